@@ -1,0 +1,69 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { accountRoutes } from "./account.ts";
+import { apiKeyRoutes } from "./api-keys.ts";
+import { branchRoutes } from "./branches.ts";
+import { type ApiOptions, Caller } from "./call.ts";
+import { endpointRoutes } from "./endpoints.ts";
+import { type Failure, notImitated } from "../http/errors.ts";
+import { MAX_BODY_BYTES, respondTooLarge } from "../http/request.ts";
+import { operationRoutes } from "./operations.ts";
+import { projectRoutes } from "./projects.ts";
+import { PUBLIC_OPERATIONS } from "./public-operations.ts";
+import { EndpointTexts } from "./render.ts";
+
+/** The imitated v2 API of one world, relative to its base URL. */
+export function createApi(options: ApiOptions): Hono {
+  const caller = new Caller(options);
+  const app = new Hono();
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: respondTooLarge }));
+  const families = [apiKeyRoutes(caller), projectRoutes(caller), endpointRoutes(caller, new EndpointTexts()), branchRoutes(caller), operationRoutes(caller), accountRoutes(caller)];
+  for (const family of families) app.route("/", family);
+  const served = servedOperations(families);
+  for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
+    if (served.has(operationId)) continue;
+    app.on(
+      method,
+      path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      caller.failing(() => notImitated(`${operationId} (${method} ${path}) is not imitated; imitated are ${[...served].sort().join(", ")}`)),
+    );
+  }
+  app.all("*", caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path, req.routePath))));
+  return app;
+}
+
+/** The public operations that these routes answer. */
+export function servedOperations(families: readonly Hono[]): Set<string> {
+  const routes = new Set(families.flatMap((family) => family.routes.map(({ method, path }) => `${method} ${path}`)));
+  return new Set(
+    PUBLIC_OPERATIONS.filter(({ method, path }) => routes.has(`${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`)).map(
+      ({ operationId }) => operationId,
+    ),
+  );
+}
+
+/** 405 where the path is known by other methods, else 404 with a hint at what is often meant. */
+function unknownPath(method: string, path: string): Failure {
+  const allowed = PUBLIC_OPERATIONS.filter((operation) => patternOf(operation.path).test(path)).map((operation) => operation.method);
+  if (allowed.length > 0) {
+    return {
+      status: 405,
+      code: "METHOD_NOT_ALLOWED",
+      message: `${method} is not allowed for ${path}; allowed are ${allowed.join(", ")}`,
+      headers: { Allow: allowed.join(", ") },
+    };
+  }
+  const doubled = /^\/api\/v2(\/|$)/.test(path);
+  const hint = doubled ? "; /api/v2 is in it twice: the base URL ends in it already" : "";
+  return { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} in this API${hint}` };
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}/?$`);
+}
+
+/** The path behind the base URL that this app is mounted at. */
+function relativePath(path: string, routePath: string): string {
+  const base = routePath.replace(/\/?\*$/, "");
+  return path.startsWith(base) ? path.slice(base.length) || "/" : path;
+}

@@ -1,0 +1,147 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { errorBody, type Failure } from "../http/errors.ts";
+import { DateHeader } from "../http/instants.ts";
+import { fail, failureFrom, found, jsonOf, parse, Refused, readBody, requestIdOf } from "../http/request.ts";
+import type { Account } from "../platform/account.ts";
+import { findApiKeyByHash } from "../platform/api-key.ts";
+import type { Command } from "../platform/commands.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import { hashSecret, sameHash } from "../worlds/secrets.ts";
+import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
+import { RateLimiter } from "./rate-limit.ts";
+
+/** One request, authenticated and parsed, in its turn of the world. */
+export type Call<P, Q, B> = {
+  readonly turn: Turn;
+  readonly account: Account;
+  /** Id of the key that the request came with. */
+  readonly keyId: number;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** Gives a command to the world; a refusal ends the call with the answer that belongs to it. */
+  readonly execute: (command: Command) => readonly RecordedEvent[];
+};
+
+export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
+  /** S: 200, or 201 where something is created. */
+  readonly status?: 200 | 201;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+};
+
+export type ApiOptions = {
+  readonly world: WorldHandle;
+  /** PLATFORM, "Answers": 700 requests a minute, bursts of 40 a second per route and account. */
+  readonly rateLimit: boolean;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** What a look into the world comes to: a body, as an object or as JSON text, or an error. */
+type Answer = { readonly status: number; readonly body: unknown } | Failure;
+
+/** Where a route takes nothing, nothing is looked at. */
+const ANYTHING = z.unknown();
+
+/** Turns routes into handlers: authenticate, parse, one turn, render (DESIGN, "The way of a request"). */
+export class Caller {
+  readonly #options: ApiOptions;
+  readonly #date = new DateHeader();
+  readonly #rates: RateLimiter | undefined;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+    this.#rates = options.rateLimit ? new RateLimiter() : undefined;
+  }
+
+  route<P extends z.ZodType = typeof ANYTHING, Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
+    options: RouteOptions<P, Q, B>,
+    look: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => unknown,
+  ): (context: Context) => Promise<Response> {
+    return async (context) => {
+      const input = options.body === undefined ? undefined : await readBody(context);
+      return this.#answer(context, (turn, caller) => {
+        const params = parse(options.params ?? ANYTHING, context.req.param()) as z.output<P>;
+        const query = parse(options.query ?? ANYTHING, context.req.query()) as z.output<Q>;
+        const body = parse(options.body ?? ANYTHING, input && jsonOf(input)) as z.output<B>;
+        const execute = (command: Command) => found(turn.execute(command));
+        return { status: options.status ?? 200, body: look({ turn, ...caller, params, query, body, execute }) };
+      });
+    };
+  }
+
+  /** An answer for an authenticated caller that needs nothing of the world. */
+  failing(failureFor: (context: Context) => Failure): (context: Context) => Promise<Response> {
+    return (context) => this.#answer(context, () => failureFor(context));
+  }
+
+  async #answer(context: Context, look: (turn: Turn, caller: { account: Account; keyId: number }) => Answer): Promise<Response> {
+    const { world, onBug } = this.#options;
+    const requestId = requestIdOf(context);
+    let answer: Answer;
+    try {
+      answer = await world.turn((turn) => {
+        try {
+          const caller = authenticate(turn, context);
+          const limited = this.#rates?.refuse(`${caller.account.id} ${context.req.method} ${context.req.routePath}`, turn.now);
+          if (limited !== undefined) return limited;
+          return look(turn, caller);
+        } catch (error) {
+          if (error instanceof Refused) return error.failure;
+          throw error;
+        }
+      });
+    } catch (error) {
+      answer = failureFrom(error, onBug);
+    }
+    const headers: Record<string, string> = { "Content-Type": "application/json", "X-Request-ID": requestId };
+    const now = nowOf(world);
+    if (now !== undefined) headers["Date"] = this.#date.at(now);
+    if ("body" in answer) {
+      const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
+      return context.body(text, answer.status as 200, headers);
+    }
+    Object.assign(headers, answer.headers);
+    // Nobody but its user moves a manual clock, and a client that retries would wait for ever (PLATFORM, "Operations").
+    if (answer.status === 423 && (await world.clock()).mode === "manual") headers["X-Standin-Hint"] = 'advance {"next":true}';
+    return context.body(errorBody(requestId, answer), answer.status as 400, headers);
+  }
+}
+
+/** R: a missing header, an invalid or a revoked key are all 401. */
+function authenticate(turn: Turn, context: Context): { account: Account; keyId: number } {
+  const header = context.req.header("authorization");
+  const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
+  if (secret === undefined) {
+    return fail(unauthorized(header === undefined ? "missing header Authorization: Bearer <API_KEY>" : "the Authorization header must be: Bearer <API_KEY>"));
+  }
+  const hash = hashSecret(secret);
+  const apiKey = findApiKeyByHash(turn.world, hash);
+  if (apiKey === undefined || !sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined) {
+    return fail(unauthorized("the API key is not valid or has been revoked"));
+  }
+  const account = turn.world.accounts.get(apiKey.accountId);
+  if (account === undefined) throw new Error(`API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`);
+  turn.noteKeyUse(apiKey.id, addressOf(context));
+  return { account, keyId: apiKey.id };
+}
+
+function unauthorized(message: string): Failure {
+  return { status: 401, code: "UNAUTHORIZED", message, headers: { "WWW-Authenticate": "Bearer" } };
+}
+
+/** Where the request came from; a call without a socket came from this process. */
+function addressOf(context: Context): string {
+  const address = (context.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming?.socket?.remoteAddress;
+  return address?.replace(/^::ffff:/, "") ?? "127.0.0.1";
+}
+
+function nowOf(world: WorldHandle): number | undefined {
+  try {
+    return world.now();
+  } catch {
+    return undefined;
+  }
+}

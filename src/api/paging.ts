@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+/** A cursor names the place in a stated order after which a page begins. It is opaque to callers and says what it is for. */
+export function encodeCursor(list: string, place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify([list, ...place])).toString("base64url");
+}
+
+/** The query parameter `cursor` of one list, decoded; refuses what this list never gave. */
+export function cursorOf<T extends readonly z.ZodType[]>(list: string, place: z.ZodTuple<T>) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const parsed = place.safeParse(decode(list, text));
+      if (parsed.success) return parsed.data;
+      context.addIssue({ code: "custom", message: "not a cursor that this list has given; leave it out to begin at the first page" });
+      return z.NEVER;
+    })
+    .optional();
+}
+
+function decode(list: string, text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    return Array.isArray(value) && value[0] === list ? value.slice(1) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The query parameter `limit`. */
+export function limitOf(maximum: number, byDefault: number) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from 1 to ${maximum}`)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= maximum, `must be a whole number from 1 to ${maximum}`)
+    .default(byDefault);
+}

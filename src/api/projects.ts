@@ -1,0 +1,253 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Account } from "../platform/account.ts";
+import { type Branch, findBranch } from "../platform/branch.ts";
+import { computesOf, computesOnBranch } from "../platform/compute.ts";
+import { type DefaultEndpointSettings, defaultBranchOf, findProject, projectsOf } from "../platform/project.ts";
+import { newPassword } from "../worlds/secrets.ts";
+import { fail, found } from "../http/request.ts";
+import type { Caller } from "./call.ts";
+import { notImitated } from "../http/errors.ts";
+import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
+import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
+import {
+  connectionUri,
+  renderBranch,
+  renderChangedEndpoint,
+  renderConnectionUris,
+  renderDatabase,
+  renderProject,
+  renderProjectListItem,
+  renderRole,
+  renderScheduled,
+} from "./render.ts";
+
+const MAX_PAGE = 400; // S
+const DEFAULT_PAGE = 10; // S
+const MAX_HISTORY_RETENTION_S = 2_592_000; // S
+const DATABASE_NAME = z.string().min(1).max(63);
+
+const inProject = z.object({ project_id: id });
+
+/** S: settings that a project keeps; quotas are refused until they are imitated, for a quota that never bites is no quota. */
+const settings = z.object({
+  quota: z.record(z.string(), z.int().min(0)).optional(),
+  allowed_ips: z.object({ ips: z.array(z.string()).optional(), protected_branches_only: z.boolean().optional() }).optional(),
+  enable_logical_replication: z.boolean().optional(),
+  maintenance_window: z.object({ weekdays: z.array(z.int().min(1).max(7)), start_time: z.string(), end_time: z.string() }).optional(),
+  block_public_connections: z.boolean().optional(),
+  block_vpc_connections: z.boolean().optional(),
+  audit_log_level: z.enum(["base", "extended", "full"]).optional(),
+  hipaa: z.boolean().optional(),
+  preload_libraries: z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() }).optional(),
+});
+
+const shared = {
+  name: name.optional(),
+  settings: settings.optional(),
+  default_endpoint_settings: defaultEndpointSettings.optional(),
+  history_retention_seconds: z.int().min(0).max(MAX_HISTORY_RETENTION_S).optional(),
+};
+
+const createBody = z.object({
+  project: z.object({
+    ...shared,
+    branch: z
+      .object({ name: name.optional(), role_name: DATABASE_NAME.optional(), database_name: DATABASE_NAME.optional() })
+      .optional(),
+    autoscaling_limit_min_cu: z.number().optional(),
+    autoscaling_limit_max_cu: z.number().optional(),
+    provisioner: z.string().min(1).max(64).optional(),
+    region_id: z.string().optional(),
+    pg_version: z.int().min(14).max(18).optional(),
+    store_passwords: z.boolean().optional(),
+    org_id: id.optional(),
+  }),
+});
+
+const listQuery = z.object({
+  limit: limitOf(MAX_PAGE, DEFAULT_PAGE),
+  cursor: cursorOf("projects", z.tuple([z.int()])),
+  search: z.string().optional(),
+  org_id: id.optional(),
+  timeout: z.string().regex(/^\d+$/, "must be milliseconds from 100 to 30000").optional(),
+  recoverable: flag.optional(),
+});
+
+/** R for the list; S for the rest. */
+export function projectRoutes(caller: Caller): Hono {
+  const app = new Hono();
+
+  app.get(
+    "/projects",
+    caller.route({ query: listQuery }, ({ account, query, turn }) => {
+      checkOrganization(account, query.org_id);
+      const page = [];
+      // Nothing can be recovered here yet, so nothing is recoverable.
+      for (const project of query.recoverable === true ? [] : projectsOf(turn.world, account.id)) {
+        if (page.length === query.limit) break;
+        if (project.number <= (query.cursor?.[0] ?? 0)) continue;
+        if (query.search !== undefined && !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())) continue;
+        page.push(project);
+      }
+      const last = page.at(-1);
+      return {
+        projects: page.map((project) => renderProjectListItem(turn.world, project, turn.now)),
+        applications: {},
+        integrations: {},
+        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("projects", [last.number]) } }),
+      };
+    }),
+  );
+
+  // S: projects of others that this account may see; accounts of one world are blind to each other.
+  app.get(
+    "/projects/shared",
+    caller.route({ query: listQuery.omit({ org_id: true, recoverable: true }) }, () => ({ projects: [] })),
+  );
+
+  app.post(
+    "/projects",
+    caller.route({ status: 201, body: createBody }, ({ account, body: { project: asked }, turn, execute }) => {
+      checkOrganization(account, asked.org_id);
+      checkQuota(asked.settings);
+      const events = execute({
+        type: "CreateProject",
+        accountId: account.id,
+        name: asked.name,
+        regionId: asked.region_id,
+        provisioner: asked.provisioner,
+        pgVersion: asked.pg_version,
+        storePasswords: asked.store_passwords,
+        historyRetentionSeconds: asked.history_retention_seconds,
+        settings: asked.settings,
+        defaultEndpointSettings: defaultsOf({
+          ...asked.default_endpoint_settings,
+          ...(asked.autoscaling_limit_min_cu === undefined ? {} : { autoscaling_limit_min_cu: asked.autoscaling_limit_min_cu }),
+          ...(asked.autoscaling_limit_max_cu === undefined ? {} : { autoscaling_limit_max_cu: asked.autoscaling_limit_max_cu }),
+        }),
+        branch: { name: asked.branch?.name, roleName: asked.branch?.role_name, databaseName: asked.branch?.database_name },
+      });
+      const { world, now } = turn;
+      const created = events.find((event) => event.type === "ProjectCreated");
+      const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
+      if (created === undefined || branch === undefined) throw new Error("CreateProject created none");
+      for (const role of branch.roles) turn.keepSecret(role.secretId, newPassword());
+      const computes = computesOnBranch(world, branch.id);
+      return {
+        project: renderProject(world, created.project, now),
+        connection_uris: computes.flatMap((compute) => renderConnectionUris(world, branch, compute)),
+        roles: branch.roles.map((role) => renderRole(branch, role, world.secrets.get(role.secretId)?.value)),
+        databases: branch.databases.map((database) => renderDatabase(branch, database)),
+        operations: renderScheduled(events, now),
+        branch: renderBranch(world, branch, now),
+        endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
+      };
+    }),
+  );
+
+  app.get(
+    "/projects/:project_id",
+    caller.route({ params: inProject }, ({ account, params, turn }) => {
+      const project = found(findProject(turn.world, account.id, params.project_id));
+      return { project: renderProject(turn.world, project, turn.now) };
+    }),
+  );
+
+  app.patch(
+    "/projects/:project_id",
+    caller.route({ params: inProject, body: z.object({ project: z.object(shared) }) }, ({ account, params, body, turn, execute }) => {
+      const { project: asked } = body;
+      checkQuota(asked.settings);
+      const events = execute({
+        type: "UpdateProject",
+        accountId: account.id,
+        projectId: params.project_id,
+        name: asked.name,
+        settings: asked.settings,
+        defaultEndpointSettings: asked.default_endpoint_settings && defaultsOf(asked.default_endpoint_settings),
+        historyRetentionSeconds: asked.history_retention_seconds,
+      });
+      const project = found(findProject(turn.world, account.id, params.project_id));
+      return { project: renderProject(turn.world, project, turn.now), operations: renderScheduled(events, turn.now) };
+    }),
+  );
+
+  app.delete(
+    "/projects/:project_id",
+    caller.route({ params: inProject }, ({ account, params, turn, execute }) => {
+      const project = found(findProject(turn.world, account.id, params.project_id));
+      execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
+      return { project: renderProject(turn.world, project, turn.now) };
+    }),
+  );
+
+  app.get(
+    "/projects/:project_id/connection_uri",
+    caller.route(
+      {
+        params: inProject,
+        query: z.object({
+          branch_id: id.optional(),
+          endpoint_id: id.optional(),
+          database_name: DATABASE_NAME,
+          role_name: DATABASE_NAME,
+          pooled: flag.optional(),
+        }),
+      },
+      ({ account, params, query, turn }) => {
+        const { world } = turn;
+        const project = found(findProject(world, account.id, params.project_id));
+        const branch = query.branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, query.branch_id));
+        if (branch === undefined) throw new Error(`project ${project.id} has no default branch`);
+        const computes = computesOf(world, project.id).filter((compute) => compute.branchId === branch.id);
+        const compute =
+          query.endpoint_id === undefined
+            ? (computes.find(({ type }) => type === "read_write") ?? computes[0])
+            : computes.find((candidate) => candidate.id === query.endpoint_id);
+        // R: a client connects to a branch only through a compute of that branch.
+        if (compute === undefined) {
+          return fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `branch "${branch.id}" has no such endpoint to connect through` });
+        }
+        const password = world.secrets.get(roleOf(branch, query.role_name).secretId)?.value ?? "";
+        checkDatabase(branch, query.database_name);
+        return { uri: connectionUri(compute, query.role_name, password, query.database_name, query.pooled ?? false) };
+      },
+    ),
+  );
+
+  return app;
+}
+
+/** The role of this name, or 404. */
+export function roleOf(branch: Branch, roleName: string) {
+  const role = branch.roles.find((candidate) => candidate.name === roleName);
+  return role ?? fail({ status: 404, code: "ROLE_NOT_FOUND", message: `role "${roleName}" not found` });
+}
+
+function checkDatabase(branch: Branch, databaseName: string): void {
+  if (branch.databases.some((database) => database.name === databaseName)) return;
+  fail({ status: 404, code: "DATABASE_NOT_FOUND", message: `database "${databaseName}" not found` });
+}
+
+/** An account sees its own organization and no other. */
+export function checkOrganization(account: Account, organizationId: string | undefined): void {
+  if (organizationId === undefined || organizationId === account.organizationId) return;
+  fail({ status: 404, code: "ORGANIZATION_NOT_FOUND", message: `organization "${organizationId}" not found` });
+}
+
+/** S: a quota of 0 is none. */
+function checkQuota(asked: z.output<typeof settings> | undefined): void {
+  const quota = Object.entries(asked?.quota ?? {}).find(([, value]) => value > 0);
+  if (quota !== undefined) fail(notImitated(`project.settings.quota.${quota[0]} is not imitated`));
+}
+
+function defaultsOf(fields: z.output<typeof defaultEndpointSettings>): DefaultEndpointSettings {
+  return {
+    ...(fields.pg_settings === undefined ? {} : { pg_settings: fields.pg_settings }),
+    ...(fields.pgbouncer_settings === undefined ? {} : { pgbouncer_settings: fields.pgbouncer_settings }),
+    ...(fields.autoscaling_limit_min_cu === undefined ? {} : { minCu: fields.autoscaling_limit_min_cu }),
+    ...(fields.autoscaling_limit_max_cu === undefined ? {} : { maxCu: fields.autoscaling_limit_max_cu }),
+    ...(fields.suspend_timeout_seconds === undefined ? {} : { suspendTimeoutSeconds: fields.suspend_timeout_seconds }),
+  };
+}

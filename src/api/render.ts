@@ -1,0 +1,323 @@
+import type * as public_ from "@neondatabase/api-client";
+import type { Account } from "../platform/account.ts";
+import { planOf } from "../platform/account.ts";
+import type { ApiKey } from "../platform/api-key.ts";
+import type { Branch, Database, Role } from "../platform/branch.ts";
+import { type Compute, computesOnBranch } from "../platform/compute.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import { type Operation, pendingStateOf } from "../platform/operation.ts";
+import { computeHost, poolerHost, proxyHost } from "../platform/hosts.ts";
+import type { Project } from "../platform/project.ts";
+import type { Region } from "../platform/regions.ts";
+import { SECOND, type SimTime } from "../platform/time.ts";
+import { usageAt } from "../platform/usage.ts";
+import type { World } from "../platform/world.ts";
+import { timestamp } from "../http/instants.ts";
+
+// Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.
+
+const CREATION_SOURCE = "console"; // S
+const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
+const MB = 1024 ** 2;
+
+type EndpointState = public_.Endpoint["current_state"];
+type Optional<T> = { [K in keyof T]?: T[K] | undefined };
+
+/** Leaves out what has no value: absent, not null (R: `last_active` is absent until the first activity). */
+function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return fields as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+function optionalTimestamp(at: SimTime | undefined): string | undefined {
+  return at === undefined ? undefined : timestamp(at);
+}
+
+/** R: `pending_state` is there in answers that change a compute, and until it has settled; never in lists. */
+export function renderEndpoint(compute: Compute, now: SimTime, pendingState?: EndpointState) {
+  return present({
+    host: computeHost(compute),
+    id: compute.id,
+    name: compute.name,
+    project_id: compute.projectId,
+    branch_id: compute.branchId,
+    autoscaling_limit_min_cu: compute.range.minCu,
+    autoscaling_limit_max_cu: compute.range.maxCu,
+    region_id: compute.regionId,
+    type: compute.type as public_.EndpointType,
+    current_state: compute.phase.state as EndpointState,
+    pending_state: pendingState,
+    settings: compute.settings as public_.EndpointSettingsData,
+    pooler_enabled: compute.poolerEnabled,
+    pooler_mode: "transaction" as public_.EndpointPoolerMode,
+    disabled: compute.disabled,
+    passwordless_access: compute.passwordlessAccess,
+    last_active: optionalTimestamp(lastActive(compute, now)),
+    creation_source: CREATION_SOURCE,
+    created_at: timestamp(compute.createdAt),
+    updated_at: timestamp(compute.updatedAt),
+    started_at: optionalTimestamp(compute.startedAt),
+    suspended_at: optionalTimestamp(compute.suspendedAt),
+    proxy_host: proxyHost(compute.regionId),
+    suspend_timeout_seconds: compute.suspendTimeoutSeconds,
+    provisioner: compute.provisioner,
+    compute_release_version: compute.phase.state === "active" ? String(compute.phase.release) : undefined,
+  }) satisfies Optional<public_.Endpoint>;
+}
+
+/** While something runs, a compute was last active just now. */
+export function lastActive(compute: Compute, now: SimTime): SimTime | undefined {
+  if (compute.lastActiveAt === undefined) return undefined;
+  const inTransaction = compute.phase.state === "active" && compute.phase.openTransactions > 0;
+  return inTransaction ? now : Math.min(now, compute.lastActiveAt);
+}
+
+/** Rendered computes by the object they came from: rows are replaced and never edited, so what was rendered once stays true. */
+export class EndpointTexts {
+  readonly #texts = new WeakMap<Compute, string>();
+
+  /** JSON text of the compute as lists show it. */
+  of(compute: Compute, now: SimTime): string {
+    const text = this.#texts.get(compute);
+    if (text !== undefined) return text;
+    const rendered = JSON.stringify(renderEndpoint(compute, now));
+    // A running query moves `last_active` with the clock: nothing to keep until it has ended.
+    const settled = lastActive(compute, now) === compute.lastActiveAt;
+    if (settled && !(compute.phase.state === "active" && compute.phase.openTransactions > 0)) this.#texts.set(compute, rendered);
+    return rendered;
+  }
+
+  list(computes: readonly Compute[], now: SimTime): string {
+    return `{"endpoints":[${computes.map((compute) => this.of(compute, now)).join(",")}]}`;
+  }
+}
+
+/** A compute in an answer to a call that changes it: where nothing is pending, that equals the current state (A). */
+export function renderChangedEndpoint(world: World, compute: Compute, now: SimTime) {
+  return renderEndpoint(compute, now, pendingOf(world, compute) ?? (compute.phase.state as EndpointState));
+}
+
+export function renderSettlingEndpoint(world: World, compute: Compute, now: SimTime) {
+  return renderEndpoint(compute, now, pendingOf(world, compute));
+}
+
+function pendingOf(world: World, compute: Compute): EndpointState | undefined {
+  return pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) as EndpointState | undefined;
+}
+
+export function renderOperation(operation: Operation, now: SimTime) {
+  const { state } = operation;
+  const endedAt = state.status === "finished" ? state.finishedAt : state.status === "cancelled" ? state.cancelledAt : now;
+  return present({
+    id: operation.id,
+    project_id: operation.projectId,
+    branch_id: operation.branchId,
+    endpoint_id: operation.endpointId,
+    action: operation.action as public_.OperationAction,
+    status: state.status as public_.OperationStatus,
+    failures_count: 0,
+    created_at: timestamp(operation.createdAt),
+    updated_at: timestamp(operation.updatedAt),
+    total_duration_ms: endedAt - operation.createdAt,
+  }) satisfies Optional<public_.Operation>;
+}
+
+/** The operations that a call scheduled, as they stood when it returned. */
+export function renderScheduled(events: readonly RecordedEvent[], now: SimTime) {
+  return events.flatMap((event) => (event.type === "OperationScheduled" ? [renderOperation(event.operation, now)] : []));
+}
+
+export function renderProject(world: World, project: Project, now: SimTime) {
+  const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
+  const account = world.accounts.get(project.accountId);
+  const date = new Date(now);
+  return present({
+    ...projectFields(world, project, now),
+    data_storage_bytes_hour: 0,
+    data_transfer_bytes: 0,
+    written_data_bytes: 0,
+    compute_time_seconds: wholeSeconds(usage.cuMs),
+    active_time_seconds: wholeSeconds(usage.activeMs),
+    cpu_used_sec: wholeSeconds(usage.cuMs),
+    history_retention_seconds: project.historyRetentionSeconds,
+    consumption_period_start: timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth())),
+    consumption_period_end: timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)),
+    owner: account === undefined ? undefined : renderOwner(account),
+  }) satisfies Optional<public_.Project>;
+}
+
+export function renderProjectListItem(world: World, project: Project, now: SimTime) {
+  const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
+  return present({
+    ...projectFields(world, project, now),
+    active_time: wholeSeconds(usage.activeMs),
+    cpu_used_sec: wholeSeconds(usage.cuMs),
+    history_retention_seconds: project.historyRetentionSeconds,
+    // R, and no field of the public document any more.
+    locked: false,
+  }) satisfies Optional<public_.ProjectListItem>;
+}
+
+function projectFields(world: World, project: Project, now: SimTime) {
+  const { defaultEndpointSettings: defaults } = project;
+  let lastActiveAt: SimTime | undefined;
+  for (const compute of world.computes.by("project", project.id).values()) {
+    const at = lastActive(compute, now);
+    if (at !== undefined && at > (lastActiveAt ?? 0)) lastActiveAt = at;
+  }
+  return {
+    id: project.id,
+    platform_id: project.regionId.split("-")[0] ?? "aws",
+    region_id: project.regionId,
+    name: project.name,
+    provisioner: project.provisioner,
+    default_endpoint_settings: {
+      pg_settings: defaults.pg_settings,
+      pgbouncer_settings: defaults.pgbouncer_settings,
+      autoscaling_limit_min_cu: defaults.minCu,
+      autoscaling_limit_max_cu: defaults.maxCu,
+      suspend_timeout_seconds: defaults.suspendTimeoutSeconds ?? 0,
+    } as public_.DefaultEndpointSettings,
+    settings: project.settings as public_.ProjectSettingsData,
+    pg_version: project.pgVersion as public_.PgVersion,
+    proxy_host: proxyHost(project.regionId),
+    branch_logical_size_limit: LOGICAL_SIZE_LIMIT_MB,
+    branch_logical_size_limit_bytes: LOGICAL_SIZE_LIMIT_MB * MB,
+    store_passwords: project.storePasswords,
+    creation_source: CREATION_SOURCE,
+    created_at: timestamp(project.createdAt),
+    updated_at: timestamp(project.updatedAt),
+    synthetic_storage_size: 0,
+    owner_id: project.accountId,
+    compute_last_active_at: optionalTimestamp(lastActiveAt),
+    org_id: world.accounts.get(project.accountId)?.organizationId,
+  };
+}
+
+function renderOwner(account: Account) {
+  return {
+    email: account.email,
+    name: account.name,
+    branches_limit: planOf(account).branchesLimit,
+    subscription_type: planOf(account).subscriptionType as public_.BillingSubscriptionType,
+  } satisfies public_.ProjectOwnerData;
+}
+
+export function renderBranch(world: World, branch: Branch, now: SimTime) {
+  const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
+  return present({
+    id: branch.id,
+    project_id: branch.projectId,
+    parent_id: branch.parentId,
+    parent_lsn: branch.parentLsn,
+    parent_timestamp: optionalTimestamp(branch.parentTimestamp),
+    name: branch.name,
+    current_state: branch.state,
+    pending_state: branch.state === "init" ? "ready" : undefined,
+    state_changed_at: timestamp(branch.stateChangedAt),
+    logical_size: 0,
+    creation_source: CREATION_SOURCE,
+    primary: branch.default,
+    default: branch.default,
+    protected: branch.protected,
+    cpu_used_sec: wholeSeconds(usage.cuMs),
+    compute_time_seconds: wholeSeconds(usage.cuMs),
+    active_time_seconds: wholeSeconds(usage.activeMs),
+    written_data_bytes: 0,
+    data_transfer_bytes: 0,
+    created_at: timestamp(branch.createdAt),
+    updated_at: timestamp(branch.updatedAt),
+    init_source: branch.initSource,
+  }) satisfies Optional<public_.Branch>;
+}
+
+export function renderAnnotation(branch: Branch) {
+  return {
+    object: { type: "console/branch", id: branch.id },
+    value: { ...branch.annotations },
+    created_at: timestamp(branch.createdAt),
+    updated_at: timestamp(branch.updatedAt),
+  } satisfies public_.AnnotationData;
+}
+
+export function renderRole(branch: Branch, role: Role, password?: string) {
+  return present({
+    branch_id: branch.id,
+    name: role.name,
+    password,
+    protected: false,
+    created_at: timestamp(role.createdAt),
+    updated_at: timestamp(role.updatedAt),
+  }) satisfies Optional<public_.Role>;
+}
+
+export function renderDatabase(branch: Branch, database: Database) {
+  return {
+    id: database.id,
+    branch_id: branch.id,
+    name: database.name,
+    owner_name: database.ownerName,
+    created_at: timestamp(database.createdAt),
+    updated_at: timestamp(database.updatedAt),
+  } satisfies public_.Database;
+}
+
+export function connectionUri(compute: Compute, role: string, password: string, database: string, pooled: boolean): string {
+  const host = pooled ? poolerHost(compute) : computeHost(compute);
+  return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?sslmode=require`;
+}
+
+/** One for each database, through this compute. */
+export function renderConnectionUris(world: World, branch: Branch, compute: Compute) {
+  return branch.databases.map((database) => {
+    const secretId = branch.roles.find((role) => role.name === database.ownerName)?.secretId;
+    const password = world.secrets.get(secretId ?? "")?.value ?? "";
+    return {
+      connection_uri: connectionUri(compute, database.ownerName, password, database.name, false),
+      connection_parameters: {
+        database: database.name,
+        password,
+        role: database.ownerName,
+        host: computeHost(compute),
+        pooler_host: poolerHost(compute),
+      },
+    } satisfies public_.ConnectionDetails;
+  });
+}
+
+export function renderApiKey(world: World, apiKey: ApiKey) {
+  const use = world.apiKeyUses.get(String(apiKey.id));
+  return {
+    id: apiKey.id,
+    name: apiKey.name,
+    created_at: timestamp(apiKey.createdAt),
+    last_used_at: use === undefined ? null : timestamp(use.lastUsedAt),
+    last_used_from_addr: use?.lastUsedFromAddr ?? "",
+  };
+}
+
+export function renderRegion(region: Region, isDefault: boolean) {
+  return {
+    region_id: region.id,
+    name: region.name,
+    default: isDefault,
+    geo_lat: region.latitude,
+    geo_long: region.longitude,
+  } satisfies public_.RegionResponse;
+}
+
+export function renderOrganization(account: Account) {
+  return {
+    id: account.organizationId,
+    name: account.name,
+    handle: account.organizationId.replace(/^org-/, ""),
+    plan: planOf(account).subscriptionType,
+    created_at: timestamp(account.createdAt),
+    managed_by: "console",
+    updated_at: timestamp(account.createdAt),
+  } satisfies Optional<public_.Organization>;
+}
+
+/** The API counts whole seconds; the world counts milliseconds, and loses none. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / SECOND);
+}

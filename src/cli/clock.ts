@@ -1,0 +1,58 @@
+import { Command, Option } from "commander";
+import type { ClockSetting } from "../compose.ts";
+import { CliError } from "./cli-error.ts";
+import { addTargetOptions, requireServer, type Target } from "./client.ts";
+import { clockSetting, durationMs, instant, jsonOption } from "./options.ts";
+
+type Clock = { readonly now: string; readonly mode: string; readonly factor: number; readonly next_due: string | null };
+type Advanced = { readonly now: string; readonly events: readonly { readonly at: string; readonly type: string; readonly [field: string]: unknown }[]; readonly next_since?: number };
+type Options = Target & { json?: boolean };
+
+/** The clock that users hold. */
+export function clockCommand(): Command {
+  const clock = new Command("clock").description("look at the world's clock, move it, or set how it goes").addHelpText(
+    "after",
+    `
+Examples:
+  $ standin clock show
+  $ standin clock advance 5m
+  $ standin clock advance --to 2026-02-01T09:00:00Z
+  $ standin clock advance --next
+  $ standin clock set manual`,
+  );
+  addTargetOptions(clock.command("show", { isDefault: true }).description("what time it is in the world"))
+    .addOption(jsonOption())
+    .action(async (options: Options) => print(options, await (await requireServer(options)).call<Clock>("GET", "/clock"), describe));
+  addTargetOptions(clock.command("set").argument("<mode>", "real, manual, or a factor like 60x", clockSetting).description("how the clock goes from now on"))
+    .addOption(jsonOption())
+    .action(async ({ mode, factor }: ClockSetting, options: Options) => {
+      const server = await requireServer(options);
+      print(options, await server.call<Clock>("PUT", "/clock", mode === "scaled" ? { mode, factor } : { mode }), describe);
+    });
+  addTargetOptions(clock.command("advance").argument("[by]", "for how long: 90s, 10m, 2h, 7d", durationMs).description("move the clock on and do what falls due"))
+    .addOption(new Option("--to <instant>", "up to this instant").argParser(instant))
+    .addOption(new Option("--next", "up to the next due work"))
+    .addOption(jsonOption())
+    .action(async (by: number | undefined, options: Options & { to?: number; next?: boolean }) => {
+      const targets = [by === undefined ? [] : [{ by }], options.to === undefined ? [] : [{ to: new Date(options.to).toISOString() }], options.next === true ? [{ next: true }] : []].flat();
+      if (targets.length !== 1) throw new CliError("say one of: a duration like 5m, --to <instant>, --next", true);
+      const server = await requireServer(options);
+      print(options, await server.call<Advanced>("POST", "/clock/advance", targets[0]), describeAdvance);
+    });
+  return clock;
+}
+
+function print<T>({ json }: Options, answer: T, describeAnswer: (answer: T) => string): void {
+  process.stdout.write(`${json === true ? JSON.stringify(answer) : describeAnswer(answer)}\n`);
+}
+
+function describe({ now, mode, factor, next_due }: Clock): string {
+  const pace = mode === "scaled" ? `${factor}x` : mode;
+  return `${now} (${pace}), ${next_due === null ? "nothing is due" : `next due ${next_due}`}`;
+}
+
+function describeAdvance({ now, events, next_since }: Advanced): string {
+  const lines = events.map((event) => `${event.at}  ${event.type}${typeof event["endpoint_id"] === "string" ? `  ${event["endpoint_id"]}` : ""}`);
+  const more = next_since === undefined ? [] : [`… more: GET /_sim/events?since=${next_since}`];
+  return [...lines, ...more, `the clock stands at ${now}`].join("\n");
+}

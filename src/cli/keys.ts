@@ -1,0 +1,87 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { createApp, MIGRATIONS_FOLDER, openWorld } from "../compose.ts";
+import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
+import { CliError } from "./cli-error.ts";
+import { addTargetOptions, findServer, type Target } from "./client.ts";
+import { integer, jsonOption, option } from "./options.ts";
+import { formatTable } from "./table.ts";
+import { VERSION } from "./version.ts";
+
+type KeyOptions = Target & { account?: string; json?: boolean };
+type Key = { readonly id: number; readonly name: string; readonly account_id: string; readonly created_at: string; readonly last_used_at: string | null };
+type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
+/** The console's part: keys by hand, through the running server where there is one, else straight in the file. */
+export function keysCommand(): Command {
+  const keys = new Command("keys").description("create, list and revoke API keys, as the web console does").addHelpText(
+    "after",
+    `
+Examples:
+  $ standin keys create ci
+  $ standin keys list
+  $ standin keys revoke 3`,
+  );
+  const account = () => option("--account <id>", "whose key (default: the first account's)");
+  addTargetOptions(keys.command("create <name>").description("make a key and print it, for the only time"))
+    .addOption(account())
+    .addOption(jsonOption())
+    .action(async (name: string, options: KeyOptions) => {
+      const key = await withControl(options, (call) => call<Key & { key: string }>("POST", "/api_keys", { key_name: name, account_id: options.account }));
+      process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
+    });
+  addTargetOptions(keys.command("list").description("show the valid keys, without their secrets"))
+    .addOption(account())
+    .addOption(jsonOption())
+    .action(async (options: KeyOptions) => {
+      const query = options.account === undefined ? "" : `?account_id=${encodeURIComponent(options.account)}`;
+      const answer = await withControl(options, (call) => call<{ api_keys: Key[] }>("GET", `/api_keys${query}`));
+      if (options.json === true) return void process.stdout.write(`${JSON.stringify(answer)}\n`);
+      const rows = answer.api_keys.map((key) => [String(key.id), key.name, key.account_id, key.created_at, key.last_used_at ?? "never"]);
+      process.stdout.write(`${formatTable(["ID", "NAME", "ACCOUNT", "CREATED", "LAST USED"], rows)}\n`);
+    });
+  addTargetOptions(keys.command("revoke").argument("<id>", "number of the key, see: standin keys list", integer(1, Number.MAX_SAFE_INTEGER)).description("end a key, at once and for ever"))
+    .addOption(jsonOption())
+    .action(async (id: number, options: KeyOptions) => {
+      const key = await withControl(options, (call) => call<Key>("DELETE", `/api_keys/${id}`));
+      process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`);
+    });
+  return keys;
+}
+
+/** The control API of the running server; without one, the same API on the world's file, for the time of one call. */
+async function withControl<T>(options: KeyOptions, use: (call: Call) => Promise<T>): Promise<T> {
+  const server = await findServer(options);
+  if (server !== undefined) return use((method, path, body) => server.call(method, path, body));
+  if (options.url !== undefined) throw new CliError(`no server answers at ${options.url}`);
+  const directory = openDirectory(options.data);
+  try {
+    const failed = (error: unknown): never => {
+      throw error;
+    };
+    const { world } = await openWorld(DEFAULT_WORLD, directory.history(DEFAULT_WORLD), {}, failed);
+    try {
+      const app = createApp({ world, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
+      return await use(async <A>(method: string, path: string, body?: unknown): Promise<A> => {
+        const init = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+        const response = await app.request(`/_sim${path}`, init);
+        const answer = (await response.json()) as A & { message: string };
+        if (!response.ok) throw new CliError(answer.message);
+        return answer;
+      });
+    } finally {
+      await world.close();
+    }
+  } finally {
+    directory.release();
+  }
+}
+
+function openDirectory(data: string): DataDirectory {
+  try {
+    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) throw new CliError(error.message);
+    throw error;
+  }
+}

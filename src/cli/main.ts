@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+import { CommanderError } from "commander";
+import { createProgram } from "./program.ts";
+import { CliError } from "./cli-error.ts";
+
+/** 0 done, 1 it could not be done, 2 the command line is not understood. */
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
+  } else if (error instanceof CliError) {
+    process.stderr.write(`standin: ${error.message}\n`);
+    process.exitCode = error.usage ? EXIT_USAGE : EXIT_FAILED;
+  } else {
+    throw error;
+  }
+}

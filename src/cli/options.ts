@@ -1,0 +1,65 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { ClockSetting } from "../compose.ts";
+import type { DurationDistribution } from "../platform/distribution.ts";
+import { parseDuration, type SimTime } from "../platform/time.ts";
+
+export const DEFAULT_DATA = "./.standin";
+
+/** An option with its environment variable; flags win. */
+export function option(flags: string, description: string): Option {
+  const made = new Option(flags, description);
+  return made.env(`STANDIN_${made.name().toUpperCase().replaceAll("-", "_")}`);
+}
+
+export function dataOption(): Option {
+  return option("--data <dir>", "directory of the worlds").default(DEFAULT_DATA);
+}
+
+export function jsonOption(): Option {
+  return new Option("--json", "answer in JSON, for machines");
+}
+
+export function integer(minimum: number, maximum: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
+  };
+}
+
+export function instant(text: string): SimTime {
+  const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (at >= 0) return at;
+  throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z.");
+}
+
+export function durationMs(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError("It must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds.");
+}
+
+/** `real`, `manual`, or a factor like `60x`. */
+export function clockSetting(text: string): ClockSetting {
+  if (text === "real") return { mode: "real", factor: 1 };
+  if (text === "manual") return { mode: "manual", factor: 0 };
+  const factor = Number(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1]);
+  if (factor > 0 && factor <= 1_000_000) return { mode: "scaled", factor };
+  throw new InvalidArgumentError("It must be real, manual, or a factor like 60x.");
+}
+
+/** `3s`, `1s..5s` (uniform), or `3s~0.5` (log-normal: median and sigma of the logarithm). */
+export function startDelay(text: string): DurationDistribution {
+  const parts = text.split(/(\.\.|~)/);
+  const first = parseDuration(parts[0] ?? "");
+  if (first !== undefined && parts.length === 1) return { kind: "fixed", ms: first };
+  const second = parts[1] === ".." ? parseDuration(parts[2] ?? "") : Number(parts[2]);
+  if (first !== undefined && second !== undefined && parts[1] === ".." && second >= first) return { kind: "uniform", minMs: first, maxMs: second };
+  if (first !== undefined && second !== undefined && parts[1] === "~" && second > 0 && second <= 5) {
+    return { kind: "lognormal", medianMs: first, sigma: second, maxMs: LONGEST_START_MS };
+  }
+  throw new InvalidArgumentError("It must be a duration like 3s, a range like 1s..5s, or a log-normal one like 3s~0.5 (median~sigma).");
+}
+
+/** A start that takes longer than this would have failed (A). */
+const LONGEST_START_MS = 600_000;

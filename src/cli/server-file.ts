@@ -1,0 +1,33 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** How other commands find the server of a data directory. Kept in it while the server runs, readable by its user alone. */
+export type ServerFile = {
+  readonly pid: number;
+  readonly api_url: string;
+  readonly control_url: string;
+  readonly control_token?: string | undefined;
+};
+
+export function rememberServer(directory: string, server: ServerFile): void {
+  const path = pathIn(directory);
+  writeFileSync(`${path}.new`, JSON.stringify(server), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+export function forgetServer(directory: string): void {
+  rmSync(pathIn(directory), { force: true });
+}
+
+/** The server that was last seen here; a killed one leaves its file behind, so it may be gone. */
+export function recallServer(directory: string): ServerFile | undefined {
+  try {
+    return JSON.parse(readFileSync(pathIn(directory), "utf8")) as ServerFile;
+  } catch {
+    return undefined;
+  }
+}
+
+function pathIn(directory: string): string {
+  return join(directory, "server.json");
+}

@@ -1,0 +1,155 @@
+import { randomInt } from "node:crypto";
+import { Hono } from "hono";
+import { createApi } from "./api/app.ts";
+import { createControl } from "./control/app.ts";
+import { guard } from "./control/guard.ts";
+import { respondFailure } from "./http/request.ts";
+import { findApiKeyByHash } from "./platform/api-key.ts";
+import type { DurationDistribution } from "./platform/distribution.ts";
+import type { PlanName } from "./platform/plan.ts";
+import type { ProfileName } from "./platform/profile.ts";
+import type { SimTime } from "./platform/time.ts";
+import type { WorldSettings } from "./platform/world.ts";
+import { layOut, type WorldFile } from "./scenario/world-file.ts";
+import type { ClockMode } from "./simulation/clock.ts";
+import { HostedWorld, type OpenHistory } from "./worlds/hosted-world.ts";
+import { hashSecret, newApiKeySecret, newPassword } from "./worlds/secrets.ts";
+import type { Turn } from "./worlds/world-handle.ts";
+
+/** Where drizzle-kit's output lies, seen from the sources as from the bundle. */
+export const MIGRATIONS_FOLDER = new URL("../migrations", import.meta.url).pathname;
+
+export type ClockSetting = { readonly mode: ClockMode; readonly factor: number };
+
+/** What is asked of a world at its opening; what is left out stays as it is, or takes its default in a new world. */
+export type WorldOptions = {
+  readonly seed?: number | undefined;
+  readonly startAt?: SimTime | undefined;
+  readonly profile?: ProfileName | undefined;
+  readonly plan?: PlanName | undefined;
+  readonly clock?: ClockSetting | undefined;
+  readonly operations?: WorldSettings["operations"] | undefined;
+  readonly startDelay?: DurationDistribution | undefined;
+  /** A key that must be valid, of the first account. */
+  readonly apiKey?: string | undefined;
+  readonly worldFile?: WorldFile | undefined;
+};
+
+/** A flag that shapes a world contradicts the world that is there. */
+export class WorldMismatch extends Error {
+  override readonly name = "WorldMismatch";
+}
+
+export type OpenedWorld = {
+  readonly world: HostedWorld;
+  /** The first account's key, where it was made or given now: nobody can tell it later. */
+  readonly apiKey: string | undefined;
+  readonly isNew: boolean;
+  readonly settings: WorldSettings;
+};
+
+/** Opens a world, or makes it with its first account and key, and brings it to the present of its clock. */
+export async function openWorld(name: string, open: OpenHistory, options: WorldOptions, onFailure: (error: unknown) => void): Promise<OpenedWorld> {
+  const wallNow = Date.now();
+  const clock = options.clock ?? { mode: "real", factor: 1 };
+  const world = new HostedWorld({
+    name,
+    open,
+    wall: Date.now,
+    firstClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
+    onFailure,
+  });
+  try {
+    const isNew = !world.isMade;
+    const apiKey = await world.turn((turn) => prepare(turn, isNew, options));
+    if (!isNew && options.clock !== undefined) await world.setClock(options.clock.mode, options.clock.factor);
+    const settings = await world.turn((turn) => turn.world.settings);
+    return { world, apiKey, isNew, settings };
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
+}
+
+/** Makes the world or checks that it is the one that was asked for; lays out what it must have. Gives the key to be told. */
+function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | undefined {
+  if (isNew) {
+    turn.execute({
+      type: "CreateWorld",
+      settings: {
+        seed: options.seed ?? randomInt(2 ** 32),
+        profile: options.profile ?? "2024",
+        plan: options.plan ?? "paid",
+        operations: options.operations ?? "timed",
+        ...(options.startDelay === undefined ? {} : { startDelay: options.startDelay }),
+      },
+    });
+  } else {
+    checkShape(turn.world.settings, options);
+    configure(turn, options);
+  }
+  if (options.worldFile !== undefined) layOut(options.worldFile, { ...turn, newPassword, hashSecret });
+  return ensureKey(turn, options.apiKey);
+}
+
+/** Flags that shape a world act when it is made; given later and different, they would be a lie. */
+function checkShape(settings: WorldSettings, options: WorldOptions): void {
+  const has = { seed: settings.seed, profile: settings.profile, plan: settings.plan, startAt: settings.createdAt };
+  const flags = { seed: "--seed", profile: "--profile", plan: "--plan", startAt: "--start-at" } as const;
+  for (const key of ["seed", "profile", "plan", "startAt"] as const) {
+    const asked = options[key];
+    if (asked === undefined || asked === has[key]) continue;
+    const shown = (value: unknown) => (key === "startAt" ? new Date(Number(value)).toISOString() : String(value));
+    throw new WorldMismatch(`this world was made with ${flags[key]} ${shown(has[key])}, not ${shown(asked)}; leave the flag out, or use another --data directory`);
+  }
+}
+
+function configure(turn: Turn, { operations, startDelay }: WorldOptions): void {
+  const { settings } = turn.world;
+  const changes = {
+    ...(operations === undefined || operations === settings.operations ? {} : { operations }),
+    ...(startDelay === undefined || JSON.stringify(startDelay) === JSON.stringify(settings.startDelay) ? {} : { startDelay }),
+  };
+  if (Object.keys(changes).length > 0) turn.execute({ type: "ConfigureWorld", settings: changes });
+}
+
+/** R: the first key comes from the console; that is us. A key that is given is always there; one is made where there is none. */
+function ensureKey(turn: Turn, given: string | undefined): string | undefined {
+  const { world } = turn;
+  let [account] = world.accounts.values();
+  if (account === undefined) {
+    turn.execute({ type: "CreateAccount", name: "standin" });
+    [account] = world.accounts.values();
+  }
+  if (account === undefined) throw new Error("CreateAccount created none");
+  if (given === undefined && world.apiKeys.size > 0) return undefined;
+  const known = given === undefined ? undefined : findApiKeyByHash(world, hashSecret(given));
+  if (known?.revokedAt !== undefined) throw new WorldMismatch("the key given by --api-key has been revoked in this world; give another one");
+  if (known !== undefined) return given;
+  const key = given ?? newApiKeySecret();
+  turn.execute({ type: "CreateApiKey", accountId: account.id, name: given === undefined ? "first key" : "given key", hash: hashSecret(key) });
+  return key;
+}
+
+export type AppOptions = {
+  readonly world: HostedWorld;
+  readonly version: string;
+  readonly rateLimit: boolean;
+  readonly hosts: readonly string[];
+  readonly controlToken: string | undefined;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** Everything that one server answers: the imitated API at /api/v2, ours at /_sim. */
+export function createApp({ world, version, rateLimit, hosts, controlToken, onBug }: AppOptions): Hono {
+  const app = new Hono();
+  app.route("/api/v2", createApi({ world, rateLimit, onBug }));
+  app.use("/_sim/*", guard({ hosts, token: controlToken }));
+  app.route("/_sim", createControl({ world, version, onBug }));
+  app.all("*", (context) => {
+    const { path } = context.req;
+    const hint = path === "/" ? "the API is at /api/v2, the control API at /_sim" : `did you mean /api/v2${path}?`;
+    return respondFailure(context, { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` });
+  });
+  return app;
+}

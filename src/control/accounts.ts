@@ -1,0 +1,121 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Account } from "../platform/account.ts";
+import { findApiKeyByHash, validApiKeys } from "../platform/api-key.ts";
+import { refuse } from "../platform/refusals.ts";
+import { fail, found } from "../http/request.ts";
+import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
+import type { Turn } from "../worlds/world-handle.ts";
+import { accountId } from "./fields.ts";
+import { type ControlOptions, handler, turnOf } from "./handler.ts";
+import { instant, record } from "./records.ts";
+
+const MIN_SECRET_LENGTH = 16;
+const secret = z
+  .string()
+  .min(MIN_SECRET_LENGTH)
+  .max(256)
+  .regex(/^\S+$/, "must not contain spaces");
+const keyName = z.string().min(1).max(64);
+
+/** The console's part: accounts and their first keys. */
+export function accountRoutes(options: ControlOptions): Hono {
+  const { world } = options;
+  const app = new Hono();
+
+  app.get(
+    "/accounts",
+    handler(options, {}, () => turnOf(world, (turn) => ({ accounts: [...turn.world.accounts.values()].map((account) => record(account)) }))),
+  );
+
+  app.post(
+    "/accounts",
+    handler(
+      options,
+      {
+        body: z.object({
+          id: accountId.optional(),
+          name: z.string().min(1).max(256),
+          email: z.email().optional(),
+          plan: z.enum(["paid", "free"]).optional(),
+          key_name: keyName.default("first key"),
+          api_key: secret.optional(),
+        }),
+      },
+      ({ body: { api_key, key_name, ...asked } }) =>
+        turnOf(world, (turn) => {
+          checkUnused(turn, api_key);
+          const created = found(turn.execute({ type: "CreateAccount", ...asked })).find((event) => event.type === "AccountCreated");
+          if (created === undefined) throw new Error("CreateAccount created none");
+          return { account: record(created.account), api_key: createKey(turn, created.account, key_name, api_key) };
+        }),
+    ),
+  );
+
+  app.get(
+    "/api_keys",
+    handler(options, { query: z.object({ account_id: accountId.optional() }) }, ({ query }) =>
+      turnOf(world, (turn) => {
+        const accounts = query.account_id === undefined ? [...turn.world.accounts.values()] : [accountOf(turn, query.account_id)];
+        return { api_keys: accounts.flatMap((account) => [...validApiKeys(turn.world, account.id)].map((apiKey) => renderKey(turn, apiKey.id))) };
+      }),
+    ),
+  );
+
+  app.post(
+    "/api_keys",
+    handler(options, { body: z.object({ account_id: accountId.optional(), key_name: keyName, api_key: secret.optional() }) }, ({ body }) =>
+      turnOf(world, (turn) => {
+        checkUnused(turn, body.api_key);
+        return createKey(turn, accountOf(turn, body.account_id), body.key_name, body.api_key);
+      }),
+    ),
+  );
+
+  app.delete(
+    "/api_keys/:key_id",
+    handler(options, {}, ({ params }) =>
+      turnOf(world, (turn) => {
+        const apiKey = turn.world.apiKeys.get(params["key_id"] ?? "");
+        if (apiKey === undefined) return found(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));
+        found(turn.execute({ type: "RevokeApiKey", accountId: apiKey.accountId, keyId: apiKey.id }));
+        return { ...renderKey(turn, apiKey.id), revoked: true };
+      }),
+    ),
+  );
+
+  return app;
+}
+
+/** The account of this id; without one, the first. */
+function accountOf(turn: Turn, id: string | undefined): Account {
+  const [first] = turn.world.accounts.values();
+  const account = id === undefined ? first : turn.world.accounts.get(id);
+  return account ?? fail({ status: 404, code: "ACCOUNT_NOT_FOUND", message: `account_id: account "${id ?? ""}" not found` });
+}
+
+function checkUnused(turn: Turn, apiKey: string | undefined): void {
+  if (apiKey === undefined || findApiKeyByHash(turn.world, hashSecret(apiKey)) === undefined) return;
+  fail({ status: 409, code: "API_KEY_EXISTS", message: "api_key: a key with this secret exists already" });
+}
+
+function createKey(turn: Turn, account: Account, name: string, given: string | undefined) {
+  const key = given ?? newApiKeySecret();
+  const events = found(turn.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }));
+  const created = events.find((event) => event.type === "ApiKeyCreated");
+  if (created === undefined) throw new Error("CreateApiKey created none");
+  return { id: created.apiKey.id, key, name, account_id: account.id, created_at: instant(created.apiKey.createdAt) };
+}
+
+function renderKey({ world }: Turn, keyId: number) {
+  const apiKey = world.apiKeys.get(String(keyId));
+  const use = world.apiKeyUses.get(String(keyId));
+  return {
+    id: keyId,
+    name: apiKey?.name,
+    account_id: apiKey?.accountId,
+    created_at: apiKey && instant(apiKey.createdAt),
+    last_used_at: use === undefined ? null : instant(use.lastUsedAt),
+    last_used_from_addr: use?.lastUsedFromAddr ?? "",
+  };
+}

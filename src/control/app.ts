@@ -1,0 +1,159 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { streamSSE } from "hono/streaming";
+import { z } from "zod";
+import { fail, MAX_BODY_BYTES, respondFailure, respondTooLarge } from "../http/request.ts";
+import { checkInvariants } from "../simulation/invariants.ts";
+import { accountRoutes } from "./accounts.ts";
+import { activityRoutes } from "./activity.ts";
+import { clockRoutes } from "./clock.ts";
+import { type ControlOptions, handler, turnOf } from "./handler.ts";
+import { renderMetrics } from "./metrics.ts";
+import { instant, record } from "./records.ts";
+import { renderState } from "./state.ts";
+import { computeStats, consoleStatus } from "./stats.ts";
+import { waitBody, waitUntil } from "./wait.ts";
+
+const MAX_EVENTS = 10_000;
+const DEFAULT_EVENTS = 1_000;
+const EVENTS_PER_CHUNK = 500;
+const KEEP_ALIVE_MS = 15_000;
+
+const sequence = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be the sequence number of an event, 0 for the beginning")
+  .transform(Number)
+  .default(0);
+const eventsQuery = z.object({
+  since: sequence,
+  limit: z
+    .string()
+    .regex(/^\d{1,5}$/, `must be a whole number from 1 to ${MAX_EVENTS}`)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= MAX_EVENTS, `must be a whole number from 1 to ${MAX_EVENTS}`)
+    .default(DEFAULT_EVENTS),
+});
+
+/** `/_sim`: ours alone, so that nobody takes our inventions for the platform's. */
+export function createControl(options: ControlOptions): Hono {
+  const { world, version } = options;
+  const app = new Hono();
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: respondTooLarge }));
+
+  // Live: the process answers. Ready: the world does, too.
+  app.get("/health/live", handler(options, {}, () => ({ status: "live", version })));
+  for (const path of ["/health", "/health/ready"]) {
+    app.get(
+      path,
+      handler(options, {}, async () => {
+        const { now, mode } = await world.clock();
+        return { status: "ready", live: true, ready: true, world: world.name, now: instant(now), clock: mode, size_bytes: world.sizeBytes(), version };
+      }),
+    );
+  }
+
+  app.route("/", clockRoutes(options));
+  app.route("/", activityRoutes(options));
+  app.route("/", accountRoutes(options));
+
+  app.get("/state", handler(options, {}, () => turnOf(world, (turn) => renderState(turn.world))));
+
+  app.get(
+    "/events",
+    handler(options, { query: eventsQuery }, async ({ query }) => {
+      const events = await world.events(query.since, query.limit);
+      return { events: events.map((event) => record(event)), next_since: events.at(-1)?.seq ?? query.since };
+    }),
+  );
+
+  app.get("/events/stream", handler(options, { query: z.object({ since: sequence.optional() }) }, ({ query }, context) => streamEvents(context, options, query.since)));
+
+  app.get("/invariants", handler(options, {}, () => turnOf(world, (turn) => checkInvariants(turn.world, turn.now))));
+
+  app.post(
+    "/wait",
+    handler(options, { body: waitBody }, async ({ body }, context) => {
+      await waitUntil(world, body.until, body.timeout, context.req.raw.signal);
+      return { now: instant(world.now()), until: body.until };
+    }),
+  );
+
+  app.post(
+    "/reset",
+    handler(options, {}, () =>
+      turnOf(world, (turn) => {
+        turn.execute({ type: "ResetWorld" });
+        return { now: instant(turn.now), seq: turn.world.seq };
+      }),
+    ),
+  );
+
+  app.get(
+    "/endpoints",
+    handler(options, {}, () =>
+      turnOf(world, (turn) => ({
+        now: instant(turn.now),
+        endpoints: [...turn.world.computes.values()].map((compute) => ({ ...computeStats(turn.world, compute, turn.now), status: consoleStatus(compute) })),
+      })),
+    ),
+  );
+
+  app.get(
+    "/endpoints/:endpoint_id/stats",
+    handler(options, {}, ({ params }) =>
+      turnOf(world, (turn) => {
+        const compute = turn.world.computes.get(params["endpoint_id"] ?? "");
+        if (compute !== undefined) return computeStats(turn.world, compute, turn.now);
+        return fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `endpoint "${params["endpoint_id"]}" not found` });
+      }),
+    ),
+  );
+
+  app.get(
+    "/metrics",
+    handler(options, {}, async (_, context) => {
+      const clock = await world.clock();
+      const text = await turnOf(world, (turn) => renderMetrics(world.name, turn.world, clock, world.sizeBytes()));
+      return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
+    }),
+  );
+
+  app.all("*", (context) => {
+    const paths = [...new Set(app.routes.filter(({ path }) => !path.includes("*")).map(({ method, path }) => `${method} ${path}`))];
+    return respondFailure(context, {
+      status: 404,
+      code: "UNKNOWN_PATH",
+      message: `there is no ${context.req.method} ${context.req.path}; there are ${paths.join(", ")}, all under /_sim`,
+    });
+  });
+  return app;
+}
+
+/** Events as they become durable, from `since` on, at the reader's own pace: what it has not read waits in the journal. */
+function streamEvents(context: Parameters<typeof streamSSE>[0], { world }: ControlOptions, since: number | undefined) {
+  const resumed = Number(context.req.header("last-event-id"));
+  return streamSSE(context, async (stream) => {
+    let position = Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? (await turnOf(world, (turn) => turn.world.seq)));
+    let wake = () => {};
+    const unsubscribe = world.subscribe(() => wake());
+    stream.onAbort(() => {
+      unsubscribe();
+      wake();
+    });
+    while (!stream.aborted) {
+      const committed = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const events = await world.events(position, EVENTS_PER_CHUNK);
+      for (const event of events) {
+        await stream.writeSSE({ id: String(event.seq), event: event.type, data: JSON.stringify(record(event)) });
+        position = event.seq;
+      }
+      if (events.length > 0) continue;
+      const ping = setTimeout(() => wake(), KEEP_ALIVE_MS);
+      await committed;
+      clearTimeout(ping);
+      await stream.write(": \n\n");
+    }
+  });
+}

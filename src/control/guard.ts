@@ -1,0 +1,42 @@
+import type { MiddlewareHandler } from "hono";
+import { respondFailure } from "../http/request.ts";
+import { hashSecret, sameHash } from "../worlds/secrets.ts";
+
+export type GuardOptions = {
+  /** Host names that this server goes by, beside the loopback ones. */
+  readonly hosts: readonly string[];
+  /** Needed where the server listens beyond loopback. */
+  readonly token: string | undefined;
+};
+
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/**
+ * The control API is for programs of this machine's user. A page of the web that this user looks at is none of them: a call from
+ * another origin, and one under a foreign name (DNS rebinding), are refused.
+ */
+export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
+  const names = new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]);
+  const tokenHash = token === undefined ? undefined : hashSecret(token);
+  return async (context, next) => {
+    const host = context.req.header("host");
+    if (host !== undefined && !names.has(nameOf(host))) {
+      return respondFailure(context, { status: 403, code: "FORBIDDEN", message: `Host: "${host}" is not this server; use one of ${[...names].join(", ")}` });
+    }
+    const origin = context.req.header("origin");
+    if (origin !== undefined && origin !== `http://${host}`) {
+      return respondFailure(context, { status: 403, code: "FORBIDDEN", message: `Origin: calls from pages of ${origin} are refused` });
+    }
+    if (tokenHash !== undefined) {
+      const given = /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
+      if (given === undefined || !sameHash(hashSecret(given), tokenHash)) {
+        return respondFailure(context, { status: 401, code: "UNAUTHORIZED", message: "the control API needs Authorization: Bearer <control token>" });
+      }
+    }
+    return next();
+  };
+}
+
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d+$/, "");
+}

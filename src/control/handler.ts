@@ -1,0 +1,51 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { failureFrom, jsonOf, parse, readBody, Refused, respondFailure } from "../http/request.ts";
+import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
+
+/** What the control API of a world works with. */
+export type ControlOptions = {
+  readonly world: WorldHandle;
+  readonly version: string;
+  readonly onBug: (error: unknown) => void;
+};
+
+type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
+  readonly params: Record<string, string>;
+  readonly query: z.output<Q>;
+  readonly body: z.output<B>;
+};
+
+const ANYTHING = z.unknown();
+
+/** A handler that parses and answers in JSON; errors have the shape that the platform's have. */
+export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
+  { onBug }: Pick<ControlOptions, "onBug">,
+  schemas: { readonly query?: Q; readonly body?: B },
+  answer: (request: Parsed<Q, B>, context: Context) => unknown,
+): (context: Context) => Promise<Response> {
+  return async (context) => {
+    try {
+      const query = parse(schemas.query ?? ANYTHING, context.req.query()) as z.output<Q>;
+      const body = (schemas.body === undefined ? undefined : parse(schemas.body, jsonOf(await readBody(context)))) as z.output<B>;
+      const answered = await answer({ params: context.req.param(), query, body }, context);
+      return answered instanceof Response ? answered : context.json(answered as object);
+    } catch (error) {
+      return respondFailure(context, failureFrom(error, onBug));
+    }
+  };
+}
+
+/** One turn of the world; a refusal in it is no bug of the world's, so it is carried around it. */
+export async function turnOf<T>(world: WorldHandle, look: (turn: Turn) => T): Promise<T> {
+  const looked = await world.turn((turn): { readonly value: T } | { readonly refused: Refused } => {
+    try {
+      return { value: look(turn) };
+    } catch (error) {
+      if (error instanceof Refused) return { refused: error };
+      throw error;
+    }
+  });
+  if ("refused" in looked) throw looked.refused;
+  return looked.value;
+}

@@ -1,0 +1,76 @@
+import type { Refusal, RefusalCode } from "../platform/refusals.ts";
+
+/** The one table from code to status (PLATFORM, "Answers"); the compiler demands every row. */
+const STATUS_OF = {
+  ACCOUNT_NOT_FOUND: 404,
+  API_KEY_NOT_FOUND: 404,
+  PROJECT_NOT_FOUND: 404,
+  BRANCH_NOT_FOUND: 404,
+  ENDPOINT_NOT_FOUND: 404,
+  OPERATION_NOT_FOUND: 404,
+  ROLE_NOT_FOUND: 404,
+  DATABASE_NOT_FOUND: 404,
+  ORGANIZATION_NOT_FOUND: 404,
+  READ_WRITE_ENDPOINT_EXISTS: 409,
+  BRANCH_ALREADY_EXISTS: 409,
+  ID_EXISTS: 409,
+  API_KEY_EXISTS: 409,
+  PLAN_LIMIT_EXCEEDED: 422,
+  PROJECTS_LIMIT_EXCEEDED: 422,
+  BRANCHES_LIMIT_EXCEEDED: 422,
+  COMPUTE_SIZE_NOT_ALLOWED: 422,
+  SUSPEND_TIMEOUT_NOT_ALLOWED: 422,
+  BRANCH_IS_DEFAULT: 422,
+  BRANCH_IS_PROTECTED: 422,
+  BRANCH_HAS_CHILDREN: 422,
+  BRANCH_IS_ROOT: 422,
+  REGION_NOT_SUPPORTED: 422,
+  PARENT_TIMESTAMP_NOT_ALLOWED: 422,
+  ENDPOINT_DISABLED: 422,
+  OPERATIONS_IN_PROGRESS: 423,
+  TOO_MANY_CONNECTIONS: 422,
+  CONNECTION_EXISTS: 409,
+  CONNECTION_NOT_FOUND: 404,
+  NOT_DUE: 422,
+  INSTANT_IN_THE_PAST: 400,
+} as const satisfies Record<RefusalCode, number>;
+
+/** Errors that stop at the boundary, before any rule is asked. */
+export type BoundaryCode =
+  | "UNAUTHORIZED"
+  | "BAD_REQUEST"
+  | "PAYLOAD_TOO_LARGE"
+  | "UNKNOWN_PATH"
+  | "METHOD_NOT_ALLOWED"
+  | "TOO_MANY_REQUESTS"
+  | "NOT_IMITATED"
+  | "STORE_UNAVAILABLE"
+  | "INTERNAL"
+  | "PASSWORDS_NOT_STORED"
+  | "FORBIDDEN"
+  | "TIMED_OUT";
+
+/** An answer that is an error: `code` and `message` go into the body with the request's id (S: GeneralError). */
+export type Failure = {
+  readonly status: number;
+  readonly code: RefusalCode | BoundaryCode;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export function failureOf(refusal: Refusal): Failure {
+  return { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
+}
+
+export function badRequest(message: string): Failure {
+  return { status: 400, code: "BAD_REQUEST", message };
+}
+
+export function notImitated(message: string): Failure {
+  return { status: 501, code: "NOT_IMITATED", message };
+}
+
+/** S: the body of every error. */
+export function errorBody(requestId: string, { code, message }: Pick<Failure, "code" | "message">): string {
+  return JSON.stringify({ request_id: requestId, code, message });
+}

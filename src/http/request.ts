@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { Result } from "../platform/refusals.ts";
+import { StoreUnavailable } from "../worlds/world-handle.ts";
+import { badRequest, errorBody, type Failure, failureOf } from "./errors.ts";
+
+export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_REQUEST_ID_LENGTH = 128;
+
+/** An ordinary "no" on its way out of a handler: carries the answer past the rest of it. */
+export class Refused extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Ends the handling of a request with this error. */
+export function fail(failure: Failure): never {
+  throw new Refused(failure);
+}
+
+/** The value of a decision or look-up; a refusal ends the handling with the answer that belongs to it. */
+export function found<T>(result: Result<T>): T {
+  return result.ok ? result.value : fail(failureOf(result.refusal));
+}
+
+export type Body = { readonly text: string; readonly contentType: string | undefined };
+
+export async function readBody(context: Context): Promise<Body> {
+  return { text: await context.req.text(), contentType: context.req.header("content-type") };
+}
+
+/** The body as JSON; `undefined` where there is none. */
+export function jsonOf({ text, contentType }: Body): unknown {
+  if (text === "") return undefined;
+  if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
+    return fail(badRequest(`Content-Type: "${contentType}" is not understood; it must be application/json`));
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return fail(badRequest(`the request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`));
+  }
+}
+
+/** What a schema makes of an input; what does not fit ends the handling with 400. */
+export function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+  const parsed = schema.safeParse(input);
+  return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error)));
+}
+
+/** All that does not fit at once, each with its field and what would be right. */
+function describeIssues(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => `${issue.path.length === 0 ? "request body" : issue.path.map(String).join(".")}: ${issue.message}`)
+    .join("; ");
+}
+
+/** S: taken from the request, or made. */
+export function requestIdOf(context: Context): string {
+  const given = context.req.header("x-request-id");
+  return given !== undefined && given.length <= MAX_REQUEST_ID_LENGTH && /^[\x21-\x7e]+$/.test(given) ? given : randomUUID();
+}
+
+/** The error that a handler ended with; what is none of ours is a bug, and is reported. */
+export function failureFrom(error: unknown, onBug: (error: unknown) => void): Failure {
+  if (error instanceof Refused) return error.failure;
+  if (error instanceof StoreUnavailable) {
+    return { status: 503, code: "STORE_UNAVAILABLE", message: `${error.message}; nothing was changed`, headers: { "Retry-After": "1" } };
+  }
+  onBug(error);
+  return { status: 500, code: "INTERNAL", message: "standin has a bug here; its log says more. Nothing was changed" };
+}
+
+export function respondFailure(context: Context, failure: Failure, requestId = requestIdOf(context)): Response {
+  const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...failure.headers };
+  return context.body(errorBody(requestId, failure), failure.status as 400, headers);
+}
+
+/** For hono's body limit. */
+export function respondTooLarge(context: Context): Response {
+  return respondFailure(context, { status: 413, code: "PAYLOAD_TOO_LARGE", message: `the request body must not exceed ${MAX_BODY_BYTES} bytes` });
+}

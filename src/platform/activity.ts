@@ -1,0 +1,263 @@
+import { resize } from "./autoscaling.ts";
+import { findDatabase } from "./branch.ts";
+import type { BlockCounts } from "./cache.ts";
+import { type Compute, refuseDisabled } from "./compute.ts";
+import { serve } from "./compute-life.ts";
+import { admitConnection, closeConnection, findConnection, openConnection } from "./connection.ts";
+import type { Context } from "./context.ts";
+import type { Event } from "./events.ts";
+import { expectedReady, scheduleOperations, unfinishedOperations } from "./operation.ts";
+import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
+import { END_OF_TIME, type DurationMs, type SimTime } from "./time.ts";
+import { nextNumber, type World } from "./world.ts";
+
+export type ActivityKind = "query" | "transaction" | "connect" | "disconnect";
+
+/** What a client does to a compute, as a trace or a data plane tells it. */
+export type Activity = {
+  readonly endpointId: string;
+  readonly kind: ActivityKind;
+  /** How long it runs, from the end of a start where it has to wait for one. */
+  readonly durationMs?: DurationMs | undefined;
+  /** How many queries it stands for. */
+  readonly queries?: number | undefined;
+  /** Names the connection it goes through; opened by it if it is not open. */
+  readonly connectionId?: string | undefined;
+  readonly database?: string | undefined;
+  readonly pooled?: boolean | undefined;
+  /** Whose traffic it is: kept in history, to attribute what keeps a compute awake. */
+  readonly source?: string | undefined;
+  /** vCPUs busy meanwhile (load1): what autoscaling follows. */
+  readonly load?: number | undefined;
+  readonly blocks?: BlockCounts | undefined;
+};
+
+/** Activity told ahead: it arrives at its instant. */
+export type ScheduledActivity = { readonly number: number; readonly at: SimTime; readonly activity: Activity };
+
+/** The sum of what waits for a start. */
+export type Waiting = {
+  readonly longestMs: DurationMs;
+  readonly queries: number;
+  readonly blocks: BlockCounts;
+  readonly load?: number | undefined;
+};
+
+export type RecordActivity = { readonly type: "RecordActivity"; readonly activity: Activity; readonly scheduled?: number };
+export type ScheduleActivity = { readonly type: "ScheduleActivity"; readonly activity: Activity; readonly at: SimTime };
+
+/** How long this would wait for the compute if nothing else came in between. */
+export type ActivityRecorded = {
+  readonly type: "ActivityRecorded";
+  readonly at: SimTime;
+  readonly activity: Activity;
+  readonly waitedMs: DurationMs;
+  /** The name of the connection that it opened. */
+  readonly opened?: string;
+  /** Number of the scheduled activity that arrived. */
+  readonly scheduled?: number;
+};
+
+/**
+ * Activity is never answered 423: on a compute that is not active it waits for what is under way and, where that does not
+ * end in a start, has one scheduled (R: idle → active by any client activity).
+ */
+export function decideActivity(world: World, { activity, scheduled }: RecordActivity, context: Context): Result<Event[]> {
+  const { now } = context;
+  const compute = world.computes.get(activity.endpointId);
+  if (compute === undefined) return refuse("ENDPOINT_NOT_FOUND", `endpoint "${activity.endpointId}" not found`);
+  const admitted = admit(world, compute, activity, context);
+  if (!admitted.ok) return admitted;
+  const { opened } = admitted.value;
+  const recorded = (waitedMs: DurationMs): Event => ({
+    type: "ActivityRecorded",
+    at: now,
+    activity,
+    waitedMs,
+    ...(opened === undefined ? {} : { opened }),
+    ...(scheduled === undefined ? {} : { scheduled }),
+  });
+  if (activity.kind === "disconnect") return accept([recorded(0)]);
+  const { phase } = compute;
+  if (phase.state === "active" && !phase.suspending) {
+    if (activity.load === undefined) return accept([recorded(0)]);
+    const after = serve(world, compute, phase, asWaiting(activity), false, now).phase;
+    return accept([recorded(0), ...(after.state === "active" ? resize(compute, phase, after.readings, context) : [])]);
+  }
+  const start = wake(world, compute, context);
+  const scheduledOperations = start.flatMap((event) => (event.type === "OperationScheduled" ? [event.operation] : []));
+  const operations = [...unfinishedOperations(world, compute.projectId), ...scheduledOperations];
+  return accept([...start, recorded(expectedReady(operations, compute.id, now) - now)]);
+}
+
+export function decideScheduleActivity(world: World, { activity, at }: ScheduleActivity, { now }: Context): Result<Event[]> {
+  if (world.computes.get(activity.endpointId) === undefined) {
+    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${activity.endpointId}" not found`);
+  }
+  if (at < now || at > END_OF_TIME) return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
+  return accept([{ type: "ActivityScheduled", at: now, scheduled: { number: nextNumber(world, "activity"), at, activity } }]);
+}
+
+/** A scheduled activity has come; what is refused is dropped with its reason, for nobody waits for an answer. */
+export function decideArrival(world: World, { number, activity }: ScheduledActivity, context: Context): Event[] {
+  const decided = decideActivity(world, { type: "RecordActivity", activity, scheduled: number }, context);
+  if (decided.ok) return decided.value;
+  return [{ type: "ActivityDropped", at: context.now, scheduled: number, endpointId: activity.endpointId, reason: decided.refusal.code }];
+}
+
+export function evolveActivity(world: World, event: Extract<Event, { type: "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" }>): void {
+  switch (event.type) {
+    case "ActivityScheduled":
+      world.numbers = { ...world.numbers, activity: event.scheduled.number };
+      world.scheduledActivities.set(event.scheduled);
+      return;
+    case "ActivityDropped":
+      world.scheduledActivities.delete(String(event.scheduled));
+      return;
+    case "ActivityRecorded":
+      if (event.scheduled !== undefined) world.scheduledActivities.delete(String(event.scheduled));
+      evolveRecorded(world, event);
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function evolveRecorded(world: World, { at, activity, opened }: ActivityRecorded): void {
+  const compute = world.computes.get(activity.endpointId);
+  if (compute === undefined) throw new Error(`ActivityRecorded: there is no endpoint ${activity.endpointId}`);
+  if (activity.kind === "disconnect") {
+    world.computes.set(disconnect(world, compute, activity.connectionId ?? "", at));
+    return;
+  }
+  const { phase } = compute;
+  const served = phase.state === "active" && !phase.suspending;
+  const opensTransaction = isOpenEnded(activity) && beginTransaction(world, compute, activity, opened, !served, at);
+  if (!opensTransaction && opened !== undefined) open(world, compute, activity, opened, !served, at);
+  if (served) {
+    world.computes.set(serve(world, compute, phase, asWaiting(activity), opensTransaction, at));
+    return;
+  }
+  world.computes.set({ ...compute, waiting: addWaiting(compute.waiting, activity), lastActiveAt: Math.max(compute.lastActiveAt ?? 0, at) });
+}
+
+/** May it come in, and which connection would it open? */
+function admit(world: World, compute: Compute, activity: Activity, { now }: Context): Result<{ opened?: string }> {
+  const { connectionId } = activity;
+  if (compute.disabled) return refuseDisabled(compute);
+  const database = checkDatabase(world, compute, activity.database);
+  if (database !== undefined) return { ok: false, refusal: database };
+  const existing = connectionId === undefined ? undefined : findConnection(world, compute.id, connectionId, now);
+  if (activity.kind === "disconnect") {
+    if (existing === undefined) return refuse("CONNECTION_NOT_FOUND", `connection_id: there is no open connection "${connectionId ?? ""}"`);
+    return accept({});
+  }
+  if (existing !== undefined) {
+    if (activity.kind !== "connect") return accept({});
+    return refuse("CONNECTION_EXISTS", `connection_id: connection "${existing.id}" is open already`);
+  }
+  const admitted = admitConnection(world, compute, activity.pooled ?? false, now);
+  if (!admitted.ok) return admitted;
+  if (connectionId !== undefined) return accept({ opened: connectionId });
+  const lasts = activity.kind === "connect" || (activity.durationMs ?? 0) > 0;
+  return accept(lasts ? { opened: `#${world.seq + 1}` } : {});
+}
+
+/** A connection names a database of the branch (PLATFORM). */
+function checkDatabase(world: World, compute: Compute, name: string | undefined): Refusal | undefined {
+  if (name === undefined) return undefined;
+  const branch = world.branches.get(compute.branchId);
+  if (branch !== undefined && findDatabase(branch, name) !== undefined) return undefined;
+  return refuse("DATABASE_NOT_FOUND", `database "${name}" does not exist`).refusal;
+}
+
+/** A start of the compute, unless one is under way already. */
+function wake(world: World, compute: Compute, context: Context): Event[] {
+  const underWay = unfinishedOperations(world, compute.projectId);
+  if (underWay.some((operation) => operation.action === "start_compute" && operation.endpointId === compute.id)) return [];
+  const request = { action: "start_compute", branchId: compute.branchId, endpointId: compute.id, cause: "activity" } as const;
+  return scheduleOperations(world, compute.projectId, [request], context);
+}
+
+/** A transaction without a duration, on a named connection, lasts until that connection closes. */
+function isOpenEnded(activity: Activity): boolean {
+  return activity.kind === "transaction" && activity.durationMs === undefined && activity.connectionId !== undefined;
+}
+
+/** Opens the transaction, on a new connection or on one that has none; gives whether there is one more now. */
+function beginTransaction(
+  world: World,
+  compute: Compute,
+  activity: Activity,
+  opened: string | undefined,
+  waiting: boolean,
+  at: SimTime,
+): boolean {
+  if (opened !== undefined) {
+    open(world, compute, activity, opened, waiting, at);
+    return !waiting;
+  }
+  const existing = findConnection(world, compute.id, activity.connectionId ?? "", at);
+  if (existing === undefined || existing.inTransaction) return false;
+  world.connections.set({ ...existing, inTransaction: true });
+  return !existing.waiting;
+}
+
+function open(world: World, compute: Compute, activity: Activity, id: string, waiting: boolean, at: SimTime): void {
+  const { durationMs, database } = activity;
+  // A connection that the caller named stays until it says otherwise; one made for a query ends with it.
+  const lasts = activity.connectionId === undefined ? durationMs : undefined;
+  const end = lasts === undefined ? {} : waiting ? { holdMs: lasts } : { until: at + lasts };
+  openConnection(
+    world,
+    {
+      endpointId: compute.id,
+      id,
+      pooled: activity.pooled ?? false,
+      ...(database === undefined ? {} : { database }),
+      inTransaction: isOpenEnded(activity),
+      waiting,
+      ...end,
+    },
+    at,
+  );
+}
+
+/** The end of an open transaction is the end of an activity. */
+function disconnect(world: World, compute: Compute, connectionId: string, at: SimTime): Compute {
+  const connection = findConnection(world, compute.id, connectionId, at);
+  closeConnection(world, compute.id, connectionId);
+  const { phase } = compute;
+  if (connection?.inTransaction !== true || connection.waiting || phase.state !== "active") return compute;
+  return {
+    ...compute,
+    phase: { ...phase, openTransactions: phase.openTransactions - 1 },
+    lastActiveAt: Math.max(compute.lastActiveAt ?? 0, at),
+  };
+}
+
+const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
+
+/** The opening of a connection is an instant of activity, however long it stays open (PLATFORM). */
+function asWaiting(activity: Activity): Waiting {
+  const opens = activity.kind === "connect";
+  return {
+    longestMs: opens ? 0 : (activity.durationMs ?? 0),
+    queries: activity.queries ?? (opens ? 0 : 1),
+    blocks: activity.blocks ?? NO_BLOCKS,
+    load: activity.load,
+  };
+}
+
+function addWaiting(waiting: Waiting | undefined, activity: Activity): Waiting {
+  const more = asWaiting(activity);
+  if (waiting === undefined) return more;
+  const { blocks } = waiting;
+  const load = more.load === undefined ? waiting.load : Math.max(more.load, waiting.load ?? 0);
+  return {
+    longestMs: Math.max(waiting.longestMs, more.longestMs),
+    queries: waiting.queries + more.queries,
+    blocks: { hits: blocks.hits + more.blocks.hits, misses: blocks.misses + more.blocks.misses, writes: blocks.writes + more.blocks.writes },
+    ...(load === undefined ? {} : { load }),
+  };
+}

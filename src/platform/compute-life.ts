@@ -1,0 +1,123 @@
+import { type Waiting } from "./activity.ts";
+import { EMPTY_CACHE, cacheCapacity, countBlocks } from "./cache.ts";
+import { addReading, goalSize } from "./autoscaling.ts";
+import type { ActivePhase, Compute } from "./compute.ts";
+import { admitWaiting, dropConnections } from "./connection.ts";
+import type { Event } from "./events.ts";
+import type { SimTime } from "./time.ts";
+import { meter } from "./usage.ts";
+import { profileOf, type World } from "./world.ts";
+
+export type ComputeEvent = Extract<
+  Event,
+  {
+    type:
+      | "ComputeCreated"
+      | "ComputeUpdated"
+      | "ComputeDeleted"
+      | "ComputeActivated"
+      | "ComputeSuspending"
+      | "ComputeSuspended"
+      | "ComputeResized";
+  }
+>;
+
+/** Folds what happened to a compute into the world. */
+export function evolveCompute(world: World, event: ComputeEvent): void {
+  const { at } = event;
+  if (event.type === "ComputeCreated") {
+    world.numbers = { ...world.numbers, endpoint: event.compute.number };
+    world.computes.set(event.compute);
+    return;
+  }
+  const compute = world.computes.get(event.endpointId);
+  if (compute === undefined) throw new Error(`${event.type}: there is no endpoint ${event.endpointId}`);
+  switch (event.type) {
+    case "ComputeUpdated":
+      meter(world, compute, at);
+      world.computes.set({ ...compute, ...event.changes, phase: metered(compute, at), updatedAt: at });
+      return;
+    case "ComputeDeleted":
+      meter(world, compute, at);
+      for (const key of [...world.connections.by("endpoint", compute.id).keys()]) world.connections.delete(key);
+      for (const key of [...world.scheduledActivities.by("endpoint", compute.id).keys()]) world.scheduledActivities.delete(key);
+      world.computes.delete(compute.id);
+      return;
+    case "ComputeActivated":
+      world.computes.set(activate(world, compute, event.release, at));
+      return;
+    case "ComputeSuspending":
+      if (compute.phase.state !== "active") return;
+      dropConnections(world, compute.id);
+      world.computes.set({ ...cutOff(compute, at), phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] } });
+      return;
+    case "ComputeSuspended":
+      meter(world, compute, at);
+      dropConnections(world, compute.id);
+      // What came during the suspend waits on, and its arrival stays the last activity.
+      world.computes.set({ ...cutOff(compute, at), phase: { state: "idle" }, suspendedAt: at, updatedAt: at });
+      return;
+    case "ComputeResized":
+      world.computes.set(resized(world, compute, event.sizeCu, at));
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/** R: cache statistics start at zero; the compute takes the newest release; what waited is served from now on. */
+function activate(world: World, compute: Compute, release: number, at: SimTime): Compute {
+  const { waiting, ...rest } = compute;
+  const profile = profileOf(world);
+  const readings = waiting?.load === undefined ? [] : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
+  const sizeCu = goalSize(profile, compute, readings, at);
+  const cache = waiting === undefined ? EMPTY_CACHE : countBlocks(EMPTY_CACHE, waiting.blocks, cacheCapacity(profile, sizeCu));
+  const openTransactions = admitWaiting(world, compute.id, at);
+  return {
+    ...rest,
+    phase: { state: "active", startedAt: at, sizeCu, meteredAt: at, release, openTransactions, queries: waiting?.queries ?? 0, readings, cache, suspending: false },
+    ...(waiting === undefined ? {} : { lastActiveAt: at + waiting.longestMs }),
+    startedAt: at,
+    updatedAt: at,
+  };
+}
+
+function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): Compute {
+  const { phase } = compute;
+  if (phase.state !== "active") return compute;
+  meter(world, compute, at);
+  // A smaller compute has a smaller cache, and gives up what no longer fits.
+  const cache = countBlocks(phase.cache, { hits: 0, misses: 0, writes: 0 }, cacheCapacity(profileOf(world), sizeCu));
+  return { ...compute, phase: { ...phase, sizeCu, meteredAt: at, cache, readings: phase.readings.filter(({ until }) => until > at) } };
+}
+
+/** What one served activity does to an active compute. */
+export function serve(world: World, compute: Compute, phase: ActivePhase, activity: Waiting, transaction: boolean, at: SimTime): Compute {
+  const until = at + activity.longestMs;
+  const profile = profileOf(world);
+  const { blocks, load, queries } = activity;
+  const counts = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
+  return {
+    ...compute,
+    phase: {
+      ...phase,
+      openTransactions: phase.openTransactions + (transaction ? 1 : 0),
+      queries: phase.queries + queries,
+      readings: load === undefined ? phase.readings : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
+      cache: counts ? countBlocks(phase.cache, blocks, cacheCapacity(profile, phase.sizeCu)) : phase.cache,
+    },
+    lastActiveAt: Math.max(compute.lastActiveAt ?? 0, until),
+  };
+}
+
+/** What was still running when the connections closed ended then. */
+function cutOff(compute: Compute, at: SimTime): Compute {
+  if (compute.lastActiveAt === undefined) return compute;
+  const { phase } = compute;
+  const running = phase.state === "active" && phase.openTransactions > 0;
+  return { ...compute, lastActiveAt: running ? at : Math.min(compute.lastActiveAt, at) };
+}
+
+function metered(compute: Compute, at: SimTime): Compute["phase"] {
+  return compute.phase.state === "active" ? { ...compute.phase, meteredAt: at } : compute.phase;
+}

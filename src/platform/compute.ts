@@ -1,0 +1,333 @@
+import type { Waiting } from "./activity.ts";
+import { findAccount, planOf } from "./account.ts";
+import type { LoadReading } from "./autoscaling.ts";
+import { DEFAULT_DELAY, decideDelay } from "./autosuspend.ts";
+import { findBranch, primaryOf } from "./branch.ts";
+import { type CacheStatistics } from "./cache.ts";
+import type { Context } from "./context.ts";
+import type { Event } from "./events.ts";
+import { drawId } from "./ids.ts";
+import { type OperationRequest, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
+import { type Plan, refuseByPlan } from "./plan.ts";
+import { findProject, type Project } from "./project.ts";
+import { accept, type Result, refuse } from "./refusals.ts";
+import { decideRange, type SizeRange } from "./sizes.ts";
+import type { SimTime } from "./time.ts";
+import { nextNumber, type World } from "./world.ts";
+
+/** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
+export type ComputeType = "read_write" | "read_only";
+
+/** Settings that a compute keeps and gives back; its Postgres would read them. */
+export type ComputeSettings = {
+  readonly pg_settings?: Readonly<Record<string, string>> | undefined;
+  readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
+  readonly preload_libraries?: { readonly use_defaults?: boolean | undefined; readonly enabled_libraries?: readonly string[] | undefined } | undefined;
+};
+
+/** What only an active compute has. */
+export type ActivePhase = {
+  readonly state: "active";
+  readonly startedAt: SimTime;
+  readonly sizeCu: number;
+  /** Up to when its use is booked. */
+  readonly meteredAt: SimTime;
+  /** The compute release it runs until its next start. */
+  readonly release: number;
+  readonly openTransactions: number;
+  /** Queries served since the start. */
+  readonly queries: number;
+  readonly readings: readonly LoadReading[];
+  readonly cache: CacheStatistics;
+  /** A suspend is running: connections are closed, arrivals wait for the next start. */
+  readonly suspending: boolean;
+};
+
+export type Phase = { readonly state: "init" } | { readonly state: "idle" } | ActivePhase;
+
+/** The process that runs Postgres for one branch; the API calls it an endpoint. */
+export type Compute = {
+  readonly id: string;
+  readonly number: number;
+  readonly projectId: string;
+  readonly branchId: string;
+  readonly regionId: string;
+  readonly type: ComputeType;
+  readonly name?: string;
+  readonly range: SizeRange;
+  /** In seconds; 0 is the default, -1 never (S). */
+  readonly suspendTimeoutSeconds: number;
+  readonly settings: ComputeSettings;
+  readonly poolerEnabled: boolean;
+  readonly passwordlessAccess: boolean;
+  readonly disabled: boolean;
+  readonly provisioner: string;
+  readonly phase: Phase;
+  /** What arrived while it was not active, to be served from the end of its start. */
+  readonly waiting?: Waiting;
+  /** End of the last activity, in the future while a query runs; absent until the first (R). */
+  readonly lastActiveAt?: SimTime;
+  readonly startedAt?: SimTime;
+  readonly suspendedAt?: SimTime;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
+
+/** What a caller may choose for a compute. */
+export type ComputeOptions = {
+  readonly name?: string | undefined;
+  readonly minCu?: number | undefined;
+  readonly maxCu?: number | undefined;
+  readonly suspendTimeoutSeconds?: number | undefined;
+  readonly settings?: ComputeSettings | undefined;
+  readonly poolerEnabled?: boolean | undefined;
+  readonly passwordlessAccess?: boolean | undefined;
+  readonly disabled?: boolean | undefined;
+  readonly provisioner?: string | undefined;
+};
+
+type InProject = { readonly accountId: string; readonly projectId: string };
+type OnCompute = InProject & { readonly endpointId: string };
+
+export type CreateCompute = InProject & {
+  readonly type: "CreateCompute";
+  readonly id?: string | undefined;
+  readonly branchId: string;
+  readonly computeType: ComputeType;
+  readonly options: ComputeOptions;
+};
+export type UpdateCompute = OnCompute & { readonly type: "UpdateCompute"; readonly branchId?: string | undefined; readonly options: ComputeOptions };
+export type DeleteCompute = OnCompute & { readonly type: "DeleteCompute" };
+export type StartCompute = OnCompute & { readonly type: "StartCompute" };
+export type SuspendCompute = OnCompute & { readonly type: "SuspendCompute" };
+export type RestartCompute = OnCompute & { readonly type: "RestartCompute" };
+
+/** What an update may change; the rest of a compute is moved by its life alone. */
+export type ComputeChanges = Partial<
+  Pick<
+    Compute,
+    "branchId" | "name" | "range" | "suspendTimeoutSeconds" | "settings" | "poolerEnabled" | "passwordlessAccess" | "disabled" | "provisioner"
+  >
+>;
+
+/** The compute, if this account may see it. */
+export function findCompute(world: World, { accountId, projectId, endpointId }: OnCompute): Result<Compute> {
+  const project = findProject(world, accountId, projectId);
+  if (!project.ok) return project;
+  const compute = world.computes.get(endpointId);
+  if (compute === undefined || compute.projectId !== projectId || !isVisible(world, compute)) {
+    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
+  }
+  return accept(compute);
+}
+
+/** The computes of a project whose branch is not being deleted, oldest first. */
+export function computesOf(world: World, projectId: string): Compute[] {
+  return [...world.computes.by("project", projectId).values()].filter((compute) => isVisible(world, compute));
+}
+
+/** All computes of a branch, oldest first: one that moved here does not come last. */
+export function computesOnBranch(world: World, branchId: string): Compute[] {
+  return [...world.computes.by("branch", branchId).values()].sort((a, b) => a.number - b.number);
+}
+
+export function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
+  const found = findProjectAndPlan(world, command);
+  if (!found.ok) return found;
+  const { project, plan } = found.value;
+  const branch = findBranch(world, project, command.branchId);
+  if (!branch.ok) return branch;
+  const taken = checkPlace(world, command.branchId, command.computeType, undefined);
+  if (!taken.ok) return taken;
+  const compute = makeCompute(world, project, plan, command, context);
+  if (!compute.ok) return compute;
+  const busy = refuseWhileBusy(world, project.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  return accept([
+    { type: "ComputeCreated", at: context.now, compute: compute.value },
+    ...scheduleOperations(world, project.id, startRequests([compute.value]), context),
+  ]);
+}
+
+/** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */
+export function makeCompute(
+  world: World,
+  project: Project,
+  plan: Plan,
+  asked: { readonly id?: string | undefined; readonly branchId: string; readonly computeType: ComputeType; readonly options: ComputeOptions },
+  { now, chance, profile }: Context,
+  ahead = 0,
+): Result<Compute> {
+  const { options } = asked;
+  const defaults = project.defaultEndpointSettings;
+  if (asked.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
+  const range = decideRange(plan, profile, options, { minCu: defaults.minCu ?? SMALLEST_CU, maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU });
+  if (!range.ok) return range;
+  const delay = decideDelay(plan, profile, options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_DELAY);
+  if (!delay.ok) return delay;
+  const isTaken = (id: string) => world.computes.get(id) !== undefined;
+  if (asked.id !== undefined && isTaken(asked.id)) return refuse("ID_EXISTS", `an endpoint with id "${asked.id}" exists already`);
+  const disabled = options.disabled ?? false;
+  const number = nextNumber(world, "endpoint", ahead);
+  return accept({
+    id: asked.id ?? drawId(chance, "endpoint", number, isTaken),
+    number,
+    projectId: project.id,
+    branchId: asked.branchId,
+    regionId: project.regionId,
+    type: asked.computeType,
+    ...(options.name === undefined ? {} : { name: options.name }),
+    range: range.value,
+    suspendTimeoutSeconds: delay.value,
+    settings: { pg_settings: defaults.pg_settings ?? {}, ...options.settings },
+    poolerEnabled: options.poolerEnabled ?? false,
+    passwordlessAccess: options.passwordlessAccess ?? true,
+    disabled,
+    provisioner: options.provisioner ?? project.provisioner,
+    // A: what is made disabled is never started.
+    phase: { state: disabled ? "idle" : "init" },
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+/** The operations that bring new computes up. */
+export function startRequests(computes: readonly Compute[]): OperationRequest[] {
+  return computes
+    .filter((compute) => !compute.disabled)
+    .map((compute) => ({ action: "start_compute", branchId: compute.branchId, endpointId: compute.id }));
+}
+
+export function decideUpdateCompute(world: World, command: UpdateCompute, context: Context): Result<Event[]> {
+  const found = findComputeAndPlan(world, command);
+  if (!found.ok) return found;
+  const { project, plan, compute } = found.value;
+  const changes = decideChanges(world, project, plan, compute, command, context);
+  if (!changes.ok) return changes;
+  const busy = refuseWhileBusy(world, project.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  const branchId = changes.value.branchId ?? compute.branchId;
+  const requests = updateRequests(compute, changes.value).map((request) => ({ ...request, branchId, endpointId: compute.id }));
+  return accept([
+    { type: "ComputeUpdated", at: context.now, endpointId: compute.id, changes: changes.value },
+    ...scheduleOperations(world, project.id, requests, context),
+  ]);
+}
+
+/** PLATFORM, "Life of a compute": the delay and the name alone need no restart, disabling only a suspend, all else both. */
+function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
+  const gentle: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
+  const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some((key) => !gentle.includes(key));
+  const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
+  if (needsRestart) return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
+  const disables = changes.disabled === true && !compute.disabled;
+  if (!disables) return [{ action: "apply_config" }];
+  return Object.keys(changes).length === 1 ? [{ action: "suspend_compute" }] : [{ action: "apply_config" }, { action: "suspend_compute" }];
+}
+
+function decideChanges(
+  world: World,
+  project: Project,
+  plan: Plan,
+  compute: Compute,
+  { branchId, options }: UpdateCompute,
+  { profile }: Context,
+): Result<ComputeChanges> {
+  if (branchId !== undefined) {
+    const branch = findBranch(world, project, branchId);
+    if (!branch.ok) return branch;
+    const taken = checkPlace(world, branchId, compute.type, compute.id);
+    if (!taken.ok) return taken;
+  }
+  const resized = options.minCu !== undefined || options.maxCu !== undefined;
+  const range = resized ? decideRange(plan, profile, options, compute.range) : undefined;
+  if (range?.ok === false) return range;
+  const delay = options.suspendTimeoutSeconds === undefined ? undefined : decideDelay(plan, profile, options.suspendTimeoutSeconds);
+  if (delay?.ok === false) return delay;
+  return accept({
+    ...(branchId === undefined ? {} : { branchId }),
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(range === undefined ? {} : { range: range.value }),
+    ...(delay === undefined ? {} : { suspendTimeoutSeconds: delay.value }),
+    ...(options.settings === undefined ? {} : { settings: { ...compute.settings, ...options.settings } }),
+    ...(options.poolerEnabled === undefined ? {} : { poolerEnabled: options.poolerEnabled }),
+    ...(options.passwordlessAccess === undefined ? {} : { passwordlessAccess: options.passwordlessAccess }),
+    ...(options.disabled === undefined ? {} : { disabled: options.disabled }),
+    ...(options.provisioner === undefined ? {} : { provisioner: options.provisioner }),
+  });
+}
+
+/** R: permanent, and the operations array is empty; what was still under way for it is cancelled. */
+export function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
+  const compute = findCompute(world, command);
+  if (!compute.ok) return compute;
+  const under = unfinishedOperations(world, command.projectId).filter((operation) => operation.endpointId === command.endpointId);
+  return accept([
+    ...under.map((operation): Event => ({ type: "OperationCancelled", at: now, operationId: operation.id })),
+    { type: "ComputeDeleted", at: now, endpointId: command.endpointId },
+  ]);
+}
+
+/** A compute that is active already has nothing to start: no operations (A). */
+export function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
+  return decideLifeCall(world, command, context, (compute) => (compute.phase.state === "active" ? [] : [{ action: "start_compute" }]));
+}
+
+/** A compute that is idle already has nothing to suspend: no operations (A). */
+export function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
+  return decideLifeCall(world, command, context, (compute) => (compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }]));
+}
+
+/** D: suspended and started again, whatever it was before. */
+export function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
+  return decideLifeCall(world, command, context, () => [{ action: "suspend_compute" }, { action: "start_compute" }]);
+}
+
+function decideLifeCall(
+  world: World,
+  command: StartCompute | SuspendCompute | RestartCompute,
+  context: Context,
+  requestsFor: (compute: Compute) => readonly OperationRequest[],
+): Result<Event[]> {
+  const compute = findCompute(world, command);
+  if (!compute.ok) return compute;
+  if (compute.value.disabled && command.type !== "SuspendCompute") return refuseDisabled(compute.value);
+  const busy = refuseWhileBusy(world, command.projectId);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  const { id: endpointId, branchId } = compute.value;
+  const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
+  return accept(scheduleOperations(world, command.projectId, requests, context));
+}
+
+/** S: a disabled compute cannot be enabled by a connection or a console action. */
+export function refuseDisabled(compute: Compute) {
+  return refuse("ENDPOINT_DISABLED", `endpoint "${compute.id}" is disabled; enable it with "disabled": false first`);
+}
+
+/** R: on create and on a change of branch, the target must not already have a primary; replicas move freely. */
+function checkPlace(world: World, branchId: string, type: ComputeType, except: string | undefined): Result<true> {
+  const primary = type === "read_write" ? primaryOf(world, branchId) : undefined;
+  if (primary === undefined || primary.id === except) return accept(true);
+  return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
+}
+
+function findProjectAndPlan(world: World, { accountId, projectId }: InProject): Result<{ project: Project; plan: Plan }> {
+  const project = findProject(world, accountId, projectId);
+  if (!project.ok) return project;
+  const account = findAccount(world, accountId);
+  return account.ok ? accept({ project: project.value, plan: planOf(account.value) }) : account;
+}
+
+function findComputeAndPlan(world: World, command: OnCompute): Result<{ project: Project; plan: Plan; compute: Compute }> {
+  const found = findProjectAndPlan(world, command);
+  if (!found.ok) return found;
+  const compute = findCompute(world, command);
+  return compute.ok ? accept({ ...found.value, compute: compute.value }) : compute;
+}
+
+function isVisible(world: World, compute: Compute): boolean {
+  return world.branches.get(compute.branchId)?.deletedAt === undefined;
+}
+
+/** R: the first row of the size table, what a compute gets that nobody chose a size for (A). */
+const SMALLEST_CU = 0.25;

@@ -1,0 +1,94 @@
+import type { Compute } from "./compute.ts";
+import { accept, type Result, refuse } from "./refusals.ts";
+import { maxConnections } from "./sizes.ts";
+import type { SimTime } from "./time.ts";
+import { profileOf, type World } from "./world.ts";
+
+/** A client's connection to a compute. */
+export type Connection = {
+  readonly endpointId: string;
+  /** The caller's name for it, or `#` and a number where the caller gave none. */
+  readonly id: string;
+  readonly pooled: boolean;
+  readonly database?: string;
+  /** Holds off the autosuspend until the connection closes. */
+  readonly inTransaction: boolean;
+  /** It arrived while the compute was not active and outlives the suspend that it waits for. */
+  readonly waiting: boolean;
+  /** When it closes by itself; absent where somebody has to close it. For a waiting one, see `holdMs`. */
+  readonly until?: SimTime;
+  /** How long a waiting connection lasts, counted from the end of the start. */
+  readonly holdMs?: number;
+};
+
+/** R: `max_connections` for direct ones, 10,000 for pooled clients. */
+export function admitConnection(world: World, compute: Compute, pooled: boolean, now: SimTime): Result<true> {
+  const profile = profileOf(world);
+  const limit = pooled ? profile.pooledConnections : maxConnections(profile, compute.range);
+  // Nothing to count while even all of them, closed ones included, are fewer than the limit.
+  if (world.connections.by("endpoint", compute.id).size < limit) return accept(true);
+  const open = countConnections(world, compute.id, now);
+  if ((pooled ? open.pooled : open.direct) < limit) return accept(true);
+  return pooled
+    ? refuse("TOO_MANY_CONNECTIONS", `no more connections allowed: the pooler serves at most ${limit} clients`)
+    : refuse("TOO_MANY_CONNECTIONS", `sorry, too many clients already: max_connections is ${limit}`);
+}
+
+export type ConnectionCount = { readonly direct: number; readonly pooled: number };
+
+export function countConnections(world: World, endpointId: string, now: SimTime): ConnectionCount {
+  let direct = 0;
+  let pooled = 0;
+  for (const connection of world.connections.by("endpoint", endpointId).values()) {
+    if (isClosed(connection, now)) continue;
+    if (connection.pooled) pooled += 1;
+    else direct += 1;
+  }
+  return { direct, pooled };
+}
+
+/** The open connection of this name. */
+export function findConnection(world: World, endpointId: string, id: string, now: SimTime): Connection | undefined {
+  const connection = world.connections.get(`${endpointId}/${id}`);
+  return connection === undefined || isClosed(connection, now) ? undefined : connection;
+}
+
+export function openConnection(world: World, connection: Connection, now: SimTime): void {
+  const others = world.connections.by("endpoint", connection.endpointId);
+  // Closed ones are swept when the number reaches a power of two: often enough to stay small, seldom enough to cost nothing.
+  if (others.size >= 8 && (others.size & (others.size - 1)) === 0) sweep(world, connection.endpointId, now);
+  world.connections.set(connection);
+}
+
+export function closeConnection(world: World, endpointId: string, id: string): void {
+  world.connections.delete(`${endpointId}/${id}`);
+}
+
+/** D: connections are closed at suspend and restart; those that came for the next start wait on. */
+export function dropConnections(world: World, endpointId: string): void {
+  for (const [key, connection] of [...world.connections.by("endpoint", endpointId)]) {
+    if (!connection.waiting) world.connections.delete(key);
+  }
+}
+
+/** The start is over: those that waited are served from `at`. Gives the number of transactions among them. */
+export function admitWaiting(world: World, endpointId: string, at: SimTime): number {
+  let transactions = 0;
+  for (const connection of [...world.connections.by("endpoint", endpointId).values()]) {
+    if (!connection.waiting) continue;
+    if (connection.inTransaction) transactions += 1;
+    const { holdMs, ...rest } = connection;
+    world.connections.set({ ...rest, waiting: false, ...(holdMs === undefined ? {} : { until: at + holdMs }) });
+  }
+  return transactions;
+}
+
+function sweep(world: World, endpointId: string, now: SimTime): void {
+  for (const [key, connection] of [...world.connections.by("endpoint", endpointId)]) {
+    if (isClosed(connection, now)) world.connections.delete(key);
+  }
+}
+
+function isClosed(connection: Connection, now: SimTime): boolean {
+  return connection.until !== undefined && connection.until <= now;
+}

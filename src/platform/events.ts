@@ -1,0 +1,53 @@
+import type { Account } from "./account.ts";
+import type { ActivityRecorded, ScheduledActivity } from "./activity.ts";
+import type { ApiKey } from "./api-key.ts";
+import type { Branch, BranchChanges } from "./branch.ts";
+import type { Compute, ComputeChanges } from "./compute.ts";
+import type { Operation } from "./operation.ts";
+import type { Project, ProjectChanges } from "./project.ts";
+import type { SimTime } from "./time.ts";
+import type { WorldSettings } from "./world.ts";
+
+type At = { readonly at: SimTime };
+type OfEndpoint = At & { readonly endpointId: string };
+
+/**
+ * What has happened, in the past tense: the whole truth about a world. Events are never edited; a changed meaning gets a new
+ * type. Instants end in `at`, `At` or `until`, and what callers may fill freely is under `settings` or `annotations`.
+ */
+export type Event =
+  | (At & { readonly type: "WorldCreated"; readonly world: WorldSettings })
+  | (At & { readonly type: "WorldConfigured"; readonly changes: Partial<Pick<WorldSettings, "operations" | "startDelay">> })
+  | (At & { readonly type: "WorldReset" })
+  | (At & { readonly type: "AccountCreated"; readonly account: Account })
+  | (At & { readonly type: "ApiKeyCreated"; readonly apiKey: ApiKey })
+  | (At & { readonly type: "ApiKeyRevoked"; readonly keyId: number })
+  | (At & { readonly type: "ProjectCreated"; readonly project: Project })
+  | (At & { readonly type: "ProjectUpdated"; readonly projectId: string; readonly changes: ProjectChanges })
+  | (At & { readonly type: "ProjectDeleted"; readonly projectId: string })
+  | (At & { readonly type: "ProjectRemoved"; readonly projectId: string })
+  | (At & { readonly type: "BranchCreated"; readonly branch: Branch })
+  | (At & { readonly type: "BranchBecameReady"; readonly branchId: string })
+  | (At & { readonly type: "BranchUpdated"; readonly branchId: string; readonly changes: BranchChanges })
+  | (At & { readonly type: "BranchSetAsDefault"; readonly projectId: string; readonly branchId: string })
+  | (At & { readonly type: "BranchDeleted"; readonly branchId: string })
+  | (At & { readonly type: "BranchRemoved"; readonly branchId: string })
+  | (At & { readonly type: "ComputeCreated"; readonly compute: Compute })
+  | (OfEndpoint & { readonly type: "ComputeUpdated"; readonly changes: ComputeChanges })
+  | (OfEndpoint & { readonly type: "ComputeDeleted" })
+  | (OfEndpoint & { readonly type: "ComputeActivated"; readonly release: number })
+  | (OfEndpoint & { readonly type: "ComputeSuspending" })
+  | (OfEndpoint & { readonly type: "ComputeSuspended"; readonly cause: Operation["cause"] })
+  | (OfEndpoint & { readonly type: "ComputeResized"; readonly sizeCu: number })
+  | (At & { readonly type: "OperationScheduled"; readonly operation: Operation })
+  | (At & { readonly type: "OperationStarted"; readonly operationId: string; readonly dueAt: SimTime })
+  | (At & { readonly type: "OperationFinished"; readonly operationId: string })
+  | (At & { readonly type: "OperationCancelled"; readonly operationId: string })
+  | (At & { readonly type: "ActivityScheduled"; readonly scheduled: ScheduledActivity })
+  | ActivityRecorded
+  | (OfEndpoint & { readonly type: "ActivityDropped"; readonly scheduled: number; readonly reason: string });
+
+export type EventType = Event["type"];
+
+/** An event with its place in history. */
+export type RecordedEvent = Event & { readonly seq: number };

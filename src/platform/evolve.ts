@@ -1,0 +1,78 @@
+import { evolveActivity } from "./activity.ts";
+import { evolveBranch } from "./branch.ts";
+import { evolveCompute } from "./compute-life.ts";
+import type { RecordedEvent } from "./events.ts";
+import { evolveOperation } from "./operation.ts";
+import { evolveProject } from "./project.ts";
+import { NO_NUMBERS, type World } from "./world.ts";
+
+/** Folds a fact into the world. It never refuses: what cannot be folded in is a bug, and throws. */
+export function evolve(world: World, event: RecordedEvent): void {
+  world.seq = event.seq;
+  world.at = event.at;
+  switch (event.type) {
+    case "WorldCreated":
+      world.settings = event.world;
+      return;
+    case "WorldConfigured":
+      world.settings = { ...world.settings, ...event.changes };
+      return;
+    case "WorldReset":
+      reset(world);
+      return;
+    case "AccountCreated":
+      world.numbers = { ...world.numbers, account: event.account.number };
+      world.accounts.set(event.account);
+      return;
+    case "ApiKeyCreated":
+      world.numbers = { ...world.numbers, apiKey: event.apiKey.id };
+      world.apiKeys.set(event.apiKey);
+      return;
+    case "ApiKeyRevoked": {
+      const apiKey = world.apiKeys.get(String(event.keyId));
+      if (apiKey === undefined) throw new Error(`ApiKeyRevoked: there is no API key ${event.keyId}`);
+      world.apiKeys.set({ ...apiKey, revokedAt: event.at });
+      return;
+    }
+    case "ProjectCreated":
+    case "ProjectUpdated":
+    case "ProjectDeleted":
+    case "ProjectRemoved":
+      return evolveProject(world, event);
+    case "BranchCreated":
+    case "BranchBecameReady":
+    case "BranchUpdated":
+    case "BranchSetAsDefault":
+    case "BranchDeleted":
+    case "BranchRemoved":
+      return evolveBranch(world, event);
+    case "ComputeCreated":
+    case "ComputeUpdated":
+    case "ComputeDeleted":
+    case "ComputeActivated":
+    case "ComputeSuspending":
+    case "ComputeSuspended":
+    case "ComputeResized":
+      return evolveCompute(world, event);
+    case "OperationScheduled":
+    case "OperationStarted":
+    case "OperationFinished":
+    case "OperationCancelled":
+      return evolveOperation(world, event);
+    case "ActivityScheduled":
+    case "ActivityRecorded":
+    case "ActivityDropped":
+      return evolveActivity(world, event);
+    default:
+      event satisfies never;
+  }
+}
+
+/** Accounts and keys stay, so that clients stay logged in; all else is as in a new world, down to the ids that come next. */
+function reset(world: World): void {
+  const { account, apiKey } = world.numbers;
+  world.numbers = { ...NO_NUMBERS, account, apiKey };
+  for (const table of [world.projects, world.branches, world.computes, world.connections, world.operations, world.scheduledActivities, world.usage]) {
+    table.empty();
+  }
+}

@@ -1,0 +1,221 @@
+import type { Context } from "./context.ts";
+import { drawDuration } from "./distribution.ts";
+import type { Event } from "./events.ts";
+import { drawUuid } from "./ids.ts";
+import { type Refusal, refuse } from "./refusals.ts";
+import type { DurationMs, SimTime } from "./time.ts";
+import { nextNumber, type World } from "./world.ts";
+
+/** R: start_compute, apply_config, suspend_compute; S: the others. Those that this platform's rules schedule. */
+export type OperationAction =
+  | "create_timeline"
+  | "create_branch"
+  | "start_compute"
+  | "suspend_compute"
+  | "apply_config"
+  | "delete_timeline";
+
+export type OperationState =
+  | { readonly status: "scheduling" }
+  | { readonly status: "running"; readonly startedAt: SimTime; readonly dueAt: SimTime }
+  | { readonly status: "finished"; readonly startedAt: SimTime; readonly finishedAt: SimTime }
+  | { readonly status: "cancelled"; readonly cancelledAt: SimTime };
+
+/** A piece of the platform's work. It concerns one compute, or a branch and all on it, or (neither id) the whole project. */
+export type Operation = {
+  readonly id: string;
+  /** Orders operations as they were scheduled. */
+  readonly number: number;
+  readonly projectId: string;
+  readonly branchId?: string;
+  readonly endpointId?: string;
+  readonly action: OperationAction;
+  readonly state: OperationState;
+  /** How long it runs once it runs: drawn when it is scheduled, so that its end can be foretold. */
+  readonly durationMs: DurationMs;
+  /** What asked for it. */
+  readonly cause: "request" | "activity" | "autosuspend" | "restart";
+  /** R: after an update, a compute that was active starts again by itself. */
+  readonly thenStart: boolean;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
+
+/** What a decision wants scheduled. */
+export type OperationRequest = {
+  readonly action: OperationAction;
+  readonly branchId?: string;
+  readonly endpointId?: string;
+  readonly cause?: Operation["cause"];
+  readonly thenStart?: boolean;
+};
+
+/** The unfinished operations of a project, in the order in which they were scheduled. */
+export function unfinishedOperations(world: World, projectId: string): Operation[] {
+  return [...world.operations.by("project", projectId).values()];
+}
+
+/** C, D: public clients retry exactly this sentence. */
+export function refuseWhileBusy(world: World, projectId: string): Refusal | undefined {
+  if (world.operations.by("project", projectId).size === 0) return undefined;
+  return refuse(
+    "OPERATIONS_IN_PROGRESS",
+    "project already has running conflicting operations, scheduling of new ones is prohibited",
+  ).refusal;
+}
+
+/**
+ * The events that schedule operations in order: what nothing stands in the way of runs at once, the rest is `scheduling`.
+ * `finishing` names an operation that the same decision ends, so that nothing waits for it.
+ */
+export function scheduleOperations(
+  world: World,
+  projectId: string,
+  requests: readonly OperationRequest[],
+  context: Context,
+  finishing?: string,
+): Event[] {
+  const { now } = context;
+  const before = unfinishedOperations(world, projectId).filter((operation) => operation.id !== finishing);
+  const events: Event[] = [];
+  for (const [index, request] of requests.entries()) {
+    const number = nextNumber(world, "operation", index);
+    const durationMs = drawOperationDuration(world, request.action, number, context);
+    const waits = before.some((earlier) => conflicts(earlier, request));
+    const state: OperationState = waits ? { status: "scheduling" } : { status: "running", startedAt: now, dueAt: now + durationMs };
+    const operation = makeOperation(projectId, request, number, durationMs, state, context);
+    before.push(operation);
+    events.push({ type: "OperationScheduled", at: now, operation });
+    if (!waits) events.push(...consequencesOfStart(operation, now));
+  }
+  return events;
+}
+
+/** R: "a suspend_compute operation is recorded": the platform did it at this instant and nobody had to wait for it (A). */
+export function recordOperation(world: World, projectId: string, request: OperationRequest, context: Context): Event {
+  const at = context.now;
+  const state: OperationState = { status: "finished", startedAt: at, finishedAt: at };
+  const operation = makeOperation(projectId, request, nextNumber(world, "operation"), 0, state, context);
+  return { type: "OperationScheduled", at, operation };
+}
+
+function makeOperation(
+  projectId: string,
+  request: OperationRequest,
+  number: number,
+  durationMs: DurationMs,
+  state: OperationState,
+  { now, chance }: Context,
+): Operation {
+  return {
+    id: drawUuid(chance, "operation-id", number),
+    number,
+    projectId,
+    ...(request.branchId === undefined ? {} : { branchId: request.branchId }),
+    ...(request.endpointId === undefined ? {} : { endpointId: request.endpointId }),
+    action: request.action,
+    state,
+    durationMs,
+    cause: request.cause ?? "request",
+    thenStart: request.thenStart ?? false,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** The operations that an end sets free, in order: each was waiting for nothing else. */
+export function startFreed(world: World, finished: Operation, now: SimTime): Event[] {
+  const events: Event[] = [];
+  const ahead: Operation[] = [];
+  for (const operation of unfinishedOperations(world, finished.projectId)) {
+    if (operation.id === finished.id) continue;
+    if (operation.state.status === "scheduling" && !ahead.some((earlier) => conflicts(earlier, operation))) {
+      events.push({ type: "OperationStarted", at: now, operationId: operation.id, dueAt: now + operation.durationMs });
+      events.push(...consequencesOfStart(operation, now));
+    }
+    ahead.push(operation);
+  }
+  return events;
+}
+
+/** When everything will be over that is scheduled for a compute, if nothing else comes; `now` where there is nothing. */
+export function expectedReady(operations: readonly Operation[], endpointId: string, now: SimTime): SimTime {
+  const ends: { readonly operation: Operation; readonly endsAt: SimTime }[] = [];
+  let readyAt = now;
+  for (const operation of operations) {
+    const { state } = operation;
+    let endsAt: SimTime;
+    if (state.status === "running") {
+      endsAt = state.dueAt;
+    } else {
+      const startsAt = ends.reduce((latest, other) => (conflicts(other.operation, operation) ? Math.max(latest, other.endsAt) : latest), now);
+      endsAt = startsAt + operation.durationMs;
+    }
+    ends.push({ operation, endsAt });
+    if (operation.endpointId === endpointId) readyAt = Math.max(readyAt, endsAt);
+  }
+  return readyAt;
+}
+
+/** Where a compute's unfinished operations lead; `undefined` where they leave it as it is. */
+export function pendingStateOf(operations: Iterable<Operation>, endpointId: string): "active" | "idle" | undefined {
+  let pending: "active" | "idle" | undefined;
+  for (const operation of operations) {
+    if (operation.endpointId !== endpointId) continue;
+    if (operation.action === "start_compute") pending = "active";
+    if (operation.action === "suspend_compute") pending = "idle";
+  }
+  return pending;
+}
+
+export function evolveOperation(
+  world: World,
+  event: Extract<Event, { type: "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationCancelled" }>,
+): void {
+  const { at } = event;
+  if (event.type === "OperationScheduled") {
+    world.numbers = { ...world.numbers, operation: event.operation.number };
+    if (event.operation.state.status === "finished") world.operations.retire(event.operation);
+    else world.operations.set(event.operation);
+    return;
+  }
+  const operation = world.operations.get(event.operationId);
+  if (operation === undefined) throw new Error(`${event.type}: operation ${event.operationId} is not unfinished`);
+  switch (event.type) {
+    case "OperationStarted":
+      world.operations.set({ ...operation, state: { status: "running", startedAt: at, dueAt: event.dueAt }, updatedAt: at });
+      return;
+    case "OperationFinished": {
+      const startedAt = operation.state.status === "running" ? operation.state.startedAt : at;
+      world.operations.retire({ ...operation, state: { status: "finished", startedAt, finishedAt: at }, updatedAt: at });
+      return;
+    }
+    case "OperationCancelled":
+      world.operations.retire({ ...operation, state: { status: "cancelled", cancelledAt: at }, updatedAt: at });
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/**
+ * "One compute's operations run in order"; what concerns a branch waits for, and is waited for by, all on that branch, and
+ * likewise what concerns the whole project.
+ */
+function conflicts(one: OperationRequest, other: OperationRequest): boolean {
+  if (one.branchId === undefined || other.branchId === undefined) return true;
+  if (one.endpointId !== undefined && other.endpointId !== undefined) return one.endpointId === other.endpointId;
+  return one.branchId === other.branchId;
+}
+
+/** D: a suspend closes the connections when it begins; the compute is idle when it ends. */
+function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
+  if (operation.action !== "suspend_compute" || operation.endpointId === undefined) return [];
+  return [{ type: "ComputeSuspending", at: now, endpointId: operation.endpointId }];
+}
+
+function drawOperationDuration(world: World, action: OperationAction, number: number, { chance, profile }: Context): DurationMs {
+  if (world.settings.operations === "immediate") return 0;
+  const distribution = (action === "start_compute" ? world.settings.startDelay : undefined) ?? profile.durations[action];
+  return drawDuration(distribution, chance.source("operation-duration", number));
+}

@@ -1,0 +1,118 @@
+import type { Account } from "./account.ts";
+import type { ScheduledActivity } from "./activity.ts";
+import type { ApiKey, ApiKeyUse } from "./api-key.ts";
+import type { Branch } from "./branch.ts";
+import type { Compute } from "./compute.ts";
+import type { Connection } from "./connection.ts";
+import type { DurationDistribution } from "./distribution.ts";
+import type { Operation } from "./operation.ts";
+import type { PlanName } from "./plan.ts";
+import { PROFILES, type Profile, type ProfileName } from "./profile.ts";
+import type { Project } from "./project.ts";
+import { Changes, Table } from "./table.ts";
+import type { SimTime } from "./time.ts";
+import type { Usage } from "./usage.ts";
+
+/** What shapes a world. Seed, profile and plan stay as they were made; the rest may change, by an event. */
+export type WorldSettings = {
+  readonly seed: number;
+  readonly profile: ProfileName;
+  /** The plan of an account that is created without one. */
+  readonly plan: PlanName;
+  /** `immediate`: operations take no time and are finished before the next command. */
+  readonly operations: "timed" | "immediate";
+  /** In the place of the profile's start delay. */
+  readonly startDelay?: DurationDistribution;
+  readonly createdAt: SimTime;
+};
+
+/** How many objects of a kind were ever made: the number of the next draw of its ids. */
+export type NumberedKind = "account" | "apiKey" | "project" | "branch" | "endpoint" | "operation" | "role" | "database" | "activity";
+export type Numbers = Readonly<Record<NumberedKind, number>>;
+
+/** The whole state. Only `evolve` changes it, and it replaces rows; nobody edits one. */
+export type World = {
+  settings: WorldSettings;
+  /** Sequence number and instant of the last event folded in. */
+  seq: number;
+  at: SimTime;
+  numbers: Numbers;
+  readonly changes: Changes;
+  readonly accounts: Table<Account, "organization">;
+  readonly apiKeys: Table<ApiKey, "account" | "hash">;
+  readonly projects: Table<Project, "account">;
+  readonly branches: Table<Branch, "project" | "parent">;
+  readonly computes: Table<Compute, "project" | "branch">;
+  readonly connections: Table<Connection, "endpoint">;
+  /** Those that are not finished; the others are history. */
+  readonly operations: Table<Operation, "project">;
+  readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
+  readonly usage: Table<Usage>;
+  /** Beside history: durable, but no event tells of it and `verify` does not compare it. */
+  readonly apiKeyUses: Table<ApiKeyUse>;
+  readonly secrets: Table<Secret>;
+};
+
+/** What must be told again later and must not stand in history: the password of a role. */
+export type Secret = { readonly id: string; readonly value: string };
+
+export const NO_NUMBERS: Numbers = {
+  account: 0,
+  apiKey: 0,
+  project: 0,
+  branch: 0,
+  endpoint: 0,
+  operation: 0,
+  role: 0,
+  database: 0,
+  activity: 0,
+};
+
+/** A world before its first event. */
+export function emptyWorld(): World {
+  const changes = new Changes();
+  return {
+    settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", createdAt: 0 },
+    seq: 0,
+    at: 0,
+    numbers: NO_NUMBERS,
+    changes,
+    accounts: new Table("accounts", changes, { key: (row) => row.id, indexes: { organization: (row) => row.organizationId } }),
+    apiKeys: new Table("apiKeys", changes, {
+      key: (row) => String(row.id),
+      indexes: { account: (row) => row.accountId, hash: (row) => row.hash },
+    }),
+    projects: new Table("projects", changes, { key: (row) => row.id, indexes: { account: (row) => row.accountId } }),
+    branches: new Table("branches", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId, parent: (row) => row.parentId },
+      constrained: (row) => `${row.projectId}/${row.deletedAt ?? row.name}/${row.default}`,
+    }),
+    computes: new Table("computes", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId, branch: (row) => row.branchId },
+      constrained: (row) => `${row.branchId}/${row.type}`,
+    }),
+    connections: new Table("connections", changes, {
+      key: (row) => `${row.endpointId}/${row.id}`,
+      indexes: { endpoint: (row) => row.endpointId },
+    }),
+    operations: new Table("operations", changes, { key: (row) => row.id, indexes: { project: (row) => row.projectId } }),
+    scheduledActivities: new Table("scheduledActivities", changes, {
+      key: (row) => String(row.number),
+      indexes: { endpoint: (row) => row.activity.endpointId },
+    }),
+    usage: new Table("usage", changes, { key: (row) => row.id }),
+    apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
+    secrets: new Table("secrets", changes, { key: (row) => row.id }),
+  };
+}
+
+export function profileOf(world: World): Profile {
+  return PROFILES[world.settings.profile];
+}
+
+/** The number of the next object of a kind, `ahead` of which the same decision makes before it. */
+export function nextNumber(world: World, kind: NumberedKind, ahead = 0): number {
+  return world.numbers[kind] + 1 + ahead;
+}

@@ -1,0 +1,207 @@
+import { isNode, LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+import type { Command } from "../platform/commands.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import type { Result } from "../platform/refusals.ts";
+import type { World } from "../platform/world.ts";
+
+const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
+const name = z.string().min(1).max(256);
+const MIN_KEY_LENGTH = 16;
+
+const compute = z.strictObject({
+  id: id.refine((text) => text.startsWith("ep-"), "must begin with ep-"),
+  type: z.enum(["read_write", "read_only"]).default("read_write"),
+  name: z.string().min(1).max(64).optional(),
+  autoscaling_limit_min_cu: z.number().optional(),
+  autoscaling_limit_max_cu: z.number().optional(),
+  suspend_timeout_seconds: z.int().optional(),
+  disabled: z.boolean().optional(),
+});
+
+const branch = z.strictObject({
+  id: id.refine((text) => text.startsWith("br-"), "must begin with br-"),
+  name,
+  /** Id of a branch above this one in the file; the default branch where there is none. */
+  parent: id.optional(),
+  protected: z.boolean().optional(),
+  endpoints: z.array(compute).default([]),
+});
+
+const project = z.strictObject({
+  id,
+  name: name.optional(),
+  region_id: z.string().optional(),
+  pg_version: z.int().min(14).max(18).optional(),
+  database: z.string().min(1).max(63).optional(),
+  role: z.string().min(1).max(63).optional(),
+  /** The first one is the default branch. */
+  branches: z.array(branch).default([]),
+});
+
+const account = z.strictObject({
+  id,
+  name: name.optional(),
+  email: z.email().optional(),
+  plan: z.enum(["paid", "free"]).optional(),
+  keys: z.array(z.strictObject({ name: z.string().min(1).max(64), key: z.string().min(MIN_KEY_LENGTH).max(256).regex(/^\S+$/, "must not contain spaces") })).default([]),
+  projects: z.array(project).default([]),
+});
+
+const worldFile = z.strictObject({ version: z.literal(1), accounts: z.array(account).min(1) });
+
+/** What a world file lays out: accounts with their keys, projects, branches and computes, all under ids of its own choice. */
+export type WorldFile = z.output<typeof worldFile>;
+type AccountLayout = WorldFile["accounts"][number];
+type ProjectLayout = AccountLayout["projects"][number];
+type BranchLayout = ProjectLayout["branches"][number];
+type ComputeLayout = BranchLayout["endpoints"][number];
+
+/** The file cannot be read: every problem with its line and column. */
+export class WorldFileError extends Error {
+  override readonly name = "WorldFileError";
+}
+
+/** Reads a world file in YAML (or JSON, which is YAML). */
+export function parseWorldFile(text: string, fileName: string): WorldFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${fileName}:${line}:${col}`;
+  };
+  const broken = document.errors.map((error) => `${at(error.pos[0])}: ${error.message}`);
+  if (broken.length > 0) throw new WorldFileError(broken.join("\n"));
+  const parsed = worldFile.safeParse(document.toJS());
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => {
+    const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
+    return `${at(offsetOf(document, path))}: ${path.join(".") || "the file"}: ${issue.message}`;
+  });
+  throw new WorldFileError(problems.join("\n"));
+}
+
+/** Where a problem is; where the thing is missing, what it is missing in. */
+function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return document.contents?.range?.[0] ?? 0;
+}
+
+/** What laying out needs of a world, in one turn of it. */
+export type LayoutStage = {
+  readonly world: World;
+  execute(command: Command): Result<readonly RecordedEvent[]>;
+  keepSecret(id: string, value: string): void;
+  readonly newPassword: () => string;
+  readonly hashSecret: (secret: string) => string;
+};
+
+/**
+ * Makes what the file lays out and the world does not have; what is there stays as it has become. Nobody waits for a layout:
+ * its operations are over when it is. Throws, with the place in the file, where the rules refuse.
+ */
+export function layOut(file: WorldFile, stage: LayoutStage): void {
+  const { operations } = stage.world.settings;
+  const commands = (command: Command, what: string) => {
+    const result = stage.execute(command);
+    if (!result.ok) throw new WorldFileError(`${what}: ${result.refusal.message}`);
+    return result.value;
+  };
+  if (isLaidOut(file, stage)) return;
+  if (operations !== "immediate") commands({ type: "ConfigureWorld", settings: { operations: "immediate" } }, "operations");
+  for (const accountLayout of file.accounts) layOutAccount(accountLayout, stage, commands);
+  if (operations !== "immediate") commands({ type: "ConfigureWorld", settings: { operations } }, "operations");
+}
+
+type Give = (command: Command, what: string) => readonly RecordedEvent[];
+
+function isLaidOut(file: WorldFile, { world, hashSecret }: LayoutStage): boolean {
+  return file.accounts.every(
+    (a) =>
+      world.accounts.get(a.id) !== undefined &&
+      a.keys.every(({ key }) => world.apiKeys.by("hash", hashSecret(key)).size > 0) &&
+      a.projects.every(
+        (p) =>
+          world.projects.get(p.id) !== undefined &&
+          p.branches.every((b) => world.branches.get(b.id) !== undefined && b.endpoints.every((e) => world.computes.get(e.id) !== undefined)),
+      ),
+  );
+}
+
+function layOutAccount(layout: AccountLayout, stage: LayoutStage, give: Give): void {
+  const { world, hashSecret } = stage;
+  const what = `account ${layout.id}`;
+  if (world.accounts.get(layout.id) === undefined) {
+    give({ type: "CreateAccount", id: layout.id, name: layout.name ?? layout.id, email: layout.email, plan: layout.plan }, what);
+  }
+  for (const { name: keyName, key } of layout.keys) {
+    const hash = hashSecret(key);
+    if (world.apiKeys.by("hash", hash).size > 0) continue;
+    give({ type: "CreateApiKey", accountId: layout.id, name: keyName, hash }, `${what}, key ${keyName}`);
+  }
+  for (const projectLayout of layout.projects) layOutProject(layout.id, projectLayout, stage, give);
+}
+
+function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutStage, give: Give): void {
+  const { world } = stage;
+  const what = `project ${layout.id}`;
+  const [first, ...others] = layout.branches;
+  const primary = first?.endpoints.find((endpoint) => endpoint.type === "read_write");
+  if (world.projects.get(layout.id) === undefined) {
+    const events = give(
+      {
+        type: "CreateProject",
+        accountId,
+        id: layout.id,
+        name: layout.name,
+        regionId: layout.region_id,
+        pgVersion: layout.pg_version,
+        branch: { id: first?.id, name: first?.name, roleName: layout.role, databaseName: layout.database },
+        compute: primary === undefined ? undefined : { id: primary.id, ...optionsOf(primary) },
+      },
+      what,
+    );
+    for (const event of events) {
+      if (event.type !== "BranchCreated") continue;
+      for (const role of event.branch.roles) stage.keepSecret(role.secretId, stage.newPassword());
+    }
+    if (first?.protected === true) {
+      give({ type: "UpdateBranch", accountId, projectId: layout.id, branchId: first.id, protected: true }, `${what}, branch ${first.id}`);
+    }
+  }
+  if (first !== undefined) layOutComputes(accountId, layout.id, first, stage, give);
+  for (const branchLayout of others) layOutBranch(accountId, layout.id, branchLayout, stage, give);
+}
+
+function layOutBranch(accountId: string, projectId: string, layout: BranchLayout, stage: LayoutStage, give: Give): void {
+  if (stage.world.branches.get(layout.id) === undefined) {
+    give(
+      { type: "CreateBranch", accountId, projectId, id: layout.id, name: layout.name, parentId: layout.parent, protected: layout.protected },
+      `project ${projectId}, branch ${layout.id}`,
+    );
+  }
+  layOutComputes(accountId, projectId, layout, stage, give);
+}
+
+function layOutComputes(accountId: string, projectId: string, layout: BranchLayout, stage: LayoutStage, give: Give): void {
+  for (const endpoint of layout.endpoints) {
+    if (stage.world.computes.get(endpoint.id) !== undefined) continue;
+    give(
+      { type: "CreateCompute", accountId, projectId, id: endpoint.id, branchId: layout.id, computeType: endpoint.type, options: optionsOf(endpoint) },
+      `project ${projectId}, branch ${layout.id}, endpoint ${endpoint.id}`,
+    );
+  }
+}
+
+function optionsOf(layout: ComputeLayout) {
+  return {
+    name: layout.name,
+    minCu: layout.autoscaling_limit_min_cu,
+    maxCu: layout.autoscaling_limit_max_cu,
+    suspendTimeoutSeconds: layout.suspend_timeout_seconds,
+    disabled: layout.disabled,
+  };
+}

@@ -1,0 +1,233 @@
+import { planOf } from "../platform/account.ts";
+import { delaySeconds } from "../platform/autosuspend.ts";
+import { cacheCapacity } from "../platform/cache.ts";
+import type { Compute } from "../platform/compute.ts";
+import { countConnections } from "../platform/connection.ts";
+import type { SimTime } from "../platform/time.ts";
+import { maxConnections } from "../platform/sizes.ts";
+import { profileOf, type World } from "../platform/world.ts";
+import { overdue } from "./due.ts";
+
+export type Violation = { readonly invariant: string; readonly message: string };
+
+type Invariant = { readonly name: string; readonly violations: (world: World, now: SimTime) => Iterable<string> };
+
+/** What must hold in every world at every instant. The one list: property tests, `verify` and the control API all use it. */
+export const INVARIANTS: readonly Invariant[] = [
+  {
+    name: "a branch has at most one primary read-write compute", // R
+    *violations(world) {
+      const primaries = new Map<string, string>();
+      for (const compute of world.computes.values()) {
+        if (compute.type !== "read_write") continue;
+        const other = primaries.get(compute.branchId);
+        if (other !== undefined) yield `branch ${compute.branchId} has ${other} and ${compute.id}`;
+        primaries.set(compute.branchId, compute.id);
+      }
+    },
+  },
+  {
+    name: "a compute belongs to a branch of its project", // R
+    *violations(world) {
+      for (const compute of world.computes.values()) {
+        const branch = world.branches.get(compute.branchId);
+        if (branch === undefined) yield `${compute.id} is on branch ${compute.branchId}, which does not exist`;
+        else if (branch.projectId !== compute.projectId) yield `${compute.id} is of project ${compute.projectId}, its branch of ${branch.projectId}`;
+      }
+    },
+  },
+  {
+    name: "a branch belongs to a project, and its parent is in the same one",
+    *violations(world) {
+      for (const branch of world.branches.values()) {
+        if (world.projects.get(branch.projectId) === undefined) yield `${branch.id} is of project ${branch.projectId}, which does not exist`;
+        if (branch.parentId !== undefined && world.branches.get(branch.parentId)?.projectId !== branch.projectId) {
+          yield `${branch.id} has the parent ${branch.parentId}, which is not in its project`;
+        }
+      }
+    },
+  },
+  {
+    name: "a project has exactly one default branch", // S
+    *violations(world) {
+      for (const project of world.projects.values()) {
+        if (project.deletedAt !== undefined) continue;
+        let defaults = 0;
+        for (const branch of world.branches.by("project", project.id).values()) {
+          if (branch.default && branch.deletedAt === undefined) defaults += 1;
+        }
+        if (defaults !== 1) yield `project ${project.id} has ${defaults} default branches`;
+      }
+    },
+  },
+  {
+    name: "branch names are unique within a project", // D
+    *violations(world) {
+      const seen = new Set<string>();
+      for (const branch of world.branches.values()) {
+        if (branch.deletedAt !== undefined) continue;
+        const name = `${branch.projectId}/${branch.name}`;
+        if (seen.has(name)) yield `project ${branch.projectId} has two branches named ${branch.name}`;
+        seen.add(name);
+      }
+    },
+  },
+  {
+    name: "a compute keeps within what its plan and profile allow", // R
+    *violations(world) {
+      const profile = profileOf(world);
+      for (const compute of world.computes.values()) {
+        const account = world.accounts.get(world.projects.get(compute.projectId)?.accountId ?? "");
+        if (account === undefined) continue;
+        const plan = planOf(account);
+        const { minCu, maxCu } = compute.range;
+        if (minCu > maxCu) yield `${compute.id} has a minimum of ${minCu} and a maximum of ${maxCu} CU`;
+        if (plan.onlySizeCu !== undefined && (minCu !== plan.onlySizeCu || maxCu !== plan.onlySizeCu)) yield `${compute.id} has ${minCu} to ${maxCu} CU on the ${plan.name} plan`;
+        if (!plan.readReplicas && compute.type === "read_only") yield `${compute.id} is a read replica on the ${plan.name} plan`;
+        const delay = delaySeconds(profile, compute.suspendTimeoutSeconds);
+        if (delay !== undefined && (delay < profile.suspendTimeout.minimumS || delay > profile.suspendTimeout.maximumS)) yield `${compute.id} has a delay of ${delay} s`;
+      }
+    },
+  },
+  {
+    name: "an active compute has a size within its limits and a cache within its size", // R
+    *violations(world) {
+      const profile = profileOf(world);
+      for (const compute of world.computes.values()) {
+        if (compute.phase.state !== "active" || isChanging(world, compute)) continue;
+        const { sizeCu, cache } = compute.phase;
+        const { minCu, maxCu } = compute.range;
+        if (sizeCu < minCu || sizeCu > maxCu) yield `${compute.id} has ${sizeCu} CU outside of ${minCu} to ${maxCu}`;
+        if (cache.used > cacheCapacity(profile, sizeCu)) yield `${compute.id} has ${cache.used} blocks in its cache`;
+      }
+    },
+  },
+  {
+    name: "connections stay within max_connections and the pooler's limit", // R
+    *violations(world, now) {
+      const profile = profileOf(world);
+      for (const compute of world.computes.values()) {
+        const open = countConnections(world, compute.id, now);
+        // Limits that an update has lowered count from the restart on.
+        const limit = isChanging(world, compute) ? Number.POSITIVE_INFINITY : maxConnections(profile, compute.range);
+        if (open.direct > limit) yield `${compute.id} has ${open.direct} direct connections, ${limit} are allowed`;
+        if (open.pooled > profile.pooledConnections) yield `${compute.id} has ${open.pooled} pooled connections`;
+      }
+    },
+  },
+  {
+    name: "a compute that is not active has no open connections", // D
+    *violations(world) {
+      for (const connection of world.connections.values()) {
+        const phase = world.computes.get(connection.endpointId)?.phase;
+        const serves = phase?.state === "active" && !phase.suspending;
+        if (connection.waiting === serves) yield `${connection.endpointId} is ${phase?.state ?? "gone"}, connection ${connection.id} ${serves ? "waits" : "is open"}`;
+      }
+    },
+  },
+  {
+    name: "open transactions are counted right",
+    *violations(world) {
+      for (const compute of world.computes.values()) {
+        if (compute.phase.state !== "active") continue;
+        let open = 0;
+        for (const connection of world.connections.by("endpoint", compute.id).values()) {
+          if (connection.inTransaction && !connection.waiting) open += 1;
+        }
+        if (open !== compute.phase.openTransactions) yield `${compute.id} counts ${compute.phase.openTransactions} open transactions, there are ${open}`;
+      }
+    },
+  },
+  {
+    name: "what waits for a compute has a start under way",
+    *violations(world) {
+      for (const compute of world.computes.values()) {
+        if (compute.waiting === undefined) continue;
+        const starts = [...world.operations.by("project", compute.projectId).values()].some(
+          (operation) => operation.endpointId === compute.id && operation.action === "start_compute",
+        );
+        if (!starts) yield `${compute.id} is waited for and nothing starts it`;
+      }
+    },
+  },
+  {
+    name: "one operation at a time runs on a compute", // PLATFORM, "Operations"
+    *violations(world) {
+      const running = new Set<string>();
+      for (const operation of world.operations.values()) {
+        if (operation.state.status !== "running" || operation.endpointId === undefined) continue;
+        if (running.has(operation.endpointId)) yield `${operation.endpointId} has two running operations`;
+        running.add(operation.endpointId);
+      }
+    },
+  },
+  {
+    name: "an unfinished operation concerns what exists, and the first one of a project runs",
+    *violations(world) {
+      for (const operation of world.operations.values()) {
+        if (world.projects.get(operation.projectId) === undefined) yield `${operation.id} is of project ${operation.projectId}, which does not exist`;
+        if (operation.branchId !== undefined && world.branches.get(operation.branchId) === undefined) yield `${operation.id} is on branch ${operation.branchId}, which does not exist`;
+        if (operation.endpointId !== undefined && world.computes.get(operation.endpointId) === undefined) yield `${operation.id} is on ${operation.endpointId}, which does not exist`;
+      }
+      for (const project of world.projects.values()) {
+        const [first] = world.operations.by("project", project.id).values();
+        if (first !== undefined && first.state.status !== "running") yield `project ${project.id} waits for an operation that does not run: ${first.id}`;
+      }
+    },
+  },
+  {
+    name: "nothing that is due is left undone",
+    *violations(world, now) {
+      for (const work of overdue(world, now)) yield `${work.kind} ${work.id} was due before ${now}`;
+    },
+  },
+  {
+    name: "keys are of an account, and no two have the same secret", // R
+    *violations(world) {
+      const hashes = new Set<string>();
+      for (const apiKey of world.apiKeys.values()) {
+        if (world.accounts.get(apiKey.accountId) === undefined) yield `API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`;
+        if (hashes.has(apiKey.hash)) yield `API key ${apiKey.id} has the secret of another`;
+        hashes.add(apiKey.hash);
+      }
+    },
+  },
+  {
+    name: "use adds up: a project has used at least as much as its branches",
+    *violations(world) {
+      const ofBranches = new Map<string, number>();
+      for (const branch of world.branches.values()) {
+        const used = world.usage.get(branch.id)?.cuMs ?? 0;
+        ofBranches.set(branch.projectId, (ofBranches.get(branch.projectId) ?? 0) + used);
+      }
+      for (const [projectId, cuMs] of ofBranches) {
+        const used = world.usage.get(projectId)?.cuMs ?? 0;
+        if (cuMs > used) yield `project ${projectId} has used ${used} CU-ms, its branches ${cuMs}`;
+      }
+    },
+  },
+  {
+    name: "no event is later than now",
+    *violations(world, now) {
+      if (world.at > now) yield `the last event was at ${world.at}, now is ${now}`;
+    },
+  },
+];
+
+export type InvariantReport = { readonly ok: boolean; readonly checked: number; readonly violations: readonly Violation[] };
+
+export function checkInvariants(world: World, now: SimTime): InvariantReport {
+  const violations: Violation[] = [];
+  for (const invariant of INVARIANTS) {
+    for (const message of invariant.violations(world, now)) violations.push({ invariant: invariant.name, message });
+  }
+  return { ok: violations.length === 0, checked: INVARIANTS.length, violations };
+}
+
+/** An update has been accepted and its restart is still to come. */
+function isChanging(world: World, compute: Compute): boolean {
+  for (const operation of world.operations.by("project", compute.projectId).values()) {
+    if (operation.endpointId === compute.id && operation.action === "suspend_compute") return true;
+  }
+  return false;
+}

@@ -1,0 +1,117 @@
+import type { Chance } from "../platform/chance.ts";
+import type { Command, DueWork } from "../platform/commands.ts";
+import type { Context } from "../platform/context.ts";
+import { decide, decideDue } from "../platform/decide.ts";
+import type { Event, RecordedEvent } from "../platform/events.ts";
+import { evolve } from "../platform/evolve.ts";
+import { accept, type Result } from "../platform/refusals.ts";
+import type { SimTime } from "../platform/time.ts";
+import { profileOf, type World } from "../platform/world.ts";
+import { Agenda } from "./agenda.ts";
+import type { ClockState } from "./clock.ts";
+import { dueAt, plan, planAfter, planAll } from "./due.ts";
+import type { Journal } from "./journal.ts";
+import { chanceFrom } from "./random.ts";
+
+/**
+ * The only place where order is made: a command is decided, its events are folded in and kept for the next commit. Nothing here
+ * waits, so nothing can come in between.
+ */
+export class Simulation {
+  readonly world: World;
+  readonly journal: Journal;
+  readonly #agenda = new Agenda();
+  #chance: Chance;
+  #uncommitted: RecordedEvent[] = [];
+
+  /** `world` is what the journal's history folds to; an empty one where there is none yet. */
+  constructor(world: World, journal: Journal) {
+    this.world = world;
+    this.journal = journal;
+    this.#chance = chanceFrom(world.settings.seed);
+    planAll(this.#agenda, world);
+  }
+
+  /** Whether events wait for the commit: who has seen their effects must not be answered before. */
+  get hasUncommittedEvents(): boolean {
+    return this.#uncommitted.length > 0;
+  }
+
+  /** Whether rows have changed, be it beside history. */
+  get hasUncommittedRows(): boolean {
+    return this.world.changes.list.length > 0;
+  }
+
+  /** When the next work is due; `undefined` where nothing ever is. */
+  nextDue(): SimTime | undefined {
+    for (let next = this.#agenda.peek(); next !== undefined; next = this.#agenda.peek()) {
+      const at = dueAt(this.world, next.work);
+      if (at === next.at) return at;
+      this.#replanTop(next.work);
+    }
+    return undefined;
+  }
+
+  /**
+   * Does the work that is due up to and including `until`, each at its own instant and in order.
+   * Stops after about `maxEvents`; gives whether all of it is done.
+   */
+  settle(until: SimTime, maxEvents = Number.POSITIVE_INFINITY): boolean {
+    const stopAt = this.#uncommitted.length + maxEvents;
+    for (let next = this.#agenda.peek(); next !== undefined && next.at <= until; next = this.#agenda.peek()) {
+      const at = dueAt(this.world, next.work);
+      if (at === undefined || at > next.at) {
+        this.#replanTop(next.work);
+        continue;
+      }
+      if (this.#uncommitted.length >= stopAt) return false;
+      this.#agenda.take();
+      this.#apply(decideDue(this.world, next.work, this.#context(next.at)));
+      plan(this.#agenda, this.world, next.work);
+    }
+    return true;
+  }
+
+  /** Decides a command at `now`, after all that is due until then. A refusal has changed nothing. */
+  execute(command: Command, now: SimTime): Result<readonly RecordedEvent[]> {
+    this.settle(now);
+    const decided = decide(this.world, command, this.#context(now));
+    return decided.ok ? accept(this.#apply(decided.value)) : decided;
+  }
+
+  /**
+   * Hands what happened since the last commit to the journal, and where the clock stands; gives those events.
+   * Throws where the journal cannot keep them: then the journal, not this world, is what is true.
+   */
+  commit(clock: ClockState, now: SimTime): readonly RecordedEvent[] {
+    const { world } = this;
+    const events = this.#uncommitted;
+    const { settings, numbers } = world;
+    this.journal.write({ events, changes: world.changes.list, settings, numbers, clock, now });
+    world.changes.clear();
+    this.#uncommitted = [];
+    return events;
+  }
+
+  #apply(events: readonly Event[]): readonly RecordedEvent[] {
+    const { world } = this;
+    return events.map((event) => {
+      const recorded: RecordedEvent = { seq: world.seq + 1, ...event };
+      evolve(world, recorded);
+      if (recorded.type === "WorldCreated") this.#chance = chanceFrom(recorded.world.seed);
+      planAfter(this.#agenda, world, recorded);
+      this.#uncommitted.push(recorded);
+      return recorded;
+    });
+  }
+
+  #context(now: SimTime): Context {
+    return { now, chance: this.#chance, profile: profileOf(this.world) };
+  }
+
+  /** The entry on top was planned for an instant that is not its work's any more. */
+  #replanTop(work: DueWork): void {
+    this.#agenda.take();
+    plan(this.#agenda, this.world, work);
+  }
+}

@@ -1,0 +1,192 @@
+import { sql } from "drizzle-orm";
+import { index, integer, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Account } from "../platform/account.ts";
+import type { Activity } from "../platform/activity.ts";
+import type { Branch } from "../platform/branch.ts";
+import type { Compute } from "../platform/compute.ts";
+import type { Operation } from "../platform/operation.ts";
+import type { Project } from "../platform/project.ts";
+import type { Numbers, WorldSettings } from "../platform/world.ts";
+import type { ClockState } from "../simulation/clock.ts";
+
+/** Instants are milliseconds since 1970, as everywhere below the edge. */
+const instant = () => integer();
+const flag = () => integer({ mode: "boolean" });
+
+/** The journal: what has happened, in order. The other tables are its projection, written in the same transaction. */
+export const events = sqliteTable("events", {
+  seq: integer().primaryKey(),
+  at: instant().notNull(),
+  type: text().notNull(),
+  /** The event without its sequence number, instant and type, as JSON. */
+  payload: text().notNull(),
+});
+
+/** One row: what shapes the world and what must survive with it. */
+export const world = sqliteTable("world", {
+  id: integer().primaryKey(),
+  settings: text({ mode: "json" }).$type<WorldSettings>().notNull(),
+  numbers: text({ mode: "json" }).$type<Numbers>().notNull(),
+  clock: text({ mode: "json" }).$type<ClockState>().notNull(),
+  /** Sequence number of the last event folded into the tables. */
+  seq: integer().notNull(),
+  /** Instant of that event, and the latest one that the world has reached. */
+  at: instant().notNull(),
+  now: instant().notNull(),
+});
+
+export const accounts = sqliteTable("accounts", {
+  id: text().primaryKey(),
+  number: integer().notNull(),
+  name: text().notNull(),
+  email: text().notNull(),
+  plan: text().$type<Account["plan"]>().notNull(),
+  organizationId: text().notNull(),
+  createdAt: instant().notNull(),
+});
+
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: integer().primaryKey(),
+    accountId: text().notNull(),
+    name: text().notNull(),
+    hash: text().notNull(),
+    createdAt: instant().notNull(),
+    revokedAt: instant(),
+  },
+  (table) => [uniqueIndex("api_keys_hash").on(table.hash)],
+);
+
+export const apiKeyUses = sqliteTable("api_key_uses", {
+  keyId: integer().primaryKey(),
+  lastUsedAt: instant().notNull(),
+  lastUsedFromAddr: text().notNull(),
+});
+
+/** What is told again but stands in no history: emptied before a world leaves the house. */
+export const secrets = sqliteTable("secrets", {
+  id: text().primaryKey(),
+  value: text().notNull(),
+});
+
+export const projects = sqliteTable("projects", {
+  id: text().primaryKey(),
+  number: integer().notNull(),
+  accountId: text().notNull(),
+  name: text().notNull(),
+  regionId: text().notNull(),
+  provisioner: text().notNull(),
+  pgVersion: integer().notNull(),
+  storePasswords: flag().notNull(),
+  historyRetentionSeconds: integer().notNull(),
+  settings: text({ mode: "json" }).$type<Project["settings"]>().notNull(),
+  defaultEndpointSettings: text({ mode: "json" }).$type<Project["defaultEndpointSettings"]>().notNull(),
+  createdAt: instant().notNull(),
+  updatedAt: instant().notNull(),
+  deletedAt: instant(),
+});
+
+export const branches = sqliteTable(
+  "branches",
+  {
+    id: text().primaryKey(),
+    number: integer().notNull(),
+    projectId: text().notNull(),
+    parentId: text(),
+    parentTimestamp: instant(),
+    parentLsn: text(),
+    name: text().notNull(),
+    state: text().$type<Branch["state"]>().notNull(),
+    stateChangedAt: instant().notNull(),
+    default: flag().notNull(),
+    protected: flag().notNull(),
+    initSource: text().$type<Branch["initSource"]>().notNull(),
+    roles: text({ mode: "json" }).$type<Branch["roles"]>().notNull(),
+    databases: text({ mode: "json" }).$type<Branch["databases"]>().notNull(),
+    annotations: text({ mode: "json" }).$type<Branch["annotations"]>().notNull(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    deletedAt: instant(),
+  },
+  (table) => [
+    uniqueIndex("branches_name").on(table.projectId, table.name).where(sql`deleted_at IS NULL`),
+    uniqueIndex("branches_default").on(table.projectId).where(sql`"default" = 1 AND deleted_at IS NULL`),
+  ],
+);
+
+export const computes = sqliteTable(
+  "computes",
+  {
+    id: text().primaryKey(),
+    number: integer().notNull(),
+    projectId: text().notNull(),
+    branchId: text().notNull(),
+    regionId: text().notNull(),
+    type: text().$type<Compute["type"]>().notNull(),
+    name: text(),
+    range: text({ mode: "json" }).$type<Compute["range"]>().notNull(),
+    suspendTimeoutSeconds: integer().notNull(),
+    settings: text({ mode: "json" }).$type<Compute["settings"]>().notNull(),
+    poolerEnabled: flag().notNull(),
+    passwordlessAccess: flag().notNull(),
+    disabled: flag().notNull(),
+    provisioner: text().notNull(),
+    phase: text({ mode: "json" }).$type<Compute["phase"]>().notNull(),
+    waiting: text({ mode: "json" }).$type<NonNullable<Compute["waiting"]>>(),
+    lastActiveAt: instant(),
+    startedAt: instant(),
+    suspendedAt: instant(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  // R: at most one primary read-write compute per branch. The rules refuse first; if this fires, that is a bug.
+  (table) => [uniqueIndex("computes_primary").on(table.branchId).where(sql`type = 'read_write'`)],
+);
+
+export const connections = sqliteTable("connections", {
+  key: text().primaryKey(),
+  endpointId: text().notNull(),
+  id: text().notNull(),
+  pooled: flag().notNull(),
+  database: text(),
+  inTransaction: flag().notNull(),
+  waiting: flag().notNull(),
+  until: instant(),
+  holdMs: integer(),
+});
+
+export const operations = sqliteTable(
+  "operations",
+  {
+    id: text().primaryKey(),
+    number: integer().notNull(),
+    projectId: text().notNull(),
+    branchId: text(),
+    endpointId: text(),
+    action: text().$type<Operation["action"]>().notNull(),
+    status: text().generatedAlwaysAs(sql`json_extract("state", '$.status')`, { mode: "virtual" }),
+    state: text({ mode: "json" }).$type<Operation["state"]>().notNull(),
+    durationMs: integer().notNull(),
+    cause: text().$type<Operation["cause"]>().notNull(),
+    thenStart: flag().notNull(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (table) => [
+    index("operations_of_project").on(table.projectId, table.number),
+    index("operations_unfinished").on(table.number).where(sql`status IN ('scheduling', 'running')`),
+  ],
+);
+
+export const scheduledActivities = sqliteTable("scheduled_activities", {
+  number: integer().primaryKey(),
+  at: instant().notNull(),
+  activity: text({ mode: "json" }).$type<Activity>().notNull(),
+});
+
+export const usage = sqliteTable("usage", {
+  id: text().primaryKey(),
+  activeMs: integer().notNull(),
+  cuMs: real().notNull(),
+});

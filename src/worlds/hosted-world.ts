@@ -1,0 +1,333 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RecordedEvent } from "../platform/events.ts";
+import { END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
+import { emptyWorld, type World } from "../platform/world.ts";
+import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
+import type { Journal } from "../simulation/journal.ts";
+import { Simulation } from "../simulation/simulation.ts";
+import { type Advance, type AdvanceTarget, type ClockReading, StoreUnavailable, type Turn, type WorldHandle } from "./world-handle.ts";
+
+/** How a world gets at its history: opened at the start, and again after a commit has failed. */
+export type OpenHistory = () => {
+  readonly journal: Journal;
+  readonly world: World;
+  readonly clock?: { readonly state: ClockState; readonly now: SimTime };
+  readonly close: () => void;
+};
+
+export type HostedWorldOptions = {
+  readonly name: string;
+  readonly open: OpenHistory;
+  readonly wall: Wall;
+  /** Where the clock of a world begins that has none yet. */
+  readonly firstClock: ClockState;
+  readonly onFailure: (error: unknown) => void;
+};
+
+/** So much due work is done between two commits of an advance, and before others get a word in. */
+const EVENTS_PER_COMMIT = 5_000;
+/** The first so many events of an advance are in its answer. */
+const EVENTS_PER_ADVANCE = 1_000;
+/** Rows beside history are written at least this often, by the wall. */
+const FLUSH_EVERY_MS = 1_000;
+/** The longest that a timer of Node can wait. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+type Live = { readonly simulation: Simulation; readonly clock: Clock; readonly close: () => void };
+type Deferred = { readonly promise: Promise<void>; readonly resolve: () => void; readonly reject: (error: unknown) => void };
+
+/**
+ * A world in service. Everything that one turn of the event loop decides goes into one commit, and nobody who has seen any of it
+ * is answered before that commit; if it fails, the world is opened again from its file, which knows nothing of what failed.
+ */
+export class HostedWorld implements WorldHandle {
+  readonly name: string;
+  readonly #options: HostedWorldOptions;
+  readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  #live: Live | undefined;
+  /** While an advance or a catching up runs, turns wait for it. */
+  #gate: Promise<unknown> | undefined;
+  #commit: Deferred | undefined;
+  #flushTimer: NodeJS.Timeout | undefined;
+  #dueTimer: { readonly at: SimTime; readonly timer: NodeJS.Timeout } | undefined;
+  #closed = false;
+
+  constructor(options: HostedWorldOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#live = this.#open();
+  }
+
+  /** Whether the world has been made already, or is as empty as its file. */
+  get isMade(): boolean {
+    return (this.#live?.simulation.world.seq ?? 0) > 0;
+  }
+
+  now(): SimTime {
+    return this.#alive().clock.now();
+  }
+
+  turn<T>(look: (turn: Turn) => T): T | Promise<T> {
+    if (this.#gate !== undefined) return this.#gate.then(() => this.turn(look));
+    const live = this.#alive();
+    const { simulation } = live;
+    let result: T;
+    try {
+      const now = live.clock.now();
+      if (!simulation.settle(now, EVENTS_PER_COMMIT)) return this.#catchUp().then(() => this.turn(look));
+      result = look(this.#turnAt(simulation, now));
+    } catch (bug) {
+      // Nobody knows how far it came: nothing that waits for the commit has happened.
+      if (this.#live === live) this.#rejectCommit(this.#fail(live, bug));
+      throw bug;
+    }
+    this.#armDueTimer();
+    if (simulation.hasUncommittedEvents) return this.#committed().then(() => result);
+    if (simulation.hasUncommittedRows) this.#armFlushTimer();
+    return result;
+  }
+
+  async clock(): Promise<ClockReading> {
+    return this.turn(() => this.#readClock());
+  }
+
+  async setClock(mode: ClockMode, factor: number): Promise<ClockReading> {
+    await this.turn(() => undefined);
+    const { clock } = this.#alive();
+    clock.setMode(mode, factor);
+    this.#disarmDueTimer();
+    this.#commitNow();
+    return this.clock();
+  }
+
+  advance(target: AdvanceTarget): Promise<Advance | undefined> {
+    return this.#exclusively(async () => {
+      await this.#settleTo(this.now());
+      const { simulation, clock } = this.#alive();
+      const now = clock.now();
+      const to = "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
+      if (to < now || to > END_OF_TIME) return undefined;
+      const since = simulation.world.seq;
+      await this.#settleTo(to);
+      clock.advanceTo(to);
+      this.#commitNow();
+      const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
+      const last = events.at(-1)?.seq ?? since;
+      return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
+    });
+  }
+
+  async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
+    await this.turn(() => undefined);
+    return this.#alive().simulation.journal.events(since, limit);
+  }
+
+  subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  sizeBytes(): number {
+    return this.#alive().simulation.journal.sizeBytes();
+  }
+
+  /** Writes what is left to write, and lets go of the file. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    await this.#gate?.catch(() => undefined);
+    if (this.#live !== undefined) this.#quietly(() => this.#commitNow());
+    this.#closed = true;
+    this.#disarmDueTimer();
+    const live = this.#live;
+    this.#live = undefined;
+    live?.close();
+  }
+
+  #alive(): Live {
+    if (this.#closed) throw new StoreUnavailable(`world "${this.name}" is closed`);
+    this.#live ??= this.#open();
+    return this.#live;
+  }
+
+  #open(): Live {
+    const { open, wall, firstClock } = this.#options;
+    try {
+      const { journal, world, clock, close } = open();
+      const state = clock?.state ?? firstClock;
+      const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
+      return { simulation: new Simulation(world, journal), clock: new Clock(state, wall, floor), close };
+    } catch (error) {
+      throw new StoreUnavailable(`world "${this.name}" cannot be opened: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  #turnAt(simulation: Simulation, now: SimTime): Turn {
+    const { world, journal } = simulation;
+    const flushed = () => {
+      if (simulation.hasUncommittedEvents) this.#commitNow();
+    };
+    return {
+      world,
+      now,
+      execute: (command) => simulation.execute(command, now),
+      keepSecret: (id, value) => world.secrets.set({ id, value }),
+      noteKeyUse(keyId, address) {
+        const use = world.apiKeyUses.get(String(keyId));
+        if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
+        world.apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
+      },
+      operations(projectId, limit, beforeNumber) {
+        flushed();
+        return journal.operations(projectId, limit, beforeNumber);
+      },
+      operation(id) {
+        const unfinished = world.operations.get(id);
+        if (unfinished !== undefined) return unfinished;
+        flushed();
+        return journal.operation(id);
+      },
+    };
+  }
+
+  #readClock(): ClockReading {
+    const { simulation, clock } = this.#alive();
+    return { now: clock.now(), mode: clock.mode, factor: clock.factor, nextDue: simulation.nextDue() };
+  }
+
+  /** Runs `work` while no turn does; turns that come meanwhile are answered after it. */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#gate !== undefined) return this.#gate.catch(() => undefined).then(() => this.#exclusively(work));
+    const running = work().finally(() => {
+      this.#gate = undefined;
+      if (this.#live !== undefined && !this.#closed) this.#armDueTimer();
+    });
+    this.#gate = running.catch(() => undefined);
+    return running;
+  }
+
+  #catchUp(): Promise<void> {
+    return this.#exclusively(() => this.#settleTo(this.now()));
+  }
+
+  /** Due work up to `to`, committed every so often, so that a kill loses nothing and others can be told to wait. */
+  async #settleTo(to: SimTime): Promise<void> {
+    for (;;) {
+      const { simulation, clock } = this.#alive();
+      const done = simulation.settle(to, EVENTS_PER_COMMIT);
+      clock.advanceTo(simulation.world.at);
+      if (simulation.hasUncommittedEvents) this.#commitNow();
+      if (done) return;
+      await nextTurn();
+    }
+  }
+
+  /** Resolves when everything that has happened so far is durable. */
+  #committed(): Promise<void> {
+    if (this.#commit === undefined) {
+      this.#commit = deferred();
+      setImmediate(() => {
+        try {
+          this.#commitNow();
+        } catch {
+          // Whoever waits for this commit has been told.
+        }
+      });
+    }
+    return this.#commit.promise;
+  }
+
+  #commitNow(): void {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    const live = this.#live;
+    if (live === undefined) return this.#rejectCommit(new StoreUnavailable(`world "${this.name}" is closed`));
+    let events: readonly RecordedEvent[];
+    try {
+      events = live.simulation.commit(live.clock.state(), live.clock.now());
+    } catch (error) {
+      this.#options.onFailure(error);
+      const failure = this.#fail(live, error);
+      this.#rejectCommit(failure);
+      throw failure;
+    }
+    this.#commit?.resolve();
+    this.#commit = undefined;
+    if (events.length > 0) for (const listener of this.#listeners) listener(events);
+  }
+
+  #rejectCommit(failure: StoreUnavailable): void {
+    this.#commit?.reject(failure);
+    this.#commit = undefined;
+  }
+
+  /** What is in memory has not happened; the file is the truth, and the next turn opens it through the door of every start. */
+  #fail(live: Live, error: unknown): StoreUnavailable {
+    this.#live = undefined;
+    this.#disarmDueTimer();
+    try {
+      live.close();
+    } catch (closing) {
+      this.#options.onFailure(closing);
+    }
+    return new StoreUnavailable(`world "${this.name}" could not commit: ${messageOf(error)}`, { cause: error });
+  }
+
+  #armFlushTimer(): void {
+    this.#flushTimer ??= setTimeout(() => {
+      this.#flushTimer = undefined;
+      this.#quietly(() => this.#commitNow());
+    }, FLUSH_EVERY_MS).unref();
+  }
+
+  /** One wall timer sleeps until the next due time. */
+  #armDueTimer(): void {
+    const { simulation, clock } = this.#alive();
+    const at = simulation.nextDue();
+    if (at === this.#dueTimer?.at) return;
+    this.#disarmDueTimer();
+    const delayMs = at === undefined ? undefined : clock.wallDelayUntil(at);
+    if (at === undefined || delayMs === undefined) return;
+    const timer = setTimeout(
+      () => {
+        this.#dueTimer = undefined;
+        this.#quietly(() => this.turn(() => undefined));
+      },
+      Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS),
+    );
+    this.#dueTimer = { at, timer: timer.unref() };
+  }
+
+  #disarmDueTimer(): void {
+    clearTimeout(this.#dueTimer?.timer);
+    this.#dueTimer = undefined;
+  }
+
+  /** Work that nobody waits for: its failure has been reported where it was found, and the next turn will meet it again. */
+  #quietly(work: () => unknown): void {
+    try {
+      Promise.resolve(work()).catch(() => undefined);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+  }
+}
+
+/** For worlds that end with the process. */
+export function inMemory(journal: Journal): OpenHistory {
+  const world = emptyWorld();
+  return () => ({ journal, world, close: () => undefined });
+}
+
+function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

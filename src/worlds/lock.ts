@@ -1,0 +1,17 @@
+import BetterSqlite3 from "better-sqlite3";
+
+/** Holds a data directory for one process. The operating system lets go of it when the process dies, however it dies. */
+export type Lock = { readonly release: () => void };
+
+/** Takes the lock at `path`; `undefined` where another process has it. */
+export function takeLock(path: string): Lock | undefined {
+  const file = new BetterSqlite3(path, { timeout: 0 });
+  try {
+    file.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    file.close();
+    if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY")) return undefined;
+    throw error;
+  }
+  return { release: () => file.close() };
+}
