@@ -10,7 +10,8 @@ const document = parse(readFileSync(join(dirname(packageFile), "public-v2-for-us
 const rows = [];
 for (const [path, item] of Object.entries(document.paths)) {
   for (const method of ["get", "post", "put", "patch", "delete"]) {
-    if (item[method] !== undefined) rows.push(`  { method: "${method.toUpperCase()}", path: "${path}", operationId: "${item[method].operationId}" },`);
+    if (item[method] !== undefined)
+      rows.push(`  { method: "${method.toUpperCase()}", path: "${path}", operationId: "${item[method].operationId}" },`);
   }
 }
 const { version } = JSON.parse(readFileSync(packageFile, "utf8"));

@@ -49,7 +49,12 @@ export type OpenedWorld = {
 };
 
 /** Opens a world, or makes it with its first account and key, and brings it to the present of its clock. */
-export async function openWorld(name: string, open: OpenHistory, options: WorldOptions, onFailure: (error: unknown) => void): Promise<OpenedWorld> {
+export async function openWorld(
+  name: string,
+  open: OpenHistory,
+  options: WorldOptions,
+  onFailure: (error: unknown) => void,
+): Promise<OpenedWorld> {
   const wallNow = Date.now();
   const clock = options.clock ?? { mode: "real", factor: 1 };
   const world = new HostedWorld({
@@ -100,7 +105,9 @@ function checkShape(settings: WorldSettings, options: WorldOptions): void {
     const asked = options[key];
     if (asked === undefined || asked === has[key]) continue;
     const shown = (value: unknown) => (key === "startAt" ? new Date(Number(value)).toISOString() : String(value));
-    throw new WorldMismatch(`this world was made with ${flags[key]} ${shown(has[key])}, not ${shown(asked)}; leave the flag out, or use another --data directory`);
+    throw new WorldMismatch(
+      `this world was made with ${flags[key]} ${shown(has[key])}, not ${shown(asked)}; leave the flag out, or use another --data directory`,
+    );
   }
 }
 
@@ -124,10 +131,16 @@ function ensureKey(turn: Turn, given: string | undefined): string | undefined {
   if (account === undefined) throw new Error("CreateAccount created none");
   if (given === undefined && world.apiKeys.size > 0) return undefined;
   const known = given === undefined ? undefined : findApiKeyByHash(world, hashSecret(given));
-  if (known?.revokedAt !== undefined) throw new WorldMismatch("the key given by --api-key has been revoked in this world; give another one");
+  if (known?.revokedAt !== undefined)
+    throw new WorldMismatch("the key given by --api-key has been revoked in this world; give another one");
   if (known !== undefined) return given;
   const key = given ?? newApiKeySecret();
-  turn.execute({ type: "CreateApiKey", accountId: account.id, name: given === undefined ? "first key" : "given key", hash: hashSecret(key) });
+  turn.execute({
+    type: "CreateApiKey",
+    accountId: account.id,
+    name: given === undefined ? "first key" : "given key",
+    hash: hashSecret(key),
+  });
   return key;
 }
 

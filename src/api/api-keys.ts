@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import { z } from "zod";
+import { timestamp } from "../http/instants.ts";
 import { validApiKeys } from "../platform/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Caller } from "./call.ts";
 import { keyId } from "./fields.ts";
-import { timestamp } from "../http/instants.ts";
 import { renderApiKey } from "./render.ts";
 
 const MAX_KEY_NAME_LENGTH = 64; // S

@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { type Failure, notImitated } from "../http/errors.ts";
+import { MAX_BODY_BYTES, respondTooLarge } from "../http/request.ts";
 import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { branchRoutes } from "./branches.ts";
 import { type ApiOptions, Caller } from "./call.ts";
 import { endpointRoutes } from "./endpoints.ts";
-import { type Failure, notImitated } from "../http/errors.ts";
-import { MAX_BODY_BYTES, respondTooLarge } from "../http/request.ts";
 import { operationRoutes } from "./operations.ts";
 import { projectRoutes } from "./projects.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
@@ -17,7 +17,14 @@ export function createApi(options: ApiOptions): Hono {
   const caller = new Caller(options);
   const app = new Hono();
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: respondTooLarge }));
-  const families = [apiKeyRoutes(caller), projectRoutes(caller), endpointRoutes(caller, new EndpointTexts()), branchRoutes(caller), operationRoutes(caller), accountRoutes(caller)];
+  const families = [
+    apiKeyRoutes(caller),
+    projectRoutes(caller),
+    endpointRoutes(caller, new EndpointTexts()),
+    branchRoutes(caller),
+    operationRoutes(caller),
+    accountRoutes(caller),
+  ];
   for (const family of families) app.route("/", family);
   const served = servedOperations(families);
   for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
@@ -25,10 +32,15 @@ export function createApi(options: ApiOptions): Hono {
     app.on(
       method,
       path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      caller.failing(() => notImitated(`${operationId} (${method} ${path}) is not imitated; imitated are ${[...served].sort().join(", ")}`)),
+      caller.failing(() =>
+        notImitated(`${operationId} (${method} ${path}) is not imitated; imitated are ${[...served].sort().join(", ")}`),
+      ),
     );
   }
-  app.all("*", caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path, req.routePath))));
+  app.all(
+    "*",
+    caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path, req.routePath))),
+  );
   return app;
 }
 

@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { type Branch, branchesOf, findBranch, findDatabase } from "../platform/branch.ts";
-import { findProject } from "../platform/project.ts";
-import { fail, found } from "../http/request.ts";
-import type { Call, Caller } from "./call.ts";
 import { notImitated } from "../http/errors.ts";
+import { fail, found } from "../http/request.ts";
+import type { Branch } from "../platform/branch.ts";
+import { branchesOf, findBranch, findDatabase, findProject } from "../platform/lookup.ts";
+import type { Call, Caller } from "./call.ts";
 import { computeFields, computeOptions, computeType, flag, id, name } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
 import { roleOf } from "./projects.ts";
@@ -30,12 +30,18 @@ const instant = z.iso.datetime({ offset: true, message: "must be an ISO 8601 tim
 
 const createBody = z
   .object({
-    endpoints: z.array(z.object({ type: computeType, ...computeFields })).max(100).optional(),
+    endpoints: z
+      .array(z.object({ type: computeType, ...computeFields }))
+      .max(100)
+      .optional(),
     branch: z
       .object({
         name: name.optional(),
         parent_id: id.optional(),
-        parent_lsn: z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838").optional(),
+        parent_lsn: z
+          .string()
+          .regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838")
+          .optional(),
         parent_timestamp: instant.optional(),
         protected: z.boolean().optional(),
         archived: z.boolean().optional(),
@@ -218,7 +224,9 @@ function branchOf(call: OnBranch): Branch {
 
 function changed(
   call: OnBranch,
-  command: { readonly type: "SetDefaultBranch" } | { readonly type: "UpdateBranch"; readonly name: string | undefined; readonly protected: boolean | undefined },
+  command:
+    | { readonly type: "SetDefaultBranch" }
+    | { readonly type: "UpdateBranch"; readonly name: string | undefined; readonly protected: boolean | undefined },
 ) {
   const events = call.execute({ ...targetOf(call), ...command });
   return { branch: renderBranch(call.turn.world, branchOf(call), call.turn.now), operations: renderScheduled(events, call.turn.now) };

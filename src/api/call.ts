@@ -115,7 +115,11 @@ function authenticate(turn: Turn, context: Context): { account: Account; keyId: 
   const header = context.req.header("authorization");
   const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
   if (secret === undefined) {
-    return fail(unauthorized(header === undefined ? "missing header Authorization: Bearer <API_KEY>" : "the Authorization header must be: Bearer <API_KEY>"));
+    return fail(
+      unauthorized(
+        header === undefined ? "missing header Authorization: Bearer <API_KEY>" : "the Authorization header must be: Bearer <API_KEY>",
+      ),
+    );
   }
   const hash = hashSecret(secret);
   const apiKey = findApiKeyByHash(turn.world, hash);

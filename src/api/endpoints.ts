@@ -1,9 +1,8 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { found } from "../http/request.ts";
-import { findBranch } from "../platform/branch.ts";
-import { type Compute, computesOf, findCompute } from "../platform/compute.ts";
-import { findProject } from "../platform/project.ts";
+import type { Compute } from "../platform/compute.ts";
+import { computesOf, findBranch, findCompute, findProject } from "../platform/lookup.ts";
 import type { Call, Caller } from "./call.ts";
 import { computeOptions, computeType, endpointFields, id } from "./fields.ts";
 import { type EndpointTexts, renderChangedEndpoint, renderScheduled, renderSettlingEndpoint } from "./render.ts";
@@ -65,9 +64,8 @@ export function endpointRoutes(caller: Caller, texts: EndpointTexts): Hono {
 
   app.patch(
     "/projects/:project_id/endpoints/:endpoint_id",
-    caller.route(
-      { params: onEndpoint, body: z.object({ endpoint: z.object({ branch_id: id.optional(), ...endpointFields }) }) },
-      (call) => changed(call, { type: "UpdateCompute", branchId: call.body.endpoint.branch_id, options: computeOptions(call.body.endpoint) }),
+    caller.route({ params: onEndpoint, body: z.object({ endpoint: z.object({ branch_id: id.optional(), ...endpointFields }) }) }, (call) =>
+      changed(call, { type: "UpdateCompute", branchId: call.body.endpoint.branch_id, options: computeOptions(call.body.endpoint) }),
     ),
   );
 

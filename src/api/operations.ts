@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { findProject } from "../platform/project.ts";
 import { fail, found } from "../http/request.ts";
+import { findProject } from "../platform/lookup.ts";
 import type { Caller } from "./call.ts";
 import { id } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";

@@ -1,13 +1,13 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import type { Account } from "../platform/account.ts";
-import { type Branch, findBranch } from "../platform/branch.ts";
-import { computesOf, computesOnBranch } from "../platform/compute.ts";
-import { type DefaultEndpointSettings, defaultBranchOf, findProject, projectsOf } from "../platform/project.ts";
-import { newPassword } from "../worlds/secrets.ts";
-import { fail, found } from "../http/request.ts";
-import type { Caller } from "./call.ts";
 import { notImitated } from "../http/errors.ts";
+import { fail, found } from "../http/request.ts";
+import type { Account } from "../platform/account.ts";
+import type { Branch } from "../platform/branch.ts";
+import { computesOf, computesOnBranch, defaultBranchOf, findBranch, findProject, projectsOf } from "../platform/lookup.ts";
+import type { DefaultEndpointSettings } from "../platform/project.ts";
+import { newPassword } from "../worlds/secrets.ts";
+import type { Caller } from "./call.ts";
 import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
 import {
@@ -52,9 +52,7 @@ const shared = {
 const createBody = z.object({
   project: z.object({
     ...shared,
-    branch: z
-      .object({ name: name.optional(), role_name: DATABASE_NAME.optional(), database_name: DATABASE_NAME.optional() })
-      .optional(),
+    branch: z.object({ name: name.optional(), role_name: DATABASE_NAME.optional(), database_name: DATABASE_NAME.optional() }).optional(),
     autoscaling_limit_min_cu: z.number().optional(),
     autoscaling_limit_max_cu: z.number().optional(),
     provisioner: z.string().min(1).max(64).optional(),
@@ -198,7 +196,8 @@ export function projectRoutes(caller: Caller): Hono {
       ({ account, params, query, turn }) => {
         const { world } = turn;
         const project = found(findProject(world, account.id, params.project_id));
-        const branch = query.branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, query.branch_id));
+        const branch =
+          query.branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, query.branch_id));
         if (branch === undefined) throw new Error(`project ${project.id} has no default branch`);
         const computes = computesOf(world, project.id).filter((compute) => compute.branchId === branch.id);
         const compute =
@@ -207,7 +206,11 @@ export function projectRoutes(caller: Caller): Hono {
             : computes.find((candidate) => candidate.id === query.endpoint_id);
         // R: a client connects to a branch only through a compute of that branch.
         if (compute === undefined) {
-          return fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `branch "${branch.id}" has no such endpoint to connect through` });
+          return fail({
+            status: 404,
+            code: "ENDPOINT_NOT_FOUND",
+            message: `branch "${branch.id}" has no such endpoint to connect through`,
+          });
         }
         const password = world.secrets.get(roleOf(branch, query.role_name).secretId)?.value ?? "";
         checkDatabase(branch, query.database_name);

@@ -1,5 +1,5 @@
-import { MINUTE, SECOND, type SimTime } from "../platform/time.ts";
 import type { Failure } from "../http/errors.ts";
+import { MINUTE, SECOND, type SimTime } from "../platform/time.ts";
 
 /** D: 700 requests a minute, and bursts of 40 a second, per route and account. */
 const LIMITS = [

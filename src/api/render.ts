@@ -1,18 +1,19 @@
 import type * as public_ from "@neondatabase/api-client";
+import { timestamp } from "../http/instants.ts";
 import type { Account } from "../platform/account.ts";
 import { planOf } from "../platform/account.ts";
 import type { ApiKey } from "../platform/api-key.ts";
 import type { Branch, Database, Role } from "../platform/branch.ts";
-import { type Compute, computesOnBranch } from "../platform/compute.ts";
+import type { Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { type Operation, pendingStateOf } from "../platform/operation.ts";
 import { computeHost, poolerHost, proxyHost } from "../platform/hosts.ts";
+import { computesOnBranch } from "../platform/lookup.ts";
+import { type Operation, pendingStateOf } from "../platform/operation.ts";
 import type { Project } from "../platform/project.ts";
 import type { Region } from "../platform/regions.ts";
 import { SECOND, type SimTime } from "../platform/time.ts";
 import { usageAt } from "../platform/usage.ts";
 import type { World } from "../platform/world.ts";
-import { timestamp } from "../http/instants.ts";
 
 // Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.
 

@@ -58,7 +58,9 @@ export async function requireServer(target: Target): Promise<ControlClient> {
   const client = await findServer(target);
   if (client !== undefined) return client;
   const where = target.url ?? `the data directory ${resolve(target.data)}`;
-  throw new CliError(`no server answers for ${where}; start one with: standin serve${target.url === undefined ? ` --data ${target.data}` : ""}`);
+  throw new CliError(
+    `no server answers for ${where}; start one with: standin serve${target.url === undefined ? ` --data ${target.data}` : ""}`,
+  );
 }
 
 function clientFor({ url, data, controlToken }: Target): ControlClient | undefined {

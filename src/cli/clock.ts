@@ -5,7 +5,11 @@ import { addTargetOptions, requireServer, type Target } from "./client.ts";
 import { clockSetting, durationMs, instant, jsonOption } from "./options.ts";
 
 type Clock = { readonly now: string; readonly mode: string; readonly factor: number; readonly next_due: string | null };
-type Advanced = { readonly now: string; readonly events: readonly { readonly at: string; readonly type: string; readonly [field: string]: unknown }[]; readonly next_since?: number };
+type Advanced = {
+  readonly now: string;
+  readonly events: readonly { readonly at: string; readonly type: string; readonly [field: string]: unknown }[];
+  readonly next_since?: number;
+};
 type Options = Target & { json?: boolean };
 
 /** The clock that users hold. */
@@ -23,18 +27,32 @@ Examples:
   addTargetOptions(clock.command("show", { isDefault: true }).description("what time it is in the world"))
     .addOption(jsonOption())
     .action(async (options: Options) => print(options, await (await requireServer(options)).call<Clock>("GET", "/clock"), describe));
-  addTargetOptions(clock.command("set").argument("<mode>", "real, manual, or a factor like 60x", clockSetting).description("how the clock goes from now on"))
+  addTargetOptions(
+    clock
+      .command("set")
+      .argument("<mode>", "real, manual, or a factor like 60x", clockSetting)
+      .description("how the clock goes from now on"),
+  )
     .addOption(jsonOption())
     .action(async ({ mode, factor }: ClockSetting, options: Options) => {
       const server = await requireServer(options);
       print(options, await server.call<Clock>("PUT", "/clock", mode === "scaled" ? { mode, factor } : { mode }), describe);
     });
-  addTargetOptions(clock.command("advance").argument("[by]", "for how long: 90s, 10m, 2h, 7d", durationMs).description("move the clock on and do what falls due"))
+  addTargetOptions(
+    clock
+      .command("advance")
+      .argument("[by]", "for how long: 90s, 10m, 2h, 7d", durationMs)
+      .description("move the clock on and do what falls due"),
+  )
     .addOption(new Option("--to <instant>", "up to this instant").argParser(instant))
     .addOption(new Option("--next", "up to the next due work"))
     .addOption(jsonOption())
     .action(async (by: number | undefined, options: Options & { to?: number; next?: boolean }) => {
-      const targets = [by === undefined ? [] : [{ by }], options.to === undefined ? [] : [{ to: new Date(options.to).toISOString() }], options.next === true ? [{ next: true }] : []].flat();
+      const targets = [
+        by === undefined ? [] : [{ by }],
+        options.to === undefined ? [] : [{ to: new Date(options.to).toISOString() }],
+        options.next === true ? [{ next: true }] : [],
+      ].flat();
       if (targets.length !== 1) throw new CliError("say one of: a duration like 5m, --to <instant>, --next", true);
       const server = await requireServer(options);
       print(options, await server.call<Advanced>("POST", "/clock/advance", targets[0]), describeAdvance);
@@ -52,7 +70,9 @@ function describe({ now, mode, factor, next_due }: Clock): string {
 }
 
 function describeAdvance({ now, events, next_since }: Advanced): string {
-  const lines = events.map((event) => `${event.at}  ${event.type}${typeof event["endpoint_id"] === "string" ? `  ${event["endpoint_id"]}` : ""}`);
+  const lines = events.map(
+    (event) => `${event.at}  ${event.type}${typeof event["endpoint_id"] === "string" ? `  ${event["endpoint_id"]}` : ""}`,
+  );
   const more = next_since === undefined ? [] : [`… more: GET /_sim/events?since=${next_since}`];
   return [...lines, ...more, `the clock stands at ${now}`].join("\n");
 }

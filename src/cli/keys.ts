@@ -9,7 +9,13 @@ import { formatTable } from "./table.ts";
 import { VERSION } from "./version.ts";
 
 type KeyOptions = Target & { account?: string; json?: boolean };
-type Key = { readonly id: number; readonly name: string; readonly account_id: string; readonly created_at: string; readonly last_used_at: string | null };
+type Key = {
+  readonly id: number;
+  readonly name: string;
+  readonly account_id: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+};
 type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** The console's part: keys by hand, through the running server where there is one, else straight in the file. */
@@ -27,7 +33,9 @@ Examples:
     .addOption(account())
     .addOption(jsonOption())
     .action(async (name: string, options: KeyOptions) => {
-      const key = await withControl(options, (call) => call<Key & { key: string }>("POST", "/api_keys", { key_name: name, account_id: options.account }));
+      const key = await withControl(options, (call) =>
+        call<Key & { key: string }>("POST", "/api_keys", { key_name: name, account_id: options.account }),
+      );
       process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
     });
   addTargetOptions(keys.command("list").description("show the valid keys, without their secrets"))
@@ -40,7 +48,12 @@ Examples:
       const rows = answer.api_keys.map((key) => [String(key.id), key.name, key.account_id, key.created_at, key.last_used_at ?? "never"]);
       process.stdout.write(`${formatTable(["ID", "NAME", "ACCOUNT", "CREATED", "LAST USED"], rows)}\n`);
     });
-  addTargetOptions(keys.command("revoke").argument("<id>", "number of the key, see: standin keys list", integer(1, Number.MAX_SAFE_INTEGER)).description("end a key, at once and for ever"))
+  addTargetOptions(
+    keys
+      .command("revoke")
+      .argument("<id>", "number of the key, see: standin keys list", integer(1, Number.MAX_SAFE_INTEGER))
+      .description("end a key, at once and for ever"),
+  )
     .addOption(jsonOption())
     .action(async (id: number, options: KeyOptions) => {
       const key = await withControl(options, (call) => call<Key>("DELETE", `/api_keys/${id}`));
@@ -63,7 +76,8 @@ async function withControl<T>(options: KeyOptions, use: (call: Call) => Promise<
     try {
       const app = createApp({ world, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
       return await use(async <A>(method: string, path: string, body?: unknown): Promise<A> => {
-        const init = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+        const init =
+          body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
         const response = await app.request(`/_sim${path}`, init);
         const answer = (await response.json()) as A & { message: string };
         if (!response.ok) throw new CliError(answer.message);

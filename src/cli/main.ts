@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
-import { createProgram } from "./program.ts";
 import { CliError } from "./cli-error.ts";
+import { createProgram } from "./program.ts";
 
 /** 0 done, 1 it could not be done, 2 the command line is not understood. */
 const EXIT_FAILED = 1;

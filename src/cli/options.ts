@@ -54,7 +54,8 @@ export function startDelay(text: string): DurationDistribution {
   const first = parseDuration(parts[0] ?? "");
   if (first !== undefined && parts.length === 1) return { kind: "fixed", ms: first };
   const second = parts[1] === ".." ? parseDuration(parts[2] ?? "") : Number(parts[2]);
-  if (first !== undefined && second !== undefined && parts[1] === ".." && second >= first) return { kind: "uniform", minMs: first, maxMs: second };
+  if (first !== undefined && second !== undefined && parts[1] === ".." && second >= first)
+    return { kind: "uniform", minMs: first, maxMs: second };
   if (first !== undefined && second !== undefined && parts[1] === "~" && second > 0 && second <= 5) {
     return { kind: "lognormal", medianMs: first, sigma: second, maxMs: LONGEST_START_MS };
   }

@@ -12,7 +12,8 @@ export function createProgram(): Command {
     .description("a persistent, deterministic stand-in for a hosted Postgres platform's management API")
     .version(VERSION)
     .showHelpAfterError("(see --help)");
-  for (const command of [serveCommand(), statusCommand(), clockCommand(), keysCommand(), envCommand(), waitCommand()]) program.addCommand(command);
+  for (const command of [serveCommand(), statusCommand(), clockCommand(), keysCommand(), envCommand(), waitCommand()])
+    program.addCommand(command);
   throwInsteadOfExit(program);
   return program;
 }

@@ -1,5 +1,5 @@
-import { type AddressInfo, isIPv6 } from "node:net";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { Command } from "commander";
@@ -44,16 +44,24 @@ export function serveCommand(): Command {
     .addOption(option("--host <address>", "address to listen on; beyond loopback a control token is needed").default("127.0.0.1"))
     .addOption(option("--clock <mode>", "real, manual, or a factor like 60x (new worlds: real)").argParser(clockSetting))
     .addOption(option("--start-at <instant>", "where the clock of a new world begins (ISO 8601; default: now)").argParser(instant))
-    .addOption(option("--seed <n>", "seed of a new world (default: a random one, which is printed)").argParser(integer(0, Number.MAX_SAFE_INTEGER)))
+    .addOption(
+      option("--seed <n>", "seed of a new world (default: a random one, which is printed)").argParser(integer(0, Number.MAX_SAFE_INTEGER)),
+    )
     .addOption(option("--profile <year>", "the platform's numbers of this year (new worlds: 2024)").choices(["2024", "2026"]))
     .addOption(option("--plan <plan>", "plan of a new world's accounts (new worlds: paid)").choices(["paid", "free"]))
     .addOption(option("--operations <mode>", "whether operations take their time (new worlds: timed)").choices(["timed", "immediate"]))
-    .addOption(option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, or 3s~0.5 (default: the profile's)").argParser(startDelay))
+    .addOption(
+      option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, or 3s~0.5 (default: the profile's)").argParser(startDelay),
+    )
     .addOption(option("--seed-file <file>", "YAML file of accounts, keys, projects, branches and endpoints to lay out"))
     .addOption(option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable"))
     .addOption(option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable"))
     .addOption(option("--rate-limit", "answer 429 beyond 700 requests a minute or 40 a second per route and account"))
-    .addOption(option("--log-level <level>", "what goes to stderr; debug shows every request").choices(["debug", "info", "warn", "error", "silent"]).default("info"))
+    .addOption(
+      option("--log-level <level>", "what goes to stderr; debug shows every request")
+        .choices(["debug", "info", "warn", "error", "silent"])
+        .default("info"),
+    )
     .addOption(jsonOption().env("STANDIN_JSON"))
     .addHelpText(
       "after",
@@ -143,7 +151,12 @@ async function listen(opened: OpenedWorld, directory: DataDirectory, options: Se
     throw error;
   });
   const origin = originOf(server.address() as AddressInfo, options.host);
-  rememberServer(directory.path, { pid: process.pid, control_url: `${origin}/_sim`, api_url: `${origin}/api/v2`, control_token: options.controlToken });
+  rememberServer(directory.path, {
+    pid: process.pid,
+    control_url: `${origin}/_sim`,
+    api_url: `${origin}/api/v2`,
+    control_token: options.controlToken,
+  });
   announce(opened, origin, options);
   log.info(`serving world ${world.name}`);
 
@@ -166,7 +179,14 @@ async function listen(opened: OpenedWorld, directory: DataDirectory, options: Se
 function announce({ world, apiKey, settings, isNew }: OpenedWorld, origin: string, options: ServeOptions): void {
   const apiUrl = `${origin}/api/v2`;
   if (options.json === true) {
-    const ready = { event: "ready", pid: process.pid, api_url: apiUrl, control_url: `${origin}/_sim`, world: world.name, ...(apiKey === undefined ? {} : { api_key: apiKey }) };
+    const ready = {
+      event: "ready",
+      pid: process.pid,
+      api_url: apiUrl,
+      control_url: `${origin}/_sim`,
+      world: world.name,
+      ...(apiKey === undefined ? {} : { api_key: apiKey }),
+    };
     process.stdout.write(`${JSON.stringify(ready)}\n`);
     return;
   }

@@ -32,7 +32,10 @@ export function statusCommand(): Command {
         String(endpoint.connections.direct + endpoint.connections.pooled),
         describeSuspend(endpoint.autosuspend.suspend_in_ms, endpoint.status),
       ]);
-      const table = rows.length === 0 ? "no computes yet; a project has one" : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
+      const table =
+        rows.length === 0
+          ? "no computes yet; a project has one"
+          : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
       process.stdout.write(`${answer.now}\n${table}\n`);
     });
 }

@@ -10,7 +10,9 @@ const POLL_MS = 50;
 
 /** For scripts: until the server answers, or until its world is as one wants it. */
 export function waitCommand(): Command {
-  return addTargetOptions(new Command("wait").description("wait until the server is ready, or a compute, an operation, a project is where you want it"))
+  return addTargetOptions(
+    new Command("wait").description("wait until the server is ready, or a compute, an operation, a project is where you want it"),
+  )
     .addOption(new Option("--endpoint <id>", "a compute, with --state"))
     .addOption(new Option("--state <state>", "the state it must be in").choices(["init", "active", "idle"]))
     .addOption(new Option("--operation <id>", "an operation that must be over"))
@@ -20,7 +22,10 @@ export function waitCommand(): Command {
     .addHelpText("after", "\nExamples:\n  $ standin wait\n  $ standin wait --endpoint ep-silent-smoke-80663912 --state idle --timeout 10m")
     .action(async (options: Options) => {
       const until = conditionOf(options);
-      const answer = until === undefined ? await untilReady(options) : await (await requireServer(options)).call("POST", "/wait", { until, timeout: options.timeout });
+      const answer =
+        until === undefined
+          ? await untilReady(options)
+          : await (await requireServer(options)).call("POST", "/wait", { until, timeout: options.timeout });
       process.stdout.write(options.json === true ? `${JSON.stringify(answer)}\n` : until === undefined ? "ready\n" : "so it is\n");
     });
 }

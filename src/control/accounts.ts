@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { z } from "zod";
+import { fail, found } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
 import { findApiKeyByHash, validApiKeys } from "../platform/api-key.ts";
 import { refuse } from "../platform/refusals.ts";
-import { fail, found } from "../http/request.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import { accountId } from "./fields.ts";
@@ -11,11 +11,7 @@ import { type ControlOptions, handler, turnOf } from "./handler.ts";
 import { instant, record } from "./records.ts";
 
 const MIN_SECRET_LENGTH = 16;
-const secret = z
-  .string()
-  .min(MIN_SECRET_LENGTH)
-  .max(256)
-  .regex(/^\S+$/, "must not contain spaces");
+const secret = z.string().min(MIN_SECRET_LENGTH).max(256).regex(/^\S+$/, "must not contain spaces");
 const keyName = z.string().min(1).max(64);
 
 /** The console's part: accounts and their first keys. */
@@ -25,7 +21,9 @@ export function accountRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/accounts",
-    handler(options, {}, () => turnOf(world, (turn) => ({ accounts: [...turn.world.accounts.values()].map((account) => record(account)) }))),
+    handler(options, {}, () =>
+      turnOf(world, (turn) => ({ accounts: [...turn.world.accounts.values()].map((account) => record(account)) })),
+    ),
   );
 
   app.post(
@@ -57,7 +55,9 @@ export function accountRoutes(options: ControlOptions): Hono {
     handler(options, { query: z.object({ account_id: accountId.optional() }) }, ({ query }) =>
       turnOf(world, (turn) => {
         const accounts = query.account_id === undefined ? [...turn.world.accounts.values()] : [accountOf(turn, query.account_id)];
-        return { api_keys: accounts.flatMap((account) => [...validApiKeys(turn.world, account.id)].map((apiKey) => renderKey(turn, apiKey.id))) };
+        return {
+          api_keys: accounts.flatMap((account) => [...validApiKeys(turn.world, account.id)].map((apiKey) => renderKey(turn, apiKey.id))),
+        };
       }),
     ),
   );

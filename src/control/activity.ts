@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import type { Activity } from "../platform/activity.ts";
-import type { RecordedEvent } from "../platform/events.ts";
 import { badRequest } from "../http/errors.ts";
 import { fail } from "../http/request.ts";
+import type { Activity } from "../platform/activity.ts";
+import type { RecordedEvent } from "../platform/events.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import { activity as activityField } from "./fields.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";

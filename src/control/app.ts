@@ -41,13 +41,25 @@ export function createControl(options: ControlOptions): Hono {
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: respondTooLarge }));
 
   // Live: the process answers. Ready: the world does, too.
-  app.get("/health/live", handler(options, {}, () => ({ status: "live", version })));
+  app.get(
+    "/health/live",
+    handler(options, {}, () => ({ status: "live", version })),
+  );
   for (const path of ["/health", "/health/ready"]) {
     app.get(
       path,
       handler(options, {}, async () => {
         const { now, mode } = await world.clock();
-        return { status: "ready", live: true, ready: true, world: world.name, now: instant(now), clock: mode, size_bytes: world.sizeBytes(), version };
+        return {
+          status: "ready",
+          live: true,
+          ready: true,
+          world: world.name,
+          now: instant(now),
+          clock: mode,
+          size_bytes: world.sizeBytes(),
+          version,
+        };
       }),
     );
   }
@@ -56,7 +68,10 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", activityRoutes(options));
   app.route("/", accountRoutes(options));
 
-  app.get("/state", handler(options, {}, () => turnOf(world, (turn) => renderState(turn.world))));
+  app.get(
+    "/state",
+    handler(options, {}, () => turnOf(world, (turn) => renderState(turn.world))),
+  );
 
   app.get(
     "/events",
@@ -66,9 +81,17 @@ export function createControl(options: ControlOptions): Hono {
     }),
   );
 
-  app.get("/events/stream", handler(options, { query: z.object({ since: sequence.optional() }) }, ({ query }, context) => streamEvents(context, options, query.since)));
+  app.get(
+    "/events/stream",
+    handler(options, { query: z.object({ since: sequence.optional() }) }, ({ query }, context) =>
+      streamEvents(context, options, query.since),
+    ),
+  );
 
-  app.get("/invariants", handler(options, {}, () => turnOf(world, (turn) => checkInvariants(turn.world, turn.now))));
+  app.get(
+    "/invariants",
+    handler(options, {}, () => turnOf(world, (turn) => checkInvariants(turn.world, turn.now))),
+  );
 
   app.post(
     "/wait",
@@ -93,7 +116,10 @@ export function createControl(options: ControlOptions): Hono {
     handler(options, {}, () =>
       turnOf(world, (turn) => ({
         now: instant(turn.now),
-        endpoints: [...turn.world.computes.values()].map((compute) => ({ ...computeStats(turn.world, compute, turn.now), status: consoleStatus(compute) })),
+        endpoints: [...turn.world.computes.values()].map((compute) => ({
+          ...computeStats(turn.world, compute, turn.now),
+          status: consoleStatus(compute),
+        })),
       })),
     ),
   );

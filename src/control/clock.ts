@@ -24,7 +24,10 @@ const advanceBody = z
 export function clockRoutes(options: ControlOptions): Hono {
   const { world } = options;
   const app = new Hono();
-  app.get("/clock", handler(options, {}, async () => renderClock(await world.clock())));
+  app.get(
+    "/clock",
+    handler(options, {}, async () => renderClock(await world.clock())),
+  );
   app.put(
     "/clock",
     handler(options, { body: clockBody }, async ({ body }) => renderClock(await world.setClock(body.mode, body.factor ?? 1))),
@@ -35,10 +38,16 @@ export function clockRoutes(options: ControlOptions): Hono {
       const advance = await world.advance(by !== undefined ? { by } : to !== undefined ? { to } : { next: true });
       if (advance === undefined) {
         const now = instant(world.now());
-        return fail(badRequest(`${by === undefined ? "to" : "by"}: the clock stands at ${now} and goes only forward, to the year 9999 at most`));
+        return fail(
+          badRequest(`${by === undefined ? "to" : "by"}: the clock stands at ${now} and goes only forward, to the year 9999 at most`),
+        );
       }
       const { now, events, nextSince } = advance;
-      return { now: instant(now), events: events.map((event) => record(event)), ...(nextSince === undefined ? {} : { next_since: nextSince }) };
+      return {
+        now: instant(now),
+        events: events.map((event) => record(event)),
+        ...(nextSince === undefined ? {} : { next_since: nextSince }),
+      };
     }),
   );
   return app;

@@ -10,8 +10,8 @@ export const duration = z.union([z.string(), z.number()]).transform((text, conte
 });
 
 /** An ISO 8601 instant, with `Z` or an offset. */
-export const instant = z
-  .iso.datetime({ offset: true, message: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z" })
+export const instant = z.iso
+  .datetime({ offset: true, message: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z" })
   .transform((text) => Date.parse(text))
   .refine((at) => at >= 0 && at <= END_OF_TIME, "must lie between the years 1970 and 9999");
 

@@ -21,7 +21,11 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
     const host = context.req.header("host");
     if (host !== undefined && !names.has(nameOf(host))) {
-      return respondFailure(context, { status: 403, code: "FORBIDDEN", message: `Host: "${host}" is not this server; use one of ${[...names].join(", ")}` });
+      return respondFailure(context, {
+        status: 403,
+        code: "FORBIDDEN",
+        message: `Host: "${host}" is not this server; use one of ${[...names].join(", ")}`,
+      });
     }
     const origin = context.req.header("origin");
     if (origin !== undefined && origin !== `http://${host}`) {
@@ -30,7 +34,11 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
     if (tokenHash !== undefined) {
       const given = /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
       if (given === undefined || !sameHash(hashSecret(given), tokenHash)) {
-        return respondFailure(context, { status: 401, code: "UNAUTHORIZED", message: "the control API needs Authorization: Bearer <control token>" });
+        return respondFailure(context, {
+          status: 401,
+          code: "UNAUTHORIZED",
+          message: "the control API needs Authorization: Bearer <control token>",
+        });
       }
     }
     return next();

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { failureFrom, jsonOf, parse, readBody, Refused, respondFailure } from "../http/request.ts";
+import { failureFrom, jsonOf, parse, Refused, readBody, respondFailure } from "../http/request.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 
 /** What the control API of a world works with. */

@@ -1,5 +1,5 @@
 import { delaySeconds, idleSince, suspendDueAt } from "../platform/autosuspend.ts";
-import { EMPTY_CACHE, cacheAdvice, hitRatio } from "../platform/cache.ts";
+import { cacheAdvice, EMPTY_CACHE, hitRatio } from "../platform/cache.ts";
 import type { Compute } from "../platform/compute.ts";
 import { countConnections } from "../platform/connection.ts";
 import { pendingStateOf } from "../platform/operation.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 import { fail, found } from "../http/request.ts";
 import { refuse } from "../platform/refusals.ts";
+import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 import { duration } from "./fields.ts";
 import { turnOf } from "./handler.ts";
 
@@ -66,7 +66,8 @@ function holdsIn(turn: Turn, condition: Until): boolean {
   const { world } = turn;
   if ("operation_id" in condition) {
     const operation = turn.operation(condition.operation_id);
-    if (operation === undefined) return found(refuse("OPERATION_NOT_FOUND", `until.operation_id: operation "${condition.operation_id}" not found`));
+    if (operation === undefined)
+      return found(refuse("OPERATION_NOT_FOUND", `until.operation_id: operation "${condition.operation_id}" not found`));
     return operation.state.status !== "scheduling" && operation.state.status !== "running";
   }
   if ("project_id" in condition) {

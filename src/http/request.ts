@@ -82,5 +82,9 @@ export function respondFailure(context: Context, failure: Failure, requestId = r
 
 /** For hono's body limit. */
 export function respondTooLarge(context: Context): Response {
-  return respondFailure(context, { status: 413, code: "PAYLOAD_TOO_LARGE", message: `the request body must not exceed ${MAX_BODY_BYTES} bytes` });
+  return respondFailure(context, {
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    message: `the request body must not exceed ${MAX_BODY_BYTES} bytes`,
+  });
 }

@@ -1,14 +1,14 @@
 import { resize } from "./autoscaling.ts";
-import { findDatabase } from "./branch.ts";
 import type { BlockCounts } from "./cache.ts";
 import { type Compute, refuseDisabled } from "./compute.ts";
 import { serve } from "./compute-life.ts";
 import { admitConnection, closeConnection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
+import { findDatabase } from "./lookup.ts";
 import { expectedReady, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
-import { END_OF_TIME, type DurationMs, type SimTime } from "./time.ts";
+import { type DurationMs, END_OF_TIME, type SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
 export type ActivityKind = "query" | "transaction" | "connect" | "disconnect";
@@ -105,7 +105,10 @@ export function decideArrival(world: World, { number, activity }: ScheduledActiv
   return [{ type: "ActivityDropped", at: context.now, scheduled: number, endpointId: activity.endpointId, reason: decided.refusal.code }];
 }
 
-export function evolveActivity(world: World, event: Extract<Event, { type: "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" }>): void {
+export function evolveActivity(
+  world: World,
+  event: Extract<Event, { type: "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" }>,
+): void {
   switch (event.type) {
     case "ActivityScheduled":
       world.numbers = { ...world.numbers, activity: event.scheduled.number };
@@ -257,7 +260,11 @@ function addWaiting(waiting: Waiting | undefined, activity: Activity): Waiting {
   return {
     longestMs: Math.max(waiting.longestMs, more.longestMs),
     queries: waiting.queries + more.queries,
-    blocks: { hits: blocks.hits + more.blocks.hits, misses: blocks.misses + more.blocks.misses, writes: blocks.writes + more.blocks.writes },
+    blocks: {
+      hits: blocks.hits + more.blocks.hits,
+      misses: blocks.misses + more.blocks.misses,
+      writes: blocks.writes + more.blocks.writes,
+    },
     ...(load === undefined ? {} : { load }),
   };
 }

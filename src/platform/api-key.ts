@@ -1,6 +1,6 @@
+import { findAccount } from "./account.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
-import { findAccount } from "./account.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import type { SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";

@@ -1,11 +1,12 @@
 import { findAccount, planOf } from "./account.ts";
-import { type Compute, type ComputeOptions, type ComputeType, computesOnBranch, makeCompute, startRequests } from "./compute.ts";
+import { type Compute, type ComputeOptions, type ComputeType, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
+import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findProject } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
-import { defaultBranchOf, findProject, type Project } from "./project.ts";
+import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import type { SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
@@ -63,38 +64,19 @@ export type CreateBranch = {
   readonly protected?: boolean | undefined;
   readonly initSource?: Branch["initSource"] | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
-  readonly computes?: readonly { readonly id?: string | undefined; readonly computeType: ComputeType; readonly options: ComputeOptions }[] | undefined;
+  readonly computes?:
+    | readonly { readonly id?: string | undefined; readonly computeType: ComputeType; readonly options: ComputeOptions }[]
+    | undefined;
 };
-export type UpdateBranch = OnBranch & { readonly type: "UpdateBranch"; readonly name?: string | undefined; readonly protected?: boolean | undefined };
+export type UpdateBranch = OnBranch & {
+  readonly type: "UpdateBranch";
+  readonly name?: string | undefined;
+  readonly protected?: boolean | undefined;
+};
 export type DeleteBranch = OnBranch & { readonly type: "DeleteBranch" };
 export type SetDefaultBranch = OnBranch & { readonly type: "SetDefaultBranch" };
 
 export type BranchChanges = Partial<Pick<Branch, "name" | "protected">>;
-
-export function findBranch(world: World, project: Project, branchId: string): Result<Branch> {
-  const branch = world.branches.get(branchId);
-  if (branch === undefined || branch.projectId !== project.id || branch.deletedAt !== undefined) {
-    return refuse("BRANCH_NOT_FOUND", `branch "${branchId}" not found`);
-  }
-  return accept(branch);
-}
-
-/** The branches of a project, oldest first. */
-export function branchesOf(world: World, projectId: string): Branch[] {
-  return [...world.branches.by("project", projectId).values()].filter((branch) => branch.deletedAt === undefined);
-}
-
-export function findDatabase(branch: Branch, name: string): Database | undefined {
-  return branch.databases.find((database) => database.name === name);
-}
-
-/** R: at most one primary read-write compute per branch. */
-export function primaryOf(world: World, branchId: string): Compute | undefined {
-  for (const compute of world.computes.by("branch", branchId).values()) {
-    if (compute.type === "read_write") return compute;
-  }
-  return undefined;
-}
 
 /** The default branch of a new project; roles and databases as asked for. */
 export function makeBranch(
@@ -146,7 +128,10 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   const taken = checkName(world, project.value.id, name, undefined);
   if (!taken.ok) return taken;
   if (branchesOf(world, project.value.id).length >= plan.branchesLimit) {
-    return refuse("BRANCHES_LIMIT_EXCEEDED", `branches limit exceeded: the ${plan.name} plan allows ${plan.branchesLimit} branches in a project`);
+    return refuse(
+      "BRANCHES_LIMIT_EXCEEDED",
+      `branches limit exceeded: the ${plan.name} plan allows ${plan.branchesLimit} branches in a project`,
+    );
   }
   const branch: Branch = {
     ...parent.value,
@@ -184,7 +169,14 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   ]);
 }
 
-function makeComputes(world: World, project: Project, plan: Plan, branch: Branch, command: CreateBranch, context: Context): Result<Compute[]> {
+function makeComputes(
+  world: World,
+  project: Project,
+  plan: Plan,
+  branch: Branch,
+  command: CreateBranch,
+  context: Context,
+): Result<Compute[]> {
   const asked = command.computes ?? [];
   if (asked.filter((compute) => compute.computeType === "read_write").length > 1) {
     return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
@@ -260,7 +252,10 @@ export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, 
 
 export function evolveBranch(
   world: World,
-  event: Extract<Event, { type: "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchDeleted" | "BranchRemoved" }>,
+  event: Extract<
+    Event,
+    { type: "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchDeleted" | "BranchRemoved" }
+  >,
 ): void {
   const { at } = event;
   if (event.type === "BranchCreated") {

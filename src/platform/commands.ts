@@ -7,7 +7,10 @@ import type { CreateProject, DeleteProject, UpdateProject } from "./project.ts";
 import type { WorldSettings } from "./world.ts";
 
 export type CreateWorld = { readonly type: "CreateWorld"; readonly settings: Omit<WorldSettings, "createdAt"> };
-export type ConfigureWorld = { readonly type: "ConfigureWorld"; readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay">> };
+export type ConfigureWorld = {
+  readonly type: "ConfigureWorld";
+  readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay">>;
+};
 export type ResetWorld = { readonly type: "ResetWorld" };
 
 /** What may be asked of a world, in the imperative. */

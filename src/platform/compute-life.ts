@@ -1,6 +1,6 @@
-import { type Waiting } from "./activity.ts";
-import { EMPTY_CACHE, cacheCapacity, countBlocks } from "./cache.ts";
+import type { Waiting } from "./activity.ts";
 import { addReading, goalSize } from "./autoscaling.ts";
+import { cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 import { admitWaiting, dropConnections } from "./connection.ts";
 import type { Event } from "./events.ts";
@@ -75,7 +75,18 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
   const openTransactions = admitWaiting(world, compute.id, at);
   return {
     ...rest,
-    phase: { state: "active", startedAt: at, sizeCu, meteredAt: at, release, openTransactions, queries: waiting?.queries ?? 0, readings, cache, suspending: false },
+    phase: {
+      state: "active",
+      startedAt: at,
+      sizeCu,
+      meteredAt: at,
+      release,
+      openTransactions,
+      queries: waiting?.queries ?? 0,
+      readings,
+      cache,
+      suspending: false,
+    },
     ...(waiting === undefined ? {} : { lastActiveAt: at + waiting.longestMs }),
     startedAt: at,
     updatedAt: at,

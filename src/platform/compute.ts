@@ -1,15 +1,15 @@
-import type { Waiting } from "./activity.ts";
 import { findAccount, planOf } from "./account.ts";
+import type { Waiting } from "./activity.ts";
 import type { LoadReading } from "./autoscaling.ts";
 import { DEFAULT_DELAY, decideDelay } from "./autosuspend.ts";
-import { findBranch, primaryOf } from "./branch.ts";
-import { type CacheStatistics } from "./cache.ts";
+import type { CacheStatistics } from "./cache.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
+import { findBranch, findCompute, findProject, primaryOf } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
-import { findProject, type Project } from "./project.ts";
+import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { decideRange, type SizeRange } from "./sizes.ts";
 import type { SimTime } from "./time.ts";
@@ -22,7 +22,9 @@ export type ComputeType = "read_write" | "read_only";
 export type ComputeSettings = {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined;
   readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
-  readonly preload_libraries?: { readonly use_defaults?: boolean | undefined; readonly enabled_libraries?: readonly string[] | undefined } | undefined;
+  readonly preload_libraries?:
+    | { readonly use_defaults?: boolean | undefined; readonly enabled_libraries?: readonly string[] | undefined }
+    | undefined;
 };
 
 /** What only an active compute has. */
@@ -87,7 +89,7 @@ export type ComputeOptions = {
 };
 
 type InProject = { readonly accountId: string; readonly projectId: string };
-type OnCompute = InProject & { readonly endpointId: string };
+export type OnCompute = InProject & { readonly endpointId: string };
 
 export type CreateCompute = InProject & {
   readonly type: "CreateCompute";
@@ -96,7 +98,11 @@ export type CreateCompute = InProject & {
   readonly computeType: ComputeType;
   readonly options: ComputeOptions;
 };
-export type UpdateCompute = OnCompute & { readonly type: "UpdateCompute"; readonly branchId?: string | undefined; readonly options: ComputeOptions };
+export type UpdateCompute = OnCompute & {
+  readonly type: "UpdateCompute";
+  readonly branchId?: string | undefined;
+  readonly options: ComputeOptions;
+};
 export type DeleteCompute = OnCompute & { readonly type: "DeleteCompute" };
 export type StartCompute = OnCompute & { readonly type: "StartCompute" };
 export type SuspendCompute = OnCompute & { readonly type: "SuspendCompute" };
@@ -106,30 +112,17 @@ export type RestartCompute = OnCompute & { readonly type: "RestartCompute" };
 export type ComputeChanges = Partial<
   Pick<
     Compute,
-    "branchId" | "name" | "range" | "suspendTimeoutSeconds" | "settings" | "poolerEnabled" | "passwordlessAccess" | "disabled" | "provisioner"
+    | "branchId"
+    | "name"
+    | "range"
+    | "suspendTimeoutSeconds"
+    | "settings"
+    | "poolerEnabled"
+    | "passwordlessAccess"
+    | "disabled"
+    | "provisioner"
   >
 >;
-
-/** The compute, if this account may see it. */
-export function findCompute(world: World, { accountId, projectId, endpointId }: OnCompute): Result<Compute> {
-  const project = findProject(world, accountId, projectId);
-  if (!project.ok) return project;
-  const compute = world.computes.get(endpointId);
-  if (compute === undefined || compute.projectId !== projectId || !isVisible(world, compute)) {
-    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
-  }
-  return accept(compute);
-}
-
-/** The computes of a project whose branch is not being deleted, oldest first. */
-export function computesOf(world: World, projectId: string): Compute[] {
-  return [...world.computes.by("project", projectId).values()].filter((compute) => isVisible(world, compute));
-}
-
-/** All computes of a branch, oldest first: one that moved here does not come last. */
-export function computesOnBranch(world: World, branchId: string): Compute[] {
-  return [...world.computes.by("branch", branchId).values()].sort((a, b) => a.number - b.number);
-}
 
 export function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
   const found = findProjectAndPlan(world, command);
@@ -154,14 +147,22 @@ export function makeCompute(
   world: World,
   project: Project,
   plan: Plan,
-  asked: { readonly id?: string | undefined; readonly branchId: string; readonly computeType: ComputeType; readonly options: ComputeOptions },
+  asked: {
+    readonly id?: string | undefined;
+    readonly branchId: string;
+    readonly computeType: ComputeType;
+    readonly options: ComputeOptions;
+  },
   { now, chance, profile }: Context,
   ahead = 0,
 ): Result<Compute> {
   const { options } = asked;
   const defaults = project.defaultEndpointSettings;
   if (asked.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
-  const range = decideRange(plan, profile, options, { minCu: defaults.minCu ?? SMALLEST_CU, maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU });
+  const range = decideRange(plan, profile, options, {
+    minCu: defaults.minCu ?? SMALLEST_CU,
+    maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU,
+  });
   if (!range.ok) return range;
   const delay = decideDelay(plan, profile, options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_DELAY);
   if (!delay.ok) return delay;
@@ -323,10 +324,6 @@ function findComputeAndPlan(world: World, command: OnCompute): Result<{ project:
   if (!found.ok) return found;
   const compute = findCompute(world, command);
   return compute.ok ? accept({ ...found.value, compute: compute.value }) : compute;
-}
-
-function isVisible(world: World, compute: Compute): boolean {
-  return world.branches.get(compute.branchId)?.deletedAt === undefined;
 }
 
 /** R: the first row of the size table, what a compute gets that nobody chose a size for (A). */

@@ -38,14 +38,16 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "ProjectUpdated":
     case "ProjectDeleted":
     case "ProjectRemoved":
-      return evolveProject(world, event);
+      evolveProject(world, event);
+      return;
     case "BranchCreated":
     case "BranchBecameReady":
     case "BranchUpdated":
     case "BranchSetAsDefault":
     case "BranchDeleted":
     case "BranchRemoved":
-      return evolveBranch(world, event);
+      evolveBranch(world, event);
+      return;
     case "ComputeCreated":
     case "ComputeUpdated":
     case "ComputeDeleted":
@@ -53,16 +55,19 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "ComputeSuspending":
     case "ComputeSuspended":
     case "ComputeResized":
-      return evolveCompute(world, event);
+      evolveCompute(world, event);
+      return;
     case "OperationScheduled":
     case "OperationStarted":
     case "OperationFinished":
     case "OperationCancelled":
-      return evolveOperation(world, event);
+      evolveOperation(world, event);
+      return;
     case "ActivityScheduled":
     case "ActivityRecorded":
     case "ActivityDropped":
-      return evolveActivity(world, event);
+      evolveActivity(world, event);
+      return;
     default:
       event satisfies never;
   }
@@ -72,7 +77,15 @@ export function evolve(world: World, event: RecordedEvent): void {
 function reset(world: World): void {
   const { account, apiKey } = world.numbers;
   world.numbers = { ...NO_NUMBERS, account, apiKey };
-  for (const table of [world.projects, world.branches, world.computes, world.connections, world.operations, world.scheduledActivities, world.usage]) {
+  for (const table of [
+    world.projects,
+    world.branches,
+    world.computes,
+    world.connections,
+    world.operations,
+    world.scheduledActivities,
+    world.usage,
+  ]) {
     table.empty();
   }
 }

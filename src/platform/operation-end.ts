@@ -1,6 +1,6 @@
-import { computesOnBranch } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
+import { computesOnBranch } from "./lookup.ts";
 import { type Operation, scheduleOperations, startFreed, unfinishedOperations } from "./operation.ts";
 import { releaseAt } from "./release.ts";
 import type { World } from "./world.ts";

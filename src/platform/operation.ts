@@ -58,10 +58,8 @@ export function unfinishedOperations(world: World, projectId: string): Operation
 /** C, D: public clients retry exactly this sentence. */
 export function refuseWhileBusy(world: World, projectId: string): Refusal | undefined {
   if (world.operations.by("project", projectId).size === 0) return undefined;
-  return refuse(
-    "OPERATIONS_IN_PROGRESS",
-    "project already has running conflicting operations, scheduling of new ones is prohibited",
-  ).refusal;
+  return refuse("OPERATIONS_IN_PROGRESS", "project already has running conflicting operations, scheduling of new ones is prohibited")
+    .refusal;
 }
 
 /**
@@ -148,7 +146,10 @@ export function expectedReady(operations: readonly Operation[], endpointId: stri
     if (state.status === "running") {
       endsAt = state.dueAt;
     } else {
-      const startsAt = ends.reduce((latest, other) => (conflicts(other.operation, operation) ? Math.max(latest, other.endsAt) : latest), now);
+      const startsAt = ends.reduce(
+        (latest, other) => (conflicts(other.operation, operation) ? Math.max(latest, other.endsAt) : latest),
+        now,
+      );
       endsAt = startsAt + operation.durationMs;
     }
     ends.push({ operation, endsAt });

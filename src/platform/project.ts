@@ -1,10 +1,11 @@
 import { type Account, findAccount, planOf } from "./account.ts";
 import { decideDelay } from "./autosuspend.ts";
-import { type Branch, makeBranch } from "./branch.ts";
+import { makeBranch } from "./branch.ts";
 import { type ComputeOptions, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
+import { findProject, projectsOf } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import type { Profile } from "./profile.ts";
@@ -53,7 +54,14 @@ export type CreateProject = {
   readonly historyRetentionSeconds?: number | undefined;
   readonly settings?: ProjectSettings | undefined;
   readonly defaultEndpointSettings?: DefaultEndpointSettings | undefined;
-  readonly branch?: { readonly id?: string | undefined; readonly name?: string | undefined; readonly roleName?: string | undefined; readonly databaseName?: string | undefined } | undefined;
+  readonly branch?:
+    | {
+        readonly id?: string | undefined;
+        readonly name?: string | undefined;
+        readonly roleName?: string | undefined;
+        readonly databaseName?: string | undefined;
+      }
+    | undefined;
   readonly compute?: (ComputeOptions & { readonly id?: string | undefined }) | undefined;
 };
 export type UpdateProject = {
@@ -69,22 +77,6 @@ export type DeleteProject = { readonly type: "DeleteProject"; readonly accountId
 
 export type ProjectChanges = Partial<Pick<Project, "name" | "historyRetentionSeconds" | "settings" | "defaultEndpointSettings">>;
 
-/** The project, if this account may see it; nobody learns whether another account has one of this id. */
-export function findProject(world: World, accountId: string, projectId: string): Result<Project> {
-  const project = world.projects.get(projectId);
-  if (project === undefined || project.accountId !== accountId || project.deletedAt !== undefined) {
-    return refuse("PROJECT_NOT_FOUND", `project "${projectId}" not found`);
-  }
-  return accept(project);
-}
-
-/** The projects of an account, oldest first. */
-export function* projectsOf(world: World, accountId: string): Generator<Project> {
-  for (const project of world.projects.by("account", accountId).values()) {
-    if (project.deletedAt === undefined) yield project;
-  }
-}
-
 /** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
 export function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
@@ -96,7 +88,12 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   const made = makeProject(world, account.value, plan, command, context);
   if (!made.ok) return made;
   const project = made.value;
-  const branch = makeBranch(world, project, { ...command.branch, name: command.branch?.name ?? DEFAULT_BRANCH_NAME, isDefault: true }, context);
+  const branch = makeBranch(
+    world,
+    project,
+    { ...command.branch, name: command.branch?.name ?? DEFAULT_BRANCH_NAME, isDefault: true },
+    context,
+  );
   if (!branch.ok) return branch;
   const { id, ...options } = command.compute ?? {};
   const asked = { id, branchId: branch.value.id, computeType: "read_write", options } as const;
@@ -111,10 +108,19 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   ]);
 }
 
-function makeProject(world: World, account: Account, plan: Plan, command: CreateProject, { now, chance, profile }: Context): Result<Project> {
+function makeProject(
+  world: World,
+  account: Account,
+  plan: Plan,
+  command: CreateProject,
+  { now, chance, profile }: Context,
+): Result<Project> {
   const regionId = command.regionId ?? DEFAULT_REGION;
   if (!REGIONS.some((region) => region.id === regionId)) {
-    return refuse("REGION_NOT_SUPPORTED", `region_id: "${regionId}" is not a region; there are ${REGIONS.map((region) => region.id).join(", ")}`);
+    return refuse(
+      "REGION_NOT_SUPPORTED",
+      `region_id: "${regionId}" is not a region; there are ${REGIONS.map((region) => region.id).join(", ")}`,
+    );
   }
   const defaults = decideDefaults(plan, profile, command.defaultEndpointSettings ?? {});
   if (!defaults.ok) return defaults;
@@ -220,14 +226,6 @@ function decideDefaults(plan: Plan, profile: Profile, asked: DefaultEndpointSett
     if (!delay.ok) return delay;
   }
   return accept(asked);
-}
-
-/** Which branch a call means that names none. */
-export function defaultBranchOf(world: World, projectId: string): Branch | undefined {
-  for (const branch of world.branches.by("project", projectId).values()) {
-    if (branch.default && branch.deletedAt === undefined) return branch;
-  }
-  return undefined;
 }
 
 const DEFAULT_BRANCH_NAME = "main"; // D

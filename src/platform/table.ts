@@ -44,7 +44,12 @@ export type TableOptions<T, Index extends string> = {
 };
 
 /** A look at rows by key that cannot change them. */
-export type ReadonlyRows<T> = { readonly size: number; keys(): IterableIterator<string>; values(): IterableIterator<T>; [Symbol.iterator](): IterableIterator<[string, T]> };
+export type ReadonlyRows<T> = {
+  readonly size: number;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<T>;
+  [Symbol.iterator](): IterableIterator<[string, T]>;
+};
 
 /** Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never edited. */
 export class Table<T, Index extends string = never> {

@@ -44,7 +44,14 @@ const account = z.strictObject({
   name: name.optional(),
   email: z.email().optional(),
   plan: z.enum(["paid", "free"]).optional(),
-  keys: z.array(z.strictObject({ name: z.string().min(1).max(64), key: z.string().min(MIN_KEY_LENGTH).max(256).regex(/^\S+$/, "must not contain spaces") })).default([]),
+  keys: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(64),
+        key: z.string().min(MIN_KEY_LENGTH).max(256).regex(/^\S+$/, "must not contain spaces"),
+      }),
+    )
+    .default([]),
   projects: z.array(project).default([]),
 });
 
@@ -126,7 +133,9 @@ function isLaidOut(file: WorldFile, { world, hashSecret }: LayoutStage): boolean
       a.projects.every(
         (p) =>
           world.projects.get(p.id) !== undefined &&
-          p.branches.every((b) => world.branches.get(b.id) !== undefined && b.endpoints.every((e) => world.computes.get(e.id) !== undefined)),
+          p.branches.every(
+            (b) => world.branches.get(b.id) !== undefined && b.endpoints.every((e) => world.computes.get(e.id) !== undefined),
+          ),
       ),
   );
 }
@@ -179,7 +188,15 @@ function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutSt
 function layOutBranch(accountId: string, projectId: string, layout: BranchLayout, stage: LayoutStage, give: Give): void {
   if (stage.world.branches.get(layout.id) === undefined) {
     give(
-      { type: "CreateBranch", accountId, projectId, id: layout.id, name: layout.name, parentId: layout.parent, protected: layout.protected },
+      {
+        type: "CreateBranch",
+        accountId,
+        projectId,
+        id: layout.id,
+        name: layout.name,
+        parentId: layout.parent,
+        protected: layout.protected,
+      },
       `project ${projectId}, branch ${layout.id}`,
     );
   }
@@ -190,7 +207,15 @@ function layOutComputes(accountId: string, projectId: string, layout: BranchLayo
   for (const endpoint of layout.endpoints) {
     if (stage.world.computes.get(endpoint.id) !== undefined) continue;
     give(
-      { type: "CreateCompute", accountId, projectId, id: endpoint.id, branchId: layout.id, computeType: endpoint.type, options: optionsOf(endpoint) },
+      {
+        type: "CreateCompute",
+        accountId,
+        projectId,
+        id: endpoint.id,
+        branchId: layout.id,
+        computeType: endpoint.type,
+        options: optionsOf(endpoint),
+      },
       `project ${projectId}, branch ${layout.id}, endpoint ${endpoint.id}`,
     );
   }

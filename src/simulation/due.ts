@@ -30,19 +30,25 @@ export function dueAt(world: World, work: DueWork): SimTime | undefined {
 export function planAfter(agenda: Agenda, world: World, event: RecordedEvent): void {
   switch (event.type) {
     case "OperationScheduled":
-      return plan(agenda, world, { kind: "operation", id: event.operation.id });
+      plan(agenda, world, { kind: "operation", id: event.operation.id });
+      return;
     case "OperationStarted":
-      return plan(agenda, world, { kind: "operation", id: event.operationId });
+      plan(agenda, world, { kind: "operation", id: event.operationId });
+      return;
     case "ActivityScheduled":
-      return plan(agenda, world, { kind: "activity", id: String(event.scheduled.number) });
+      plan(agenda, world, { kind: "activity", id: String(event.scheduled.number) });
+      return;
     case "ActivityRecorded":
-      return planCompute(agenda, world, event.activity.endpointId);
+      planCompute(agenda, world, event.activity.endpointId);
+      return;
     case "ComputeActivated":
     case "ComputeUpdated":
     case "ComputeResized":
-      return planCompute(agenda, world, event.endpointId);
+      planCompute(agenda, world, event.endpointId);
+      return;
     case "WorldReset":
-      return agenda.clear();
+      agenda.clear();
+      return;
   }
 }
 

@@ -3,8 +3,8 @@ import { delaySeconds } from "../platform/autosuspend.ts";
 import { cacheCapacity } from "../platform/cache.ts";
 import type { Compute } from "../platform/compute.ts";
 import { countConnections } from "../platform/connection.ts";
-import type { SimTime } from "../platform/time.ts";
 import { maxConnections } from "../platform/sizes.ts";
+import type { SimTime } from "../platform/time.ts";
 import { profileOf, type World } from "../platform/world.ts";
 import { overdue } from "./due.ts";
 
@@ -32,7 +32,8 @@ export const INVARIANTS: readonly Invariant[] = [
       for (const compute of world.computes.values()) {
         const branch = world.branches.get(compute.branchId);
         if (branch === undefined) yield `${compute.id} is on branch ${compute.branchId}, which does not exist`;
-        else if (branch.projectId !== compute.projectId) yield `${compute.id} is of project ${compute.projectId}, its branch of ${branch.projectId}`;
+        else if (branch.projectId !== compute.projectId)
+          yield `${compute.id} is of project ${compute.projectId}, its branch of ${branch.projectId}`;
       }
     },
   },
@@ -40,7 +41,8 @@ export const INVARIANTS: readonly Invariant[] = [
     name: "a branch belongs to a project, and its parent is in the same one",
     *violations(world) {
       for (const branch of world.branches.values()) {
-        if (world.projects.get(branch.projectId) === undefined) yield `${branch.id} is of project ${branch.projectId}, which does not exist`;
+        if (world.projects.get(branch.projectId) === undefined)
+          yield `${branch.id} is of project ${branch.projectId}, which does not exist`;
         if (branch.parentId !== undefined && world.branches.get(branch.parentId)?.projectId !== branch.projectId) {
           yield `${branch.id} has the parent ${branch.parentId}, which is not in its project`;
         }
@@ -82,10 +84,12 @@ export const INVARIANTS: readonly Invariant[] = [
         const plan = planOf(account);
         const { minCu, maxCu } = compute.range;
         if (minCu > maxCu) yield `${compute.id} has a minimum of ${minCu} and a maximum of ${maxCu} CU`;
-        if (plan.onlySizeCu !== undefined && (minCu !== plan.onlySizeCu || maxCu !== plan.onlySizeCu)) yield `${compute.id} has ${minCu} to ${maxCu} CU on the ${plan.name} plan`;
+        if (plan.onlySizeCu !== undefined && (minCu !== plan.onlySizeCu || maxCu !== plan.onlySizeCu))
+          yield `${compute.id} has ${minCu} to ${maxCu} CU on the ${plan.name} plan`;
         if (!plan.readReplicas && compute.type === "read_only") yield `${compute.id} is a read replica on the ${plan.name} plan`;
         const delay = delaySeconds(profile, compute.suspendTimeoutSeconds);
-        if (delay !== undefined && (delay < profile.suspendTimeout.minimumS || delay > profile.suspendTimeout.maximumS)) yield `${compute.id} has a delay of ${delay} s`;
+        if (delay !== undefined && (delay < profile.suspendTimeout.minimumS || delay > profile.suspendTimeout.maximumS))
+          yield `${compute.id} has a delay of ${delay} s`;
       }
     },
   },
@@ -121,7 +125,8 @@ export const INVARIANTS: readonly Invariant[] = [
       for (const connection of world.connections.values()) {
         const phase = world.computes.get(connection.endpointId)?.phase;
         const serves = phase?.state === "active" && !phase.suspending;
-        if (connection.waiting === serves) yield `${connection.endpointId} is ${phase?.state ?? "gone"}, connection ${connection.id} ${serves ? "waits" : "is open"}`;
+        if (connection.waiting === serves)
+          yield `${connection.endpointId} is ${phase?.state ?? "gone"}, connection ${connection.id} ${serves ? "waits" : "is open"}`;
       }
     },
   },
@@ -134,7 +139,8 @@ export const INVARIANTS: readonly Invariant[] = [
         for (const connection of world.connections.by("endpoint", compute.id).values()) {
           if (connection.inTransaction && !connection.waiting) open += 1;
         }
-        if (open !== compute.phase.openTransactions) yield `${compute.id} counts ${compute.phase.openTransactions} open transactions, there are ${open}`;
+        if (open !== compute.phase.openTransactions)
+          yield `${compute.id} counts ${compute.phase.openTransactions} open transactions, there are ${open}`;
       }
     },
   },
@@ -165,13 +171,17 @@ export const INVARIANTS: readonly Invariant[] = [
     name: "an unfinished operation concerns what exists, and the first one of a project runs",
     *violations(world) {
       for (const operation of world.operations.values()) {
-        if (world.projects.get(operation.projectId) === undefined) yield `${operation.id} is of project ${operation.projectId}, which does not exist`;
-        if (operation.branchId !== undefined && world.branches.get(operation.branchId) === undefined) yield `${operation.id} is on branch ${operation.branchId}, which does not exist`;
-        if (operation.endpointId !== undefined && world.computes.get(operation.endpointId) === undefined) yield `${operation.id} is on ${operation.endpointId}, which does not exist`;
+        if (world.projects.get(operation.projectId) === undefined)
+          yield `${operation.id} is of project ${operation.projectId}, which does not exist`;
+        if (operation.branchId !== undefined && world.branches.get(operation.branchId) === undefined)
+          yield `${operation.id} is on branch ${operation.branchId}, which does not exist`;
+        if (operation.endpointId !== undefined && world.computes.get(operation.endpointId) === undefined)
+          yield `${operation.id} is on ${operation.endpointId}, which does not exist`;
       }
       for (const project of world.projects.values()) {
         const [first] = world.operations.by("project", project.id).values();
-        if (first !== undefined && first.state.status !== "running") yield `project ${project.id} waits for an operation that does not run: ${first.id}`;
+        if (first !== undefined && first.state.status !== "running")
+          yield `project ${project.id} waits for an operation that does not run: ${first.id}`;
       }
     },
   },
@@ -186,7 +196,8 @@ export const INVARIANTS: readonly Invariant[] = [
     *violations(world) {
       const hashes = new Set<string>();
       for (const apiKey of world.apiKeys.values()) {
-        if (world.accounts.get(apiKey.accountId) === undefined) yield `API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`;
+        if (world.accounts.get(apiKey.accountId) === undefined)
+          yield `API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`;
         if (hashes.has(apiKey.hash)) yield `API key ${apiKey.id} has the secret of another`;
         hashes.add(apiKey.hash);
       }

@@ -49,7 +49,11 @@ export class SqliteJournal implements Journal {
       .orderBy(desc(operations.number))
       .limit(sql.placeholder("limit"))
       .prepare();
-    this.#selectOperation = drizzle.select().from(operations).where(eq(operations.id, sql.placeholder("id"))).prepare();
+    this.#selectOperation = drizzle
+      .select()
+      .from(operations)
+      .where(eq(operations.id, sql.placeholder("id")))
+      .prepare();
   }
 
   write({ events, changes, settings, numbers, clock, now }: Batch): void {

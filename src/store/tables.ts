@@ -2,8 +2,8 @@ import type BetterSqlite3 from "better-sqlite3";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { World } from "../platform/world.ts";
 import { ALL_ROWS, type Change } from "../platform/table.ts";
+import type { World } from "../platform/world.ts";
 import * as schema from "./schema.ts";
 
 /** The world's tables by their name in a change, with the column that identifies a row. */

@@ -23,7 +23,8 @@ export class DataDirectory {
     this.#migrationsFolder = migrationsFolder;
     mkdirSync(join(path, "worlds"), { recursive: true });
     const lock = takeLock(join(path, "standin.lock"));
-    if (lock === undefined) throw new DirectoryInUse(`${path} is in use by another standin; stop that one, or use another --data directory`);
+    if (lock === undefined)
+      throw new DirectoryInUse(`${path} is in use by another standin; stop that one, or use another --data directory`);
     this.#lock = lock;
   }
 

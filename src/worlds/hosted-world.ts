@@ -240,7 +240,10 @@ export class HostedWorld implements WorldHandle {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
     const live = this.#live;
-    if (live === undefined) return this.#rejectCommit(new StoreUnavailable(`world "${this.name}" is closed`));
+    if (live === undefined) {
+      this.#rejectCommit(new StoreUnavailable(`world "${this.name}" is closed`));
+      return;
+    }
     let events: readonly RecordedEvent[];
     try {
       events = live.simulation.commit(live.clock.state(), live.clock.now());

@@ -20,7 +20,12 @@ export type Turn = {
   operation(id: string): Operation | undefined;
 };
 
-export type ClockReading = { readonly now: SimTime; readonly mode: ClockMode; readonly factor: number; readonly nextDue: SimTime | undefined };
+export type ClockReading = {
+  readonly now: SimTime;
+  readonly mode: ClockMode;
+  readonly factor: number;
+  readonly nextDue: SimTime | undefined;
+};
 
 /** Where to advance to: for a while, to an instant, or to the next due work. */
 export type AdvanceTarget = { readonly by: DurationMs } | { readonly to: SimTime } | { readonly next: true };

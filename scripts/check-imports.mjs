@@ -1,0 +1,57 @@
+// Who may import whom: the table of docs/ARCHITECTURE.md, checked. Fails as well where it checked nothing.
+import { cruise } from "dependency-cruiser";
+
+/** Rooms of src/ and what each may import, beside itself and, at the edge, node's own modules. */
+const ROOMS = {
+  platform: { rooms: [], packages: [], node: false },
+  simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
+  store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
+  worlds: { rooms: ["store", "simulation", "platform"], packages: ["better-sqlite3"], node: true },
+  traffic: { rooms: ["simulation", "platform"], packages: ["pure-rand"], node: false },
+  scenario: { rooms: ["traffic", "simulation", "platform"], packages: ["yaml", "zod"], node: false },
+  whatif: { rooms: ["traffic", "platform"], packages: [], node: false },
+  http: { rooms: ["worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
+  api: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod", "@neondatabase/api-client"], node: true },
+  control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
+};
+/** Of a room that others may import only as an interface, the files that are it. */
+const INTERFACES = { worlds: ["world-handle.ts", "secrets.ts"], simulation: null };
+const MINIMUM_MODULES = 50;
+
+const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node }]) => {
+  const from = { path: `^src/${room}/` };
+  const own = [room, ...rooms].join("|");
+  const known = packages.join("|") || "nothing";
+  return [
+    { name: `${room}-rooms`, severity: "error", from, to: { path: "^src/", pathNot: `^src/(${own})/` } },
+    { name: `${room}-packages`, severity: "error", from, to: { path: "node_modules/", pathNot: `node_modules/(@types/)?(${known})/` } },
+    ...(node ? [] : [{ name: `${room}-node`, severity: "error", from, to: { dependencyTypes: ["core"] } }]),
+  ];
+});
+forbidden.push(
+  { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
+  {
+    name: "worlds-interface",
+    severity: "error",
+    from: { path: "^src/(http|api|control)/" },
+    to: { path: "^src/worlds/", pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$` },
+  },
+  { name: "no-tests-in-src", severity: "error", from: { path: "^src/" }, to: { path: "^(test|bench|scripts)/" } },
+);
+
+const { output } = await cruise(["src"], {
+  ruleSet: { forbidden },
+  validate: true,
+  tsPreCompilationDeps: true,
+  tsConfig: { fileName: "tsconfig.json" },
+  doNotFollow: { path: "node_modules" },
+  enhancedResolveOptions: { extensions: [".ts", ".js", ".mjs"], exportsFields: ["exports"], conditionNames: ["import", "types"] },
+});
+const { summary } = output;
+for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
+if (summary.totalCruised < MINIMUM_MODULES) console.error(`only ${summary.totalCruised} modules were checked`);
+const ok = summary.violations.length === 0 && summary.totalCruised >= MINIMUM_MODULES;
+console.log(
+  `imports: ${summary.totalCruised} modules, ${summary.totalDependenciesCruised} dependencies, ${summary.violations.length} violations`,
+);
+process.exitCode = ok ? 0 : 1;

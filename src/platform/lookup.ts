@@ -1,0 +1,81 @@
+import type { Branch, Database } from "./branch.ts";
+import type { Compute, OnCompute } from "./compute.ts";
+import type { Project } from "./project.ts";
+import { accept, type Result, refuse } from "./refusals.ts";
+import type { World } from "./world.ts";
+
+// What an account may see. What is not there, what is being removed and what belongs to another account are told apart by nobody.
+
+/** The project, if this account may see it; nobody learns whether another account has one of this id. */
+export function findProject(world: World, accountId: string, projectId: string): Result<Project> {
+  const project = world.projects.get(projectId);
+  if (project === undefined || project.accountId !== accountId || project.deletedAt !== undefined) {
+    return refuse("PROJECT_NOT_FOUND", `project "${projectId}" not found`);
+  }
+  return accept(project);
+}
+
+/** The projects of an account, oldest first. */
+export function* projectsOf(world: World, accountId: string): Generator<Project> {
+  for (const project of world.projects.by("account", accountId).values()) {
+    if (project.deletedAt === undefined) yield project;
+  }
+}
+
+/** Which branch a call means that names none. */
+export function defaultBranchOf(world: World, projectId: string): Branch | undefined {
+  for (const branch of world.branches.by("project", projectId).values()) {
+    if (branch.default && branch.deletedAt === undefined) return branch;
+  }
+  return undefined;
+}
+
+export function findBranch(world: World, project: Project, branchId: string): Result<Branch> {
+  const branch = world.branches.get(branchId);
+  if (branch === undefined || branch.projectId !== project.id || branch.deletedAt !== undefined) {
+    return refuse("BRANCH_NOT_FOUND", `branch "${branchId}" not found`);
+  }
+  return accept(branch);
+}
+
+/** The branches of a project, oldest first. */
+export function branchesOf(world: World, projectId: string): Branch[] {
+  return [...world.branches.by("project", projectId).values()].filter((branch) => branch.deletedAt === undefined);
+}
+
+/** R: at most one primary read-write compute per branch. */
+export function primaryOf(world: World, branchId: string): Compute | undefined {
+  for (const compute of world.computes.by("branch", branchId).values()) {
+    if (compute.type === "read_write") return compute;
+  }
+  return undefined;
+}
+
+export function findDatabase(branch: Branch, name: string): Database | undefined {
+  return branch.databases.find((database) => database.name === name);
+}
+
+/** The compute, if this account may see it. */
+export function findCompute(world: World, { accountId, projectId, endpointId }: OnCompute): Result<Compute> {
+  const project = findProject(world, accountId, projectId);
+  if (!project.ok) return project;
+  const compute = world.computes.get(endpointId);
+  if (compute === undefined || compute.projectId !== projectId || !isVisible(world, compute)) {
+    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
+  }
+  return accept(compute);
+}
+
+/** The computes of a project whose branch is not being deleted, oldest first. */
+export function computesOf(world: World, projectId: string): Compute[] {
+  return [...world.computes.by("project", projectId).values()].filter((compute) => isVisible(world, compute));
+}
+
+/** All computes of a branch, oldest first: one that moved here does not come last. */
+export function computesOnBranch(world: World, branchId: string): Compute[] {
+  return [...world.computes.by("branch", branchId).values()].sort((a, b) => a.number - b.number);
+}
+
+function isVisible(world: World, compute: Compute): boolean {
+  return world.branches.get(compute.branchId)?.deletedAt === undefined;
+}

@@ -1,0 +1,73 @@
+import { createApp, openWorld, type WorldOptions } from "../../src/compose.ts";
+import type { Journal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { type HostedWorld, inMemory, type OpenHistory } from "../../src/worlds/hosted-world.ts";
+
+export const API_KEY = "k".repeat(64);
+export const START = Date.parse("2026-01-01T00:00:00Z");
+
+export type Answer<T = any> = { readonly status: number; readonly headers: Headers; readonly body: T };
+
+/** The double in this process, without a socket: the whole of it but the listening. */
+export type Double = {
+  readonly world: HostedWorld;
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Calls the imitated API, by its path behind the base URL, with the first account's key or another one. */
+  api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  /** Calls the control API, by its path behind /_sim. */
+  sim(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Moves the clock on, by a duration like "5m". */
+  advance(by: string): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+export type DoubleOptions = WorldOptions & { readonly rateLimit?: boolean; readonly open?: OpenHistory; readonly journal?: Journal };
+
+/** A new world in memory, at 2026-01-01, on a manual clock and seed 1 unless the options say otherwise. */
+export async function createDouble(options: DoubleOptions = {}): Promise<Double> {
+  const bugs: unknown[] = [];
+  const opened = await openWorld(
+    "default",
+    options.open ?? inMemory(options.journal ?? new MemoryJournal()),
+    { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },
+    () => undefined,
+  );
+  const { world } = opened;
+  const app = createApp({
+    world,
+    version: "test",
+    rateLimit: options.rateLimit ?? false,
+    hosts: [],
+    controlToken: undefined,
+    onBug: (error) => bugs.push(error),
+  });
+  const call = async (url: string, method: string, body: unknown, headers: Record<string, string>): Promise<Answer> => {
+    const init: RequestInit = { method, headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) } };
+    if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+    const response = await app.fetch(new Request(url, init));
+    const text = await response.text();
+    if (response.status === 500) throw bugs.at(-1) ?? new Error(text);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  const double: Double = {
+    world,
+    fetch: (request) => app.fetch(request),
+    api: (method, path, body, key = API_KEY) => call(`http://localhost/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` }),
+    sim: (method, path, body) => call(`http://localhost/_sim${path}`, method, body, {}),
+    advance: (by) => double.sim("POST", "/clock/advance", { by }),
+    close: () => world.close(),
+  };
+  return double;
+}
+
+/** A project whose operations are over: its ids, and the path of its first endpoint. */
+export async function createProject(double: Double, project: Record<string, unknown> = {}, key = API_KEY) {
+  const created = await double.api("POST", "/projects", { project }, key);
+  if (created.status !== 201) throw new Error(`POST /projects: ${created.status} ${JSON.stringify(created.body)}`);
+  await double.advance("10s");
+  const projectId: string = created.body.project.id;
+  const branchId: string = created.body.branch.id;
+  const endpointId: string = created.body.endpoints[0].id;
+  return { projectId, branchId, endpointId, path: `/projects/${projectId}/endpoints/${endpointId}`, created: created.body };
+}
