@@ -10,7 +10,7 @@ import type { PlanName } from "./platform/plan.ts";
 import type { ProfileName } from "./platform/profile.ts";
 import type { SimTime } from "./platform/time.ts";
 import type { WorldSettings } from "./platform/world.ts";
-import { layOut, type WorldFile } from "./scenario/world-file.ts";
+import type { LayoutStage } from "./scenario/world-file.ts";
 import type { ClockMode } from "./simulation/clock.ts";
 import { HostedWorld, type OpenHistory } from "./worlds/hosted-world.ts";
 import { hashSecret, newApiKeySecret, newPassword } from "./worlds/secrets.ts";
@@ -18,6 +18,8 @@ import type { Turn } from "./worlds/world-handle.ts";
 
 /** Where drizzle-kit's output lies, seen from the sources as from the bundle. */
 export const MIGRATIONS_FOLDER = new URL("../migrations", import.meta.url).pathname;
+
+export type LayOut = (stage: LayoutStage) => void;
 
 export type ClockSetting = { readonly mode: ClockMode; readonly factor: number };
 
@@ -32,7 +34,8 @@ export type WorldOptions = {
   readonly startDelay?: DurationDistribution | undefined;
   /** A key that must be valid, of the first account. */
   readonly apiKey?: string | undefined;
-  readonly worldFile?: WorldFile | undefined;
+  /** Lays out what the world must have, before anybody is served. */
+  readonly layOut?: LayOut | undefined;
 };
 
 /** A flag that shapes a world contradicts the world that is there. */
@@ -93,7 +96,7 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
     checkShape(turn.world.settings, options);
     configure(turn, options);
   }
-  if (options.worldFile !== undefined) layOut(options.worldFile, { ...turn, newPassword, hashSecret });
+  options.layOut?.({ ...turn, newPassword, hashSecret });
   return ensureKey(turn, options.apiKey);
 }
 

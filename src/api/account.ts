@@ -1,6 +1,6 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { planOf } from "../platform/account.ts";
 import { REGIONS } from "../platform/regions.ts";
 import { profileOf } from "../platform/world.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { timestamp } from "../http/instants.ts";
 import { validApiKeys } from "../platform/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { notImitated } from "../http/errors.ts";
 import { fail, found } from "../http/request.ts";
 import type { Branch } from "../platform/branch.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { errorBody, type Failure } from "../http/errors.ts";
 import { DateHeader } from "../http/instants.ts";
 import { fail, failureFrom, found, jsonOf, parse, Refused, readBody, requestIdOf } from "../http/request.ts";

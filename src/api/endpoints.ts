@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { found } from "../http/request.ts";
 import type { Compute } from "../platform/compute.ts";
 import { computesOf, findBranch, findCompute, findProject } from "../platform/lookup.ts";

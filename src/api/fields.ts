@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ComputeOptions } from "../platform/compute.ts";
 
 /** S: the pattern of all ids but those of keys and operations. */

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { fail, found } from "../http/request.ts";
 import { findProject } from "../platform/lookup.ts";
 import type { Caller } from "./call.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A cursor names the place in a stated order after which a page begins. It is opaque to callers and says what it is for. */
 export function encodeCursor(list: string, place: readonly (string | number)[]): string {

@@ -4,6 +4,9 @@ import { CliError } from "./cli-error.ts";
 import { dataOption, option } from "./options.ts";
 import { recallServer } from "./server-file.ts";
 
+/** One call of a control API, by its path behind /_sim. */
+export type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
 export type Target = { readonly data: string; readonly url?: string; readonly controlToken?: string };
 
 /** Says which server a command talks to. */

@@ -1,12 +1,8 @@
-import { resolve } from "node:path";
 import { Command } from "commander";
-import { createApp, MIGRATIONS_FOLDER, openWorld } from "../compose.ts";
-import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
 import { CliError } from "./cli-error.ts";
-import { addTargetOptions, findServer, type Target } from "./client.ts";
+import { addTargetOptions, type Call, findServer, type Target } from "./client.ts";
 import { integer, jsonOption, option } from "./options.ts";
 import { formatTable } from "./table.ts";
-import { VERSION } from "./version.ts";
 
 type KeyOptions = Target & { account?: string; json?: boolean };
 type Key = {
@@ -16,7 +12,6 @@ type Key = {
   readonly created_at: string;
   readonly last_used_at: string | null;
 };
-type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** The console's part: keys by hand, through the running server where there is one, else straight in the file. */
 export function keysCommand(): Command {
@@ -67,35 +62,6 @@ async function withControl<T>(options: KeyOptions, use: (call: Call) => Promise<
   const server = await findServer(options);
   if (server !== undefined) return use((method, path, body) => server.call(method, path, body));
   if (options.url !== undefined) throw new CliError(`no server answers at ${options.url}`);
-  const directory = openDirectory(options.data);
-  try {
-    const failed = (error: unknown): never => {
-      throw error;
-    };
-    const { world } = await openWorld(DEFAULT_WORLD, directory.history(DEFAULT_WORLD), {}, failed);
-    try {
-      const app = createApp({ world, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
-      return await use(async <A>(method: string, path: string, body?: unknown): Promise<A> => {
-        const init =
-          body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-        const response = await app.request(`/_sim${path}`, init);
-        const answer = (await response.json()) as A & { message: string };
-        if (!response.ok) throw new CliError(answer.message);
-        return answer;
-      });
-    } finally {
-      await world.close();
-    }
-  } finally {
-    directory.release();
-  }
-}
-
-function openDirectory(data: string): DataDirectory {
-  try {
-    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
-  } catch (error) {
-    if (error instanceof DirectoryInUse) throw new CliError(error.message);
-    throw error;
-  }
+  const { withStoredWorld } = await import("./stored-world.ts");
+  return withStoredWorld(options.data, use);
 }

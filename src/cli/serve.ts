@@ -1,20 +1,9 @@
-import { readFileSync } from "node:fs";
-import { type AddressInfo, isIPv6 } from "node:net";
-import { resolve } from "node:path";
-import { createAdaptorServer } from "@hono/node-server";
 import { Command } from "commander";
-import { type ClockSetting, createApp, MIGRATIONS_FOLDER, type OpenedWorld, openWorld, WorldMismatch } from "../compose.ts";
+import type { ClockSetting } from "../compose.ts";
 import type { DurationDistribution } from "../platform/distribution.ts";
-import { parseWorldFile, type WorldFile, WorldFileError } from "../scenario/world-file.ts";
-import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
-import { StoreUnavailable } from "../worlds/world-handle.ts";
-import { CliError } from "./cli-error.ts";
-import { createLog, type Log } from "./log.ts";
 import { clockSetting, dataOption, instant, integer, jsonOption, option, startDelay } from "./options.ts";
-import { forgetServer, rememberServer } from "./server-file.ts";
-import { VERSION } from "./version.ts";
 
-type ServeOptions = {
+export type ServeOptions = {
   data: string;
   port: number;
   host: string;
@@ -32,9 +21,6 @@ type ServeOptions = {
   logLevel: string;
   json?: boolean;
 };
-
-/** How long open requests may take to end after Ctrl-C. */
-const GRACE_MS = 2_000;
 
 export function serveCommand(): Command {
   return new Command("serve")
@@ -72,147 +58,9 @@ Examples:
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate`,
     )
-    .action(serve);
-}
-
-async function serve(options: ServeOptions): Promise<void> {
-  checkExposure(options);
-  const worldFile = options.seedFile === undefined ? undefined : readWorldFile(options.seedFile);
-  const log = createLog(options.logLevel);
-  const directory = openDirectory(options.data);
-  try {
-    const opened = await open(directory, options, worldFile, log);
-    log.follow(opened.world);
-    await listen(opened, directory, options, log);
-  } catch (error) {
-    directory.release();
-    throw error;
-  }
-}
-
-function checkExposure({ host, controlToken }: ServeOptions): void {
-  const isLoopback = host === "localhost" || host === "::1" || /^127\./.test(host);
-  if (isLoopback || controlToken !== undefined) return;
-  throw new CliError(`--host ${host} is beyond loopback: whoever reaches it could move the clock. Set STANDIN_CONTROL_TOKEN first.`, true);
-}
-
-function openDirectory(path: string): DataDirectory {
-  try {
-    return new DataDirectory(resolve(path), MIGRATIONS_FOLDER);
-  } catch (error) {
-    if (error instanceof DirectoryInUse) throw new CliError(error.message);
-    throw new CliError(`--data ${path} cannot be used: ${messageOf(error)}`);
-  }
-}
-
-function readWorldFile(path: string): WorldFile {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CliError(`--seed-file ${path} cannot be read: ${messageOf(error)}`);
-  }
-  try {
-    return parseWorldFile(text, path);
-  } catch (error) {
-    if (error instanceof WorldFileError) throw new CliError(`--seed-file cannot be used:\n${error.message}`);
-    throw error;
-  }
-}
-
-async function open(directory: DataDirectory, options: ServeOptions, worldFile: WorldFile | undefined, log: Log): Promise<OpenedWorld> {
-  try {
-    return await openWorld(DEFAULT_WORLD, directory.history(DEFAULT_WORLD), { ...options, worldFile }, (error) =>
-      log.error(error, "a commit failed; the world is opened again from its file"),
-    );
-  } catch (error) {
-    if (error instanceof WorldMismatch || error instanceof StoreUnavailable) throw new CliError(error.message);
-    if (error instanceof WorldFileError) throw new CliError(`--seed-file cannot be laid out: ${error.message}`);
-    throw error;
-  }
-}
-
-async function listen(opened: OpenedWorld, directory: DataDirectory, options: ServeOptions, log: Log): Promise<void> {
-  const { world } = opened;
-  const app = createApp({
-    world,
-    version: VERSION,
-    rateLimit: options.rateLimit ?? false,
-    hosts: [options.host],
-    controlToken: options.controlToken,
-    onBug: (error) => log.error(error, "a request met a bug"),
-  });
-  const server = createAdaptorServer({ fetch: log.requests(app.fetch) });
-  await new Promise<void>((listening, failed) => {
-    server.once("error", (error: NodeJS.ErrnoException) => failed(new CliError(describeListenError(error, options))));
-    server.listen(options.port, options.host, listening);
-  }).catch(async (error) => {
-    await world.close();
-    throw error;
-  });
-  const origin = originOf(server.address() as AddressInfo, options.host);
-  rememberServer(directory.path, {
-    pid: process.pid,
-    control_url: `${origin}/_sim`,
-    api_url: `${origin}/api/v2`,
-    control_token: options.controlToken,
-  });
-  announce(opened, origin, options);
-  log.info(`serving world ${world.name}`);
-
-  const stop = async () => {
-    process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
-    log.info("stopping");
-    const closed = new Promise((done) => server.close(done));
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
-    const force = setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), GRACE_MS);
-    await closed;
-    clearTimeout(force);
-    await world.close();
-    forgetServer(directory.path);
-    directory.release();
-  };
-  process.once("SIGINT", stop).once("SIGTERM", stop);
-}
-
-/** One line when it can answer; on the first start, the key, for the only time, and what to try. */
-function announce({ world, apiKey, settings, isNew }: OpenedWorld, origin: string, options: ServeOptions): void {
-  const apiUrl = `${origin}/api/v2`;
-  if (options.json === true) {
-    const ready = {
-      event: "ready",
-      pid: process.pid,
-      api_url: apiUrl,
-      control_url: `${origin}/_sim`,
-      world: world.name,
-      ...(apiKey === undefined ? {} : { api_key: apiKey }),
-    };
-    process.stdout.write(`${JSON.stringify(ready)}\n`);
-    return;
-  }
-  process.stdout.write(`standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n`);
-  if (!isNew || apiKey === undefined) return;
-  const key = options.apiKey === undefined ? `\nYour API key, shown this once:\n\n  ${apiKey}\n` : "";
-  process.stdout.write(`${key}
-Three commands to try:
-
-  curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"project":{"name":"shop"}}' ${apiUrl}/projects
-  npx standin status
-  npx standin clock advance 5m
-
-`);
-}
-
-function originOf(address: AddressInfo, host: string): string {
-  const name = host === "localhost" ? host : isIPv6(address.address) ? `[${address.address}]` : address.address;
-  return `http://${name === "0.0.0.0" ? "127.0.0.1" : name === "[::]" ? "[::1]" : name}:${address.port}`;
-}
-
-function describeListenError(error: NodeJS.ErrnoException, { host, port }: ServeOptions): string {
-  if (error.code === "EADDRINUSE") return `port ${port} of ${host} is in use; choose another --port, or 0 for a free one`;
-  return `cannot listen on ${host}:${port}: ${error.message}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+    .action(async (options: ServeOptions) => {
+      // Only this verb needs the whole house; the others start the sooner.
+      const { serve } = await import("./server.ts");
+      await serve(options);
+    });
 }

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { fail, found } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
 import { findApiKeyByHash, validApiKeys } from "../platform/api-key.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { badRequest } from "../http/errors.ts";
 import { fail } from "../http/request.ts";
 import type { Activity } from "../platform/activity.ts";

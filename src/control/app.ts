@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
-import { z } from "zod";
+import * as z from "zod";
 import { fail, MAX_BODY_BYTES, respondFailure, respondTooLarge } from "../http/request.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { accountRoutes } from "./accounts.ts";

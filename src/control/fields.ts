@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { END_OF_TIME, parseDuration } from "../platform/time.ts";
 
 /** `90s`, `10m`, `2h`, `7d` or milliseconds. */

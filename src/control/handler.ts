@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { failureFrom, jsonOf, parse, Refused, readBody, respondFailure } from "../http/request.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { fail, found } from "../http/request.ts";
 import { refuse } from "../platform/refusals.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";

@@ -1,5 +1,5 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusals.ts";

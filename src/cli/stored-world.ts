@@ -1,0 +1,41 @@
+import { resolve } from "node:path";
+import { createApp, MIGRATIONS_FOLDER, openWorld } from "../compose.ts";
+import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
+import { CliError } from "./cli-error.ts";
+import type { Call } from "./client.ts";
+import { VERSION } from "./version.ts";
+
+/** The control API of a world that nobody serves, straight on its file. */
+export async function withStoredWorld<T>(data: string, use: (call: Call) => Promise<T>): Promise<T> {
+  const directory = openDirectory(data);
+  try {
+    const failed = (error: unknown): never => {
+      throw error;
+    };
+    const { world } = await openWorld(DEFAULT_WORLD, directory.history(DEFAULT_WORLD), {}, failed);
+    try {
+      const app = createApp({ world, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
+      return await use(async <A>(method: string, path: string, body?: unknown): Promise<A> => {
+        const init =
+          body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+        const response = await app.request(`/_sim${path}`, init);
+        const answer = (await response.json()) as A & { message: string };
+        if (!response.ok) throw new CliError(answer.message);
+        return answer;
+      });
+    } finally {
+      await world.close();
+    }
+  } finally {
+    directory.release();
+  }
+}
+
+function openDirectory(data: string): DataDirectory {
+  try {
+    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) throw new CliError(error.message);
+    throw error;
+  }
+}
