@@ -111,7 +111,7 @@ export function evolveActivity(
 ): void {
   switch (event.type) {
     case "ActivityScheduled":
-      world.numbers = { ...world.numbers, activity: event.scheduled.number };
+      world.numbers.activity = event.scheduled.number;
       world.scheduledActivities.set(event.scheduled);
       return;
     case "ActivityDropped":

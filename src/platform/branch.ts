@@ -261,12 +261,9 @@ export function evolveBranch(
   if (event.type === "BranchCreated") {
     const { branch } = event;
     const roles = branch.parentId === undefined ? branch.roles.length : 0;
-    world.numbers = {
-      ...world.numbers,
-      branch: branch.number,
-      role: world.numbers.role + roles,
-      database: world.numbers.database + branch.databases.length,
-    };
+    world.numbers.branch = branch.number;
+    world.numbers.role += roles;
+    world.numbers.database += branch.databases.length;
     world.branches.set(branch);
     return;
   }

@@ -26,7 +26,7 @@ export type ComputeEvent = Extract<
 export function evolveCompute(world: World, event: ComputeEvent): void {
   const { at } = event;
   if (event.type === "ComputeCreated") {
-    world.numbers = { ...world.numbers, endpoint: event.compute.number };
+    world.numbers.endpoint = event.compute.number;
     world.computes.set(event.compute);
     return;
   }

@@ -66,8 +66,8 @@ export function closeConnection(world: World, endpointId: string, id: string): v
 
 /** D: connections are closed at suspend and restart; those that came for the next start wait on. */
 export function dropConnections(world: World, endpointId: string): void {
-  for (const [key, connection] of [...world.connections.by("endpoint", endpointId)]) {
-    if (!connection.waiting) world.connections.delete(key);
+  for (const connection of [...world.connections.by("endpoint", endpointId).values()]) {
+    if (!connection.waiting) closeConnection(world, endpointId, connection.id);
   }
 }
 
@@ -84,8 +84,8 @@ export function admitWaiting(world: World, endpointId: string, at: SimTime): num
 }
 
 function sweep(world: World, endpointId: string, now: SimTime): void {
-  for (const [key, connection] of [...world.connections.by("endpoint", endpointId)]) {
-    if (isClosed(connection, now)) world.connections.delete(key);
+  for (const connection of [...world.connections.by("endpoint", endpointId).values()]) {
+    if (isClosed(connection, now)) closeConnection(world, endpointId, connection.id);
   }
 }
 

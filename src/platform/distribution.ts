@@ -7,15 +7,15 @@ export type DurationDistribution =
   | { readonly kind: "uniform"; readonly minMs: DurationMs; readonly maxMs: DurationMs }
   | { readonly kind: "lognormal"; readonly medianMs: DurationMs; readonly sigma: number; readonly maxMs: DurationMs };
 
-/** Draws one duration, in whole milliseconds, never negative. */
-export function drawDuration(distribution: DurationDistribution, source: () => number): DurationMs {
+/** Draws one duration, in whole milliseconds, never negative. What is always the same asks no source. */
+export function drawDuration(distribution: DurationDistribution, source: () => () => number): DurationMs {
   switch (distribution.kind) {
     case "fixed":
       return distribution.ms;
     case "uniform":
-      return Math.round(distribution.minMs + uniform(source) * (distribution.maxMs - distribution.minMs));
+      return Math.round(distribution.minMs + uniform(source()) * (distribution.maxMs - distribution.minMs));
     case "lognormal":
-      return Math.min(distribution.maxMs, Math.round(distribution.medianMs * Math.exp(distribution.sigma * normal(source))));
+      return Math.min(distribution.maxMs, Math.round(distribution.medianMs * Math.exp(distribution.sigma * normal(source()))));
     default:
       return distribution satisfies never;
   }

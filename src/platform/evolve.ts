@@ -21,11 +21,11 @@ export function evolve(world: World, event: RecordedEvent): void {
       reset(world);
       return;
     case "AccountCreated":
-      world.numbers = { ...world.numbers, account: event.account.number };
+      world.numbers.account = event.account.number;
       world.accounts.set(event.account);
       return;
     case "ApiKeyCreated":
-      world.numbers = { ...world.numbers, apiKey: event.apiKey.id };
+      world.numbers.apiKey = event.apiKey.id;
       world.apiKeys.set(event.apiKey);
       return;
     case "ApiKeyRevoked": {

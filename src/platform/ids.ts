@@ -18,9 +18,17 @@ export function drawId(chance: Chance, kind: NamedKind, number: number, taken: (
 /** A version 4 UUID drawn from a named stream. */
 export function drawUuid(chance: Chance, stream: string, number: number): string {
   const source = chance.source(stream, number);
-  const hex = [source(), source(), source(), source()].map((word) => word.toString(16).padStart(8, "0")).join("");
-  const variant = "89ab"[Number.parseInt(hex[16] ?? "0", 16) % 4];
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+  const [a, b, c, d] = [source(), source(), source(), source()];
+  const version = (b & 0xffff_0fff) | 0x4000;
+  const variant = (c & 0x3fff_ffff) | 0x8000_0000;
+  return `${half(a >>> 16)}${half(a)}-${half(version >>> 16)}-${half(version)}-${half(variant >>> 16)}-${half(variant)}${half(d >>> 16)}${half(d)}`;
+}
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** The lower 16 bits in hexadecimal. Every operation has such an id, so it is made without arithmetic on text. */
+function half(word: number): string {
+  return `${BYTES[(word >>> 8) & 0xff]}${BYTES[word & 0xff]}`;
 }
 
 function pick(words: readonly string[], source: () => number): string {

@@ -16,10 +16,8 @@ export function findProject(world: World, accountId: string, projectId: string):
 }
 
 /** The projects of an account, oldest first. */
-export function* projectsOf(world: World, accountId: string): Generator<Project> {
-  for (const project of world.projects.by("account", accountId).values()) {
-    if (project.deletedAt === undefined) yield project;
-  }
+export function projectsOf(world: World, accountId: string): Iterable<Project> {
+  return world.projects.by("account", accountId).values();
 }
 
 /** Which branch a call means that names none. */

@@ -105,12 +105,13 @@ function makeOperation(
   state: OperationState,
   { now, chance }: Context,
 ): Operation {
+  const { branchId, endpointId } = request;
+  const scope = branchId === undefined ? {} : endpointId === undefined ? { branchId } : { branchId, endpointId };
   return {
     id: drawUuid(chance, "operation-id", number),
     number,
     projectId,
-    ...(request.branchId === undefined ? {} : { branchId: request.branchId }),
-    ...(request.endpointId === undefined ? {} : { endpointId: request.endpointId }),
+    ...scope,
     action: request.action,
     state,
     durationMs,
@@ -169,34 +170,37 @@ export function pendingStateOf(operations: Iterable<Operation>, endpointId: stri
   return pending;
 }
 
-export function evolveOperation(
-  world: World,
-  event: Extract<Event, { type: "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationCancelled" }>,
-): void {
+type OperationEvent = Extract<Event, { type: "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationCancelled" }>;
+
+export function evolveOperation(world: World, event: OperationEvent): void {
+  const before = event.type === "OperationScheduled" ? undefined : world.operations.get(event.operationId);
+  const operation = operationAfter(before, event);
+  if (event.type === "OperationScheduled") world.numbers.operation = operation.number;
+  if (isUnfinished(operation)) world.operations.set(operation);
+  else world.operations.retire(operation);
+}
+
+/** The operation as an event leaves it; `before` is what it was, if it was. */
+export function operationAfter(before: Operation | undefined, event: OperationEvent): Operation {
+  if (event.type === "OperationScheduled") return event.operation;
+  if (before === undefined) throw new Error(`${event.type}: operation ${event.operationId} is not unfinished`);
   const { at } = event;
-  if (event.type === "OperationScheduled") {
-    world.numbers = { ...world.numbers, operation: event.operation.number };
-    if (event.operation.state.status === "finished") world.operations.retire(event.operation);
-    else world.operations.set(event.operation);
-    return;
-  }
-  const operation = world.operations.get(event.operationId);
-  if (operation === undefined) throw new Error(`${event.type}: operation ${event.operationId} is not unfinished`);
   switch (event.type) {
     case "OperationStarted":
-      world.operations.set({ ...operation, state: { status: "running", startedAt: at, dueAt: event.dueAt }, updatedAt: at });
-      return;
+      return { ...before, state: { status: "running", startedAt: at, dueAt: event.dueAt }, updatedAt: at };
     case "OperationFinished": {
-      const startedAt = operation.state.status === "running" ? operation.state.startedAt : at;
-      world.operations.retire({ ...operation, state: { status: "finished", startedAt, finishedAt: at }, updatedAt: at });
-      return;
+      const startedAt = before.state.status === "running" ? before.state.startedAt : at;
+      return { ...before, state: { status: "finished", startedAt, finishedAt: at }, updatedAt: at };
     }
     case "OperationCancelled":
-      world.operations.retire({ ...operation, state: { status: "cancelled", cancelledAt: at }, updatedAt: at });
-      return;
+      return { ...before, state: { status: "cancelled", cancelledAt: at }, updatedAt: at };
     default:
-      event satisfies never;
+      return event satisfies never;
   }
+}
+
+function isUnfinished({ state }: Operation): boolean {
+  return state.status === "scheduling" || state.status === "running";
 }
 
 /**
@@ -218,5 +222,5 @@ function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
 function drawOperationDuration(world: World, action: OperationAction, number: number, { chance, profile }: Context): DurationMs {
   if (world.settings.operations === "immediate") return 0;
   const distribution = (action === "start_compute" ? world.settings.startDelay : undefined) ?? profile.durations[action];
-  return drawDuration(distribution, chance.source("operation-duration", number));
+  return drawDuration(distribution, () => chance.source("operation-duration", number));
 }

@@ -5,7 +5,7 @@ import { type ComputeOptions, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
-import { findProject, projectsOf } from "./lookup.ts";
+import { findProject } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import type { Profile } from "./profile.ts";
@@ -82,7 +82,7 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
-  if ([...projectsOf(world, account.value.id)].length >= plan.projectsLimit) {
+  if (world.projects.by("account", account.value.id).size >= plan.projectsLimit) {
     return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: the ${plan.name} plan allows ${plan.projectsLimit} projects`);
   }
   const made = makeProject(world, account.value, plan, command, context);
@@ -192,7 +192,7 @@ export function evolveProject(
   event: Extract<Event, { type: "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRemoved" }>,
 ): void {
   if (event.type === "ProjectCreated") {
-    world.numbers = { ...world.numbers, project: event.project.number };
+    world.numbers.project = event.project.number;
     world.projects.set(event.project);
     return;
   }

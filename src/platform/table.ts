@@ -1,37 +1,55 @@
 /** One row's newest value, or `undefined` where the row is gone. Under the key `ALL_ROWS`: the table is emptied. */
-export type Change = { readonly table: string; readonly key: string; value: unknown };
+export type Change = { readonly table: string; readonly key: string; readonly value: unknown };
 
 export const ALL_ROWS = "*";
+
+type PendingChange = { readonly table: string; readonly key: string; value: unknown; readonly constrained: string };
 
 /**
  * Collects changed rows for the journal. A row that changes twice is kept once, at its first place, but only while the
  * columns that a database constraint looks at stay the same: otherwise two rows that trade places would collide in between.
  */
 export class Changes {
-  readonly list: Change[] = [];
-  readonly #last = new Map<string, { change: Change; constrained: string }>();
+  #kept: ReadonlySet<string> | undefined;
+  readonly #list: PendingChange[] = [];
+  readonly #last = new Map<string, Map<string, PendingChange>>();
+
+  /** In the order in which the rows changed. */
+  get list(): readonly Change[] {
+    return this.#list;
+  }
+
+  /** For a journal that does not keep all tables: changes of the others are not even collected. */
+  keepOnly(tables: readonly string[]): void {
+    this.#kept = new Set(tables);
+  }
 
   record(table: string, key: string, value: unknown, constrained: string): void {
-    const id = `${table}/${key}`;
-    const last = this.#last.get(id);
+    if (this.#kept?.has(table) === false) return;
+    let ofTable = this.#last.get(table);
+    if (ofTable === undefined) {
+      ofTable = new Map();
+      this.#last.set(table, ofTable);
+    }
+    const last = ofTable.get(key);
     if (last !== undefined && last.constrained === constrained) {
-      last.change.value = value;
+      last.value = value;
       return;
     }
-    const change = { table, key, value };
-    this.list.push(change);
-    this.#last.set(id, { change, constrained });
+    const change = { table, key, value, constrained };
+    this.#list.push(change);
+    ofTable.set(key, change);
   }
 
   /** All rows of a table go, history included; what comes after is kept apart from what came before. */
   recordEmptied(table: string): void {
-    this.#last.clear();
-    this.list.push({ table, key: ALL_ROWS, value: undefined });
+    this.#last.delete(table);
+    this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
   }
 
   clear(): void {
-    this.list.length = 0;
-    this.#last.clear();
+    this.#list.length = 0;
+    for (const ofTable of this.#last.values()) ofTable.clear();
   }
 }
 
@@ -43,19 +61,14 @@ export type TableOptions<T, Index extends string> = {
   readonly constrained?: (row: T) => string;
 };
 
-/** A look at rows by key that cannot change them. */
-export type ReadonlyRows<T> = {
-  readonly size: number;
-  keys(): IterableIterator<string>;
-  values(): IterableIterator<T>;
-  [Symbol.iterator](): IterableIterator<[string, T]>;
-};
+/** The rows of one index entry, in the order in which they joined it. */
+export type Rows<T> = { readonly size: number; readonly keys: () => Iterable<string>; readonly values: () => Iterable<T> };
 
 /** Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never edited. */
 export class Table<T, Index extends string = never> {
   readonly name: string;
   readonly #rows = new Map<string, T>();
-  readonly #indexes: { readonly name: Index; readonly of: (row: T) => string | undefined; readonly groups: Map<string, Map<string, T>> }[];
+  readonly #indexes: readonly TableIndex<T>[];
   readonly #key: (row: T) => string;
   readonly #constrained: ((row: T) => string) | undefined;
   readonly #changes: Changes;
@@ -65,8 +78,8 @@ export class Table<T, Index extends string = never> {
     this.#changes = changes;
     this.#key = options.key;
     this.#constrained = options.constrained;
-    const indexes = (options.indexes ?? {}) as Readonly<Record<Index, (row: T) => string | undefined>>;
-    this.#indexes = (Object.keys(indexes) as Index[]).map((index) => ({ name: index, of: indexes[index], groups: new Map() }));
+    const indexes: Readonly<Record<string, (row: T) => string | undefined>> = options.indexes ?? {};
+    this.#indexes = Object.entries(indexes).map(([index, of]) => new TableIndex(index, of, this.#rows));
   }
 
   get size(): number {
@@ -81,18 +94,16 @@ export class Table<T, Index extends string = never> {
     return this.#rows.values();
   }
 
-  /** The rows of one index entry, in the order in which they joined it. */
-  by(index: Index, value: string): ReadonlyRows<T> {
-    for (const candidate of this.#indexes) {
-      if (candidate.name === index) return candidate.groups.get(value) ?? EMPTY;
+  by(name: Index, value: string): Rows<T> {
+    for (const index of this.#indexes) {
+      if (index.name === name) return index.group(value);
     }
-    return EMPTY;
+    throw new Error(`table ${this.name} has no index ${name}`);
   }
 
   set(row: T): void {
-    const key = this.#key(row);
     this.load(row);
-    this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
+    this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
@@ -100,20 +111,7 @@ export class Table<T, Index extends string = never> {
     const key = this.#key(row);
     const before = this.#rows.get(key);
     this.#rows.set(key, row);
-    for (const index of this.#indexes) {
-      const to = index.of(row);
-      if (before !== undefined) {
-        const from = index.of(before);
-        if (from !== to) leave(index.groups, from, key);
-      }
-      if (to === undefined) continue;
-      let group = index.groups.get(to);
-      if (group === undefined) {
-        group = new Map();
-        index.groups.set(to, group);
-      }
-      group.set(key, row);
-    }
+    for (const index of this.#indexes) index.move(key, before, row);
   }
 
   delete(key: string): void {
@@ -130,7 +128,7 @@ export class Table<T, Index extends string = never> {
   /** Empties the table, its retired rows too. */
   empty(): void {
     this.#rows.clear();
-    for (const index of this.#indexes) index.groups.clear();
+    for (const index of this.#indexes) index.clear();
     this.#changes.recordEmptied(this.name);
   }
 
@@ -138,17 +136,59 @@ export class Table<T, Index extends string = never> {
     const row = this.#rows.get(key);
     if (row === undefined) return false;
     this.#rows.delete(key);
-    for (const index of this.#indexes) leave(index.groups, index.of(row), key);
+    for (const index of this.#indexes) index.move(key, row, undefined);
     return true;
   }
 }
 
-const EMPTY = new Map<string, never>();
+const NOBODY: ReadonlySet<string> = new Set();
 
-function leave<T>(groups: Map<string, Map<string, T>>, value: string | undefined, key: string): void {
-  if (value === undefined) return;
-  const group = groups.get(value);
-  if (group === undefined) return;
-  group.delete(key);
-  if (group.size === 0) groups.delete(value);
+/** Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. */
+class TableIndex<T> {
+  readonly name: string;
+  readonly #of: (row: T) => string | undefined;
+  readonly #rows: ReadonlyMap<string, T>;
+  readonly #groups = new Map<string, Set<string>>();
+
+  constructor(name: string, of: (row: T) => string | undefined, rows: ReadonlyMap<string, T>) {
+    this.name = name;
+    this.#of = of;
+    this.#rows = rows;
+  }
+
+  group(value: string): Rows<T> {
+    const keys = this.#groups.get(value) ?? NOBODY;
+    return { size: keys.size, keys: () => keys.values(), values: () => rowsOf(keys, this.#rows) };
+  }
+
+  move(key: string, before: T | undefined, after: T | undefined): void {
+    const from = before === undefined ? undefined : this.#of(before);
+    const to = after === undefined ? undefined : this.#of(after);
+    if (from === to) return;
+    if (from !== undefined) this.#leave(from, key);
+    if (to !== undefined) this.#join(to, key);
+  }
+
+  clear(): void {
+    this.#groups.clear();
+  }
+
+  #join(value: string, key: string): void {
+    const group = this.#groups.get(value);
+    if (group === undefined) this.#groups.set(value, new Set([key]));
+    else group.add(key);
+  }
+
+  #leave(value: string, key: string): void {
+    const group = this.#groups.get(value);
+    group?.delete(key);
+    if (group?.size === 0) this.#groups.delete(value);
+  }
+}
+
+function* rowsOf<T>(keys: ReadonlySet<string>, rows: ReadonlyMap<string, T>): Generator<T> {
+  for (const key of keys) {
+    const row = rows.get(key);
+    if (row !== undefined) yield row;
+  }
 }

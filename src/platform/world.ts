@@ -28,7 +28,7 @@ export type WorldSettings = {
 
 /** How many objects of a kind were ever made: the number of the next draw of its ids. */
 export type NumberedKind = "account" | "apiKey" | "project" | "branch" | "endpoint" | "operation" | "role" | "database" | "activity";
-export type Numbers = Readonly<Record<NumberedKind, number>>;
+export type Numbers = Record<NumberedKind, number>;
 
 /** The whole state. Only `evolve` changes it, and it replaces rows; nobody edits one. */
 export type World = {
@@ -56,7 +56,7 @@ export type World = {
 /** What must be told again later and must not stand in history: the password of a role. */
 export type Secret = { readonly id: string; readonly value: string };
 
-export const NO_NUMBERS: Numbers = {
+export const NO_NUMBERS: Readonly<Numbers> = {
   account: 0,
   apiKey: 0,
   project: 0,
@@ -75,14 +75,18 @@ export function emptyWorld(): World {
     settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", createdAt: 0 },
     seq: 0,
     at: 0,
-    numbers: NO_NUMBERS,
+    numbers: { ...NO_NUMBERS },
     changes,
     accounts: new Table("accounts", changes, { key: (row) => row.id, indexes: { organization: (row) => row.organizationId } }),
     apiKeys: new Table("apiKeys", changes, {
       key: (row) => String(row.id),
       indexes: { account: (row) => row.accountId, hash: (row) => row.hash },
     }),
-    projects: new Table("projects", changes, { key: (row) => row.id, indexes: { account: (row) => row.accountId } }),
+    projects: new Table("projects", changes, {
+      key: (row) => row.id,
+      // Those that the account sees: one whose removal is under way is in no list and counts for no limit.
+      indexes: { account: (row) => (row.deletedAt === undefined ? row.accountId : undefined) },
+    }),
     branches: new Table("branches", changes, {
       key: (row) => row.id,
       indexes: { project: (row) => row.projectId, parent: (row) => row.parentId },

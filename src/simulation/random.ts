@@ -6,9 +6,15 @@ import type { Chance } from "../platform/chance.ts";
  * that was drawn before it: adding a stream shifts no other, and a world reopened from its file draws on where it stopped.
  */
 export function chanceFrom(seed: number): Chance {
+  const hashes = new Map<string, number>();
   return {
     source(stream, number) {
-      const generator = xoroshiro128plus(mix(hashName(stream, seed), number));
+      let hash = hashes.get(stream);
+      if (hash === undefined) {
+        hash = hashName(stream, seed);
+        hashes.set(stream, hash);
+      }
+      const generator = xoroshiro128plus(mix(hash, number));
       return () => generator.next() >>> 0;
     },
   };

@@ -28,6 +28,7 @@ export class Simulation {
   constructor(world: World, journal: Journal) {
     this.world = world;
     this.journal = journal;
+    if (journal.tables !== undefined) world.changes.keepOnly(journal.tables);
     this.#chance = chanceFrom(world.settings.seed);
     planAll(this.#agenda, world);
   }
@@ -96,7 +97,8 @@ export class Simulation {
   #apply(events: readonly Event[]): readonly RecordedEvent[] {
     const { world } = this;
     return events.map((event) => {
-      const recorded: RecordedEvent = { seq: world.seq + 1, ...event };
+      // The decision made this object for us: it gets its place in history and is never touched again.
+      const recorded = Object.assign(event, { seq: world.seq + 1 });
       evolve(world, recorded);
       if (recorded.type === "WorldCreated") this.#chance = chanceFrom(recorded.world.seed);
       planAfter(this.#agenda, world, recorded);
