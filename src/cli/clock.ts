@@ -1,13 +1,18 @@
 import { Command, Option } from "commander";
 import type { ClockSetting } from "../compose.ts";
 import { CliError } from "./cli-error.ts";
-import { addTargetOptions, requireServer, type Target } from "./client.ts";
+import { addTargetOptions, type ControlClient, requireServer, type Target } from "./client.ts";
 import { clockSetting, durationMs, instant, jsonOption } from "./options.ts";
 
 type Clock = { readonly now: string; readonly mode: string; readonly factor: number; readonly next_due: string | null };
 type Advanced = {
   readonly now: string;
-  readonly events: readonly { readonly at: string; readonly type: string; readonly [field: string]: unknown }[];
+  readonly events: readonly {
+    readonly at: string;
+    readonly type: string;
+    readonly endpoint_id?: string;
+    readonly operation?: { readonly action: string; readonly endpoint_id?: string };
+  }[];
   readonly next_since?: number;
 };
 type Options = Target & { json?: boolean };
@@ -55,7 +60,8 @@ Examples:
       ].flat();
       if (targets.length !== 1) throw new CliError("say one of: a duration like 5m, --to <instant>, --next", true);
       const server = await requireServer(options);
-      print(options, await server.call<Advanced>("POST", "/clock/advance", targets[0]), describeAdvance);
+      const advanced = await withProgress(server, server.call<Advanced>("POST", "/clock/advance", targets[0]));
+      print(options, advanced, describeAdvance);
     });
   return clock;
 }
@@ -69,9 +75,29 @@ function describe({ now, mode, factor, next_due }: Clock): string {
   return `${now} (${pace}), ${next_due === null ? "nothing is due" : `next due ${next_due}`}`;
 }
 
+const PROGRESS_AFTER_MS = 2_000;
+
+/** Says on the terminal how far a long advance has come. */
+async function withProgress<T>(server: ControlClient, work: Promise<T>): Promise<T> {
+  if (!process.stderr.isTTY) return work;
+  let shown = false;
+  const timer = setInterval(async () => {
+    const health = await server.call<{ now: string }>("GET", "/health").catch(() => undefined);
+    if (health === undefined) return;
+    shown = true;
+    process.stderr.write(`\r… the clock stands at ${health.now}`);
+  }, PROGRESS_AFTER_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    if (shown) process.stderr.write("\n");
+  }
+}
+
 function describeAdvance({ now, events, next_since }: Advanced): string {
-  const lines = events.map(
-    (event) => `${event.at}  ${event.type}${typeof event["endpoint_id"] === "string" ? `  ${event["endpoint_id"]}` : ""}`,
+  const lines = events.map((event) =>
+    [event.at, event.type, event.operation?.action, event.endpoint_id ?? event.operation?.endpoint_id].filter(Boolean).join("  "),
   );
   const more = next_since === undefined ? [] : [`… more: GET /_sim/events?since=${next_since}`];
   return [...lines, ...more, `the clock stands at ${now}`].join("\n");

@@ -50,6 +50,8 @@ export class HostedWorld implements WorldHandle {
   #commit: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #dueTimer: { readonly at: SimTime; readonly timer: NodeJS.Timeout } | undefined;
+  /** A long advance ends at its next commit. */
+  #closing = false;
   #closed = false;
 
   constructor(options: HostedWorldOptions) {
@@ -133,7 +135,8 @@ export class HostedWorld implements WorldHandle {
 
   /** Writes what is left to write, and lets go of the file. */
   async close(): Promise<void> {
-    if (this.#closed) return;
+    if (this.#closing) return;
+    this.#closing = true;
     await this.#gate?.catch(() => undefined);
     if (this.#live !== undefined) this.#quietly(() => this.#commitNow());
     this.#closed = true;
@@ -218,6 +221,7 @@ export class HostedWorld implements WorldHandle {
       if (simulation.hasUncommittedEvents) this.#commitNow();
       if (done) return;
       await nextTurn();
+      if (this.#closing) throw new StoreUnavailable(`world "${this.name}" is closing; it stands at its last commit`);
     }
   }
 
