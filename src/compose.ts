@@ -89,6 +89,7 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
         profile: options.profile ?? "2024",
         plan: options.plan ?? "paid",
         operations: options.operations ?? "timed",
+        startAt: options.startAt ?? turn.now,
         ...(options.startDelay === undefined ? {} : { startDelay: options.startDelay }),
       },
     });
@@ -102,7 +103,7 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
 
 /** Flags that shape a world act when it is made; given later and different, they would be a lie. */
 function checkShape(settings: WorldSettings, options: WorldOptions): void {
-  const has = { seed: settings.seed, profile: settings.profile, plan: settings.plan, startAt: settings.createdAt };
+  const has = { seed: settings.seed, profile: settings.profile, plan: settings.plan, startAt: settings.startAt };
   const flags = { seed: "--seed", profile: "--profile", plan: "--plan", startAt: "--start-at" } as const;
   for (const key of ["seed", "profile", "plan", "startAt"] as const) {
     const asked = options[key];

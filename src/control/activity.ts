@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../http/errors.ts";
 import { fail } from "../http/request.ts";
-import type { Activity } from "../platform/activity.ts";
+import { type Activity, findReachable } from "../platform/activity.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import { activity as activityField } from "./fields.ts";
@@ -38,8 +38,7 @@ const oneOrMany = z.unknown().transform((input, context): Asked[] => {
 
 /** Whatever is wrong with one of them stops all, before any has happened. */
 function check({ world, now }: Turn, { endpoint_id, at }: Asked, place: string): void {
-  const compute = world.computes.get(endpoint_id);
-  if (compute === undefined || world.branches.get(compute.branchId)?.deletedAt !== undefined) {
+  if (!findReachable(world, endpoint_id).ok) {
     fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `${place}endpoint_id: endpoint "${endpoint_id}" not found` });
   }
   if (at !== undefined && at < now) {

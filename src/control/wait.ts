@@ -30,20 +30,21 @@ type Until = z.output<typeof until>;
 
 /** Resolves when the world is as asked for; the answer is the error 408 when it is not in time. */
 export async function waitUntil(world: WorldHandle, condition: Until, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  if (await holds(world, condition)) return;
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
   let stop = () => {};
   try {
     await new Promise<void>((resolve, reject) => {
-      // Looked at after every commit, one look at a time.
+      // Looked at now and after every commit, one look at a time; listening first, so that nothing slips in between.
       let looking = Promise.resolve();
-      unsubscribe = world.subscribe(() => {
+      const look = () => {
         looking = looking.then(async () => {
           if (await holds(world, condition)) resolve();
         });
         looking.catch(reject);
-      });
+      };
+      unsubscribe = world.subscribe(look);
+      look();
       stop = resolve;
       signal.addEventListener("abort", stop, { once: true });
       timer = setTimeout(() => reject(new Error("timeout")), timeoutMs);

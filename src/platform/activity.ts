@@ -5,7 +5,7 @@ import { serve } from "./compute-life.ts";
 import { admitConnection, closeConnection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
-import { findDatabase } from "./lookup.ts";
+import { findDatabase, isVisible } from "./lookup.ts";
 import { expectedReady, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
 import { type DurationMs, END_OF_TIME, type SimTime } from "./time.ts";
@@ -64,8 +64,9 @@ export type ActivityRecorded = {
  */
 export function decideActivity(world: World, { activity, scheduled }: RecordActivity, context: Context): Result<Event[]> {
   const { now } = context;
-  const compute = world.computes.get(activity.endpointId);
-  if (compute === undefined) return refuse("ENDPOINT_NOT_FOUND", `endpoint "${activity.endpointId}" not found`);
+  const found = findReachable(world, activity.endpointId);
+  if (!found.ok) return found;
+  const compute = found.value;
   const admitted = admit(world, compute, activity, context);
   if (!admitted.ok) return admitted;
   const { opened } = admitted.value;
@@ -91,9 +92,8 @@ export function decideActivity(world: World, { activity, scheduled }: RecordActi
 }
 
 export function decideScheduleActivity(world: World, { activity, at }: ScheduleActivity, { now }: Context): Result<Event[]> {
-  if (world.computes.get(activity.endpointId) === undefined) {
-    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${activity.endpointId}" not found`);
-  }
+  const found = findReachable(world, activity.endpointId);
+  if (!found.ok) return found;
   if (at < now || at > END_OF_TIME) return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
   return accept([{ type: "ActivityScheduled", at: now, scheduled: { number: nextNumber(world, "activity"), at, activity } }]);
 }
@@ -142,6 +142,13 @@ function evolveRecorded(world: World, { at, activity, opened }: ActivityRecorded
     return;
   }
   world.computes.set({ ...compute, waiting: addWaiting(compute.waiting, activity), lastActiveAt: Math.max(compute.lastActiveAt ?? 0, at) });
+}
+
+/** The compute, if clients can still reach it: they know no account, but what is being removed is gone for them, too. */
+export function findReachable(world: World, endpointId: string): Result<Compute> {
+  const compute = world.computes.get(endpointId);
+  if (compute !== undefined && isVisible(world, compute)) return accept(compute);
+  return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
 }
 
 /** May it come in, and which connection would it open? */

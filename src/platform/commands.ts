@@ -6,7 +6,7 @@ import type { CreateCompute, DeleteCompute, RestartCompute, StartCompute, Suspen
 import type { CreateProject, DeleteProject, UpdateProject } from "./project.ts";
 import type { WorldSettings } from "./world.ts";
 
-export type CreateWorld = { readonly type: "CreateWorld"; readonly settings: Omit<WorldSettings, "createdAt"> };
+export type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
 export type ConfigureWorld = {
   readonly type: "ConfigureWorld";
   readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay">>;

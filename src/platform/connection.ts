@@ -66,7 +66,7 @@ export function closeConnection(world: World, endpointId: string, id: string): v
 
 /** D: connections are closed at suspend and restart; those that came for the next start wait on. */
 export function dropConnections(world: World, endpointId: string): void {
-  for (const connection of [...world.connections.by("endpoint", endpointId).values()]) {
+  for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
     if (!connection.waiting) closeConnection(world, endpointId, connection.id);
   }
 }
@@ -74,7 +74,7 @@ export function dropConnections(world: World, endpointId: string): void {
 /** The start is over: those that waited are served from `at`. Gives the number of transactions among them. */
 export function admitWaiting(world: World, endpointId: string, at: SimTime): number {
   let transactions = 0;
-  for (const connection of [...world.connections.by("endpoint", endpointId).values()]) {
+  for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
     if (!connection.waiting) continue;
     if (connection.inTransaction) transactions += 1;
     const { holdMs, ...rest } = connection;
@@ -84,7 +84,7 @@ export function admitWaiting(world: World, endpointId: string, at: SimTime): num
 }
 
 function sweep(world: World, endpointId: string, now: SimTime): void {
-  for (const connection of [...world.connections.by("endpoint", endpointId).values()]) {
+  for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
     if (isClosed(connection, now)) closeConnection(world, endpointId, connection.id);
   }
 }

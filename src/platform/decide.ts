@@ -25,7 +25,7 @@ export function decide(world: World, command: Command, context: Context): Result
   const at = context.now;
   switch (command.type) {
     case "CreateWorld":
-      return accept([{ type: "WorldCreated", at, world: { ...command.settings, createdAt: at } }]);
+      return accept([{ type: "WorldCreated", at, world: command.settings }]);
     case "ConfigureWorld":
       return accept([{ type: "WorldConfigured", at, changes: command.settings }]);
     case "ResetWorld":

@@ -38,7 +38,10 @@ export function findBranch(world: World, project: Project, branchId: string): Re
 
 /** The branches of a project, oldest first. */
 export function branchesOf(world: World, projectId: string): Branch[] {
-  return [...world.branches.by("project", projectId).values()].filter((branch) => branch.deletedAt === undefined);
+  return world.branches
+    .by("project", projectId)
+    .toArray()
+    .filter((branch) => branch.deletedAt === undefined);
 }
 
 /** R: at most one primary read-write compute per branch. */
@@ -66,14 +69,23 @@ export function findCompute(world: World, { accountId, projectId, endpointId }: 
 
 /** The computes of a project whose branch is not being deleted, oldest first. */
 export function computesOf(world: World, projectId: string): Compute[] {
-  return [...world.computes.by("project", projectId).values()].filter((compute) => isVisible(world, compute));
+  return world.computes
+    .by("project", projectId)
+    .toArray()
+    .filter((compute) => isVisible(world, compute));
 }
 
 /** All computes of a branch, oldest first: one that moved here does not come last. */
 export function computesOnBranch(world: World, branchId: string): Compute[] {
-  return [...world.computes.by("branch", branchId).values()].sort((a, b) => a.number - b.number);
+  return world.computes
+    .by("branch", branchId)
+    .toArray()
+    .sort((a, b) => a.number - b.number);
 }
 
-function isVisible(world: World, compute: Compute): boolean {
-  return world.branches.get(compute.branchId)?.deletedAt === undefined;
+/** Whether it has a place to be seen in: not where its branch or its project is being removed. */
+export function isVisible(world: World, compute: Compute): boolean {
+  const project = world.projects.get(compute.projectId);
+  const branch = world.branches.get(compute.branchId);
+  return project?.deletedAt === undefined && branch?.deletedAt === undefined;
 }

@@ -54,6 +54,9 @@ function removeBranch(world: World, branchId: string, now: number): Event[] {
 
 /** Children go before their parents: they are younger. */
 function removeProject(world: World, projectId: string, now: number): Event[] {
-  const branches = [...world.branches.by("project", projectId).values()].sort((a, b) => b.number - a.number);
+  const branches = world.branches
+    .by("project", projectId)
+    .toArray()
+    .sort((a, b) => b.number - a.number);
   return [...branches.flatMap((branch) => removeBranch(world, branch.id, now)), { type: "ProjectRemoved", at: now, projectId }];
 }

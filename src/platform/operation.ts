@@ -52,7 +52,7 @@ export type OperationRequest = {
 
 /** The unfinished operations of a project, in the order in which they were scheduled. */
 export function unfinishedOperations(world: World, projectId: string): Operation[] {
-  return [...world.operations.by("project", projectId).values()];
+  return world.operations.by("project", projectId).toArray();
 }
 
 /** C, D: public clients retry exactly this sentence. */

@@ -62,7 +62,40 @@ export type TableOptions<T, Index extends string> = {
 };
 
 /** The rows of one index entry, in the order in which they joined it. */
-export type Rows<T> = { readonly size: number; readonly keys: () => Iterable<string>; readonly values: () => Iterable<T> };
+export class Rows<T> {
+  readonly #keys: ReadonlySet<string>;
+  readonly #rows: ReadonlyMap<string, T>;
+
+  constructor(keys: ReadonlySet<string>, rows: ReadonlyMap<string, T>) {
+    this.#keys = keys;
+    this.#rows = rows;
+  }
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  keys(): Iterable<string> {
+    return this.#keys.values();
+  }
+
+  *values(): Generator<T> {
+    for (const key of this.#keys) {
+      const row = this.#rows.get(key);
+      if (row !== undefined) yield row;
+    }
+  }
+
+  /** A copy, for those who change the table meanwhile. */
+  toArray(): T[] {
+    const rows: T[] = [];
+    for (const key of this.#keys) {
+      const row = this.#rows.get(key);
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
+  }
+}
 
 /** Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never edited. */
 export class Table<T, Index extends string = never> {
@@ -157,8 +190,7 @@ class TableIndex<T> {
   }
 
   group(value: string): Rows<T> {
-    const keys = this.#groups.get(value) ?? NOBODY;
-    return { size: keys.size, keys: () => keys.values(), values: () => rowsOf(keys, this.#rows) };
+    return new Rows(this.#groups.get(value) ?? NOBODY, this.#rows);
   }
 
   move(key: string, before: T | undefined, after: T | undefined): void {
@@ -183,12 +215,5 @@ class TableIndex<T> {
     const group = this.#groups.get(value);
     group?.delete(key);
     if (group?.size === 0) this.#groups.delete(value);
-  }
-}
-
-function* rowsOf<T>(keys: ReadonlySet<string>, rows: ReadonlyMap<string, T>): Generator<T> {
-  for (const key of keys) {
-    const row = rows.get(key);
-    if (row !== undefined) yield row;
   }
 }

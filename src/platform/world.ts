@@ -23,7 +23,8 @@ export type WorldSettings = {
   readonly operations: "timed" | "immediate";
   /** In the place of the profile's start delay. */
   readonly startDelay?: DurationDistribution;
-  readonly createdAt: SimTime;
+  /** Where its clock began. */
+  readonly startAt: SimTime;
 };
 
 /** How many objects of a kind were ever made: the number of the next draw of its ids. */
@@ -72,7 +73,7 @@ export const NO_NUMBERS: Readonly<Numbers> = {
 export function emptyWorld(): World {
   const changes = new Changes();
   return {
-    settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", createdAt: 0 },
+    settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", startAt: 0 },
     seq: 0,
     at: 0,
     numbers: { ...NO_NUMBERS },

@@ -72,10 +72,13 @@ export function overdue(world: World, now: SimTime): DueWork[] {
   return late;
 }
 
-/** Plans one piece of work for when it is due, if it is. */
+/**
+ * Plans one piece of work for when it is due, if it is. What a change has made due in the past (a shortened delay) is due now:
+ * nothing happens before what has happened already.
+ */
 export function plan(agenda: Agenda, world: World, work: DueWork): void {
   const at = dueAt(world, work);
-  if (at !== undefined) agenda.plan(work, orderOf(world, work), at);
+  if (at !== undefined) agenda.plan(work, orderOf(world, work), Math.max(at, world.at));
 }
 
 function planCompute(agenda: Agenda, world: World, id: string): void {

@@ -149,9 +149,10 @@ export const INVARIANTS: readonly Invariant[] = [
     *violations(world) {
       for (const compute of world.computes.values()) {
         if (compute.waiting === undefined) continue;
-        const starts = [...world.operations.by("project", compute.projectId).values()].some(
-          (operation) => operation.endpointId === compute.id && operation.action === "start_compute",
-        );
+        const starts = world.operations
+          .by("project", compute.projectId)
+          .toArray()
+          .some((operation) => operation.endpointId === compute.id && operation.action === "start_compute");
         if (!starts) yield `${compute.id} is waited for and nothing starts it`;
       }
     },

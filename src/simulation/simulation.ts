@@ -47,7 +47,7 @@ export class Simulation {
   nextDue(): SimTime | undefined {
     for (let next = this.#agenda.peek(); next !== undefined; next = this.#agenda.peek()) {
       const at = dueAt(this.world, next.work);
-      if (at === next.at) return at;
+      if (at !== undefined && at <= next.at) return next.at;
       this.#replanTop(next.work);
     }
     return undefined;
