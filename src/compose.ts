@@ -165,7 +165,10 @@ export function createApp({ world, version, rateLimit, hosts, controlToken, onBu
   app.route("/_sim", createControl({ world, version, onBug }));
   app.all("*", (context) => {
     const { path } = context.req;
-    const hint = path === "/" ? "the API is at /api/v2, the control API at /_sim" : `did you mean /api/v2${path}?`;
+    const hint =
+      path === "/"
+        ? "the API is at /api/v2, the control API at /_sim"
+        : `did you mean /api/v2${path.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
     return respondFailure(context, { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` });
   });
   return app;

@@ -56,7 +56,9 @@ export function servedOperations(families: readonly Hono[]): Set<string> {
 
 /** 405 where the path is known by other methods, else 404 with a hint at what is often meant. */
 function unknownPath(method: string, path: string): Failure {
-  const allowed = PUBLIC_OPERATIONS.filter((operation) => patternOf(operation.path).test(path)).map((operation) => operation.method);
+  const allowed = [
+    ...new Set(PUBLIC_OPERATIONS.filter((operation) => patternOf(operation.path).test(path)).map((operation) => operation.method)),
+  ];
   if (allowed.length > 0) {
     return {
       status: 405,
@@ -66,12 +68,17 @@ function unknownPath(method: string, path: string): Failure {
     };
   }
   const doubled = /^\/api\/v2(\/|$)/.test(path);
-  const hint = doubled ? "; /api/v2 is in it twice: the base URL ends in it already" : "";
+  const slashed = path.length > 1 && path.endsWith("/");
+  const hint = slashed
+    ? `; paths have no slash at their end: ${path.replace(/\/+$/, "")}`
+    : doubled
+      ? "; /api/v2 is in it twice: the base URL ends in it already"
+      : "";
   return { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} in this API${hint}` };
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}/?$`);
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }
 
 /** The path behind the base URL that this app is mounted at. */

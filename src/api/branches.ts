@@ -7,7 +7,7 @@ import { branchesOf, findBranch, findDatabase, findProject } from "../platform/l
 import type { Call, Caller } from "./call.ts";
 import { computeFields, computeOptions, computeType, flag, id, name } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
-import { roleOf } from "./projects.ts";
+import { PASSWORDS_NOT_STORED, roleOf } from "./projects.ts";
 import {
   renderAnnotation,
   renderBranch,
@@ -90,13 +90,16 @@ export function branchRoutes(caller: Caller): Hono {
       if (created === undefined) throw new Error("CreateBranch created none");
       const { branch } = created;
       const computes = events.flatMap((event) => (event.type === "ComputeCreated" ? [event.compute] : []));
+      const uris = computes
+        .slice(0, 1)
+        .flatMap((compute) => renderConnectionUris(branch, compute, (secretId) => world.secrets.get(secretId)?.value));
       return {
         branch: renderBranch(world, branch, now),
         endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
         operations: renderScheduled(events, now),
         roles: branch.roles.map((role) => renderRole(branch, role)),
         databases: branch.databases.map((database) => renderDatabase(branch, database)),
-        ...(computes[0] === undefined ? {} : { connection_uris: renderConnectionUris(world, branch, computes[0]) }),
+        ...(uris.length === 0 ? {} : { connection_uris: uris }),
       };
     }),
   );
@@ -182,13 +185,8 @@ export function branchRoutes(caller: Caller): Hono {
     "/projects/:project_id/branches/:branch_id/roles/:role_name/reveal_password",
     caller.route({ params: onBranch.extend({ role_name: z.string() }) }, (call) => {
       const branch = branchOf(call);
-      const { world } = call.turn;
-      const password = world.secrets.get(roleOf(branch, call.params.role_name).secretId)?.value;
-      // S: 412 where the project does not store passwords.
-      if (world.projects.get(branch.projectId)?.storePasswords === false || password === undefined) {
-        return fail({ status: 412, code: "PASSWORDS_NOT_STORED", message: "this project does not store passwords" });
-      }
-      return { password };
+      const password = call.turn.world.secrets.get(roleOf(branch, call.params.role_name).secretId)?.value;
+      return password === undefined ? fail(PASSWORDS_NOT_STORED) : { password };
     }),
   );
 

@@ -29,6 +29,7 @@ export function endpointRoutes(caller: Caller, texts: EndpointTexts): Hono {
           accountId: account.id,
           projectId: params.project_id,
           branchId: body.endpoint.branch_id,
+          regionId: body.endpoint.region_id,
           computeType: body.endpoint.type,
           options: computeOptions(body.endpoint),
         });

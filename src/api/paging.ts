@@ -27,12 +27,17 @@ function decode(list: string, text: string): unknown {
   }
 }
 
-/** The query parameter `limit`. */
-export function limitOf(maximum: number, byDefault: number) {
+/** A query parameter that is a whole number. */
+export function integerOf(minimum: number, maximum: number) {
+  const rule = `must be a whole number from ${minimum} to ${maximum}`;
   return z
     .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from 1 to ${maximum}`)
+    .regex(/^\d{1,9}$/, rule)
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= maximum, `must be a whole number from 1 to ${maximum}`)
-    .default(byDefault);
+    .refine((value) => value >= minimum && value <= maximum, rule);
+}
+
+/** The query parameter `limit`. */
+export function limitOf(maximum: number, byDefault: number) {
+  return integerOf(1, maximum).default(byDefault);
 }

@@ -1,15 +1,17 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { notImitated } from "../http/errors.ts";
+import { type Failure, notImitated } from "../http/errors.ts";
 import { fail, found } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
 import type { Branch } from "../platform/branch.ts";
-import { computesOf, computesOnBranch, defaultBranchOf, findBranch, findProject, projectsOf } from "../platform/lookup.ts";
-import type { DefaultEndpointSettings } from "../platform/project.ts";
+import type { Compute } from "../platform/compute.ts";
+import { computesOnBranch, defaultBranchOf, findBranch, findCompute, findProject, projectsOf } from "../platform/lookup.ts";
+import type { DefaultEndpointSettings, Project } from "../platform/project.ts";
+import type { World } from "../platform/world.ts";
 import { newPassword } from "../worlds/secrets.ts";
 import type { Caller } from "./call.ts";
 import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
-import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
+import { cursorOf, encodeCursor, integerOf, limitOf } from "./paging.ts";
 import {
   connectionUri,
   renderBranch,
@@ -52,7 +54,14 @@ const shared = {
 const createBody = z.object({
   project: z.object({
     ...shared,
-    branch: z.object({ name: name.optional(), role_name: DATABASE_NAME.optional(), database_name: DATABASE_NAME.optional() }).optional(),
+    branch: z
+      .object({
+        name: name.optional(),
+        role_name: DATABASE_NAME.optional(),
+        database_name: DATABASE_NAME.optional(),
+        annotations: z.record(z.string(), z.string()).optional(),
+      })
+      .optional(),
     autoscaling_limit_min_cu: z.number().optional(),
     autoscaling_limit_max_cu: z.number().optional(),
     provisioner: z.string().min(1).max(64).optional(),
@@ -68,7 +77,8 @@ const listQuery = z.object({
   cursor: cursorOf("projects", z.tuple([z.int()])),
   search: z.string().optional(),
   org_id: id.optional(),
-  timeout: z.string().regex(/^\d+$/, "must be milliseconds from 100 to 30000").optional(),
+  // How long the platform may search; here, searching takes no time.
+  timeout: integerOf(100, 30_000).optional(),
   recoverable: flag.optional(),
 });
 
@@ -124,18 +134,25 @@ export function projectRoutes(caller: Caller): Hono {
           ...(asked.autoscaling_limit_min_cu === undefined ? {} : { autoscaling_limit_min_cu: asked.autoscaling_limit_min_cu }),
           ...(asked.autoscaling_limit_max_cu === undefined ? {} : { autoscaling_limit_max_cu: asked.autoscaling_limit_max_cu }),
         }),
-        branch: { name: asked.branch?.name, roleName: asked.branch?.role_name, databaseName: asked.branch?.database_name },
+        branch: {
+          name: asked.branch?.name,
+          roleName: asked.branch?.role_name,
+          databaseName: asked.branch?.database_name,
+          annotations: asked.branch?.annotations,
+        },
       });
       const { world, now } = turn;
       const created = events.find((event) => event.type === "ProjectCreated");
       const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
       if (created === undefined || branch === undefined) throw new Error("CreateProject created none");
-      for (const role of branch.roles) turn.keepSecret(role.secretId, newPassword());
+      // Shown now; told again later only where the project is to store it.
+      const passwords = new Map(branch.roles.map((role) => [role.secretId, newPassword()]));
+      if (created.project.storePasswords) for (const [secretId, password] of passwords) turn.keepSecret(secretId, password);
       const computes = computesOnBranch(world, branch.id);
       return {
         project: renderProject(world, created.project, now),
-        connection_uris: computes.flatMap((compute) => renderConnectionUris(world, branch, compute)),
-        roles: branch.roles.map((role) => renderRole(branch, role, world.secrets.get(role.secretId)?.value)),
+        connection_uris: computes.flatMap((compute) => renderConnectionUris(branch, compute, (secretId) => passwords.get(secretId))),
+        roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
         databases: branch.databases.map((database) => renderDatabase(branch, database)),
         operations: renderScheduled(events, now),
         branch: renderBranch(world, branch, now),
@@ -196,30 +213,46 @@ export function projectRoutes(caller: Caller): Hono {
       ({ account, params, query, turn }) => {
         const { world } = turn;
         const project = found(findProject(world, account.id, params.project_id));
-        const branch =
-          query.branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, query.branch_id));
-        if (branch === undefined) throw new Error(`project ${project.id} has no default branch`);
-        const computes = computesOf(world, project.id).filter((compute) => compute.branchId === branch.id);
-        const compute =
-          query.endpoint_id === undefined
-            ? (computes.find(({ type }) => type === "read_write") ?? computes[0])
-            : computes.find((candidate) => candidate.id === query.endpoint_id);
-        // R: a client connects to a branch only through a compute of that branch.
-        if (compute === undefined) {
-          return fail({
-            status: 404,
-            code: "ENDPOINT_NOT_FOUND",
-            message: `branch "${branch.id}" has no such endpoint to connect through`,
-          });
-        }
-        const password = world.secrets.get(roleOf(branch, query.role_name).secretId)?.value ?? "";
+        const compute = computeToReach(world, project, account, query);
+        const branch = found(findBranch(world, project, compute.branchId));
+        const password = world.secrets.get(roleOf(branch, query.role_name).secretId)?.value;
         checkDatabase(branch, query.database_name);
+        if (password === undefined) return fail(PASSWORDS_NOT_STORED);
         return { uri: connectionUri(compute, query.role_name, password, query.database_name, query.pooled ?? false) };
       },
     ),
   );
 
   return app;
+}
+
+/** S: 412 where the project does not store passwords. */
+export const PASSWORDS_NOT_STORED: Failure = {
+  status: 412,
+  code: "PASSWORDS_NOT_STORED",
+  message: "this project does not store passwords",
+};
+
+/** S: the named endpoint, or the primary of the named or the default branch. R: a branch is reached only through a compute of its own. */
+function computeToReach(
+  world: World,
+  project: Project,
+  account: Account,
+  query: { branch_id?: string | undefined; endpoint_id?: string | undefined },
+): Compute {
+  const { branch_id, endpoint_id } = query;
+  const named =
+    endpoint_id === undefined
+      ? undefined
+      : found(findCompute(world, { accountId: account.id, projectId: project.id, endpointId: endpoint_id }));
+  if (named !== undefined && (branch_id === undefined || named.branchId === branch_id)) return named;
+  const branch = branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, branch_id));
+  const computes = named === undefined && branch !== undefined ? computesOnBranch(world, branch.id) : [];
+  const compute = computes.find(({ type }) => type === "read_write") ?? computes[0];
+  return (
+    compute ??
+    fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `branch "${branch?.id ?? ""}" has no such endpoint to connect through` })
+  );
 }
 
 /** The role of this name, or 404. */

@@ -267,11 +267,12 @@ export function connectionUri(compute: Compute, role: string, password: string, 
   return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?sslmode=require`;
 }
 
-/** One for each database, through this compute. */
-export function renderConnectionUris(world: World, branch: Branch, compute: Compute) {
-  return branch.databases.map((database) => {
+/** One for each database whose owner's password is known, through this compute. */
+export function renderConnectionUris(branch: Branch, compute: Compute, passwordOf: (secretId: string) => string | undefined) {
+  return branch.databases.flatMap((database) => {
     const secretId = branch.roles.find((role) => role.name === database.ownerName)?.secretId;
-    const password = world.secrets.get(secretId ?? "")?.value ?? "";
+    const password = secretId === undefined ? undefined : passwordOf(secretId);
+    if (password === undefined) return [];
     return {
       connection_uri: connectionUri(compute, database.ownerName, password, database.name, false),
       connection_parameters: {

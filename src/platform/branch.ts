@@ -87,6 +87,7 @@ export function makeBranch(
     readonly name: string;
     readonly roleName?: string | undefined;
     readonly databaseName?: string | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
     readonly isDefault: boolean;
   },
   { now, chance }: Context,
@@ -107,7 +108,7 @@ export function makeBranch(
     initSource: "parent-data",
     roles: [{ name: ownerName, secretId: `role-${nextNumber(world, "role")}`, createdAt: now, updatedAt: now }],
     databases: [{ id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now }],
-    annotations: {},
+    annotations: asked.annotations ?? {},
     createdAt: now,
     updatedAt: now,
   });

@@ -95,6 +95,7 @@ export type CreateCompute = InProject & {
   readonly type: "CreateCompute";
   readonly id?: string | undefined;
   readonly branchId: string;
+  readonly regionId?: string | undefined;
   readonly computeType: ComputeType;
   readonly options: ComputeOptions;
 };
@@ -130,6 +131,9 @@ export function decideCreateCompute(world: World, command: CreateCompute, contex
   const { project, plan } = found.value;
   const branch = findBranch(world, project, command.branchId);
   if (!branch.ok) return branch;
+  if (command.regionId !== undefined && command.regionId !== project.regionId) {
+    return refuse("REGION_NOT_SUPPORTED", `region_id: a compute is in the region of its project, which is "${project.regionId}"`);
+  }
   const taken = checkPlace(world, command.branchId, command.computeType, undefined);
   if (!taken.ok) return taken;
   const compute = makeCompute(world, project, plan, command, context);
@@ -293,10 +297,10 @@ function decideLifeCall(
   const compute = findCompute(world, command);
   if (!compute.ok) return compute;
   if (compute.value.disabled && command.type !== "SuspendCompute") return refuseDisabled(compute.value);
-  const busy = refuseWhileBusy(world, command.projectId);
-  if (busy !== undefined) return { ok: false, refusal: busy };
   const { id: endpointId, branchId } = compute.value;
   const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
+  const busy = requests.length === 0 ? undefined : refuseWhileBusy(world, command.projectId);
+  if (busy !== undefined) return { ok: false, refusal: busy };
   return accept(scheduleOperations(world, command.projectId, requests, context));
 }
 

@@ -60,6 +60,7 @@ export type CreateProject = {
         readonly name?: string | undefined;
         readonly roleName?: string | undefined;
         readonly databaseName?: string | undefined;
+        readonly annotations?: Readonly<Record<string, string>> | undefined;
       }
     | undefined;
   readonly compute?: (ComputeOptions & { readonly id?: string | undefined }) | undefined;

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecordedEvent } from "../platform/events.ts";
 import { END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
-import { emptyWorld, type World } from "../platform/world.ts";
+import type { World } from "../platform/world.ts";
 import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
 import type { Journal } from "../simulation/journal.ts";
+import { replay } from "../simulation/replay.ts";
 import { Simulation } from "../simulation/simulation.ts";
 import { type Advance, type AdvanceTarget, type ClockReading, StoreUnavailable, type Turn, type WorldHandle } from "./world-handle.ts";
 
@@ -319,10 +320,9 @@ export class HostedWorld implements WorldHandle {
   }
 }
 
-/** For worlds that end with the process. */
+/** For worlds that end with the process: opened again, such a world is what its journal tells. */
 export function inMemory(journal: Journal): OpenHistory {
-  const world = emptyWorld();
-  return () => ({ journal, world, close: () => undefined });
+  return () => ({ journal, world: replay(journal.events(0, Number.POSITIVE_INFINITY)), close: () => undefined });
 }
 
 function deferred(): Deferred {

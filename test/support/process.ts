@@ -3,64 +3,98 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
 const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
+/** No command of a test takes this long: what hangs is ended, and fails its test. */
+const LONGEST_COMMAND_MS = 20_000;
 
 export type Ready = { event: "ready"; pid: number; api_url: string; control_url: string; world: string; api_key?: string };
 
-/** `standin serve` in a process of its own, on a free port. */
-export type Served = {
-  readonly ready: Ready;
+/** The command in a process of its own. */
+export type Launched = {
   readonly process: ChildProcess;
+  readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Ends it, and waits until it has ended; gives its exit code, `null` where a signal ended it. */
+  /** Waits until stdout holds a match, and gives it. */
+  printed(pattern: RegExp): Promise<string>;
+  /** When it has ended: its exit code, `null` where a signal ended it. */
+  readonly ended: Promise<number | null>;
+  /** Ends it, and waits until it has ended. */
   kill(signal: NodeJS.Signals): Promise<number | null>;
 };
+
+/** `standin serve` in a process of its own, on a free port. */
+export type Served = Launched & { readonly ready: Ready };
 
 export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "standin-test-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-export async function serve(data: string, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(process.execPath, [COMMAND, "serve", "--data", data, "--port", "0", "--json", ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
+/** Starts the command; `prefix` is a command line that runs another one, like `nice`. */
+export function launch(args: readonly string[], env: Record<string, string> = {}, prefix: readonly string[] = []): Launched {
+  return launchFile([...prefix, process.execPath, COMMAND, ...args], env);
+}
+
+/** Starts any command line. */
+export function launchFile([file = "", ...args]: readonly string[], env: Record<string, string> = {}): Launched {
+  const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...environment(), ...env } });
+  let stdout = "";
   let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    stdout += chunk;
   });
-  const ended = once(child, "exit");
-  for await (const line of createInterface({ input: child.stdout })) {
-    const ready = JSON.parse(line) as Ready;
-    return {
-      ready,
-      process: child,
-      stderr: () => stderr,
-      async kill(signal) {
-        child.kill(signal);
-        const [code] = (await ended) as [number | null];
-        return code;
-      },
-    };
-  }
-  await ended;
-  throw new Error(`standin serve ended before it was ready: ${stderr}`);
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk;
+  });
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return {
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(stdout);
+          if (match !== null) resolve(match[0]);
+        };
+        child.stdout.on("data", look);
+        ended.then(() => reject(new Error(`${args.join(" ")} ended before it printed ${pattern}: ${stdout}${stderr}`)), reject);
+        look();
+      }),
+    ended,
+    kill(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+export async function serve(
+  data: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+  prefix: readonly string[] = [],
+): Promise<Served> {
+  const launched = launch(["serve", "--data", data, "--port", "0", "--json", ...args], env, prefix);
+  const line = await launched.printed(/^.*\n/);
+  return { ...launched, ready: JSON.parse(line) as Ready };
 }
 
 /** Runs one command to its end. */
-export async function standin(args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, stdout, stderr };
+export function standin(args: readonly string[], env: Record<string, string> = {}) {
+  return toItsEnd(launch(args, env));
+}
+
+/** What a command has printed when it has ended. */
+export async function toItsEnd(launched: Launched) {
+  const timer = setTimeout(() => launched.kill("SIGKILL"), LONGEST_COMMAND_MS);
+  const code = await launched.ended;
+  clearTimeout(timer);
+  return { code, stdout: launched.stdout(), stderr: launched.stderr() };
+}
+
+/** Of whoever runs the tests, without settings of a standin of theirs. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")));
 }

@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { createScene, send, UNKNOWN } from "../support/contract-scene.ts";
+import { API_KEY } from "../support/double.ts";
+import { EXAMPLES } from "../support/operation-examples.ts";
+import { loadPublicDocument } from "../support/public-document.ts";
+import { expectRefused } from "../support/refused-request.ts";
+
+// PLATFORM, "Answers": what does not fit is 400, which names the field and what is allowed.
+
+const document = loadPublicDocument();
+const BAD = { status: 400, code: "BAD_REQUEST" };
+
+const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
+const taking = [
+  "createApiKey",
+  "createProject",
+  "updateProject",
+  "createProjectBranch",
+  "updateProjectBranch",
+  "createProjectEndpoint",
+  "updateProjectEndpoint",
+];
+
+for (const operation of served) {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "").filter((name) => !name.endsWith("_name"));
+  for (const name of names) {
+    test(`${operation.operationId} refuses a ${name} that cannot be one`, async () => {
+      const scene = await createScene();
+      for (const id of ["Not_An_Id", "-1.5", "a b", "x".repeat(61), "é"]) {
+        // Any of these letters may stand in an id.
+        if (id === "-1.5" && name !== "key_id") continue;
+        await expectRefused(document, scene, operation, { ids: { [name]: id } }, { ...BAD, message: new RegExp(`^${name}: `) });
+      }
+    });
+  }
+}
+
+describe.each(taking)("%s", (operationId) => {
+  const operation = document.operation(operationId);
+
+  test("refuses a body that is no JSON object", async () => {
+    const scene = await createScene();
+    for (const body of ["{", "{'a':1}", "[]", '"text"', "1", "true", "null"])
+      await expectRefused(document, scene, operation, { body }, BAD);
+  });
+
+  test("refuses a body that is not called JSON", async () => {
+    const headers = { Authorization: `Bearer ${API_KEY}`, "Content-Type": "application/x-www-form-urlencoded" };
+    await expectRefused(
+      document,
+      await createScene(),
+      operation,
+      { body: "a=b", headers },
+      { ...BAD, message: /^Content-Type: .*application\/json/ },
+    );
+  });
+
+  test("refuses a wrong body before it looks for the object", async () => {
+    await expectRefused(document, await createScene(), operation, { ids: UNKNOWN, body: "{" }, BAD);
+  });
+
+  // S: a branch can be created without a body.
+  if (operationId === "createProjectBranch") return;
+
+  test("refuses to go without a body, or with an empty one", async () => {
+    const scene = await createScene();
+    for (const body of [undefined, "{}"]) await expectRefused(document, scene, operation, { body }, BAD);
+  });
+});
+
+const project = (fields: object) => ({ project: fields });
+const branch = (fields: object) => ({ branch: fields });
+const endpoint = (fields: object) => ({ endpoint: { branch_id: "br-a-b-1", type: "read_write", ...fields } });
+
+/** Bodies that do not fit, each with the field that the answer must name. */
+const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> = {
+  createApiKey: [
+    [{ key_name: "" }, "key_name"],
+    [{ key_name: 7 }, "key_name"],
+    [{ key_name: null }, "key_name"],
+    [{ key_name: "x".repeat(65) }, "key_name"],
+  ],
+  createProject: [
+    [project({ name: 7 }), "project.name"],
+    [project({ name: "x".repeat(257) }), "project.name"],
+    [project({ pg_version: 13 }), "project.pg_version"],
+    [project({ pg_version: "16" }), "project.pg_version"],
+    [project({ history_retention_seconds: -1 }), "project.history_retention_seconds"],
+    [project({ history_retention_seconds: 2_592_001 }), "project.history_retention_seconds"],
+    [project({ store_passwords: "yes" }), "project.store_passwords"],
+    [project({ branch: { role_name: "" } }), "project.branch.role_name"],
+    [project({ branch: "main" }), "project.branch"],
+    [project({ autoscaling_limit_min_cu: "1" }), "project.autoscaling_limit_min_cu"],
+    [project({ default_endpoint_settings: { suspend_timeout_seconds: 1.5 } }), "project.default_endpoint_settings.suspend_timeout_seconds"],
+    [project({ default_endpoint_settings: { pg_settings: { a: 1 } } }), "project.default_endpoint_settings.pg_settings.a"],
+    [project({ settings: { allowed_ips: { ips: "10.0.0.1" } } }), "project.settings.allowed_ips.ips"],
+    [project({ org_id: "Not_An_Id" }), "project.org_id"],
+  ],
+  updateProject: [
+    [project({ name: "" }), "project.name"],
+    [project({ settings: [] }), "project.settings"],
+    [project({ history_retention_seconds: 1e300 }), "project.history_retention_seconds"],
+  ],
+  createProjectBranch: [
+    [branch({ name: "" }), "branch.name"],
+    [branch({ parent_id: "Not_An_Id" }), "branch.parent_id"],
+    [branch({ parent_lsn: "x" }), "branch.parent_lsn"],
+    [branch({ parent_timestamp: "yesterday" }), "branch.parent_timestamp"],
+    [branch({ init_source: "nothing" }), "branch.init_source"],
+    [branch({ protected: 1 }), "branch.protected"],
+    [{ endpoints: [{ type: "write_only" }] }, "endpoints.0.type"],
+    [{ endpoints: [{}] }, "endpoints.0.type"],
+    [{ endpoints: {} }, "endpoints"],
+    [{ annotation_value: { a: 1 } }, "annotation_value.a"],
+  ],
+  updateProjectBranch: [
+    [branch({ name: "" }), "branch.name"],
+    [branch({ protected: "yes" }), "branch.protected"],
+  ],
+  createProjectEndpoint: [
+    [{ endpoint: { type: "read_write" } }, "endpoint.branch_id"],
+    [{ endpoint: { branch_id: "br-a-b-1" } }, "endpoint.type"],
+    [endpoint({ type: "primary" }), "endpoint.type"],
+    [endpoint({ branch_id: "Not_An_Id" }), "endpoint.branch_id"],
+    [endpoint({ autoscaling_limit_min_cu: "1" }), "endpoint.autoscaling_limit_min_cu"],
+    [endpoint({ autoscaling_limit_max_cu: null }), "endpoint.autoscaling_limit_max_cu"],
+    [endpoint({ suspend_timeout_seconds: 0.5 }), "endpoint.suspend_timeout_seconds"],
+    [endpoint({ suspend_timeout_seconds: 1e300 }), "endpoint.suspend_timeout_seconds"],
+    [endpoint({ pooler_mode: "session" }), "endpoint.pooler_mode"],
+    [endpoint({ disabled: "no" }), "endpoint.disabled"],
+    [endpoint({ settings: { pg_settings: [] } }), "endpoint.settings.pg_settings"],
+  ],
+  updateProjectEndpoint: [
+    [{ endpoint: { branch_id: 7 } }, "endpoint.branch_id"],
+    [{ endpoint: { pooler_enabled: "yes" } }, "endpoint.pooler_enabled"],
+    [{ endpoint: { suspend_timeout_seconds: "300" } }, "endpoint.suspend_timeout_seconds"],
+  ],
+};
+
+for (const [operationId, bodies] of Object.entries(BODIES)) {
+  test.each(bodies)(`${operationId} refuses %j and names %s`, async (body, field) => {
+    const scene = await createScene();
+    await expectRefused(
+      document,
+      scene,
+      document.operation(operationId),
+      { body },
+      { ...BAD, message: new RegExp(`^${field.replaceAll(".", "\\.")}: .+`) },
+    );
+  });
+}
+
+const PLACE = "&database_name=d&role_name=r";
+
+/** Query strings that do not fit, each with the parameter that the answer must name. */
+const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  listProjects: [
+    ...["0", "401", "-1", "1.5", "ten", "", "99999999999"].map((limit) => [`?limit=${limit}`, "limit"] as const),
+    ...["x", "e30", ""].map((cursor) => [`?cursor=${cursor}`, "cursor"] as const),
+    ["?org_id=Not_An_Id", "org_id"],
+    ["?recoverable=maybe", "recoverable"],
+    ...["99", "30001", "soon"].map((timeout) => [`?timeout=${timeout}`, "timeout"] as const),
+  ],
+  listSharedProjects: [
+    ["?limit=0", "limit"],
+    ["?cursor=x", "cursor"],
+  ],
+  listProjectOperations: [
+    ["?limit=0", "limit"],
+    ["?limit=1001", "limit"],
+    ["?cursor=x", "cursor"],
+  ],
+  listProjectBranches: [
+    ["?limit=0", "limit"],
+    ["?limit=10001", "limit"],
+    ["?cursor=x", "cursor"],
+    ["?sort_by=size", "sort_by"],
+    ["?sort_order=up", "sort_order"],
+    ["?include_deleted=1", "include_deleted"],
+  ],
+  deleteProjectBranch: [["?hard_delete=1", "hard_delete"]],
+  getConnectionURI: [
+    ["?role_name=r", "database_name"],
+    ["?database_name=d", "role_name"],
+    [`?pooled=1${PLACE}`, "pooled"],
+    [`?branch_id=Not_An_Id${PLACE}`, "branch_id"],
+    [`?endpoint_id=Not_An_Id${PLACE}`, "endpoint_id"],
+  ],
+  getActiveRegions: [["?org_id=Not_An_Id", "org_id"]],
+};
+
+for (const [operationId, queries] of Object.entries(QUERIES)) {
+  test.each(queries)(`${operationId} refuses %s and names %s`, async (query, parameter) => {
+    const scene = await createScene();
+    await expectRefused(document, scene, document.operation(operationId), { query }, { ...BAD, message: new RegExp(`^${parameter}: .+`) });
+  });
+}
+
+test("a list refuses the cursor of another list", async () => {
+  const { double, ids } = await createScene();
+  const headers = { Authorization: `Bearer ${API_KEY}` };
+  const { body } = await send(double, "GET", "/projects?limit=1", { headers });
+  const { status } = await send(double, "GET", `/projects/${ids.project_id}/operations?cursor=${body.pagination.cursor}`, { headers });
+  expect(status).toBe(400);
+});

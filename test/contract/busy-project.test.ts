@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { createScene, makeBusy, type Scene, UNKNOWN } from "../support/contract-scene.ts";
+import { EXAMPLES } from "../support/operation-examples.ts";
+import { loadPublicDocument } from "../support/public-document.ts";
+import { type Difference, expectRefused, sendExample } from "../support/refused-request.ts";
+
+// PLATFORM, "Operations": public clients retry exactly this answer.
+
+const document = loadPublicDocument();
+const BUSY = {
+  status: 423,
+  code: "OPERATIONS_IN_PROGRESS",
+  message: "project already has running conflicting operations, scheduling of new ones is prohibited",
+};
+
+/** Those that schedule operations in a project that is there. */
+const SCHEDULING = [
+  "deleteProject",
+  "createProjectBranch",
+  "deleteProjectBranch",
+  "createProjectEndpoint",
+  "updateProjectEndpoint",
+  "suspendProjectEndpoint",
+  "restartProjectEndpoint",
+];
+
+async function busyScene(): Promise<Scene> {
+  const scene = await createScene();
+  await makeBusy(scene);
+  return scene;
+}
+
+test.each(SCHEDULING)("%s answers 423 while an operation runs in the project, and succeeds when it has ended", async (operationId) => {
+  const scene = await busyScene();
+  await expectRefused(document, scene, document.operation(operationId), {}, BUSY);
+  await scene.double.advance("10s");
+  expect((await sendExample(scene, document.operation(operationId))).status).toBeLessThan(300);
+});
+
+test("startProjectEndpoint answers 423 while an operation runs in the project, and succeeds when it has ended", async () => {
+  const scene = await createScene();
+  await sendExample(scene, document.operation("suspendProjectEndpoint"));
+  await scene.double.advance("10s");
+  await makeBusy(scene);
+  await expectRefused(document, scene, document.operation("startProjectEndpoint"), {}, BUSY);
+  await scene.double.advance("10s");
+  expect((await sendExample(scene, document.operation("startProjectEndpoint"))).status).toBe(200);
+});
+
+const unhindered = document.operations.filter(
+  ({ operationId }) => operationId in EXAMPLES && ![...SCHEDULING, "startProjectEndpoint"].includes(operationId),
+);
+
+test.each(unhindered.map(({ operationId }) => operationId))(
+  "%s does not mind an operation that runs in the project",
+  async (operationId) => {
+    const scene = await busyScene();
+    const { status, body } = await sendExample(scene, document.operation(operationId));
+    expect(status).toBeLessThan(300);
+    expect(document.answerFaults(operationId, status, body)).toEqual([]);
+  },
+);
+
+test("another project does not mind either", async () => {
+  const scene = await busyScene();
+  const { project_id, endpoint_id } = scene.others.ids;
+  const { status } = await scene.double.api(
+    "POST",
+    `/projects/${project_id}/endpoints/${endpoint_id}/suspend`,
+    undefined,
+    scene.others.key,
+  );
+  expect(status).toBe(200);
+});
+
+test("on a manual clock, 423 carries the hint that moves it", async () => {
+  const scene = await busyScene();
+  const { headers } = await sendExample(scene, document.operation("restartProjectEndpoint"));
+  expect(headers.get("x-standin-hint")).toBe('advance {"next":true}');
+  await scene.double.sim("POST", "/clock/advance", { next: true });
+  expect((await sendExample(scene, document.operation("restartProjectEndpoint"))).status).toBe(200);
+});
+
+test("on a clock that moves by itself, 423 carries no hint", async () => {
+  const scene = await busyScene();
+  // So slow that nothing ends while this test looks.
+  await scene.double.sim("PUT", "/clock", { mode: "scaled", factor: 0.000_001 });
+  const { status, headers } = await sendExample(scene, document.operation("restartProjectEndpoint"));
+  expect(status).toBe(423);
+  expect(headers.has("x-standin-hint")).toBe(false);
+  await scene.double.close();
+});
+
+// PLATFORM, "Answers": precedence 401, path, 400, object, 409 or 422, 423.
+const FIRST: readonly (readonly [string, string, (scene: Scene) => Difference, number])[] = [
+  ["an invalid key", "restartProjectEndpoint", () => ({ headers: { Authorization: "Bearer nobody" } }), 401],
+  ["a wrong body", "updateProjectEndpoint", () => ({ body: "{" }), 400],
+  ["an unknown endpoint", "restartProjectEndpoint", () => ({ ids: { endpoint_id: UNKNOWN.endpoint_id } }), 404],
+  [
+    "a second primary",
+    "createProjectEndpoint",
+    ({ ids }) => ({ body: { endpoint: { branch_id: ids.branch_id, type: "read_write" } } }),
+    409,
+  ],
+  ["a taken name", "createProjectBranch", () => ({ body: { branch: { name: "main" } } }), 409],
+  ["a size that is none", "updateProjectEndpoint", () => ({ body: { endpoint: { autoscaling_limit_min_cu: 3.5 } } }), 422],
+  ["the deletion of a default branch", "deleteProjectBranch", ({ ids }) => ({ ids }), 422],
+];
+
+test.each(FIRST)("%s is refused for what it is, also while an operation runs", async (_, operationId, difference, status) => {
+  const scene = await busyScene();
+  await expectRefused(document, scene, document.operation(operationId), difference(scene), { status });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { PUBLIC_OPERATIONS } from "../../src/api/public-operations.ts";
+import { createScene, pathOf, send, UNKNOWN } from "../support/contract-scene.ts";
+import { API_KEY, createDouble } from "../support/double.ts";
+import { EXAMPLES } from "../support/operation-examples.ts";
+import { loadPublicDocument } from "../support/public-document.ts";
+
+const document = loadPublicDocument();
+/** PLATFORM, "Answers". A created key is answered 200 in the document. */
+const CREATING: readonly string[] = ["createProject", "createProjectBranch", "createProjectEndpoint"];
+const AUTHORIZED = { Authorization: `Bearer ${API_KEY}` };
+const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
+const notServed = document.operations.filter(({ operationId }) => !(operationId in EXAMPLES));
+
+test("the double knows the operations of the public document, all and no others", () => {
+  const inOrder = (operations: readonly { readonly operationId: string }[]) =>
+    [...operations].sort((a, b) => (a.operationId < b.operationId ? -1 : 1));
+  expect(inOrder(PUBLIC_OPERATIONS)).toEqual(inOrder(document.operations));
+});
+
+test("what is served is what the examples show: an operation without an example, or an example without an operation, fails here", async () => {
+  const double = await createDouble();
+  const answering = [];
+  for (const operation of document.operations) {
+    const { status } = await send(double, operation.method, pathOf(operation, UNKNOWN), { headers: AUTHORIZED });
+    if (status !== 501) answering.push(operation.operationId);
+  }
+  expect(answering.sort()).toEqual(Object.keys(EXAMPLES).sort());
+});
+
+describe.each(["timed", "immediate"] as const)("with %s operations, the document agrees with", (operations) => {
+  for (const operation of served) {
+    const { operationId, method } = operation;
+    for (const example of EXAMPLES[operationId] ?? []) {
+      test(`${operationId}${example.title === undefined ? "" : `, ${example.title}`}`, async () => {
+        const scene = await createScene({ operations });
+        await example.before?.(scene);
+        const path = pathOf(operation, { ...scene.ids, ...example.ids?.(scene) }, example.query?.(scene));
+        const body = example.body?.(scene);
+        const answer = await scene.double.api(method, path, body);
+        expect({ status: answer.status, faults: document.answerFaults(operationId, answer.status, answer.body) }).toEqual({
+          status: CREATING.includes(operationId) ? 201 : 200,
+          faults: [],
+        });
+        expect(answer.headers.get("content-type")).toBe("application/json");
+        expect(answer.headers.get("x-request-id")).toMatch(/^\S+$/);
+        if (body !== undefined) expect(document.requestFaults(operationId, body)).toEqual([]);
+        expect((await scene.double.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
+      });
+    }
+  }
+});
+
+test("an operation that is not served answers 501, with its name and what there is instead", async () => {
+  const { double, ids } = await createScene();
+  expect(notServed.length).toBeGreaterThan(100);
+  for (const operation of notServed) {
+    const { operationId, method } = operation;
+    const { status, body } = await send(double, method, pathOf(operation, ids), { headers: AUTHORIZED });
+    expect({ operationId, status, faults: document.answerFaults(operationId, status, body) }).toEqual({
+      operationId,
+      status: 501,
+      faults: [],
+    });
+    expect(body).toMatchObject({
+      code: "NOT_IMITATED",
+      message: expect.stringMatching(new RegExp(`^${operationId} \\(.* is not imitated`)),
+    });
+    for (const other of served) expect(body.message).toContain(other.operationId);
+  }
+});
+
+test("an operation that is not served is not told to a caller without a valid key", async () => {
+  const { double, ids, revokedKey } = await createScene();
+  for (const operation of notServed) {
+    for (const headers of [{}, { Authorization: "Bearer nobody" }, { Authorization: `Bearer ${revokedKey}` }]) {
+      const { status, body } = await send(double, operation.method, pathOf(operation, ids), { headers });
+      expect({ status, faults: document.answerFaults(operation.operationId, status, body) }).toEqual({ status: 401, faults: [] });
+      expect(body.message).not.toContain(operation.operationId);
+    }
+  }
+});

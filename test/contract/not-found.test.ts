@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { createScene, type Ids, UNKNOWN } from "../support/contract-scene.ts";
+import { EXAMPLES } from "../support/operation-examples.ts";
+import { loadPublicDocument } from "../support/public-document.ts";
+import { expectRefused, sendExample } from "../support/refused-request.ts";
+
+// PLATFORM, "Answers": unknown, and another account's, are both 404.
+
+const document = loadPublicDocument();
+
+const CODES: Ids = {
+  project_id: "PROJECT_NOT_FOUND",
+  branch_id: "BRANCH_NOT_FOUND",
+  endpoint_id: "ENDPOINT_NOT_FOUND",
+  operation_id: "OPERATION_NOT_FOUND",
+  key_id: "API_KEY_NOT_FOUND",
+  org_id: "ORGANIZATION_NOT_FOUND",
+  role_name: "ROLE_NOT_FOUND",
+  database_name: "DATABASE_NOT_FOUND",
+};
+/** Every branch has a role and a database of these names. */
+const NAMES: readonly string[] = ["role_name", "database_name"];
+
+const onObjects = document.operations.filter(({ operationId, path }) => operationId in EXAMPLES && path.includes("{"));
+const parametersOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof Ids);
+
+for (const operation of onObjects) {
+  describe(operation.operationId, () => {
+    for (const parameter of parametersOf(operation.path)) {
+      test(`does not find an unknown ${parameter}`, async () => {
+        const ids = { [parameter]: UNKNOWN[parameter] };
+        await expectRefused(document, await createScene(), operation, { ids }, { status: 404, code: CODES[parameter] });
+      });
+
+      if (NAMES.includes(parameter)) continue;
+      test(`does not find another account's ${parameter}`, async () => {
+        const scene = await createScene();
+        const ids = { [parameter]: scene.others.ids[parameter] };
+        await expectRefused(document, scene, operation, { ids }, { status: 404, code: CODES[parameter] });
+      });
+    }
+
+    test("does not find what is another account's altogether", async () => {
+      const scene = await createScene();
+      const { ids } = scene.others;
+      await expectRefused(
+        document,
+        scene,
+        operation,
+        { ids },
+        { status: 404, code: CODES[parametersOf(operation.path)[0] ?? "project_id"] },
+      );
+    });
+  });
+}
+
+test("another account's objects look exactly like those that are not there", async () => {
+  const scene = await createScene();
+  for (const operation of onObjects) {
+    const [first] = parametersOf(operation.path);
+    if (first === undefined) continue;
+    const others = await sendExample(scene, operation, { ids: { [first]: scene.others.ids[first] } });
+    const unknown = await sendExample(scene, operation, { ids: { [first]: UNKNOWN[first] } });
+    const told = (answer: typeof others, id: string) => ({ ...answer.body, message: answer.body.message.replace(id, "…"), request_id: "" });
+    expect(told(others, scene.others.ids[first])).toEqual(told(unknown, UNKNOWN[first]));
+  }
+});
+
+const INDIRECT: readonly (readonly [string, string, (ids: Ids) => { query?: string; body?: unknown }, keyof Ids])[] = [
+  ["listProjects", "an organization to list", (ids) => ({ query: `?org_id=${ids.org_id}` }), "org_id"],
+  ["createProject", "an organization to belong to", (ids) => ({ body: { project: { org_id: ids.org_id } } }), "org_id"],
+  ["getActiveRegions", "an organization to ask for", (ids) => ({ query: `?org_id=${ids.org_id}` }), "org_id"],
+  ["createProjectBranch", "a parent", (ids) => ({ body: { branch: { parent_id: ids.branch_id } } }), "branch_id"],
+  ["createProjectEndpoint", "a branch", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id, type: "read_only" } } }), "branch_id"],
+  ["updateProjectEndpoint", "a branch to move to", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id } } }), "branch_id"],
+];
+
+for (const [operationId, what, difference, parameter] of INDIRECT) {
+  test(`${operationId} does not find ${what} that is unknown or another account's`, async () => {
+    const operation = document.operation(operationId);
+    const scene = await createScene();
+    for (const ids of [UNKNOWN, scene.others.ids]) {
+      await expectRefused(document, scene, operation, difference(ids), { status: 404, code: CODES[parameter] });
+    }
+  });
+}
+
+test("a connection string is only for a branch, an endpoint on it, a role and a database that are there", async () => {
+  const operation = document.operation("getConnectionURI");
+  const scene = await createScene();
+  const { ids, childId } = scene;
+  const known = { database_name: ids.database_name, role_name: ids.role_name };
+  for (const [query, code] of [
+    [{ ...known, branch_id: UNKNOWN.branch_id }, CODES.branch_id],
+    [{ ...known, endpoint_id: UNKNOWN.endpoint_id }, CODES.endpoint_id],
+    [{ ...known, branch_id: childId }, CODES.endpoint_id],
+    [{ ...known, branch_id: childId, endpoint_id: ids.endpoint_id }, CODES.endpoint_id],
+    [{ ...known, role_name: UNKNOWN.role_name }, CODES.role_name],
+    [{ ...known, database_name: UNKNOWN.database_name }, CODES.database_name],
+  ] as const) {
+    await expectRefused(document, scene, operation, { query: `?${new URLSearchParams(query)}` }, { status: 404, code });
+  }
+});

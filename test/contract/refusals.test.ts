@@ -1,0 +1,141 @@
+import { test } from "vitest";
+import { createScene, expectSuccess, type Scene } from "../support/contract-scene.ts";
+import type { DoubleOptions } from "../support/double.ts";
+import { loadPublicDocument } from "../support/public-document.ts";
+import { type Difference, expectRefused } from "../support/refused-request.ts";
+
+// PLATFORM, "Answers": what is understood and not allowed, each in the documented form and without any effect.
+
+const document = loadPublicDocument();
+
+type Refusal = { readonly status: 409 | 412 | 422 | 501; readonly code: string; readonly message?: string | RegExp };
+type Before = (scene: Scene) => Promise<unknown>;
+
+const PRIMARY: Refusal = { status: 409, code: "READ_WRITE_ENDPOINT_EXISTS", message: "read_write endpoint already exists" };
+const TAKEN: Refusal = { status: 409, code: "BRANCH_ALREADY_EXISTS", message: 'branch already exists; branch_name:"main"' };
+const SIZE: Refusal = { status: 422, code: "COMPUTE_SIZE_NOT_ALLOWED", message: /autoscaling_limit_m(in|ax)_cu/ };
+const DELAY: Refusal = { status: 422, code: "SUSPEND_TIMEOUT_NOT_ALLOWED", message: /suspend_timeout_seconds/ };
+const PLAN: Refusal = { status: 422, code: "PLAN_LIMIT_EXCEEDED", message: /free plan/ };
+const REGION: Refusal = { status: 422, code: "REGION_NOT_SUPPORTED" };
+const PROTECTED: Refusal = { status: 422, code: "BRANCH_IS_PROTECTED" };
+const HISTORY: Refusal = { status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED" };
+const DISABLED: Refusal = { status: 422, code: "ENDPOINT_DISABLED" };
+const LATER = (field: string): Refusal => ({ status: 501, code: "NOT_IMITATED", message: new RegExp(field.replaceAll(".", "\\.")) });
+
+const nothing = () => ({});
+const project = (fields: object) => () => ({ body: { project: fields } });
+const defaults = (fields: object) => project({ default_endpoint_settings: fields });
+const branch = (fields: object) => () => ({ body: { branch: fields } });
+const computes =
+  (...endpoints: object[]) =>
+  () => ({ body: { endpoints } });
+const compute = (fields: object) => (scene: Scene) => ({ body: { endpoint: { branch_id: scene.childId, type: "read_write", ...fields } } });
+const change = (fields: object) => () => ({ body: { endpoint: fields } });
+
+const projectPath = ({ ids }: Scene) => `/projects/${ids.project_id}`;
+
+async function done(scene: Scene, method: string, path: string, body?: unknown): Promise<void> {
+  await expectSuccess(scene.double.api(method, `${projectPath(scene)}${path}`, body));
+  await scene.double.advance("10s");
+}
+
+const withPrimaryOnChild: Before = (scene) =>
+  done(scene, "POST", "/endpoints", { endpoint: { branch_id: scene.childId, type: "read_write" } });
+const withChildOfChild: Before = (scene) => done(scene, "POST", "/branches", { branch: { parent_id: scene.childId } });
+const withChildProtected: Before = (scene) => done(scene, "PATCH", `/branches/${scene.childId}`, { branch: { protected: true } });
+const withChildAsDefault: Before = (scene) => done(scene, "POST", `/branches/${scene.childId}/set_as_default`);
+const withDisabled: Before = (scene) => done(scene, "PATCH", `/endpoints/${scene.ids.endpoint_id}`, { endpoint: { disabled: true } });
+
+/** S: as many as the plan allows are there. */
+async function withAllProjects({ double }: Scene): Promise<void> {
+  const { projects_limit } = (await double.api("GET", "/users/me")).body;
+  for (let count = 1; count < projects_limit; count += 1) await expectSuccess(double.api("POST", "/projects", { project: {} }));
+}
+
+async function withAllBranches(scene: Scene): Promise<void> {
+  const { branches_limit } = (await scene.double.api("GET", "/users/me")).body;
+  for (let count = 2; count < branches_limit; count += 1) await done(scene, "POST", "/branches");
+}
+
+function refuses(
+  operationId: string,
+  refusal: Refusal,
+  because: string,
+  difference: (scene: Scene) => Difference | Promise<Difference>,
+  before: Before = async () => undefined,
+  options: DoubleOptions = refusal === PLAN || refusal.code.endsWith("_LIMIT_EXCEEDED") ? { plan: "free" } : {},
+): void {
+  test(`${operationId} answers ${refusal.status} where ${because}`, async () => {
+    const scene = await createScene(options);
+    await before(scene);
+    await expectRefused(document, scene, document.operation(operationId), await difference(scene), refusal);
+  });
+}
+
+refuses("createProjectEndpoint", PRIMARY, "the branch has a primary", (scene) => compute({ branch_id: scene.ids.branch_id })(scene));
+refuses(
+  "updateProjectEndpoint",
+  PRIMARY,
+  "the other branch has one",
+  (scene) => change({ branch_id: scene.childId })(),
+  withPrimaryOnChild,
+);
+refuses("createProjectBranch", PRIMARY, "it asks for two primaries", computes({ type: "read_write" }, { type: "read_write" }));
+refuses("createProjectBranch", TAKEN, "the name is taken", branch({ name: "main" }));
+refuses("updateProjectBranch", TAKEN, "the name is taken", ({ childId }) => ({
+  ...branch({ name: "main" })(),
+  ids: { branch_id: childId },
+}));
+
+refuses(
+  "getProjectBranchRolePassword",
+  { status: 412, code: "PASSWORDS_NOT_STORED" },
+  "the project does not store passwords",
+  async ({ double }) => {
+    const created = await expectSuccess(double.api("POST", "/projects", { project: { store_passwords: false } }));
+    return { ids: { project_id: created.project.id, branch_id: created.branch.id, role_name: created.roles[0].name } };
+  },
+);
+
+refuses("createProject", SIZE, "there is no such size", project({ autoscaling_limit_min_cu: 3.5 }));
+refuses("createProject", SIZE, "there is no such default size", defaults({ autoscaling_limit_max_cu: 11 }));
+refuses("createProject", DELAY, "the default delay is too short", defaults({ suspend_timeout_seconds: 59 }));
+refuses("createProject", PLAN, "the plan has one size", project({ autoscaling_limit_max_cu: 1 }));
+refuses("createProject", REGION, "there is no such region", project({ region_id: "mars-1" }));
+refuses("createProject", { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" }, "the plan has no more", project({}), withAllProjects);
+refuses("updateProject", SIZE, "the sizes are upside down", defaults({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }));
+refuses("updateProject", DELAY, "the default delay is too long", defaults({ suspend_timeout_seconds: 604_801 }));
+refuses("updateProject", PLAN, "the plan's delay is fixed", defaults({ suspend_timeout_seconds: 600 }));
+refuses("deleteProject", PROTECTED, "a branch is protected", nothing, withChildProtected);
+
+refuses("createProjectBranch", { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" }, "the plan has no more", branch({}), withAllBranches);
+refuses("createProjectBranch", HISTORY, "the instant lies in the future", branch({ parent_timestamp: "2027-01-01T00:00:00Z" }));
+refuses("createProjectBranch", HISTORY, "the parent was not yet there", branch({ parent_timestamp: "2025-12-31T23:59:59Z" }));
+refuses("createProjectBranch", SIZE, "a compute has no such size", computes({ type: "read_only", autoscaling_limit_min_cu: 0 }));
+refuses("createProjectBranch", DELAY, "a compute's delay is too short", computes({ type: "read_write", suspend_timeout_seconds: 1 }));
+refuses("createProjectBranch", PLAN, "the plan has no replicas", computes({ type: "read_only" }));
+refuses("deleteProjectBranch", { status: 422, code: "BRANCH_IS_DEFAULT" }, "it is the default", ({ ids }) => ({ ids }));
+refuses("deleteProjectBranch", { status: 422, code: "BRANCH_IS_ROOT" }, "it is the root", ({ ids }) => ({ ids }), withChildAsDefault);
+refuses("deleteProjectBranch", { status: 422, code: "BRANCH_HAS_CHILDREN" }, "it has children", nothing, withChildOfChild);
+refuses("deleteProjectBranch", PROTECTED, "it is protected", nothing, withChildProtected);
+
+refuses("createProjectEndpoint", REGION, "the project is in another region", compute({ region_id: "aws-eu-central-1" }));
+refuses("createProjectEndpoint", SIZE, "there is no such size", compute({ autoscaling_limit_max_cu: 0.75 }));
+refuses("createProjectEndpoint", DELAY, "the delay is too short", compute({ suspend_timeout_seconds: 59 }));
+refuses("createProjectEndpoint", PLAN, "the plan has no replicas", compute({ type: "read_only" }));
+refuses("createProjectEndpoint", PLAN, "the plan's delay is fixed", compute({ suspend_timeout_seconds: 600 }));
+refuses("updateProjectEndpoint", SIZE, "the sizes are upside down", change({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }));
+refuses("updateProjectEndpoint", SIZE, "the size is beyond the largest", change({ autoscaling_limit_max_cu: 1e9 }));
+refuses("updateProjectEndpoint", DELAY, "the delay is too long", change({ suspend_timeout_seconds: 604_801 }));
+refuses("updateProjectEndpoint", DELAY, "the delay is negative, and not -1", change({ suspend_timeout_seconds: -2 }));
+refuses("updateProjectEndpoint", PLAN, "the plan's delay is fixed", change({ suspend_timeout_seconds: -1 }));
+refuses("updateProjectEndpoint", PLAN, "the plan has one size", change({ autoscaling_limit_max_cu: 0.5 }));
+refuses("startProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
+refuses("restartProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
+
+// What would be promised and not kept is refused by name.
+refuses("createProject", LATER("settings.quota"), "a quota would not bite", project({ settings: { quota: { active_time_seconds: 60 } } }));
+refuses("updateProject", LATER("settings.quota"), "a quota would not bite", project({ settings: { quota: { active_time_seconds: 60 } } }));
+refuses("createProjectBranch", LATER("branch.expires_at"), "it would not expire", branch({ expires_at: "2026-02-01T00:00:00Z" }));
+refuses("createProjectBranch", LATER("branch.archived"), "it would not be archived", branch({ archived: true }));
+refuses("updateProjectBranch", LATER("branch.expires_at"), "it would not expire", branch({ expires_at: "2026-02-01T00:00:00Z" }));

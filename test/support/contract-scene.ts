@@ -1,0 +1,107 @@
+import { type Answer, API_KEY, createDouble, createProject, type Double, type DoubleOptions } from "./double.ts";
+import type { DocumentedOperation } from "./public-document.ts";
+
+/** What stands in the path templates of the document. */
+export type Ids = Record<
+  "project_id" | "branch_id" | "endpoint_id" | "operation_id" | "key_id" | "org_id" | "role_name" | "database_name",
+  string
+>;
+
+/** Ids that look right and that nothing has. */
+export const UNKNOWN: Ids = {
+  project_id: "nowhere-at-all-00000000",
+  branch_id: "br-nowhere-at-all-00000000",
+  endpoint_id: "ep-nowhere-at-all-00000000",
+  operation_id: "00000000-0000-4000-8000-000000000000",
+  key_id: "999999999",
+  org_id: "org-nowhere-at-all",
+  role_name: "nobody",
+  database_name: "nothing",
+};
+
+/** A world with one of everything, in two accounts; nothing is under way in it. */
+export type Scene = {
+  readonly double: Double;
+  /** The first account's project, its default branch with primary compute, role and database, an operation, a spare key. */
+  readonly ids: Ids;
+  /** A second branch of that project, which has no compute. */
+  readonly childId: string;
+  /** A read replica on the default branch. */
+  readonly replicaId: string;
+  /** The secret of the spare key, which has never been used. */
+  readonly spareKey: string;
+  /** A key of the first account that has been revoked. */
+  readonly revokedKey: string;
+  /** Another account's project and all that belongs to it, and the key to it. */
+  readonly others: { readonly ids: Ids; readonly key: string };
+};
+
+export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
+  const double = await createDouble(options);
+  const account = (await double.sim("POST", "/accounts", { name: "another", plan: options.plan ?? "paid" })).body;
+  const { ids, spareKey } = await furnish(double, API_KEY);
+  const others = { ids: (await furnish(double, account.api_key.key)).ids, key: account.api_key.key as string };
+  const project = `/projects/${ids.project_id}`;
+  const child = await expectSuccess(double.api("POST", `${project}/branches`, { branch: { name: "child" } }));
+  await double.advance("10s");
+  const replicaId = options.plan === "free" ? "" : await addReplica(double, ids);
+  const revoked = await expectSuccess(double.api("POST", "/api_keys", { key_name: "revoked" }));
+  await expectSuccess(double.api("DELETE", `/api_keys/${revoked.id}`));
+  return { double, ids, childId: child.branch.id, replicaId, spareKey, revokedKey: revoked.key, others };
+}
+
+async function furnish(double: Double, key: string): Promise<{ ids: Ids; spareKey: string }> {
+  const { created } = await createProject(double, { name: "shop" }, key);
+  const spare = await expectSuccess(double.api("POST", "/api_keys", { key_name: "spare" }, key));
+  const { organizations } = await expectSuccess(double.api("GET", "/users/me/organizations", undefined, key));
+  const ids: Ids = {
+    project_id: created.project.id,
+    branch_id: created.branch.id,
+    endpoint_id: created.endpoints[0].id,
+    operation_id: created.operations[0].id,
+    key_id: String(spare.id),
+    org_id: organizations[0].id,
+    role_name: created.roles[0].name,
+    database_name: created.databases[0].name,
+  };
+  return { ids, spareKey: spare.key };
+}
+
+async function addReplica(double: Double, ids: Ids): Promise<string> {
+  const endpoint = { branch_id: ids.branch_id, type: "read_only" };
+  const created = await expectSuccess(double.api("POST", `/projects/${ids.project_id}/endpoints`, { endpoint }));
+  await double.advance("10s");
+  return created.endpoint.id;
+}
+
+/** The body of an answer that must be a success. */
+export async function expectSuccess(asked: Promise<Answer>): Promise<any> {
+  const { status, body } = await asked;
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Leaves the project with an operation under way: its replica is being suspended. */
+export async function makeBusy({ double, ids, replicaId }: Scene): Promise<void> {
+  await expectSuccess(double.api("POST", `/projects/${ids.project_id}/endpoints/${replicaId}/suspend`));
+}
+
+/** The document's path with these ids in it. */
+export function pathOf(operation: DocumentedOperation, ids: Readonly<Record<string, string>>, query = ""): string {
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? "nothing-here")) + query;
+}
+
+/** One request as it goes over the wire, header by header. */
+export async function send(
+  double: Double,
+  method: string,
+  path: string,
+  { body, headers = {} }: { readonly body?: string | undefined; readonly headers?: Readonly<Record<string, string>> },
+): Promise<Answer> {
+  const response = await double.fetch(
+    new Request(`http://localhost/api/v2${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+  );
+  const text = await response.text();
+  const isJson = response.headers.get("content-type") === "application/json";
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}

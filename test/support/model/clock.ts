@@ -1,0 +1,20 @@
+import { expect } from "vitest";
+import type { PlatformModel } from "./platform-model.ts";
+import type { Stage } from "./stage.ts";
+
+/** Moves double and model on; all that happens on the way happens in order and at its due time. */
+export async function advance(model: PlatformModel, stage: Stage, target: { by: number } | { next: true }): Promise<void> {
+  const { status, body } = await stage.double().sim("POST", "/clock/advance", target);
+  expect(status).toBe(200);
+  let at = model.now;
+  for (const event of body.events) {
+    expect(Date.parse(event.at), "events come in order, each at its due time").toBeGreaterThanOrEqual(at);
+    at = Date.parse(event.at);
+  }
+  model.now = Date.parse(body.now);
+  expect(at).toBeLessThanOrEqual(model.now);
+  for (const { at, endpoint } of model.told.splice(0)) {
+    if (at > model.now) model.told.push({ at, endpoint });
+    else endpoint.project.stirredAt = Math.max(endpoint.project.stirredAt, at);
+  }
+}

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { type Answer, API_KEY, type Double, START } from "../double.ts";
+import { type Account, branchesIn, type Durations, endpointsIn, type PlatformModel, type Project } from "./platform-model.ts";
+
+/** What commands are played on: a double, and where its world is a file, a way to stop and start it. */
+export type Stage = { readonly double: () => Double; readonly reopen?: (() => Promise<void>) | undefined };
+export type Command = fc.AsyncCommand<PlatformModel, Stage>;
+
+/** Who calls: the owner of the project, the other account, or somebody whose key is revoked or never was. */
+export type As = "owner" | "stranger" | "revoked";
+export const as: fc.Arbitrary<As> = fc.oneof(
+  { weight: 18, arbitrary: fc.constant("owner" as const) },
+  { weight: 1, arbitrary: fc.constantFrom("stranger" as const, "revoked" as const) },
+);
+
+/** Longer than any chain of operations that one call sets going: all of them have fixed durations of a few seconds. */
+const ALL_OVER_MS = 20_000;
+const FREE_KEY = "f".repeat(64);
+
+/** A model of a new double with an account on each plan. */
+export async function modelOf(double: Double, durations: Durations): Promise<PlatformModel> {
+  const paid = await double.sim("GET", "/accounts");
+  const free = await double.sim("POST", "/accounts", { id: "thrifty", name: "thrifty", plan: "free", api_key: FREE_KEY });
+  const accounts: Account[] = [
+    { id: paid.body.accounts[0].id, key: API_KEY, plan: "paid" },
+    { id: free.body.account.id, key: FREE_KEY, plan: "free" },
+  ];
+  return { durations, now: START, accounts, projects: [], branches: [], endpoints: [], keys: [], told: [] };
+}
+
+/** A command; after each one, the double is as the model says, and nothing is wrong with it. */
+export function command(
+  text: string,
+  check: (model: Readonly<PlatformModel>, stage?: Stage) => boolean,
+  run: (model: PlatformModel, stage: Stage) => Promise<void>,
+): Command {
+  return {
+    check: (model) => check(model),
+    async run(model, stage) {
+      await run(model, stage);
+      await expectAsModelled(model, stage.double());
+    },
+    toString: () => text,
+  };
+}
+
+export type Call = { readonly method: string; readonly path: string; readonly body?: unknown; readonly as: As };
+
+/** Calls the API on behalf of a project, and expects one of these statuses, which the caller of another kind never gets. */
+export async function ask(model: PlatformModel, stage: Stage, project: Project, call: Call, predicted: readonly number[]): Promise<Answer> {
+  const stranger = model.accounts.find((account) => account !== project.account);
+  const revoked = model.keys.find((key) => key.revoked)?.secret ?? "r".repeat(64);
+  const key = { owner: project.account.key, stranger: stranger?.key ?? "", revoked }[call.as];
+  const expected = { owner: predicted, stranger: [404], revoked: [401] }[call.as];
+  const answer = await stage.double().api(call.method, `/projects/${project.id}${call.path}`, call.body, key);
+  expect(expected, `${call.method} ${call.path}: ${answer.status} ${JSON.stringify(answer.body)}`).toContain(answer.status);
+  if (answer.status < 300) project.stirredAt = model.now;
+  return answer;
+}
+
+/** Whether the project has unfinished operations, as its owner sees them. */
+export async function isBusy(model: PlatformModel, stage: Stage, project: Project): Promise<boolean> {
+  if (project.gone) return false;
+  const { body } = await stage.double().api("GET", `/projects/${project.id}/operations`, undefined, project.account.key);
+  const busy = body.operations.some(({ status }: { status: string }) => status === "scheduling" || status === "running");
+  if (model.durations === "none") expect(busy, "operations that take no time are over").toBe(false);
+  else if (model.now > project.stirredAt + ALL_OVER_MS) expect(busy, "operations come to an end").toBe(false);
+  return busy;
+}
+
+async function expectAsModelled(model: PlatformModel, double: Double): Promise<void> {
+  const invariants = await double.sim("GET", "/invariants");
+  expect(invariants.body).toMatchObject({ ok: true, violations: [] });
+  for (const account of model.accounts) {
+    const { body } = await double.api("GET", "/projects?limit=400", undefined, account.key);
+    const owned = model.projects.filter((project) => project.account === account && !project.gone);
+    expect(idsOf(body.projects)).toEqual(idsOf(owned));
+    for (const project of owned) await expectProject(model, double, project);
+  }
+}
+
+async function expectProject(model: PlatformModel, double: Double, project: Project): Promise<void> {
+  const { key } = project.account;
+  const { body: listed } = await double.api("GET", `/projects/${project.id}/branches`, undefined, key);
+  expect(byId(listed.branches)).toMatchObject(
+    byId(branchesIn(model, project)).map((branch) => ({
+      id: branch.id,
+      name: branch.name,
+      default: branch.isDefault,
+      protected: branch.isProtected,
+      ...(branch.parent === undefined ? {} : { parent_id: branch.parent.id }),
+    })),
+  );
+  const { body } = await double.api("GET", `/projects/${project.id}/endpoints`, undefined, key);
+  expect(byId(body.endpoints)).toMatchObject(
+    byId(endpointsIn(model, project)).map((endpoint) => ({
+      id: endpoint.id,
+      branch_id: endpoint.branch.id,
+      type: endpoint.type,
+      autoscaling_limit_min_cu: endpoint.minCu,
+      autoscaling_limit_max_cu: endpoint.maxCu,
+      suspend_timeout_seconds: endpoint.delayS,
+      disabled: endpoint.disabled,
+    })),
+  );
+  const settled = !(await isBusy(model, { double: () => double }, project));
+  for (const endpoint of body.endpoints) {
+    expect(endpoint).not.toHaveProperty("pending_state");
+    if (!settled) continue;
+    expect(endpoint.disabled ? ["idle"] : ["active", "idle"], `${endpoint.id} has settled`).toContain(endpoint.current_state);
+  }
+}
+
+function byId<T extends { readonly id: string }>(list: readonly T[]): T[] {
+  return [...list].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function idsOf(list: readonly { readonly id: string }[]): string[] {
+  return list.map(({ id }) => id).sort();
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const require = createRequire(import.meta.url);
+
+export type NeonctlRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+/** The public command line, as CI jobs run it: no terminal, no credentials, no context but what they are given. */
+export class Neonctl {
+  readonly #command: string;
+  readonly #apiUrl: string;
+  readonly #apiKey: string;
+  readonly #home: string;
+
+  /** `home` is an empty directory: credentials and context would be looked for there. */
+  constructor(apiUrl: string, apiKey: string, home: string) {
+    const packageFile = require.resolve("neonctl/package.json");
+    this.#command = join(dirname(packageFile), JSON.parse(readFileSync(packageFile, "utf8")).bin.neonctl);
+    this.#apiUrl = apiUrl;
+    this.#apiKey = apiKey;
+    this.#home = home;
+  }
+
+  /** Runs it to its end. `onLine` sees each line of stderr when it comes; the end waits for what it does. */
+  async run(args: readonly string[], onLine: (line: string) => Promise<unknown> = async () => undefined): Promise<NeonctlRun> {
+    const flags = ["--api-host", this.#apiUrl, "--api-key", this.#apiKey, "--no-analytics", "--no-color", "-o", "json"];
+    const child: ChildProcess = spawn(process.execPath, [this.#command, ...args, ...flags], {
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd: this.#home,
+      env: { PATH: process.env["PATH"], HOME: this.#home, CI: "1" },
+    });
+    let stdout = "";
+    let stderr = "";
+    let seen: Promise<unknown> = Promise.resolve();
+    child.stdout?.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    child.stderr?.on("data", (chunk: Buffer) => {
+      const lines = `${stderr.slice(stderr.lastIndexOf("\n") + 1)}${chunk}`.split("\n").slice(0, -1);
+      stderr += chunk.toString();
+      for (const line of lines) seen = seen.then(() => onLine(line));
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    await seen;
+    return { code, stdout, stderr };
+  }
+
+  /** What it prints as JSON; it must succeed. */
+  async json(...args: readonly string[]): Promise<any> {
+    const { code, stdout, stderr } = await this.run(args);
+    if (code !== 0) throw new Error(`neonctl ${args.join(" ")}: exit code ${code}: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  /** Its complaint; it must fail. */
+  async complaint(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args);
+    if (code !== 1) throw new Error(`neonctl ${args.join(" ")}: exit code ${code}: ${stdout}${stderr}`);
+    return stderr;
+  }
+}

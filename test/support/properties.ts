@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+
+/** What CI runs with: a fixed seed, so that a change and not luck makes a test fail. Any integer hunts elsewhere. */
+const DEFAULT_SEED = 20_260_101;
+/** A failure is found long before; what is left of this goes into making it small. */
+const SHRINK_UNTIL_MS = 60_000;
+
+const { STANDIN_TEST_SEED, STANDIN_TEST_PATH, STANDIN_TEST_REPLAY, STANDIN_TEST_RUNS } = process.env;
+/** How many times longer than in CI to hunt; give `--testTimeout=0` with it. */
+const RUNS_FACTOR = Number(STANDIN_TEST_RUNS ?? 1);
+
+/** For `fc.commands`: which of a failure's commands ran, without which its path leads elsewhere. */
+export const REPLAY_PATH: { readonly replayPath?: string } = STANDIN_TEST_REPLAY === undefined ? {} : { replayPath: STANDIN_TEST_REPLAY };
+
+/** Fails where the property does, with the smallest example found, its seed and path, and the one command that repeats it. */
+export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
+  const { testPath = "", currentTestName = "" } = expect.getState();
+  const details = await fc.check(property, {
+    numRuns: Math.ceil(runs * RUNS_FACTOR),
+    seed: STANDIN_TEST_SEED === undefined ? DEFAULT_SEED : Number(STANDIN_TEST_SEED),
+    interruptAfterTimeLimit: SHRINK_UNTIL_MS * RUNS_FACTOR,
+    ...(STANDIN_TEST_PATH === undefined ? {} : { path: STANDIN_TEST_PATH, endOnFailure: true }),
+  });
+  if (!details.failed) return;
+  const report = fc.defaultReportMessage(details) ?? "";
+  const replayPath = /replayPath="([^"]*)"/.exec(report)?.[1];
+  const variables = [
+    `STANDIN_TEST_SEED=${details.seed}`,
+    `STANDIN_TEST_PATH=${details.counterexamplePath ?? ""}`,
+    ...(replayPath === undefined ? [] : [`STANDIN_TEST_REPLAY='${replayPath}'`]),
+  ];
+  const file = testPath.slice(testPath.lastIndexOf("test/"));
+  const name = currentTestName
+    .split(" > ")
+    .at(-1)
+    ?.replaceAll(/[^\w ,]/g, ".");
+  throw new Error(`${report}\n\nTo repeat it:\n${variables.join(" ")} npx vitest run ${file} -t '${name}'`, {
+    cause: details.errorInstance,
+  });
+}

@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { Ajv, type AnySchemaObject, type ValidateFunction } from "ajv";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import formats from "ajv-formats";
+import { parse } from "yaml";
+
+type Schema = AnySchemaObject;
+type Media = { readonly schema: Schema };
+type Content = { readonly content?: { readonly "application/json"?: Media } };
+type Response = Content | { readonly $ref: string };
+type PathItem = Partial<Record<(typeof METHODS)[number], Described>>;
+type Described = { readonly operationId: string; readonly requestBody?: Content; readonly responses: Readonly<Record<string, Response>> };
+type Document = {
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>>; readonly responses: Readonly<Record<string, Content>> };
+};
+
+const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+const ID = "public";
+
+export type DocumentedOperation = { readonly operationId: string; readonly method: string; readonly path: string };
+
+/** The public OpenAPI document, as a judge of what goes over the wire. */
+export type PublicDocument = {
+  readonly operations: readonly DocumentedOperation[];
+  operation(operationId: string): DocumentedOperation;
+  /** What is wrong with an answer; nothing where the document agrees and declares every property of it. */
+  answerFaults(operationId: string, status: number, body: unknown): string[];
+  /** What is wrong with a request body. */
+  requestFaults(operationId: string, body: unknown): string[];
+};
+
+/**
+ * Properties that the reference names and the document has dropped: by operation, where they may appear undeclared.
+ * Reference, "Project (as returned by the project list)": `locked`.
+ */
+const EXTRAS: Readonly<Record<string, RegExp>> = { listProjects: /^\/projects\/\d+\/locked$/ };
+
+export function loadPublicDocument(): PublicDocument {
+  const packageFile = createRequire(import.meta.url).resolve("@neondatabase/api-client/package.json");
+  const document = parse(readFileSync(join(dirname(packageFile), "public-v2-for-users.gen.yaml"), "utf8")) as Document;
+  const operations: DocumentedOperation[] = [];
+  const messages: Record<string, Schema> = {};
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const described = item[method];
+      if (described === undefined) continue;
+      const { operationId } = described;
+      operations.push({ operationId, method: method.toUpperCase(), path });
+      for (const [status, response] of Object.entries(described.responses)) {
+        messages[`${operationId}.${status}`] = schemaOf("$ref" in response ? referenced(document, response.$ref) : response) ?? EMPTY;
+      }
+      messages[`${operationId}.request`] = schemaOf(described.requestBody) ?? EMPTY;
+    }
+  }
+  const schemas = { ...document.components.schemas, ...messages };
+  const options = { strict: false, inlineRefs: false, allErrors: true };
+  const open = register(new Ajv(options), schemas);
+  const closed = register(new Ajv2019(options), closedCopy(schemas));
+
+  const faults = (message: string, body: unknown, isExtra: (place: string) => boolean): string[] => [
+    ...told(validatorOf(open, message), body),
+    ...undeclared(validatorOf(closed, message), body).filter((place) => !isExtra(place)),
+  ];
+  return {
+    operations,
+    operation(operationId) {
+      const operation = operations.find((candidate) => candidate.operationId === operationId);
+      if (operation === undefined) throw new Error(`the document has no ${operationId}`);
+      return operation;
+    },
+    answerFaults(operationId, status, body) {
+      const success = `${operationId}.${status}`;
+      if (success in messages) return faults(success, body, (place) => EXTRAS[operationId]?.test(place) ?? false);
+      if (status < 400) return [`${operationId} does not answer ${status} in the document`];
+      return [...faults(`${operationId}.default`, body, () => false), ...emptyErrorFields(body)];
+    },
+    requestFaults: (operationId, body) => faults(`${operationId}.request`, body, () => false),
+  };
+}
+
+/** No content. */
+const EMPTY: Schema = { not: {} };
+
+function schemaOf(described: Content | undefined): Schema | undefined {
+  return described?.content?.["application/json"]?.schema;
+}
+
+function referenced(document: Document, ref: string): Content {
+  const response = document.components.responses[ref.replace("#/components/responses/", "")];
+  if (response === undefined) throw new Error(`the document has no ${ref}`);
+  return response;
+}
+
+/** Only the components: messages are among them, so that their references find the others. */
+function register(ajv: Ajv | Ajv2019, schemas: Readonly<Record<string, Schema>>): Ajv | Ajv2019 {
+  formats.default(ajv);
+  ajv.addFormat("uint64", { type: "number", validate: (value: number) => Number.isInteger(value) && value >= 0 });
+  ajv.addFormat("int", { type: "number", validate: Number.isInteger });
+  ajv.addSchema({ $id: ID, components: { schemas } });
+  return ajv;
+}
+
+function validatorOf(ajv: Ajv | Ajv2019, message: string): ValidateFunction {
+  const validate = ajv.getSchema(`${ID}#/components/schemas/${message}`);
+  if (validate === undefined) throw new Error(`the document has no ${message}`);
+  return validate;
+}
+
+function told(validate: ValidateFunction, body: unknown): string[] {
+  if (validate(body)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || "the body"} ${message}`);
+}
+
+function undeclared(validate: ValidateFunction, body: unknown): string[] {
+  if (validate(body)) return [];
+  return (validate.errors ?? []).flatMap(({ keyword, instancePath, params }) =>
+    keyword === "unevaluatedProperties" ? [`${instancePath}/${params["unevaluatedProperty"]}`] : [],
+  );
+}
+
+/** The document's GeneralError lets `request_id` be absent and all be empty; PLATFORM, "Answers", does not. */
+function emptyErrorFields(body: unknown): string[] {
+  const fields = body as Record<string, unknown>;
+  return ["request_id", "code", "message"].flatMap((field) =>
+    typeof fields[field] === "string" && fields[field] !== "" ? [] : [`/${field} must be a non-empty string`],
+  );
+}
+
+/**
+ * The same schemas, which refuse undeclared properties. A component stays open at its top, for others are composed of it; each
+ * place that holds a whole value is closed.
+ */
+function closedCopy(schemas: Readonly<Record<string, Schema>>): Record<string, Schema> {
+  return mapValues(schemas, (schema, name) => (name.includes(".") ? closeAt(schema) : closeWithin(schema)));
+}
+
+function closeAt(schema: Schema): Schema {
+  return { ...closeWithin(schema), unevaluatedProperties: false };
+}
+
+function closeWithin(schema: Schema): Schema {
+  const { properties, items, additionalProperties, allOf, oneOf, anyOf } = schema;
+  const composed = allOf ?? oneOf ?? anyOf;
+  const parts = (list: readonly Schema[]) => list.map(closeWithin);
+  return {
+    ...schema,
+    // An object that declares nothing may hold anything.
+    ...(schema["type"] === "object" && !properties && !additionalProperties && !composed ? { additionalProperties: true } : {}),
+    ...(properties === undefined ? {} : { properties: mapValues(properties, closeAt) }),
+    ...(items === undefined ? {} : { items: closeAt(items) }),
+    ...(typeof additionalProperties === "object" ? { additionalProperties: closeAt(additionalProperties) } : {}),
+    ...(allOf === undefined ? {} : { allOf: parts(allOf) }),
+    ...(oneOf === undefined ? {} : { oneOf: parts(oneOf) }),
+    ...(anyOf === undefined ? {} : { anyOf: parts(anyOf) }),
+  };
+}
+
+function mapValues(values: Readonly<Record<string, Schema>>, change: (value: Schema, name: string) => Schema): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
+}
