@@ -81,7 +81,9 @@ CREATE TABLE `connections` (
 	`in_transaction` integer NOT NULL,
 	`waiting` integer NOT NULL,
 	`until` integer,
-	`hold_ms` integer
+	`busy_until` integer,
+	`lasts_ms` integer,
+	`busy_ms` integer
 );
 --> statement-breakpoint
 CREATE TABLE `events` (

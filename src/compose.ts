@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
 import { createApi } from "./api/app.ts";
 import { createControl } from "./control/app.ts";
@@ -17,7 +18,7 @@ import { hashSecret, newApiKeySecret, newPassword } from "./worlds/secrets.ts";
 import type { Turn } from "./worlds/world-handle.ts";
 
 /** Where drizzle-kit's output lies, seen from the sources as from the bundle. */
-export const MIGRATIONS_FOLDER = new URL("../migrations", import.meta.url).pathname;
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL("../migrations", import.meta.url));
 
 export type LayOut = (stage: LayoutStage) => void;
 

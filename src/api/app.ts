@@ -1,7 +1,5 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { type Failure, notImitated } from "../http/errors.ts";
-import { MAX_BODY_BYTES, respondTooLarge } from "../http/request.ts";
 import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { branchRoutes } from "./branches.ts";
@@ -16,7 +14,6 @@ import { EndpointTexts } from "./render.ts";
 export function createApi(options: ApiOptions): Hono {
   const caller = new Caller(options);
   const app = new Hono();
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: respondTooLarge }));
   const families = [
     apiKeyRoutes(caller),
     projectRoutes(caller),

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import * as z from "zod";
 import { errorBody, type Failure } from "../http/errors.ts";
 import { DateHeader } from "../http/instants.ts";
-import { fail, failureFrom, found, jsonOf, parse, Refused, readBody, requestIdOf } from "../http/request.ts";
+import { fail, failureFrom, found, jsonOf, parse, queryOf, Refused, readBody, requestIdOf } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
 import { findApiKeyByHash } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
@@ -42,6 +42,9 @@ export type ApiOptions = {
 /** What a look into the world comes to: a body, as an object or as JSON text, or an error. */
 type Answer = { readonly status: number; readonly body: unknown } | Failure;
 
+/** What a user of a manual clock has to do before a repeated request can be answered otherwise. */
+const HINTS: Readonly<Record<number, string>> = { 423: 'advance {"next":true}', 429: 'advance {"by":"1s"}' };
+
 /** Where a route takes nothing, nothing is looked at. */
 const ANYTHING = z.unknown();
 
@@ -64,7 +67,7 @@ export class Caller {
       const input = options.body === undefined ? undefined : await readBody(context);
       return this.#answer(context, (turn, caller) => {
         const params = parse(options.params ?? ANYTHING, context.req.param()) as z.output<P>;
-        const query = parse(options.query ?? ANYTHING, context.req.query()) as z.output<Q>;
+        const query = parse(options.query ?? ANYTHING, options.query && queryOf(context)) as z.output<Q>;
         const body = parse(options.body ?? ANYTHING, input && jsonOf(input)) as z.output<B>;
         const execute = (command: Command) => found(turn.execute(command));
         return { status: options.status ?? 200, body: look({ turn, ...caller, params, query, body, execute }) };
@@ -105,7 +108,8 @@ export class Caller {
     }
     Object.assign(headers, answer.headers);
     // Nobody but its user moves a manual clock, and a client that retries would wait for ever (PLATFORM, "Operations").
-    if (answer.status === 423 && (await world.clock()).mode === "manual") headers["X-Standin-Hint"] = 'advance {"next":true}';
+    const hint = HINTS[answer.status];
+    if (hint !== undefined && (await world.clock()).mode === "manual") headers["X-Standin-Hint"] = hint;
     return context.body(errorBody(requestId, answer), answer.status as 400, headers);
   }
 }

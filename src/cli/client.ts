@@ -31,7 +31,7 @@ export class ControlClient {
 
   /** What the server answers, as JSON; its refusals become errors for the user. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${this.controlUrl}${path}`, {
+    const response = await this.#fetch(path, {
       method,
       headers: {
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
@@ -39,9 +39,18 @@ export class ControlClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const answer = (await response.json()) as T & { message?: string };
+    const answer = (await response.json().catch(() => ({}))) as T & { message?: string };
     if (!response.ok) throw new CliError(answer.message ?? `the server answered ${response.status}`);
     return answer;
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(`${this.controlUrl}${path}`, init);
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      throw new CliError(`the server at ${this.controlUrl} went away (${cause}); what it had committed is kept`);
+    }
   }
 }
 

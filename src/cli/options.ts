@@ -1,14 +1,25 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { ClockSetting } from "../compose.ts";
+import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import type { DurationDistribution } from "../platform/distribution.ts";
 import { parseDuration, type SimTime } from "../platform/time.ts";
+import { CliError } from "./cli-error.ts";
 
 export const DEFAULT_DATA = "./.standin";
 
-/** An option with its environment variable; flags win. */
+/** An option with its environment variable; flags win. An empty variable is none, and a switch's says yes or no. */
 export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
-  return made.env(`STANDIN_${made.name().toUpperCase().replaceAll("-", "_")}`);
+  const name = `STANDIN_${made.name().toUpperCase().replaceAll("-", "_")}`;
+  const value = process.env[name] ?? "";
+  const isSet = made.required || made.optional ? value !== "" : isYes(name, value);
+  return isSet ? made.env(name) : made;
+}
+
+function isYes(name: string, value: string): boolean {
+  if (/^(1|true|yes|on)$/i.test(value)) return true;
+  if (/^(0|false|no|off|)$/i.test(value)) return false;
+  throw new CliError(`${name}="${value}" is not understood; it must be 1, true, yes, on, or 0, false, no, off`, true);
 }
 
 export function dataOption(): Option {
@@ -31,6 +42,12 @@ export function instant(text: string): SimTime {
   const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (at >= 0) return at;
   throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z.");
+}
+
+/** A secret that the user chose. */
+export function secret(text: string): string {
+  if (SECRET_PATTERN.test(text)) return text;
+  throw new InvalidArgumentError(`It ${SECRET_RULE}.`);
 }
 
 export function durationMs(text: string): number {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { ClockSetting } from "../compose.ts";
 import type { DurationDistribution } from "../platform/distribution.ts";
-import { clockSetting, dataOption, instant, integer, jsonOption, option, startDelay } from "./options.ts";
+import { clockSetting, dataOption, instant, integer, option, secret, startDelay } from "./options.ts";
 
 export type ServeOptions = {
   data: string;
@@ -40,15 +40,15 @@ export function serveCommand(): Command {
       option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, or 3s~0.5 (default: the profile's)").argParser(startDelay),
     )
     .addOption(option("--seed-file <file>", "YAML file of accounts, keys, projects, branches and endpoints to lay out"))
-    .addOption(option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable"))
-    .addOption(option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable"))
+    .addOption(option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable").argParser(secret))
+    .addOption(option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable").argParser(secret))
     .addOption(option("--rate-limit", "answer 429 beyond 700 requests a minute or 40 a second per route and account"))
     .addOption(
       option("--log-level <level>", "what goes to stderr; debug shows every request")
         .choices(["debug", "info", "warn", "error", "silent"])
         .default("info"),
     )
-    .addOption(jsonOption().env("STANDIN_JSON"))
+    .addOption(option("--json", "the ready line in JSON, for machines"))
     .addHelpText(
       "after",
       `

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorld, openWorld, WorldMismatch } from "../compose.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
+import type { HostedWorld } from "../worlds/hosted-world.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 import { createLog, type Log } from "./log.ts";
@@ -20,11 +22,25 @@ export async function serve(options: ServeOptions): Promise<void> {
   const layOut = options.seedFile === undefined ? undefined : await readLayout(options.seedFile);
   const log = createLog(options.logLevel);
   const directory = openDirectory(options.data);
+  let listening: Listening | undefined;
   try {
+    // The port comes first: a world whose key nobody could be told must not be made.
+    listening = await listen(options);
     const opened = await open(directory, options, layOut, log);
     log.follow(opened.world);
-    await listen(opened, directory, options, log);
+    listening.answerWith(appOf(opened, options, log));
+    const origin = originOf(listening.server.address() as AddressInfo, options.host);
+    rememberServer(directory.path, {
+      pid: process.pid,
+      control_url: `${origin}/_sim`,
+      api_url: `${origin}/api/v2`,
+      control_token: options.controlToken,
+    });
+    announce(opened, origin, options);
+    log.info(`serving world ${opened.world.name}`);
+    stopOnSignal(listening.server, opened.world, directory, log);
   } catch (error) {
+    listening?.server.close();
     directory.release();
     throw error;
   }
@@ -77,8 +93,31 @@ async function open(directory: DataDirectory, options: ServeOptions, layOut: Lay
   }
 }
 
-async function listen(opened: OpenedWorld, directory: DataDirectory, options: ServeOptions, log: Log): Promise<void> {
-  const { world } = opened;
+type Fetch = ReturnType<typeof createApp>["fetch"];
+type Listening = { readonly server: Server; readonly answerWith: (fetch: Fetch) => void };
+
+/** Takes the port; requests that come before the world is open wait for it. */
+async function listen(options: ServeOptions): Promise<Listening> {
+  let answerWith: (fetch: Fetch) => void = () => undefined;
+  const opened = new Promise<Fetch>((resolve) => {
+    answerWith = resolve;
+  });
+  let fetch: Fetch | undefined;
+  opened.then((answering) => {
+    fetch = answering;
+  });
+  // Plain HTTP/1.1, which is what this adaptor makes unless it is told otherwise.
+  const server = createAdaptorServer({
+    fetch: (request, env) => (fetch === undefined ? opened.then((answering) => answering(request, env)) : fetch(request, env)),
+  }) as Server;
+  await new Promise<void>((listening, failed) => {
+    server.once("error", (error: NodeJS.ErrnoException) => failed(new CliError(describeListenError(error, options))));
+    server.listen(options.port, options.host, listening);
+  });
+  return { server, answerWith };
+}
+
+function appOf({ world }: OpenedWorld, options: ServeOptions, log: Log): Fetch {
   const app = createApp({
     world,
     version: VERSION,
@@ -87,30 +126,18 @@ async function listen(opened: OpenedWorld, directory: DataDirectory, options: Se
     controlToken: options.controlToken,
     onBug: (error) => log.error(error, "a request met a bug"),
   });
-  const server = createAdaptorServer({ fetch: log.requests(app.fetch) });
-  await new Promise<void>((listening, failed) => {
-    server.once("error", (error: NodeJS.ErrnoException) => failed(new CliError(describeListenError(error, options))));
-    server.listen(options.port, options.host, listening);
-  }).catch(async (error) => {
-    await world.close();
-    throw error;
-  });
-  const origin = originOf(server.address() as AddressInfo, options.host);
-  rememberServer(directory.path, {
-    pid: process.pid,
-    control_url: `${origin}/_sim`,
-    api_url: `${origin}/api/v2`,
-    control_token: options.controlToken,
-  });
-  announce(opened, origin, options);
-  log.info(`serving world ${world.name}`);
+  return log.requests(app.fetch);
+}
 
+/** Ends when it is told to: no new requests, a moment for the open ones, and the world closed after its last commit. */
+function stopOnSignal(server: Server, world: HostedWorld, directory: DataDirectory, log: Log): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
     log.info("stopping");
+    world.endAdvance();
     const closed = new Promise((done) => server.close(done));
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
-    const force = setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), GRACE_MS);
+    server.closeIdleConnections();
+    const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     await closed;
     clearTimeout(force);
     await world.close();

@@ -7,6 +7,10 @@ import { VERSION } from "./version.ts";
 
 /** The control API of a world that nobody serves, straight on its file. */
 export async function withStoredWorld<T>(data: string, use: (call: Call) => Promise<T>): Promise<T> {
+  // Looking for keys must not make a world whose first key nobody sees.
+  if (!DataDirectory.hasWorld(data, DEFAULT_WORLD)) {
+    throw new CliError(`there is no world in ${resolve(data)}; make one with: standin serve --data ${data}`);
+  }
   const directory = openDirectory(data);
   try {
     const failed = (error: unknown): never => {

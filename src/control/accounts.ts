@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { fail, found } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
-import { findApiKeyByHash, validApiKeys } from "../platform/api-key.ts";
+import { findApiKeyByHash, SECRET_PATTERN, SECRET_RULE, validApiKeys } from "../platform/api-key.ts";
 import { refuse } from "../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Turn } from "../worlds/world-handle.ts";
@@ -10,8 +10,7 @@ import { accountId } from "./fields.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
 import { instant, record } from "./records.ts";
 
-const MIN_SECRET_LENGTH = 16;
-const secret = z.string().min(MIN_SECRET_LENGTH).max(256).regex(/^\S+$/, "must not contain spaces");
+const secret = z.string().regex(SECRET_PATTERN, SECRET_RULE);
 const keyName = z.string().min(1).max(64);
 
 /** The console's part: accounts and their first keys. */
@@ -31,7 +30,7 @@ export function accountRoutes(options: ControlOptions): Hono {
     handler(
       options,
       {
-        body: z.object({
+        body: z.strictObject({
           id: accountId.optional(),
           name: z.string().min(1).max(256),
           email: z.email().optional(),
@@ -64,11 +63,14 @@ export function accountRoutes(options: ControlOptions): Hono {
 
   app.post(
     "/api_keys",
-    handler(options, { body: z.object({ account_id: accountId.optional(), key_name: keyName, api_key: secret.optional() }) }, ({ body }) =>
-      turnOf(world, (turn) => {
-        checkUnused(turn, body.api_key);
-        return createKey(turn, accountOf(turn, body.account_id), body.key_name, body.api_key);
-      }),
+    handler(
+      options,
+      { body: z.strictObject({ account_id: accountId.optional(), key_name: keyName, api_key: secret.optional() }) },
+      ({ body }) =>
+        turnOf(world, (turn) => {
+          checkUnused(turn, body.api_key);
+          return createKey(turn, accountOf(turn, body.account_id), body.key_name, body.api_key);
+        }),
     ),
   );
 

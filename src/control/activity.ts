@@ -4,6 +4,7 @@ import { badRequest } from "../http/errors.ts";
 import { fail } from "../http/request.ts";
 import { type Activity, findReachable } from "../platform/activity.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import { END_OF_TIME } from "../platform/time.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import { activity as activityField } from "./fields.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
@@ -19,7 +20,7 @@ export function activityRoutes(options: ControlOptions): Hono {
     "/activity",
     handler(options, { body: oneOrMany }, ({ body }) =>
       turnOf(options.world, (turn) => {
-        for (const [index, asked] of body.entries()) check(turn, asked, body.length === 1 ? "" : `[${index}].`);
+        for (const [index, asked] of body.entries()) check(turn, asked, body.length === 1 ? "" : `${index}.`);
         return { now: instant(turn.now), activities: body.map((asked) => tell(turn, asked)) };
       }),
     ),
@@ -37,10 +38,12 @@ const oneOrMany = z.unknown().transform((input, context): Asked[] => {
 });
 
 /** Whatever is wrong with one of them stops all, before any has happened. */
-function check({ world, now }: Turn, { endpoint_id, at }: Asked, place: string): void {
+function check({ world, now }: Turn, { endpoint_id, at, kind, connection_id, duration_ms }: Asked, place: string): void {
   if (!findReachable(world, endpoint_id).ok) {
     fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `${place}endpoint_id: endpoint "${endpoint_id}" not found` });
   }
+  if ((at ?? now) + (duration_ms ?? 0) > END_OF_TIME) fail(badRequest(`${place}duration_ms: must end before the year 10000`));
+  if (kind === "disconnect" && connection_id === undefined) fail(badRequest(`${place}connection_id: is required for a disconnect`));
   if (at !== undefined && at < now) {
     fail(badRequest(`${place}at: ${instant(at)} is in the past; the clock stands at ${instant(now)}`));
   }

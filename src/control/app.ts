@@ -1,8 +1,9 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import * as z from "zod";
-import { fail, MAX_BODY_BYTES, respondFailure, respondTooLarge } from "../http/request.ts";
+import { found, respondFailure } from "../http/request.ts";
+import { findReachable } from "../platform/activity.ts";
+import { isVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { accountRoutes } from "./accounts.ts";
 import { activityRoutes } from "./activity.ts";
@@ -22,10 +23,9 @@ const KEEP_ALIVE_MS = 15_000;
 const sequence = z
   .string()
   .regex(/^\d{1,15}$/, "must be the sequence number of an event, 0 for the beginning")
-  .transform(Number)
-  .default(0);
+  .transform(Number);
 const eventsQuery = z.object({
-  since: sequence,
+  since: sequence.default(0),
   limit: z
     .string()
     .regex(/^\d{1,5}$/, `must be a whole number from 1 to ${MAX_EVENTS}`)
@@ -38,7 +38,6 @@ const eventsQuery = z.object({
 export function createControl(options: ControlOptions): Hono {
   const { world, version } = options;
   const app = new Hono();
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: respondTooLarge }));
 
   // Live: the process answers. Ready: the world does, too.
   app.get(
@@ -100,7 +99,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.post(
     "/reset",
-    handler(options, {}, () =>
+    handler(options, { body: z.strictObject({}).optional() }, () =>
       turnOf(world, (turn) => {
         turn.execute({ type: "ResetWorld" });
         return { now: instant(turn.now), seq: turn.world.seq };
@@ -113,10 +112,12 @@ export function createControl(options: ControlOptions): Hono {
     handler(options, {}, () =>
       turnOf(world, (turn) => ({
         now: instant(turn.now),
-        endpoints: [...turn.world.computes.values()].map((compute) => ({
-          ...computeStats(turn.world, compute, turn.now),
-          status: consoleStatus(compute),
-        })),
+        endpoints: [...turn.world.computes.values()]
+          .filter((compute) => isVisible(turn.world, compute))
+          .map((compute) => ({
+            ...computeStats(turn.world, compute, turn.now),
+            status: consoleStatus(compute),
+          })),
       })),
     ),
   );
@@ -125,9 +126,7 @@ export function createControl(options: ControlOptions): Hono {
     "/endpoints/:endpoint_id/stats",
     handler(options, {}, ({ params }) =>
       turnOf(world, (turn) => {
-        const compute = turn.world.computes.get(params["endpoint_id"] ?? "");
-        if (compute !== undefined) return computeStats(turn.world, compute, turn.now);
-        return fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `endpoint "${params["endpoint_id"]}" not found` });
+        return computeStats(turn.world, found(findReachable(turn.world, params["endpoint_id"] ?? "")), turn.now);
       }),
     ),
   );

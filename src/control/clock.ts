@@ -38,9 +38,8 @@ export function clockRoutes(options: ControlOptions): Hono {
       const advance = await world.advance(by !== undefined ? { by } : to !== undefined ? { to } : { next: true });
       if (advance === undefined) {
         const now = instant(world.now());
-        return fail(
-          badRequest(`${by === undefined ? "to" : "by"}: the clock stands at ${now} and goes only forward, to the year 9999 at most`),
-        );
+        const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";
+        return fail(badRequest(`${field}: the clock stands at ${now} and goes only forward, to the year 9999 at most`));
       }
       const { now, events, nextSince } = advance;
       return {

@@ -5,7 +5,10 @@ import { END_OF_TIME, parseDuration } from "../platform/time.ts";
 export const duration = z.union([z.string(), z.number()]).transform((text, context) => {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
-  context.addIssue({ code: "custom", message: "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds" });
+  context.addIssue({
+    code: "custom",
+    message: "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, that ends before the year 10000",
+  });
   return z.NEVER;
 });
 
@@ -18,7 +21,7 @@ export const instant = z.iso
 const count = z.int().min(0).max(1_000_000_000_000);
 const label = z.string().min(1).max(256);
 
-export const activity = z.object({
+export const activity = z.strictObject({
   endpoint_id: z.string().regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),
   at: instant.optional(),
   kind: z.enum(["query", "transaction", "connect", "disconnect"]).default("query"),
@@ -29,7 +32,7 @@ export const activity = z.object({
   pooled: z.boolean().optional(),
   source: label.optional(),
   load: z.number().min(0).max(1_000_000).optional(),
-  blocks: z.object({ hits: count.default(0), misses: count.default(0), writes: count.default(0) }).optional(),
+  blocks: z.strictObject({ hits: count.default(0), misses: count.default(0), writes: count.default(0) }).optional(),
 });
 
-export const accountId = z.string().min(1).max(60);
+export const accountId = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");

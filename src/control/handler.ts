@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import * as z from "zod";
-import { failureFrom, jsonOf, parse, Refused, readBody, respondFailure } from "../http/request.ts";
+import { failureFrom, jsonOf, parse, queryOf, Refused, readBody, respondFailure } from "../http/request.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 
 /** What the control API of a world works with. */
@@ -26,7 +26,7 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
 ): (context: Context) => Promise<Response> {
   return async (context) => {
     try {
-      const query = parse(schemas.query ?? ANYTHING, context.req.query()) as z.output<Q>;
+      const query = parse(schemas.query ?? ANYTHING, schemas.query && queryOf(context)) as z.output<Q>;
       const body = (schemas.body === undefined ? undefined : parse(schemas.body, jsonOf(await readBody(context)))) as z.output<B>;
       const answered = await answer({ params: context.req.param(), query, body }, context);
       return answered instanceof Response ? answered : context.json(answered as object);

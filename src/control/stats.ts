@@ -1,7 +1,7 @@
 import { delaySeconds, idleSince, suspendDueAt } from "../platform/autosuspend.ts";
 import { cacheAdvice, EMPTY_CACHE, hitRatio } from "../platform/cache.ts";
 import type { Compute } from "../platform/compute.ts";
-import { countConnections } from "../platform/connection.ts";
+import { countConnections, limitsInForce } from "../platform/connection.ts";
 import { pendingStateOf } from "../platform/operation.ts";
 import { releaseAt, releasedAt } from "../platform/release.ts";
 import { maxConnections, sizeFacts } from "../platform/sizes.ts";
@@ -33,7 +33,7 @@ export function computeStats(world: World, compute: Compute, now: SimTime) {
     ram_gb: size.ramGb,
     file_cache_size_gb: size.fileCacheGb,
     shared_buffers_mb: profile.sharedBuffersMb,
-    max_connections: maxConnections(profile, compute.range),
+    max_connections: maxConnections(profile, limitsInForce(compute)),
     max_pooled_connections: profile.pooledConnections,
     connections: countConnections(world, compute.id, now),
     open_transactions: active?.openTransactions ?? 0,

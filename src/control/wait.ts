@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { fail, found } from "../http/request.ts";
+import type { RecordedEvent } from "../platform/events.ts";
 import { refuse } from "../platform/refusals.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 import { duration } from "./fields.ts";
@@ -43,7 +44,10 @@ export async function waitUntil(world: WorldHandle, condition: Until, timeoutMs:
         });
         looking.catch(reject);
       };
-      unsubscribe = world.subscribe(look);
+      unsubscribe = world.subscribe((events) => {
+        if (events.some((event) => fulfils(event, condition))) resolve();
+        else look();
+      });
       look();
       stop = resolve;
       signal.addEventListener("abort", stop, { once: true });
@@ -57,6 +61,17 @@ export async function waitUntil(world: WorldHandle, condition: Until, timeoutMs:
     unsubscribe();
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** An advance may lead through what one waits for and beyond, all in one commit. */
+function fulfils(event: RecordedEvent, condition: Until): boolean {
+  if ("operation_id" in condition) {
+    const ends = event.type === "OperationFinished" || event.type === "OperationCancelled";
+    return ends && event.operationId === condition.operation_id;
+  }
+  if (!("endpoint_id" in condition)) return false;
+  const type = { init: "ComputeCreated", active: "ComputeActivated", idle: "ComputeSuspended" }[condition.state];
+  return event.type === type && "endpointId" in event && event.endpointId === condition.endpoint_id;
 }
 
 function holds(world: WorldHandle, condition: Until): Promise<boolean> {

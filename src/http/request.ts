@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Result } from "../platform/refusals.ts";
+import { findTornText } from "../platform/text.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
 import { badRequest, errorBody, type Failure, failureOf } from "./errors.ts";
 
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_REQUEST_ID_LENGTH = 128;
 
 /** An ordinary "no" on its way out of a handler: carries the answer past the rest of it. */
@@ -27,23 +28,45 @@ export function found<T>(result: Result<T>): T {
   return result.ok ? result.value : fail(failureOf(result.refusal));
 }
 
-export type Body = { readonly text: string; readonly contentType: string | undefined };
+export type Body = { readonly text: string; readonly contentType: string | undefined; readonly tooLarge: boolean };
 
+/** Reads the body up to its limit; whether it is too large is for `jsonOf` to say, after the caller is known. */
 export async function readBody(context: Context): Promise<Body> {
-  return { text: await context.req.text(), contentType: context.req.header("content-type") };
+  const contentType = context.req.header("content-type");
+  const declared = context.req.header("content-length");
+  if (declared !== undefined) {
+    const tooLarge = Number(declared) > MAX_BODY_BYTES;
+    return { text: tooLarge ? "" : await context.req.text(), contentType, tooLarge };
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of context.req.raw.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) return { text: "", contentType, tooLarge: true };
+    chunks.push(chunk);
+  }
+  return { text: Buffer.concat(chunks).toString("utf8"), contentType, tooLarge: false };
 }
 
+/** Only by such an escape can half a surrogate pair get into text that came as UTF-8. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
 /** The body as JSON; `undefined` where there is none. */
-export function jsonOf({ text, contentType }: Body): unknown {
+export function jsonOf({ text, contentType, tooLarge }: Body): unknown {
+  if (tooLarge) return fail(TOO_LARGE);
   if (text === "") return undefined;
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
     return fail(badRequest(`Content-Type: "${contentType}" is not understood; it must be application/json`));
   }
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     return fail(badRequest(`the request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`));
   }
+  const torn = SURROGATE_ESCAPE.test(text) ? findTornText(value) : undefined;
+  if (torn !== undefined) return fail(badRequest(`${torn || "request body"}: has half of a surrogate pair, which is no character`));
+  return value;
 }
 
 /** What a schema makes of an input; what does not fit ends the handling with 400. */
@@ -80,11 +103,20 @@ export function respondFailure(context: Context, failure: Failure, requestId = r
   return context.body(errorBody(requestId, failure), failure.status as 400, headers);
 }
 
-/** For hono's body limit. */
-export function respondTooLarge(context: Context): Response {
-  return respondFailure(context, {
-    status: 413,
-    code: "PAYLOAD_TOO_LARGE",
-    message: `the request body must not exceed ${MAX_BODY_BYTES} bytes`,
-  });
+/** What is left of the body is not read, so nothing can follow it on its connection. */
+const TOO_LARGE: Failure = {
+  status: 413,
+  code: "PAYLOAD_TOO_LARGE",
+  message: `the request body must not exceed ${MAX_BODY_BYTES} bytes`,
+  headers: { Connection: "close" },
+};
+
+/** The query parameters; one that is given twice is no parameter of ours. */
+export function queryOf(context: Context): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [name, [value, another]] of Object.entries(context.req.queries())) {
+    if (another !== undefined) fail(badRequest(`${name}: is given more than once`));
+    parameters[name] = value ?? "";
+  }
+  return parameters;
 }

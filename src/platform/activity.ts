@@ -2,13 +2,13 @@ import { resize } from "./autoscaling.ts";
 import type { BlockCounts } from "./cache.ts";
 import { type Compute, refuseDisabled } from "./compute.ts";
 import { serve } from "./compute-life.ts";
-import { admitConnection, closeConnection, findConnection, openConnection } from "./connection.ts";
+import { admitConnection, busyUntil, type Connection, closeConnection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { findDatabase, isVisible } from "./lookup.ts";
 import { expectedReady, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
-import { type DurationMs, END_OF_TIME, type SimTime } from "./time.ts";
+import type { DurationMs, SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
 export type ActivityKind = "query" | "transaction" | "connect" | "disconnect";
@@ -94,7 +94,7 @@ export function decideActivity(world: World, { activity, scheduled }: RecordActi
 export function decideScheduleActivity(world: World, { activity, at }: ScheduleActivity, { now }: Context): Result<Event[]> {
   const found = findReachable(world, activity.endpointId);
   if (!found.ok) return found;
-  if (at < now || at > END_OF_TIME) return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
+  if (at < now) return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
   return accept([{ type: "ActivityScheduled", at: now, scheduled: { number: nextNumber(world, "activity"), at, activity } }]);
 }
 
@@ -135,10 +135,9 @@ function evolveRecorded(world: World, { at, activity, opened }: ActivityRecorded
   }
   const { phase } = compute;
   const served = phase.state === "active" && !phase.suspending;
-  const opensTransaction = isOpenEnded(activity) && beginTransaction(world, compute, activity, opened, !served, at);
-  if (!opensTransaction && opened !== undefined) open(world, compute, activity, opened, !served, at);
+  const begins = occupy(world, compute, activity, opened, !served, at);
   if (served) {
-    world.computes.set(serve(world, compute, phase, asWaiting(activity), opensTransaction, at));
+    world.computes.set(serve(world, compute, phase, asWaiting(activity), begins, at));
     return;
   }
   world.computes.set({ ...compute, waiting: addWaiting(compute.waiting, activity), lastActiveAt: Math.max(compute.lastActiveAt ?? 0, at) });
@@ -166,6 +165,12 @@ function admit(world: World, compute: Compute, activity: Activity, { now }: Cont
     if (activity.kind !== "connect") return accept({});
     return refuse("CONNECTION_EXISTS", `connection_id: connection "${existing.id}" is open already`);
   }
+  if (connectionId?.startsWith("#") === true) {
+    return refuse(
+      "CONNECTION_NOT_FOUND",
+      `connection_id: there is no open connection "${connectionId}"; names that begin with # are given here`,
+    );
+  }
   const admitted = admitConnection(world, compute, activity.pooled ?? false, now);
   if (!admitted.ok) return admitted;
   if (connectionId !== undefined) return accept({ opened: connectionId });
@@ -175,7 +180,8 @@ function admit(world: World, compute: Compute, activity: Activity, { now }: Cont
 
 /** A connection names a database of the branch (PLATFORM). */
 function checkDatabase(world: World, compute: Compute, name: string | undefined): Refusal | undefined {
-  if (name === undefined) return undefined;
+  // R: the platform-managed database is there on every branch.
+  if (name === undefined || name === "postgres") return undefined;
   const branch = world.branches.get(compute.branchId);
   if (branch !== undefined && findDatabase(branch, name) !== undefined) return undefined;
   return refuse("DATABASE_NOT_FOUND", `database "${name}" does not exist`).refusal;
@@ -194,55 +200,58 @@ function isOpenEnded(activity: Activity): boolean {
   return activity.kind === "transaction" && activity.durationMs === undefined && activity.connectionId !== undefined;
 }
 
-/** Opens the transaction, on a new connection or on one that has none; gives whether there is one more now. */
-function beginTransaction(
-  world: World,
-  compute: Compute,
-  activity: Activity,
-  opened: string | undefined,
-  waiting: boolean,
-  at: SimTime,
-): boolean {
+/** Puts the activity on its connection, a new one or an open one; gives whether it has begun a transaction there. */
+function occupy(world: World, compute: Compute, activity: Activity, opened: string | undefined, waiting: boolean, at: SimTime): boolean {
+  const busyMs = asWaiting(activity).longestMs;
+  const begins = isOpenEnded(activity);
   if (opened !== undefined) {
-    open(world, compute, activity, opened, waiting, at);
-    return !waiting;
+    openConnection(world, connectionFor(compute, activity, opened, waiting, at), at);
+    return begins;
   }
   const existing = findConnection(world, compute.id, activity.connectionId ?? "", at);
-  if (existing === undefined || existing.inTransaction) return false;
-  world.connections.set({ ...existing, inTransaction: true });
-  return !existing.waiting;
+  if (existing === undefined || (busyMs === 0 && !begins)) return false;
+  const busy = existing.waiting
+    ? { busyMs: Math.max(busyMs, existing.busyMs ?? 0) }
+    : { busyUntil: Math.max(at + busyMs, existing.busyUntil ?? at) };
+  const { until, lastsMs, ...open } = existing;
+  // A connection that would close by itself stays for a transaction that nobody has said the end of.
+  const lasts = begins ? {} : { ...(until === undefined ? {} : { until }), ...(lastsMs === undefined ? {} : { lastsMs }) };
+  world.connections.set({ ...open, ...lasts, ...busy, inTransaction: existing.inTransaction || begins });
+  return begins && !existing.inTransaction;
 }
 
-function open(world: World, compute: Compute, activity: Activity, id: string, waiting: boolean, at: SimTime): void {
-  const { durationMs, database } = activity;
-  // A connection that the caller named stays until it says otherwise; one made for a query ends with it.
-  const lasts = activity.connectionId === undefined ? durationMs : undefined;
-  const end = lasts === undefined ? {} : waiting ? { holdMs: lasts } : { until: at + lasts };
-  openConnection(
-    world,
-    {
-      endpointId: compute.id,
-      id,
-      pooled: activity.pooled ?? false,
-      ...(database === undefined ? {} : { database }),
-      inTransaction: isOpenEnded(activity),
-      waiting,
-      ...end,
-    },
-    at,
-  );
+/** One that the caller named stays until it says otherwise; one that was made for a query ends with it. */
+function connectionFor(compute: Compute, activity: Activity, id: string, waiting: boolean, at: SimTime): Connection {
+  const { database } = activity;
+  const lastsMs = activity.connectionId === undefined ? activity.durationMs : undefined;
+  const busyMs = asWaiting(activity).longestMs;
+  const ends = waiting
+    ? { busyMs, ...(lastsMs === undefined ? {} : { lastsMs }) }
+    : { busyUntil: at + busyMs, ...(lastsMs === undefined ? {} : { until: at + lastsMs }) };
+  return {
+    endpointId: compute.id,
+    id,
+    pooled: activity.pooled ?? false,
+    ...(database === undefined ? {} : { database }),
+    inTransaction: isOpenEnded(activity),
+    waiting,
+    ...ends,
+  };
 }
 
-/** The end of an open transaction is the end of an activity. */
+/** The end of an open transaction is the end of an activity; a query that still ran ends with its connection. */
 function disconnect(world: World, compute: Compute, connectionId: string, at: SimTime): Compute {
   const connection = findConnection(world, compute.id, connectionId, at);
   closeConnection(world, compute.id, connectionId);
   const { phase } = compute;
-  if (connection?.inTransaction !== true || connection.waiting || phase.state !== "active") return compute;
+  if (connection === undefined || connection.waiting || phase.state !== "active") return compute;
+  const { inTransaction } = connection;
+  const wasBusy = inTransaction || (connection.busyUntil ?? at) > at;
+  if (!wasBusy) return compute;
   return {
     ...compute,
-    phase: { ...phase, openTransactions: phase.openTransactions - 1 },
-    lastActiveAt: Math.max(compute.lastActiveAt ?? 0, at),
+    phase: { ...phase, openTransactions: phase.openTransactions - (inTransaction ? 1 : 0) },
+    lastActiveAt: busyUntil(world, compute.id, at),
   };
 }
 

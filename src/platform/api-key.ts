@@ -16,6 +16,10 @@ export type ApiKey = {
   readonly revokedAt?: SimTime;
 };
 
+/** What a secret that a caller chose must look like: fit for a header. How well it can be guessed is the caller's matter. */
+export const SECRET_PATTERN = /^[\x21-\x7e]{1,256}$/;
+export const SECRET_RULE = "must be 1 to 256 printable ASCII characters without spaces";
+
 /** Kept beside the key and coalesced: it changes with every request and proves nothing about the world's history. */
 export type ApiKeyUse = { readonly keyId: number; readonly lastUsedAt: SimTime; readonly lastUsedFromAddr: string };
 

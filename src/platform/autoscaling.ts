@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import type { Profile } from "./profile.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
-import { sizeForLoad } from "./sizes.ts";
+import { type SizeRange, sizeForLoad } from "./sizes.ts";
 import type { SimTime } from "./time.ts";
 
 /** One look at the load of a compute: so many vCPUs busy (load1), believed until an instant. */
@@ -16,10 +16,10 @@ export function addReading(readings: readonly LoadReading[], reading: LoadReadin
   return covered ? kept : [...kept, reading].sort((a, b) => a.until - b.until);
 }
 
-/** The size that the readings still believed at `now` ask for, within the compute's range. */
-export function goalSize(profile: Profile, compute: Compute, readings: readonly LoadReading[], now: SimTime): number {
+/** The size that the readings still believed at `now` ask for, within the limits of its start. */
+export function goalSize(profile: Profile, range: SizeRange, readings: readonly LoadReading[], now: SimTime): number {
   const load = readings.reduce((highest, reading) => (reading.until > now ? Math.max(highest, reading.load) : highest), 0);
-  return sizeForLoad(profile, compute.range, load);
+  return sizeForLoad(profile, range, load);
 }
 
 /** When the next reading ends whose end changes the size. */
@@ -27,7 +27,7 @@ export function rescaleDueAt(compute: Compute, profile: Profile): SimTime | unde
   const { phase } = compute;
   if (phase.state !== "active" || phase.suspending) return undefined;
   for (const { until } of phase.readings) {
-    if (goalSize(profile, compute, phase.readings, until) !== phase.sizeCu) return until;
+    if (goalSize(profile, phase.range, phase.readings, until) !== phase.sizeCu) return until;
   }
   return undefined;
 }
@@ -48,6 +48,6 @@ export function resize(
   readings: readonly LoadReading[],
   { now, profile }: Pick<Context, "now" | "profile">,
 ): Event[] {
-  const sizeCu = goalSize(profile, compute, readings, now);
+  const sizeCu = goalSize(profile, phase.range, readings, now);
   return sizeCu === phase.sizeCu ? [] : [{ type: "ComputeResized", at: now, endpointId: compute.id, sizeCu }];
 }

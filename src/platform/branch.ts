@@ -64,6 +64,8 @@ export type CreateBranch = {
   readonly protected?: boolean | undefined;
   readonly initSource?: Branch["initSource"] | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
+  readonly queue?: true;
   readonly computes?:
     | readonly { readonly id?: string | undefined; readonly computeType: ComputeType; readonly options: ComputeOptions }[]
     | undefined;
@@ -135,9 +137,9 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
     );
   }
   const branch: Branch = {
-    ...parent.value,
     id: id.value,
     number: nextNumber(world, "branch"),
+    projectId: project.value.id,
     parentId: parent.value.id,
     parentTimestamp: command.parentTimestamp ?? now,
     ...(command.parentLsn === undefined ? {} : { parentLsn: command.parentLsn }),
@@ -160,7 +162,7 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   };
   const computes = makeComputes(world, project.value, plan, branch, command, context);
   if (!computes.ok) return computes;
-  const busy = refuseWhileBusy(world, project.value.id);
+  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   const requests: OperationRequest[] = [{ action: "create_branch", branchId: branch.id }, ...startRequests(computes.value)];
   return accept([

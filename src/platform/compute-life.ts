@@ -70,7 +70,8 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
   const { waiting, ...rest } = compute;
   const profile = profileOf(world);
   const readings = waiting?.load === undefined ? [] : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
-  const sizeCu = goalSize(profile, compute, readings, at);
+  const { range } = compute;
+  const sizeCu = goalSize(profile, range, readings, at);
   const cache = waiting === undefined ? EMPTY_CACHE : countBlocks(EMPTY_CACHE, waiting.blocks, cacheCapacity(profile, sizeCu));
   const openTransactions = admitWaiting(world, compute.id, at);
   return {
@@ -78,6 +79,7 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
     phase: {
       state: "active",
       startedAt: at,
+      range,
       sizeCu,
       meteredAt: at,
       release,

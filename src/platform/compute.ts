@@ -31,6 +31,8 @@ export type ComputeSettings = {
 export type ActivePhase = {
   readonly state: "active";
   readonly startedAt: SimTime;
+  /** The limits that it was started with; new ones come with the restart that an update brings. */
+  readonly range: SizeRange;
   readonly sizeCu: number;
   /** Up to when its use is booked. */
   readonly meteredAt: SimTime;
@@ -96,6 +98,8 @@ export type CreateCompute = InProject & {
   readonly id?: string | undefined;
   readonly branchId: string;
   readonly regionId?: string | undefined;
+  /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
+  readonly queue?: true;
   readonly computeType: ComputeType;
   readonly options: ComputeOptions;
 };
@@ -138,7 +142,7 @@ export function decideCreateCompute(world: World, command: CreateCompute, contex
   if (!taken.ok) return taken;
   const compute = makeCompute(world, project, plan, command, context);
   if (!compute.ok) return compute;
-  const busy = refuseWhileBusy(world, project.id);
+  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   return accept([
     { type: "ComputeCreated", at: context.now, compute: compute.value },

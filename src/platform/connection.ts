@@ -1,7 +1,7 @@
 import type { Compute } from "./compute.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
-import { maxConnections } from "./sizes.ts";
-import type { SimTime } from "./time.ts";
+import { maxConnections, type SizeRange } from "./sizes.ts";
+import type { DurationMs, SimTime } from "./time.ts";
 import { profileOf, type World } from "./world.ts";
 
 /** A client's connection to a compute. */
@@ -17,14 +17,22 @@ export type Connection = {
   readonly waiting: boolean;
   /** When it closes by itself; absent where somebody has to close it. For a waiting one, see `holdMs`. */
   readonly until?: SimTime;
-  /** How long a waiting connection lasts, counted from the end of the start. */
-  readonly holdMs?: number;
+  /** When the last query that was sent through it ends. */
+  readonly busyUntil?: SimTime;
+  /** The same of a waiting one, counted from the end of the start: how long it lasts, and how long it is busy. */
+  readonly lastsMs?: DurationMs;
+  readonly busyMs?: DurationMs;
 };
+
+/** The limits that count: those of the last start while it is active, else those that the next start will have. */
+export function limitsInForce(compute: Compute): SizeRange {
+  return compute.phase.state === "active" ? compute.phase.range : compute.range;
+}
 
 /** R: `max_connections` for direct ones, 10,000 for pooled clients. */
 export function admitConnection(world: World, compute: Compute, pooled: boolean, now: SimTime): Result<true> {
   const profile = profileOf(world);
-  const limit = pooled ? profile.pooledConnections : maxConnections(profile, compute.range);
+  const limit = pooled ? profile.pooledConnections : maxConnections(profile, limitsInForce(compute));
   // Nothing to count while even all of them, closed ones included, are fewer than the limit.
   if (world.connections.by("endpoint", compute.id).size < limit) return accept(true);
   const open = countConnections(world, compute.id, now);
@@ -77,10 +85,24 @@ export function admitWaiting(world: World, endpointId: string, at: SimTime): num
   for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
     if (!connection.waiting) continue;
     if (connection.inTransaction) transactions += 1;
-    const { holdMs, ...rest } = connection;
-    world.connections.set({ ...rest, waiting: false, ...(holdMs === undefined ? {} : { until: at + holdMs }) });
+    const { lastsMs, busyMs, ...rest } = connection;
+    world.connections.set({
+      ...rest,
+      waiting: false,
+      ...(lastsMs === undefined ? {} : { until: at + lastsMs }),
+      ...(busyMs === undefined ? {} : { busyUntil: at + busyMs }),
+    });
   }
   return transactions;
+}
+
+/** When the last of the queries ends that run on a compute now; `now` where none does. */
+export function busyUntil(world: World, endpointId: string, now: SimTime): SimTime {
+  let latest = now;
+  for (const connection of world.connections.by("endpoint", endpointId).values()) {
+    if (!isClosed(connection, now)) latest = Math.max(latest, connection.busyUntil ?? now);
+  }
+  return latest;
 }
 
 function sweep(world: World, endpointId: string, now: SimTime): void {

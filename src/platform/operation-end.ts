@@ -25,7 +25,10 @@ function effects(world: World, { action, branchId, endpointId, projectId, cause 
     case "start_compute":
       return endpointId === undefined ? [] : [{ type: "ComputeActivated", at: now, endpointId, release: releaseAt(now) }];
     case "suspend_compute":
-      return endpointId === undefined ? [] : [{ type: "ComputeSuspended", at: now, endpointId, cause }];
+      // One that is idle already stays as it is: it was suspended before.
+      return endpointId === undefined || world.computes.get(endpointId)?.phase.state === "idle"
+        ? []
+        : [{ type: "ComputeSuspended", at: now, endpointId, cause }];
     case "delete_timeline":
       return branchId === undefined ? removeProject(world, projectId, now) : removeBranch(world, branchId, now);
     case "apply_config":

@@ -1,13 +1,14 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
+import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusals.ts";
+import { findTornText } from "../platform/text.ts";
 import type { World } from "../platform/world.ts";
 
 const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
 const name = z.string().min(1).max(256);
-const MIN_KEY_LENGTH = 16;
 
 const compute = z.strictObject({
   id: id.refine((text) => text.startsWith("ep-"), "must begin with ep-"),
@@ -48,7 +49,7 @@ const account = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().min(1).max(64),
-        key: z.string().min(MIN_KEY_LENGTH).max(256).regex(/^\S+$/, "must not contain spaces"),
+        key: z.string().regex(SECRET_PATTERN, SECRET_RULE),
       }),
     )
     .default([]),
@@ -79,13 +80,56 @@ export function parseWorldFile(text: string, fileName: string): WorldFile {
   };
   const broken = document.errors.map((error) => `${at(error.pos[0])}: ${error.message}`);
   if (broken.length > 0) throw new WorldFileError(broken.join("\n"));
-  const parsed = worldFile.safeParse(document.toJS());
+  const parsed = worldFile.superRefine(findContradictions).safeParse(plain(document, fileName));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
     return `${at(offsetOf(document, path))}: ${path.join(".") || "the file"}: ${issue.message}`;
   });
   throw new WorldFileError(problems.join("\n"));
+}
+
+/** Aliases that multiply without end are no world. */
+function plain(document: ReturnType<typeof parseDocument>, fileName: string): unknown {
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw new WorldFileError(`${fileName}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const torn = findTornText(value);
+  if (torn !== undefined) throw new WorldFileError(`${fileName}: ${torn}: has half of a surrogate pair, which is no character`);
+  return value;
+}
+
+/** What each line may say and the file as a whole may not: the same id or key twice, a parent that is not above its branch. */
+function findContradictions(file: WorldFile, context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  const once = (kind: string, id: string, path: (string | number)[]) => {
+    if (seen.has(`${kind} ${id}`)) context.addIssue({ code: "custom", path, message: `the ${kind} "${id}" is in this file already` });
+    seen.add(`${kind} ${id}`);
+  };
+  for (const [a, { id: accountId, keys, projects }] of file.accounts.entries()) {
+    once("account", accountId, ["accounts", a, "id"]);
+    for (const [k, { key }] of keys.entries()) once("key", key, ["accounts", a, "keys", k, "key"]);
+    for (const [p, { id: projectId, branches }] of projects.entries()) {
+      const path = ["accounts", a, "projects", p];
+      once("project", projectId, [...path, "id"]);
+      const above = new Set<string>();
+      for (const [b, { id: branchId, parent, endpoints }] of branches.entries()) {
+        once("branch", branchId, [...path, "branches", b, "id"]);
+        if (parent !== undefined && !above.has(parent)) {
+          context.addIssue({
+            code: "custom",
+            path: [...path, "branches", b, "parent"],
+            message: `there is no branch "${parent}" above this one in its project`,
+          });
+        }
+        above.add(branchId);
+        for (const [e, endpoint] of endpoints.entries()) once("endpoint", endpoint.id, [...path, "branches", b, "endpoints", e, "id"]);
+      }
+    }
+  }
 }
 
 /** Where a problem is; where the thing is missing, what it is missing in. */
@@ -112,33 +156,22 @@ export type LayoutStage = {
  */
 export function layOut(file: WorldFile, stage: LayoutStage): void {
   const { operations } = stage.world.settings;
-  const commands = (command: Command, what: string) => {
+  const commands: Give = (command, what) => {
     const result = stage.execute(command);
     if (!result.ok) throw new WorldFileError(`${what}: ${result.refusal.message}`);
     return result.value;
   };
-  if (isLaidOut(file, stage)) return;
-  if (operations !== "immediate") commands({ type: "ConfigureWorld", settings: { operations: "immediate" } }, "operations");
-  for (const accountLayout of file.accounts) layOutAccount(accountLayout, stage, commands);
-  if (operations !== "immediate") commands({ type: "ConfigureWorld", settings: { operations } }, "operations");
+  let hasBegun = false;
+  const give: Give = (command, what) => {
+    if (!hasBegun && operations !== "immediate") commands({ type: "ConfigureWorld", settings: { operations: "immediate" } }, "operations");
+    hasBegun = true;
+    return commands(command, what);
+  };
+  for (const accountLayout of file.accounts) layOutAccount(accountLayout, stage, give);
+  if (hasBegun && operations !== "immediate") commands({ type: "ConfigureWorld", settings: { operations } }, "operations");
 }
 
 type Give = (command: Command, what: string) => readonly RecordedEvent[];
-
-function isLaidOut(file: WorldFile, { world, hashSecret }: LayoutStage): boolean {
-  return file.accounts.every(
-    (a) =>
-      world.accounts.get(a.id) !== undefined &&
-      a.keys.every(({ key }) => world.apiKeys.by("hash", hashSecret(key)).size > 0) &&
-      a.projects.every(
-        (p) =>
-          world.projects.get(p.id) !== undefined &&
-          p.branches.every(
-            (b) => world.branches.get(b.id) !== undefined && b.endpoints.every((e) => world.computes.get(e.id) !== undefined),
-          ),
-      ),
-  );
-}
 
 function layOutAccount(layout: AccountLayout, stage: LayoutStage, give: Give): void {
   const { world, hashSecret } = stage;
@@ -148,7 +181,10 @@ function layOutAccount(layout: AccountLayout, stage: LayoutStage, give: Give): v
   }
   for (const { name: keyName, key } of layout.keys) {
     const hash = hashSecret(key);
-    if (world.apiKeys.by("hash", hash).size > 0) continue;
+    const [known] = world.apiKeys.by("hash", hash).toArray();
+    if (known !== undefined && known.accountId !== layout.id)
+      throw new WorldFileError(`${what}, key ${keyName}: is the key of another account`);
+    if (known !== undefined) continue;
     give({ type: "CreateApiKey", accountId: layout.id, name: keyName, hash }, `${what}, key ${keyName}`);
   }
   for (const projectLayout of layout.projects) layOutProject(layout.id, projectLayout, stage, give);
@@ -159,6 +195,7 @@ function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutSt
   const what = `project ${layout.id}`;
   const [first, ...others] = layout.branches;
   const primary = first?.endpoints.find((endpoint) => endpoint.type === "read_write");
+  checkOwner(what, world.projects.get(layout.id)?.accountId, accountId);
   if (world.projects.get(layout.id) === undefined) {
     const events = give(
       {
@@ -186,6 +223,8 @@ function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutSt
 }
 
 function layOutBranch(accountId: string, projectId: string, layout: BranchLayout, stage: LayoutStage, give: Give): void {
+  const what = `project ${projectId}, branch ${layout.id}`;
+  checkOwner(what, stage.world.branches.get(layout.id)?.projectId, projectId);
   if (stage.world.branches.get(layout.id) === undefined) {
     give(
       {
@@ -196,8 +235,9 @@ function layOutBranch(accountId: string, projectId: string, layout: BranchLayout
         name: layout.name,
         parentId: layout.parent,
         protected: layout.protected,
+        queue: true,
       },
-      `project ${projectId}, branch ${layout.id}`,
+      what,
     );
   }
   layOutComputes(accountId, projectId, layout, stage, give);
@@ -205,6 +245,8 @@ function layOutBranch(accountId: string, projectId: string, layout: BranchLayout
 
 function layOutComputes(accountId: string, projectId: string, layout: BranchLayout, stage: LayoutStage, give: Give): void {
   for (const endpoint of layout.endpoints) {
+    const what = `project ${projectId}, branch ${layout.id}, endpoint ${endpoint.id}`;
+    checkOwner(what, stage.world.computes.get(endpoint.id)?.projectId, projectId);
     if (stage.world.computes.get(endpoint.id) !== undefined) continue;
     give(
       {
@@ -215,10 +257,16 @@ function layOutComputes(accountId: string, projectId: string, layout: BranchLayo
         branchId: layout.id,
         computeType: endpoint.type,
         options: optionsOf(endpoint),
+        queue: true,
       },
-      `project ${projectId}, branch ${layout.id}, endpoint ${endpoint.id}`,
+      what,
     );
   }
+}
+
+/** An id that is taken elsewhere would be laid out nowhere. */
+function checkOwner(what: string, owner: string | undefined, expected: string): void {
+  if (owner !== undefined && owner !== expected) throw new WorldFileError(`${what}: the id belongs to ${owner} in this world`);
 }
 
 function optionsOf(layout: ComputeLayout) {

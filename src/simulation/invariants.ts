@@ -1,8 +1,7 @@
 import { planOf } from "../platform/account.ts";
 import { delaySeconds } from "../platform/autosuspend.ts";
 import { cacheCapacity } from "../platform/cache.ts";
-import type { Compute } from "../platform/compute.ts";
-import { countConnections } from "../platform/connection.ts";
+import { countConnections, limitsInForce } from "../platform/connection.ts";
 import { maxConnections } from "../platform/sizes.ts";
 import type { SimTime } from "../platform/time.ts";
 import { profileOf, type World } from "../platform/world.ts";
@@ -98,9 +97,9 @@ export const INVARIANTS: readonly Invariant[] = [
     *violations(world) {
       const profile = profileOf(world);
       for (const compute of world.computes.values()) {
-        if (compute.phase.state !== "active" || isChanging(world, compute)) continue;
-        const { sizeCu, cache } = compute.phase;
-        const { minCu, maxCu } = compute.range;
+        if (compute.phase.state !== "active") continue;
+        const { sizeCu, cache, range } = compute.phase;
+        const { minCu, maxCu } = range;
         if (sizeCu < minCu || sizeCu > maxCu) yield `${compute.id} has ${sizeCu} CU outside of ${minCu} to ${maxCu}`;
         if (cache.used > cacheCapacity(profile, sizeCu)) yield `${compute.id} has ${cache.used} blocks in its cache`;
       }
@@ -112,8 +111,7 @@ export const INVARIANTS: readonly Invariant[] = [
       const profile = profileOf(world);
       for (const compute of world.computes.values()) {
         const open = countConnections(world, compute.id, now);
-        // Limits that an update has lowered count from the restart on.
-        const limit = isChanging(world, compute) ? Number.POSITIVE_INFINITY : maxConnections(profile, compute.range);
+        const limit = maxConnections(profile, limitsInForce(compute));
         if (open.direct > limit) yield `${compute.id} has ${open.direct} direct connections, ${limit} are allowed`;
         if (open.pooled > profile.pooledConnections) yield `${compute.id} has ${open.pooled} pooled connections`;
       }
@@ -234,12 +232,4 @@ export function checkInvariants(world: World, now: SimTime): InvariantReport {
     for (const message of invariant.violations(world, now)) violations.push({ invariant: invariant.name, message });
   }
   return { ok: violations.length === 0, checked: INVARIANTS.length, violations };
-}
-
-/** An update has been accepted and its restart is still to come. */
-function isChanging(world: World, compute: Compute): boolean {
-  for (const operation of world.operations.by("project", compute.projectId).values()) {
-    if (operation.endpointId === compute.id && operation.action === "suspend_compute") return true;
-  }
-  return false;
 }

@@ -67,7 +67,9 @@ export class Simulation {
       }
       if (this.#uncommitted.length >= stopAt) return false;
       this.#agenda.take();
-      this.#apply(decideDue(this.world, next.work, this.#context(next.at)));
+      const events = this.#apply(decideDue(this.world, next.work, this.#context(next.at)));
+      // Work that is due and does nothing would be due for ever.
+      if (events.length === 0) throw new Error(`${next.work.kind} ${next.work.id} is due and nothing comes of it`);
       plan(this.#agenda, this.world, next.work);
     }
     return true;

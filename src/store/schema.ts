@@ -153,7 +153,9 @@ export const connections = sqliteTable("connections", {
   inTransaction: flag().notNull(),
   waiting: flag().notNull(),
   until: instant(),
-  holdMs: integer(),
+  busyUntil: instant(),
+  lastsMs: integer(),
+  busyMs: integer(),
 });
 
 export const operations = sqliteTable(

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "../store/open.ts";
 import type { OpenHistory } from "./hosted-world.ts";
@@ -28,12 +28,21 @@ export class DataDirectory {
     this.#lock = lock;
   }
 
+  /** Whether there is a world of this name in the directory at `path`, without touching it. */
+  static hasWorld(path: string, name: string): boolean {
+    return existsSync(fileOf(path, name));
+  }
+
   /** How to open the file of a world, now and after a failure. */
   history(name: string): OpenHistory {
-    return () => openStore(join(this.path, "worlds", `${name}.sqlite`), this.#migrationsFolder);
+    return () => openStore(fileOf(this.path, name), this.#migrationsFolder);
   }
 
   release(): void {
     this.#lock.release();
   }
+}
+
+function fileOf(path: string, name: string): string {
+  return join(path, "worlds", `${name}.sqlite`);
 }

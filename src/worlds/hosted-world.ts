@@ -51,8 +51,7 @@ export class HostedWorld implements WorldHandle {
   #commit: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #dueTimer: { readonly at: SimTime; readonly timer: NodeJS.Timeout } | undefined;
-  /** A long advance ends at its next commit. */
-  #closing = false;
+  #ending = false;
   #closed = false;
 
   constructor(options: HostedWorldOptions) {
@@ -134,10 +133,15 @@ export class HostedWorld implements WorldHandle {
     return this.#alive().simulation.journal.sizeBytes();
   }
 
+  /** Nobody will wait for the end of a long advance: it stops at its next commit. */
+  endAdvance(): void {
+    this.#ending = true;
+  }
+
   /** Writes what is left to write, and lets go of the file. */
   async close(): Promise<void> {
-    if (this.#closing) return;
-    this.#closing = true;
+    if (this.#closed) return;
+    this.endAdvance();
     await this.#gate?.catch(() => undefined);
     if (this.#live !== undefined) this.#quietly(() => this.#commitNow());
     this.#closed = true;
@@ -222,7 +226,7 @@ export class HostedWorld implements WorldHandle {
       if (simulation.hasUncommittedEvents) this.#commitNow();
       if (done) return;
       await nextTurn();
-      if (this.#closing) throw new StoreUnavailable(`world "${this.name}" is closing; it stands at its last commit`);
+      if (this.#ending) throw new StoreUnavailable(`world "${this.name}" is closing; it stands at its last commit`);
     }
   }
 
