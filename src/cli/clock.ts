@@ -29,14 +29,20 @@ Examples:
   $ standin clock advance --next
   $ standin clock set manual`,
   );
-  addTargetOptions(clock.command("show", { isDefault: true }).description("what time it is in the world"))
+  addTargetOptions(
+    clock
+      .command("show", { isDefault: true })
+      .description("what time it is in the world")
+      .addHelpText("after", "\nExamples:\n  $ standin clock show\n  $ standin clock show --json"),
+  )
     .addOption(jsonOption())
     .action(async (options: Options) => print(options, await (await requireServer(options)).call<Clock>("GET", "/clock"), describe));
   addTargetOptions(
     clock
       .command("set")
       .argument("<mode>", "real, manual, or a factor like 60x", clockSetting)
-      .description("how the clock goes from now on"),
+      .description("how the clock goes from now on")
+      .addHelpText("after", "\nExamples:\n  $ standin clock set manual\n  $ standin clock set 60x"),
   )
     .addOption(jsonOption())
     .action(async ({ mode, factor }: ClockSetting, options: Options) => {
@@ -47,7 +53,11 @@ Examples:
     clock
       .command("advance")
       .argument("[by]", "for how long: 90s, 10m, 2h, 7d", durationMs)
-      .description("move the clock on and do what falls due"),
+      .description("move the clock on and do what falls due")
+      .addHelpText(
+        "after",
+        "\nExamples:\n  $ standin clock advance 5m\n  $ standin clock advance --to 2026-02-01T09:00:00Z\n  $ standin clock advance --next --json",
+      ),
   )
     .addOption(new Option("--to <instant>", "up to this instant").argParser(instant))
     .addOption(new Option("--next", "up to the next due work"))

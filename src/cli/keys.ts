@@ -24,7 +24,12 @@ Examples:
   $ standin keys revoke 3`,
   );
   const account = () => option("--account <id>", "whose key (default: the first account's)");
-  addTargetOptions(keys.command("create <name>").description("make a key and print it, for the only time"))
+  addTargetOptions(
+    keys
+      .command("create <name>")
+      .description("make a key and print it, for the only time")
+      .addHelpText("after", "\nExamples:\n  $ standin keys create ci\n  $ standin keys create ci --account acme --json"),
+  )
     .addOption(account())
     .addOption(jsonOption())
     .action(async (name: string, options: KeyOptions) => {
@@ -33,7 +38,12 @@ Examples:
       );
       process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
     });
-  addTargetOptions(keys.command("list").description("show the valid keys, without their secrets"))
+  addTargetOptions(
+    keys
+      .command("list")
+      .description("show the valid keys, without their secrets")
+      .addHelpText("after", "\nExamples:\n  $ standin keys list\n  $ standin keys list --account acme"),
+  )
     .addOption(account())
     .addOption(jsonOption())
     .action(async (options: KeyOptions) => {
@@ -47,7 +57,8 @@ Examples:
     keys
       .command("revoke")
       .argument("<id>", "number of the key, see: standin keys list", integer(1, Number.MAX_SAFE_INTEGER))
-      .description("end a key, at once and for ever"),
+      .description("end a key, at once and for ever")
+      .addHelpText("after", "\nExamples:\n  $ standin keys revoke 3"),
   )
     .addOption(jsonOption())
     .action(async (id: number, options: KeyOptions) => {

@@ -39,7 +39,11 @@ export function integer(minimum: number, maximum: number) {
 }
 
 export function instant(text: string): SimTime {
-  const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  const match = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text);
+  const [, year, month, day] = (match ?? []).map(Number);
+  // `Date.parse` takes the 30th of February for the 2nd of March.
+  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
+  const at = match !== null && isDay ? Date.parse(text) : Number.NaN;
   if (at >= 0) return at;
   throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z.");
 }

@@ -9,6 +9,7 @@ import type { HostedWorld } from "../worlds/hosted-world.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 import { createLog, type Log } from "./log.ts";
+import { DEFAULT_DATA } from "./options.ts";
 import type { ServeOptions } from "./serve.ts";
 import { forgetServer, rememberServer } from "./server-file.ts";
 import { VERSION } from "./version.ts";
@@ -164,13 +165,14 @@ function announce({ world, apiKey, settings, isNew }: OpenedWorld, origin: strin
   }
   process.stdout.write(`standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n`);
   if (!isNew || apiKey === undefined) return;
+  const where = options.data === DEFAULT_DATA ? "" : ` --data ${options.data}`;
   const key = options.apiKey === undefined ? `\nYour API key, shown this once:\n\n  ${apiKey}\n` : "";
   process.stdout.write(`${key}
 Three commands to try:
 
   curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"project":{"name":"shop"}}' ${apiUrl}/projects
-  npx standin status
-  npx standin clock advance 5m
+  npx standin status${where}
+  npx standin clock advance 5m${where}
 
 `);
 }

@@ -71,7 +71,8 @@ function fill<T>(table: { load(row: T): void }, rows: readonly Record<string, un
 function close(sqlite: BetterSqlite3.Database): void {
   try {
     sqlite.pragma("wal_checkpoint(TRUNCATE)");
-  } finally {
-    sqlite.close();
+  } catch {
+    // On a full disk the log stays beside the file, and the next opening reads both.
   }
+  sqlite.close();
 }

@@ -22,8 +22,10 @@ export const tellActivity: fc.Arbitrary<Command> = fc
     blocks: fc.option(blocks, { nil: undefined }),
     queries: fc.constantFrom(undefined, 0, 7),
   })
-  .map(({ index, afterMs, kind, durationMs, connectionId, ...rest }) =>
-    command(
+  .map(({ index, afterMs, kind, durationMs, connectionId: id, ...rest }) => {
+    // Who disconnects says from what.
+    const connectionId = kind === "disconnect" ? (id ?? "a") : id;
+    return command(
       `activity on compute ${index} after ${afterMs} ms: ${JSON.stringify({ kind, durationMs, connectionId, ...rest })}`,
       ({ endpoints }) => endpoints.length > 0,
       async (model, stage) => {
@@ -50,8 +52,8 @@ export const tellActivity: fc.Arbitrary<Command> = fc
           expect(told).toMatchObject({ outcome: "served", woke: false, waited_ms: 0 });
         else if (settled) expect(told).toMatchObject({ woke: true, waited_ms: START_DELAY_MS[model.durations] });
       },
-    ),
-  );
+    );
+  });
 
 /** More clients at once than there may be. */
 export const tellCrowd: fc.Arbitrary<Command> = fc
@@ -66,9 +68,12 @@ export const tellCrowd: fc.Arbitrary<Command> = fc
           index,
         );
         const stats = await stage.double().sim("GET", `/endpoints/${endpoint.id}/stats`);
+        // Limits that an update has changed count from the restart on.
+        const changing = await isBusy(model, stage, endpoint.project);
+        if (!changing) expect(stats.body.max_connections).toBe(maxConnections(endpoint));
+        const room = Math.max(0, stats.body.max_connections - stats.body.connections.direct);
         const one = { endpoint_id: endpoint.id, kind: "connect", duration_ms: durationMs };
         const { body } = await stage.double().sim("POST", "/activity", Array(clients).fill(one));
-        const room = Math.max(0, maxConnections(endpoint) - stats.body.connections.direct);
         const refused = body.activities.filter(({ code }: { code?: string }) => code === "TOO_MANY_CONNECTIONS");
         expect(refused.length).toBe(Math.max(0, clients - room));
         endpoint.project.stirredAt = model.now;

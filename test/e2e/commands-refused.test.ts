@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Served, serve, standin, temporaryDirectory } from "../support/process.ts";
+import { type Client, clientOf, journalOf, newDirectory } from "../support/running.ts";
+
+const directory = temporaryDirectory();
+let served: Served;
+let client: Client;
+
+beforeAll(async () => {
+  served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
+  client = clientOf(served.ready);
+});
+
+afterAll(async () => {
+  await served.kill("SIGKILL");
+  directory.remove();
+});
+
+test.each([
+  [["keys", "revoke", "99"], 1, /not found/],
+  [["keys", "revoke", "first"], 2, /whole number/],
+  [["keys", "create"], 2, /missing required argument 'name'/],
+  [["keys", "create", ""], 1, /key_name/],
+  [["keys", "create", "n".repeat(65)], 1, /key_name.*64/],
+  [["clock", "advance"], 2, /a duration like 5m, --to <instant>, --next/],
+  [["clock", "advance", "5m", "--next"], 2, /one of/],
+  [["clock", "advance", "later"], 2, /90s, 10m, 2h or 7d/],
+  [["clock", "advance", "--to", "2025-01-01T00:00:00Z"], 1, /only forward/],
+  [["clock", "set", "fast"], 2, /real, manual, or a factor like 60x/],
+  [["clock", "set"], 2, /missing required argument 'mode'/],
+  [["wait", "--endpoint", "ep-none-1"], 2, /--endpoint and --state go together/],
+  [["wait", "--endpoint", "ep-none-1", "--state", "asleep"], 2, /init, active, idle/],
+  [["wait", "--operation", "none", "--project", "none"], 2, /at a time/],
+  [["wait", "--project", "none"], 1, /"none" not found/],
+  [["wait", "--timeout", "soon"], 2, /90s, 10m/],
+])("%j against a server ends with code %i and says why", async (args, code, message) => {
+  const before = await journalOf(client);
+  const refused = await standin([...args, "--data", directory.path]);
+  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code, stdout: "" });
+  expect(refused.stderr).toMatch(message);
+  expect(refused.stderr).not.toMatch(/^ {4}at /m);
+  expect(await journalOf(client)).toEqual(before);
+});
+
+test.each([[["status"]], [["clock", "show"]], [["clock", "advance", "5m"]], [["env"]], [["wait", "--project", "p"]]])(
+  "%j without a server ends with code 1 and says how to start one",
+  async (args) => {
+    const data = newDirectory();
+    const refused = await standin([...args, "--data", data]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`standin serve --data ${data}`);
+  },
+);
+
+test("a command does not take the file of a killed server for a server", async () => {
+  const data = newDirectory();
+  const killed = await serve(data);
+  await killed.kill("SIGKILL");
+  const refused = await standin(["status", "--data", data]);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain("no server answers");
+});

@@ -1,0 +1,207 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import { expect, onTestFinished, type TestContext, test } from "vitest";
+import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
+import { openStore } from "../../src/store/open.ts";
+import { SqliteJournal } from "../../src/store/sqlite-journal.ts";
+import type { OpenHistory } from "../../src/worlds/hosted-world.ts";
+import { API_KEY, createDouble, START } from "../support/double.ts";
+import { type Client, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+
+const WITH_KEY = { key: API_KEY, env: { STANDIN_API_KEY: API_KEY } };
+
+test("SQLite finds no room for a page: 503, nothing half done, and all works again when there is room", async () => {
+  const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
+  const double = await createDouble({ open: disk.open });
+  await projectOn(double);
+  disk.setLimit("here");
+  await expectRefusal(double, "database or disk is full");
+
+  // One turn of the event loop is one commit: all of it, or nothing.
+  const before = await everything(double);
+  const burst = await Promise.all(Array.from({ length: 30 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })));
+  expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(await everything(double)).toEqual(before);
+
+  disk.setLimit("none");
+  await expectRoom(double);
+  await double.close();
+});
+
+test("due work that cannot be kept has not happened, and happens at its due time when there is room", async () => {
+  const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
+  const double = await createDouble({ open: disk.open });
+  const twin = await createDouble();
+  for (const world of [double, twin]) await layDownTraffic(world);
+  disk.setLimit("here");
+  const before = await everything(double);
+  const advance = { to: new Date(START + 40 * 86_400_000).toISOString() };
+  expect((await double.sim("POST", "/clock/advance", advance)).status).toBe(503);
+  expect(await everything(double)).toEqual(before);
+
+  disk.setLimit("none");
+  for (const world of [double, twin]) expect((await world.sim("POST", "/clock/advance", advance)).status).toBe(200);
+  expect(await everything(double)).toEqual(await everything(twin));
+  await expectRoom(double);
+  await double.close();
+});
+
+test("a world that cannot be opened again answers 503 while its process lives, and heals by itself", async () => {
+  const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
+  let isBroken = false;
+  const open: OpenHistory = () => {
+    if (isBroken) throw new Error("the disk is away");
+    return disk.open();
+  };
+  const double = await createDouble({ open });
+  await projectOn(double);
+  disk.setLimit("here");
+  await expectRefusal(double);
+  const before = await everything(double);
+  isBroken = true;
+  const burst = await Promise.all(Array.from({ length: 40 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })));
+  expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([503]));
+  for (const path of ["/health", "/health/ready", "/state", "/clock"]) {
+    expect(await double.sim("GET", path)).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  }
+  expect(await double.api("GET", "/projects")).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  expect((await double.sim("GET", "/health/live")).status).toBe(200);
+  isBroken = false;
+  expect(await everything(double)).toEqual(before);
+  disk.setLimit("none");
+  await expectRoom(double);
+});
+
+test("a server whose files may grow no further answers 503, goes on reading, and ends cleanly", async () => {
+  const data = newDirectory();
+  // The limit of a process on the size of its files needs no rights: beyond it, a write fails as on a full disk.
+  const prefix = ["bash", "-c", 'ulimit -f 600; exec "$@"', "limited"];
+  const server = await start(data, ["--clock", "manual"], { ...WITH_KEY, prefix });
+  const { path } = await projectOn(server);
+  await expectRefusal(server);
+  for (let read = 0; read < 3; read += 1) expect((await server.api("GET", path)).status).toBe(200);
+  const before = await everything(server);
+  expect(await server.kill("SIGTERM"), server.stderr().slice(-2000)).toBe(0);
+
+  const roomy = await start(data, [], { key: API_KEY });
+  expect(await everything(roomy)).toEqual(before);
+  await expectRoom(roomy);
+});
+
+test("a server on a disk that is full answers 503, and works again when there is room", async (context) => {
+  const disk = mountSmallDisk(context);
+  const server = await start(join(disk, "data"), ["--clock", "manual"], WITH_KEY);
+  await projectOn(server);
+  const ballast = join(disk, "ballast");
+  fill(ballast);
+  await expectRefusal(server);
+  rmSync(ballast);
+  await expectRoom(server);
+
+  const before = await everything(server);
+  fill(ballast);
+  await server.kill("SIGKILL");
+  rmSync(ballast);
+  const restarted = await start(join(disk, "data"), [], { key: API_KEY });
+  expect(await everything(restarted)).toEqual(before);
+});
+
+/** Writes until there is no room, and until it stays so; each refusal must have changed nothing. */
+async function expectRefusal(client: Client, reason = "nothing was changed"): Promise<void> {
+  let refused = 0;
+  for (let call = 0; refused < 5; call += 1) {
+    expect(call, "the disk never became full").toBeLessThan(5_000);
+    const before = refused > 0 ? await everything(client) : undefined;
+    const { status, headers, body } = await client.api("POST", "/api_keys", { key_name: "k".repeat(60) });
+    if (status === 200) refused = 0;
+    if (status === 200) continue;
+    refused += 1;
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: { request_id: headers.get("x-request-id"), code: "STORE_UNAVAILABLE", message: expect.stringContaining(reason) },
+    });
+    if (before !== undefined) expect(await everything(client)).toEqual(before);
+  }
+}
+
+async function expectRoom(client: Client): Promise<void> {
+  const before = (await journalOf(client)).length;
+  const { status, body } = await client.api("POST", "/api_keys", { key_name: "room" });
+  expect(status).toBe(200);
+  expect((await client.api("GET", "/users/me", undefined, body.key)).status).toBe(200);
+  const events = await journalOf(client);
+  expect(events.length).toBe(before + 1);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect((await client.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
+}
+
+/** More of it than fits into the pages that a world has anyway. */
+async function layDownTraffic(client: Client): Promise<void> {
+  const { endpointId } = await projectOn(client);
+  const at = (index: number) => new Date(START + (index + 1) * 1_200_000).toISOString();
+  const activities = Array.from({ length: 2000 }, (_, index) => ({ endpoint_id: endpointId, at: at(index) }));
+  expect((await client.sim("POST", "/activity", activities)).status).toBe(200);
+}
+
+async function everything(client: Client) {
+  const { body: state } = await client.sim("GET", "/state");
+  const { body: clock } = await client.sim("GET", "/clock");
+  return { state, clock, events: await journalOf(client) };
+}
+
+/** A world's file whose pages may be limited to those that it has: SQLite then answers SQLITE_FULL, as on a disk without room. */
+function limitedDisk(path: string) {
+  let pages: number | undefined;
+  let sqlite: BetterSqlite3.Database | undefined;
+  const apply = () => sqlite?.pragma(`max_page_count = ${pages ?? 2 ** 30}`);
+  const open: OpenHistory = () => {
+    const store = openStore(path, MIGRATIONS_FOLDER);
+    const file = new BetterSqlite3(path);
+    file.pragma("synchronous = FULL");
+    sqlite = file;
+    apply();
+    const last = { seq: store.world.seq, at: store.world.at };
+    const close = () => {
+      file.close();
+      store.close();
+    };
+    return { ...store, journal: new SqliteJournal(file, drizzle(file, { casing: "snake_case" }), last), close };
+  };
+  const setLimit = (limit: "here" | "none") => {
+    pages = limit === "none" ? undefined : (sqlite?.pragma("page_count", { simple: true }) as number);
+    apply();
+  };
+  return { open, setLimit };
+}
+
+const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: "ignore" });
+
+/** A file system of 2 MiB that goes with the test; where this user may not mount one, the test is skipped. */
+function mountSmallDisk(context: TestContext): string {
+  const directory = newDirectory();
+  try {
+    run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory);
+  } catch {
+    context.skip("only who may mount a tmpfs has a small disk to fill");
+  }
+  onTestFinished(() => {
+    run("umount", "-l", directory);
+  });
+  return directory;
+}
+
+/** Fills the disk that `path` is on, to its last byte. */
+function fill(path: string): void {
+  const file = openSync(path, "w");
+  for (let size = 65_536; size >= 1; ) {
+    try {
+      writeSync(file, Buffer.alloc(size));
+    } catch {
+      size /= 2;
+    }
+  }
+  closeSync(file);
+}

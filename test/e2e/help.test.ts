@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { standin } from "../support/process.ts";
+
+const COMMANDS = ["serve", "status", "clock", "keys", "env", "wait"];
+const BELOW = { clock: ["show", "set", "advance"], keys: ["create", "list", "revoke"] };
+
+test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`))])(
+  "standin %s --help ends with code 0 and has examples",
+  async (command) => {
+    const { code, stdout, stderr } = await standin([...command.split(" "), "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`^Usage: standin ${command} `));
+    expect(stdout).toMatch(/^Examples:\n(.*\n)* {2}\$ .*standin /m);
+  },
+);
+
+test("standin --help lists every command, and nothing else", async () => {
+  const { code, stdout } = await standin(["--help"]);
+  expect(code).toBe(0);
+  const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+  expect(listed.filter((name) => name !== "help").sort()).toEqual([...COMMANDS].sort());
+});
+
+test("the version is the package's", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  expect(await standin(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test.each([[[]], [["sreve"]], [["--colour"]], [["keys"]]])("standin %j is no command: code 2, and what there is", async (args) => {
+  const { code, stdout, stderr } = await standin(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/--help|Usage: standin/);
+});

@@ -1,0 +1,184 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { launch, standin } from "../support/process.ts";
+import { clientOf, journalOf, newDirectory, start } from "../support/running.ts";
+
+const API_KEY = "given-key-of-these-tests-0123456789";
+const ALL_IN_ENVIRONMENT = {
+  STANDIN_PORT: "0",
+  STANDIN_HOST: "localhost",
+  STANDIN_CLOCK: "manual",
+  STANDIN_START_AT: "2026-03-01T00:00:00Z",
+  STANDIN_SEED: "77",
+  STANDIN_PROFILE: "2026",
+  STANDIN_PLAN: "free",
+  STANDIN_OPERATIONS: "immediate",
+  STANDIN_START_DELAY: "1s..5s",
+  STANDIN_API_KEY: API_KEY,
+  STANDIN_CONTROL_TOKEN: "control-token",
+  STANDIN_RATE_LIMIT: "1",
+  STANDIN_LOG_LEVEL: "debug",
+  STANDIN_JSON: "1",
+};
+
+/** A server whose every setting comes from its environment, but for these flags. */
+async function startFromEnvironment(args: readonly string[], env: Record<string, string>) {
+  const server = launch(["serve", ...args], env);
+  onTestFinished(async () => void (await server.kill("SIGKILL")));
+  const ready = JSON.parse(await server.printed(/^.*\n/));
+  const controlToken = args.includes("--control-token") ? "flag-token" : env["STANDIN_CONTROL_TOKEN"];
+  return { ...server, ready, ...clientOf(ready, undefined, controlToken) };
+}
+
+test("every flag may be an environment variable", async () => {
+  const data = newDirectory();
+  const file = join(newDirectory(), "world.yaml");
+  writeFileSync(file, "version: 1\naccounts: [{ id: laid-out }]\n");
+  const server = await startFromEnvironment([], { ...ALL_IN_ENVIRONMENT, STANDIN_DATA: data, STANDIN_SEED_FILE: file });
+  expect(server.ready.api_url).toMatch(/^http:\/\/localhost:\d+\/api\/v2$/);
+  expect(server.ready.api_key).toBe(API_KEY);
+  const { body: state } = await server.sim("GET", "/state");
+  expect(state.world).toMatchObject({
+    seed: 77,
+    profile: "2026",
+    plan: "free",
+    operations: "immediate",
+    start_delay: { kind: "uniform", min_ms: 1000, max_ms: 5000 },
+  });
+  expect(state.accounts.map(({ id }: { id: string }) => id)).toEqual(["laid-out"]);
+  expect((await server.sim("GET", "/clock")).body).toMatchObject({ now: "2026-03-01T00:00:00.000Z", mode: "manual" });
+  expect((await clientOf(server.ready).sim("GET", "/clock")).status).toBe(401);
+  const statuses = await Promise.all(Array.from({ length: 41 }, async () => (await server.api("GET", "/projects")).status));
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  expect(server.stderr()).toContain('"path":"/api/v2/projects"');
+});
+
+test("a flag wins over its environment variable", async () => {
+  const data = newDirectory();
+  const flags = {
+    "--data": data,
+    "--port": "0",
+    "--host": "127.0.0.1",
+    "--clock": "manual",
+    "--start-at": "2026-04-01",
+    "--seed": "78",
+    "--profile": "2024",
+    "--plan": "paid",
+    "--operations": "timed",
+    "--start-delay": "2s",
+    "--api-key": `flag-${API_KEY}`,
+    "--control-token": "flag-token",
+    "--log-level": "error",
+  };
+  const env = { ...ALL_IN_ENVIRONMENT, STANDIN_DATA: join(data, "of-the-environment"), STANDIN_PORT: "1", STANDIN_CLOCK: "60x" };
+  const server = await startFromEnvironment(Object.entries(flags).flat(), env);
+  expect(server.ready).toMatchObject({ api_url: expect.stringContaining("127.0.0.1"), api_key: `flag-${API_KEY}` });
+  expect((await server.sim("GET", "/state")).body.world).toMatchObject({
+    seed: 78,
+    profile: "2024",
+    plan: "paid",
+    operations: "timed",
+    start_delay: { kind: "fixed", ms: 2000 },
+  });
+  expect((await server.sim("GET", "/clock")).body).toMatchObject({ now: "2026-04-01T00:00:00.000Z" });
+  expect(server.stderr()).toBe("");
+});
+
+test("flags that shape a world are refused when they contradict it, naming what it has, and stay when they are left out", async () => {
+  const data = newDirectory();
+  const shape = ["--clock", "manual", "--seed", "5", "--start-at", "2026-01-01T00:00:00Z", "--profile", "2026", "--plan", "free"];
+  const first = await start(data, shape);
+  const settings = (await first.sim("GET", "/state")).body.world;
+  await first.kill("SIGTERM");
+  for (const [flag, value, has] of [
+    ["--seed", "6", "5"],
+    ["--start-at", "2026-01-01T00:00:01Z", "2026-01-01T00:00:00.000Z"],
+    ["--profile", "2024", "2026"],
+    ["--plan", "paid", "free"],
+  ] as const) {
+    const refused = await standin(["serve", "--data", data, "--port", "0", flag, value]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`${flag} ${has}`);
+    expect(refused.stderr).toContain("--data");
+  }
+  const key = first.ready.api_key as string;
+  for (const args of [[], shape]) {
+    const server = await start(data, args, { key });
+    expect((await server.sim("GET", "/state")).body.world).toEqual(settings);
+    await server.kill("SIGTERM");
+  }
+});
+
+test.each(["manual", "real", "60x"])("on a %s clock, the same command line starts the same world again", async (clock) => {
+  const data = newDirectory();
+  const shape = ["--clock", clock, "--seed", "5", "--start-at", "2026-01-01T00:00:00Z", "--profile", "2026", "--plan", "free"];
+  const first = await start(data, shape);
+  const { body: state } = await first.sim("GET", "/state");
+  await first.kill("SIGTERM");
+  const second = await start(data, shape);
+  expect((await second.sim("GET", "/state")).body).toEqual(state);
+});
+
+test("how long operations take may change with each start, and is a fact of history", async () => {
+  const data = newDirectory();
+  const first = await start(data, ["--clock", "manual"]);
+  await first.kill("SIGTERM");
+  const second = await start(data, ["--operations", "immediate", "--start-delay", "9s"], { key: first.ready.api_key as string });
+  const { body } = await second.api("POST", "/projects", { project: {} });
+  expect((await second.api("GET", `/projects/${body.project.id}/endpoints`)).body.endpoints[0].current_state).toBe("active");
+  const changes = (await journalOf(second)).filter(({ type }) => type === "WorldConfigured");
+  expect(changes).toMatchObject([{ changes: { operations: "immediate", start_delay: { kind: "fixed", ms: 9000 } } }]);
+  await second.kill("SIGTERM");
+  const third = await start(data, ["--operations", "immediate"]);
+  expect((await journalOf(third)).filter(({ type }) => type === "WorldConfigured")).toEqual(changes);
+});
+
+test.each([
+  [["--port", "70000"], /--port.*0 to 65535/],
+  [["--port", "web"], /--port.*whole number/],
+  [["--clock", "fast"], /--clock.*real, manual, or a factor like 60x/],
+  [["--clock", "0x"], /--clock.*60x/],
+  [["--start-at", "yesterday"], /--start-at.*2026-01-31T12:00:00Z/],
+  [["--start-at", "2026-02-30T00:00:00Z"], /--start-at/],
+  [["--start-at", "1969-12-31T23:59:59Z"], /--start-at/],
+  [["--seed", "-1"], /--seed.*whole number/],
+  [["--seed", "1.5"], /--seed.*whole number/],
+  [["--profile", "1999"], /--profile.*2024, 2026/],
+  [["--plan", "gold"], /--plan.*paid, free/],
+  [["--operations", "slow"], /--operations.*timed, immediate/],
+  [["--start-delay", "soon"], /--start-delay.*1s\.\.5s/],
+  [["--start-delay", "5s..1s"], /--start-delay/],
+  [["--log-level", "loud"], /--log-level.*debug, info/],
+  [["--api-key", "with a space, so that no header can carry it"], /--api-key/],
+  [["--control-token", "with a space"], /--control-token/],
+  [["--colour"], /--colour/],
+  [["now"], /too many arguments|now/],
+])("serve %j is refused with code 2, naming what is right, before anything is made", async (args, message) => {
+  const data = join(newDirectory(), "data");
+  const refused = await standin(["serve", "--data", data, ...(args.includes("--port") ? [] : ["--port", "0"]), ...args]);
+  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
+  expect(refused.stderr).toMatch(message);
+  expect(refused.stderr).not.toMatch(/^ {4}at /m);
+  expect(existsSync(data)).toBe(false);
+});
+
+test("a bad value in the environment is refused like one on the command line", async () => {
+  const refused = await standin(["serve", "--data", newDirectory()], { STANDIN_PORT: "web" });
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toMatch(/STANDIN_PORT|--port/);
+});
+
+test.each([["0"], ["false"]])("a switch set to %s in the environment is off", async (off) => {
+  const server = await start(newDirectory(), [], { env: { STANDIN_RATE_LIMIT: off } });
+  const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await server.api("GET", "/projects")).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+});
+
+test("a data directory that cannot be one is named", async () => {
+  const file = join(newDirectory(), "file");
+  writeFileSync(file, "");
+  const refused = await standin(["serve", "--data", file, "--port", "0"]);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain(file);
+});

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { chronicleOf, type Entry, journalOf, jumpOf, tell } from "../support/chronicle.ts";
+import { createDouble, type Double } from "../support/double.ts";
+import { type CommandSequence, commandSequences, play } from "../support/model/commands.ts";
+import { expectHolds } from "../support/properties.ts";
+import { createStoredDouble } from "../support/stored-double.ts";
+
+const sequences = commandSequences({ keys: false });
+
+/** Draws start delays, so that chance has a part in every one of these worlds. */
+const OPTIONS = { seed: 7, startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 } } as const;
+
+/** What happened in a world to which all this was done, and what it was told. */
+async function happenedIn(double: Double, commands: CommandSequence): Promise<{ journal: unknown[]; entries: Entry[]; text: string }> {
+  const chronicle = chronicleOf(double);
+  try {
+    await play(commands, { double: () => chronicle.double }, "drawn");
+    const text = await (await double.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text();
+    return { journal: await journalOf(double), entries: chronicle.entries, text };
+  } finally {
+    await double.close();
+  }
+}
+
+test("the same seed and the same commands give the same journal, byte for byte", async () => {
+  await expectHolds(
+    fc.asyncProperty(sequences, async (commands) => {
+      const { entries, text } = await happenedIn(await createDouble(OPTIONS), commands);
+      const again = await createDouble(OPTIONS);
+      for (const entry of entries) await tell(again, entry);
+      expect(await (await again.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text()).toBe(text);
+      await again.close();
+    }),
+    60,
+  );
+});
+
+test("another seed gives other ids", async () => {
+  const [one, other] = [await createDouble({ seed: 1 }), await createDouble({ seed: 2 })];
+  const ids = await Promise.all(
+    [one, other].map(async (double) => (await double.api("POST", "/projects", { project: {} })).body.project.id),
+  );
+  expect(ids[0]).not.toBe(ids[1]);
+});
+
+test("advancing by a and then by b equals advancing by a + b", async () => {
+  const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 });
+  await expectHolds(
+    fc.asyncProperty(sequences, shares, async (commands, shares) => {
+      const { entries, journal } = await happenedIn(await createDouble(OPTIONS), commands);
+      const inSteps = await createDouble(OPTIONS);
+      for (const entry of entries) {
+        let left = jumpOf(entry);
+        if (left === undefined) {
+          await tell(inSteps, entry);
+          continue;
+        }
+        for (const share of shares) {
+          const by = Math.floor(left * share);
+          left -= by;
+          await tell(inSteps, { ...entry, body: { by } });
+        }
+        await tell(inSteps, { ...entry, body: { by: left } });
+      }
+      expect(await journalOf(inSteps)).toEqual(journal);
+      await inSteps.close();
+    }),
+    60,
+  );
+});
+
+test("a world in a file has the same journal as one in memory, however often it is stopped and started", async () => {
+  await expectHolds(
+    fc.asyncProperty(sequences, fc.uniqueArray(fc.nat(50), { maxLength: 8 }), async (commands, stops) => {
+      const { entries, journal } = await happenedIn(await createDouble(OPTIONS), commands);
+      const stored = await createStoredDouble(OPTIONS);
+      try {
+        for (const [index, entry] of entries.entries()) {
+          if (stops.includes(index)) await stored.reopen();
+          await tell(stored.double(), entry);
+        }
+        expect(await journalOf(stored.double())).toEqual(journal);
+      } finally {
+        await stored.end();
+      }
+    }),
+    40,
+  );
+});

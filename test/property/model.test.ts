@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { test } from "vitest";
+import { createDouble } from "../support/double.ts";
+import { commandSequences, play } from "../support/model/commands.ts";
+import { expectHolds } from "../support/properties.ts";
+import { createStoredDouble } from "../support/stored-double.ts";
+
+test("whatever clients do, the double answers as the platform's rules say and its invariants hold", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences(), async (commands) => {
+      const double = await createDouble();
+      try {
+        await play(commands, { double: () => double });
+      } finally {
+        await double.close();
+      }
+    }),
+    250,
+  );
+});
+
+test("where operations take no time, nobody ever meets a 423", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences({ maxCommands: 30 }), async (commands) => {
+      const double = await createDouble({ operations: "immediate" });
+      try {
+        await play(commands, { double: () => double }, "none");
+      } finally {
+        await double.close();
+      }
+    }),
+    100,
+  );
+});
+
+test("a double that is stopped and started again goes on as if nothing had been", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
+      const stored = await createStoredDouble();
+      try {
+        await play(commands, stored);
+      } finally {
+        await stored.end();
+      }
+    }),
+    60,
+  );
+});

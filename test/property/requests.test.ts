@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
+import { renderState } from "../../src/control/state.ts";
+import { replay } from "../../src/simulation/replay.ts";
+import { openStore } from "../../src/store/open.ts";
+import { START } from "../support/double.ts";
+import { temporaryDirectory } from "../support/process.ts";
+import { expectHolds } from "../support/properties.ts";
+import { likelyRequest, type RandomRequest, randomRequest, requestOf } from "../support/requests/random-requests.ts";
+import { createWorldUnderFire, type UnderFire } from "../support/requests/world-under-fire.ts";
+
+/** Nobody waits here for a world that does not move. */
+const PATIENCE_MS = 20;
+
+/** So that whatever clock mode is asked for, the same requests find the same world. */
+function stopTheWall(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: START });
+}
+
+test("whatever is sent, the double never breaks: errors have the documented shape, and what is refused has changed nothing", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(randomRequest, { minLength: 1, maxLength: 40, size: "max" }), async (requests) => {
+      stopTheWall();
+      const underFire = await createWorldUnderFire();
+      try {
+        for (const request of requests) await expectSaneAnswer(underFire, request);
+        const invariants = await underFire.app.request("http://localhost/_sim/invariants");
+        expect(await invariants.json()).toMatchObject({ ok: true });
+      } finally {
+        await underFire.close();
+        vi.useRealTimers();
+      }
+    }),
+    120,
+  );
+});
+
+test("what is accepted, however odd, is found again in the world's file", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }), async (requests) => {
+      stopTheWall();
+      const directory = temporaryDirectory();
+      const path = `${directory.path}/world.sqlite`;
+      const underFire = await createWorldUnderFire(path);
+      try {
+        for (const request of requests) await expectSaneAnswer(underFire, request);
+        const state = JSON.parse(await underFire.state());
+        await underFire.close();
+        const stored = openStore(path, MIGRATIONS_FOLDER);
+        const folded = replay(stored.journal.events(0, Number.MAX_SAFE_INTEGER));
+        stored.close();
+        expect(JSON.parse(JSON.stringify(renderState(stored.world)))).toEqual(state);
+        expect(JSON.parse(JSON.stringify(renderState(folded)))).toEqual(state);
+      } finally {
+        await underFire.close();
+        directory.remove();
+        vi.useRealTimers();
+      }
+    }),
+    60,
+  );
+});
+
+async function expectSaneAnswer(underFire: UnderFire, random: RandomRequest): Promise<void> {
+  const { app, bugs, names } = underFire;
+  const patience = new AbortController();
+  const request = requestOf(random, names, patience.signal);
+  if (request === undefined) return;
+  const before = await underFire.state();
+  const timer = request.url.includes("/wait") ? setTimeout(() => patience.abort(), PATIENCE_MS) : undefined;
+  const response = await app.fetch(request);
+  clearTimeout(timer);
+  const { status } = response;
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const text = isStream ? "" : await response.text();
+  await (isStream ? response.body?.cancel() : undefined);
+  expect(bugs, `${status} ${text}`).toEqual([]);
+  expect(status < 500 || status === 501, `${status} ${text}`).toBe(true);
+  if (status >= 300 && request.method !== "HEAD") {
+    const body = JSON.parse(text);
+    expect(body).toEqual({ request_id: expect.any(String), code: expect.stringMatching(/^[A-Z_]+$/), message: expect.stringMatching(/./) });
+    expect(response.headers.get("x-request-id")).toBe(body.request_id);
+  }
+  if (status >= 400) expect(await underFire.state(), `${status} has changed nothing`).toBe(before);
+}

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { renderState } from "../../src/control/state.ts";
+import { replay } from "../../src/simulation/replay.ts";
+import { createDouble } from "../support/double.ts";
+import { commandSequences, play } from "../support/model/commands.ts";
+import { expectHolds } from "../support/properties.ts";
+import { createStoredDouble } from "../support/stored-double.ts";
+
+const ALL = Number.MAX_SAFE_INTEGER;
+
+test("a history folded into an empty world gives the world that lived it", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences(), async (commands) => {
+      const double = await createDouble();
+      await play(commands, { double: () => double });
+      const lived = await double.world.turn(({ world }) => renderState(world));
+      const replayed = renderState(replay(await double.world.events(0, ALL)));
+      expect(replayed).toEqual(lived);
+      await double.close();
+    }),
+    80,
+  );
+});
+
+test("a history tells the same after it has been written down and read", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences(), async (commands) => {
+      const double = await createDouble();
+      await play(commands, { double: () => double });
+      const events = await double.world.events(0, ALL);
+      const read = JSON.parse(JSON.stringify(events));
+      expect(JSON.stringify(renderState(replay(read)))).toBe(JSON.stringify(renderState(replay(events))));
+      await double.close();
+    }),
+    40,
+  );
+});
+
+test("the tables of a world's file hold what its journal folds to", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
+      const stored = await createStoredDouble();
+      try {
+        await play(commands, stored);
+        const { world, journal, close } = await stored.load();
+        const folded = replay(journal.events(0, ALL));
+        close();
+        expect(renderState(world)).toEqual(renderState(folded));
+      } finally {
+        await stored.end();
+      }
+    }),
+    30,
+  );
+});
