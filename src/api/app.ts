@@ -42,7 +42,7 @@ export function createApi(options: ApiOptions): Hono {
 }
 
 /** The public operations that these routes answer. */
-export function servedOperations(families: readonly Hono[]): Set<string> {
+function servedOperations(families: readonly Hono[]): Set<string> {
   const routes = new Set(families.flatMap((family) => family.routes.map(({ method, path }) => `${method} ${path}`)));
   return new Set(
     PUBLIC_OPERATIONS.filter(({ method, path }) => routes.has(`${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`)).map(

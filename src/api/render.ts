@@ -34,7 +34,7 @@ function optionalTimestamp(at: SimTime | undefined): string | undefined {
 }
 
 /** R: `pending_state` is there in answers that change a compute, and until it has settled; never in lists. */
-export function renderEndpoint(compute: Compute, now: SimTime, pendingState?: EndpointState) {
+function renderEndpoint(compute: Compute, now: SimTime, pendingState?: EndpointState) {
   return present({
     host: computeHost(compute),
     id: compute.id,
@@ -66,7 +66,7 @@ export function renderEndpoint(compute: Compute, now: SimTime, pendingState?: En
 }
 
 /** While something runs, a compute was last active just now. */
-export function lastActive(compute: Compute, now: SimTime): SimTime | undefined {
+function lastActive(compute: Compute, now: SimTime): SimTime | undefined {
   if (compute.lastActiveAt === undefined) return undefined;
   const inTransaction = compute.phase.state === "active" && compute.phase.openTransactions > 0;
   return inTransaction ? now : Math.min(now, compute.lastActiveAt);

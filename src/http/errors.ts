@@ -36,7 +36,7 @@ const STATUS_OF = {
 } as const satisfies Record<RefusalCode, number>;
 
 /** Errors that stop at the boundary, before any rule is asked. */
-export type BoundaryCode =
+type BoundaryCode =
   | "UNAUTHORIZED"
   | "BAD_REQUEST"
   | "PAYLOAD_TOO_LARGE"

@@ -11,7 +11,7 @@ import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
 import type { DurationMs, SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
-export type ActivityKind = "query" | "transaction" | "connect" | "disconnect";
+type ActivityKind = "query" | "transaction" | "connect" | "disconnect";
 
 /** What a client does to a compute, as a trace or a data plane tells it. */
 export type Activity = {

@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
 
 /** S: `suspend_timeout_seconds` is 0 for the default and -1 for never. */
 export const DEFAULT_DELAY = 0;
-export const NEVER = -1;
+const NEVER = -1;
 
 /** The delay in seconds that a setting means; `undefined` for never. */
 export function delaySeconds(profile: Profile, suspendTimeoutSeconds: number): number | undefined {

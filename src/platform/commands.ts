@@ -6,12 +6,12 @@ import type { CreateCompute, DeleteCompute, RestartCompute, StartCompute, Suspen
 import type { CreateProject, DeleteProject, UpdateProject } from "./project.ts";
 import type { WorldSettings } from "./world.ts";
 
-export type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
-export type ConfigureWorld = {
+type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
+type ConfigureWorld = {
   readonly type: "ConfigureWorld";
   readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay">>;
 };
-export type ResetWorld = { readonly type: "ResetWorld" };
+type ResetWorld = { readonly type: "ResetWorld" };
 
 /** What may be asked of a world, in the imperative. */
 export type Command =

@@ -19,7 +19,7 @@ import { nextNumber, type World } from "./world.ts";
 export type ComputeType = "read_write" | "read_only";
 
 /** Settings that a compute keeps and gives back; its Postgres would read them. */
-export type ComputeSettings = {
+type ComputeSettings = {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined;
   readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
   readonly preload_libraries?:
@@ -47,7 +47,7 @@ export type ActivePhase = {
   readonly suspending: boolean;
 };
 
-export type Phase = { readonly state: "init" } | { readonly state: "idle" } | ActivePhase;
+type Phase = { readonly state: "init" } | { readonly state: "idle" } | ActivePhase;
 
 /** The process that runs Postgres for one branch; the API calls it an endpoint. */
 export type Compute = {

@@ -47,7 +47,5 @@ export type Event =
   | ActivityRecorded
   | (OfEndpoint & { readonly type: "ActivityDropped"; readonly scheduled: number; readonly reason: string });
 
-export type EventType = Event["type"];
-
 /** An event with its place in history. */
 export type RecordedEvent = Event & { readonly seq: number };

@@ -15,7 +15,7 @@ export type OperationAction =
   | "apply_config"
   | "delete_timeline";
 
-export type OperationState =
+type OperationState =
   | { readonly status: "scheduling" }
   | { readonly status: "running"; readonly startedAt: SimTime; readonly dueAt: SimTime }
   | { readonly status: "finished"; readonly startedAt: SimTime; readonly finishedAt: SimTime }

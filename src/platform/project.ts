@@ -22,7 +22,7 @@ export type DefaultEndpointSettings = Pick<ComputeOptions, "minCu" | "maxCu" | "
 };
 
 /** Settings that a project keeps and gives back as they were given. */
-export type ProjectSettings = Readonly<Record<string, unknown>>;
+type ProjectSettings = Readonly<Record<string, unknown>>;
 
 export type Project = {
   readonly id: string;

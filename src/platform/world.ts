@@ -55,7 +55,7 @@ export type World = {
 };
 
 /** What must be told again later and must not stand in history: the password of a role. */
-export type Secret = { readonly id: string; readonly value: string };
+type Secret = { readonly id: string; readonly value: string };
 
 export const NO_NUMBERS: Readonly<Numbers> = {
   account: 0,

@@ -7,12 +7,12 @@ import type { SimTime } from "../platform/time.ts";
 import { profileOf, type World } from "../platform/world.ts";
 import { overdue } from "./due.ts";
 
-export type Violation = { readonly invariant: string; readonly message: string };
+type Violation = { readonly invariant: string; readonly message: string };
 
 type Invariant = { readonly name: string; readonly violations: (world: World, now: SimTime) => Iterable<string> };
 
 /** What must hold in every world at every instant. The one list: property tests, `verify` and the control API all use it. */
-export const INVARIANTS: readonly Invariant[] = [
+const INVARIANTS: readonly Invariant[] = [
   {
     name: "a branch has at most one primary read-write compute", // R
     *violations(world) {
