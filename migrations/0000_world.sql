@@ -23,7 +23,6 @@ CREATE TABLE `api_keys` (
 	`revoked_at` integer
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `api_keys_hash` ON `api_keys` (`hash`);--> statement-breakpoint
 CREATE TABLE `branches` (
 	`id` text PRIMARY KEY NOT NULL,
 	`number` integer NOT NULL,
