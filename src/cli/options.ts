@@ -48,10 +48,12 @@ export function instant(text: string): SimTime {
   throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z.");
 }
 
-/** A secret that the user chose. */
-export function secret(text: string): string {
-  if (SECRET_PATTERN.test(text)) return text;
-  throw new InvalidArgumentError(`It ${SECRET_RULE}.`);
+/** A secret that the user chose. Where it is none, commander's own error would show it. */
+export function secret(name: string) {
+  return (text: string): string => {
+    if (SECRET_PATTERN.test(text)) return text;
+    throw new CliError(`${name} ${SECRET_RULE}`, true);
+  };
 }
 
 export function durationMs(text: string): number {

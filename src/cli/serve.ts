@@ -40,8 +40,14 @@ export function serveCommand(): Command {
       option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, or 3s~0.5 (default: the profile's)").argParser(startDelay),
     )
     .addOption(option("--seed-file <file>", "YAML file of accounts, keys, projects, branches and endpoints to lay out"))
-    .addOption(option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable").argParser(secret))
-    .addOption(option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable").argParser(secret))
+    .addOption(
+      option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable").argParser(secret("--api-key")),
+    )
+    .addOption(
+      option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable").argParser(
+        secret("--control-token"),
+      ),
+    )
     .addOption(option("--rate-limit", "answer 429 beyond 700 requests a minute or 40 a second per route and account"))
     .addOption(
       option("--log-level <level>", "what goes to stderr; debug shows every request")

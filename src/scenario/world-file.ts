@@ -106,7 +106,9 @@ function plain(document: ReturnType<typeof parseDocument>, fileName: string): un
 function findContradictions(file: WorldFile, context: z.RefinementCtx): void {
   const seen = new Set<string>();
   const once = (kind: string, id: string, path: (string | number)[]) => {
-    if (seen.has(`${kind} ${id}`)) context.addIssue({ code: "custom", path, message: `the ${kind} "${id}" is in this file already` });
+    // A key is a secret: it is not said again.
+    const what = kind === "key" ? "key" : `${kind} "${id}"`;
+    if (seen.has(`${kind} ${id}`)) context.addIssue({ code: "custom", path, message: `this ${what} is in this file already` });
     seen.add(`${kind} ${id}`);
   };
   for (const [a, { id: accountId, keys, projects }] of file.accounts.entries()) {
