@@ -41,11 +41,13 @@ export function serveCommand(): Command {
     )
     .addOption(option("--seed-file <file>", "YAML file of accounts, keys, projects, branches and endpoints to lay out"))
     .addOption(
-      option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable").argParser(secret("--api-key")),
+      option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable").argParser(
+        secret("--api-key or STANDIN_API_KEY"),
+      ),
     )
     .addOption(
       option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable").argParser(
-        secret("--control-token"),
+        secret("--control-token or STANDIN_CONTROL_TOKEN"),
       ),
     )
     .addOption(option("--rate-limit", "answer 429 beyond 700 requests a minute or 40 a second per route and account"))
