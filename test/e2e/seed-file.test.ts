@@ -115,13 +115,15 @@ test.each([
   ["a field that is none", WORLD.replace("pg_version: 17", "postgres: 17"), /:(9|10):\d+: .*projects\.0: .*postgres/],
   ["a value that is not allowed", WORLD.replace("pg_version: 17", "pg_version: 9"), /:11:21: .*pg_version: .*14/],
   ["an id of the wrong form", WORLD.replace("ep-main-1", "main-1"), /:19:23: .*endpoints\.0\.id: must begin with ep-/],
-  ["a key with a space in it", WORLD.replace(KEY, "two words"), /:7:26: .*keys\.0\.key: .*without spaces/],
-  ["a name that is missing", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
+  ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.0\.key: .*spaces/],
+  ["the same key twice", WORLD.replace(OTHER_KEY, KEY), /:27:30: .*keys\.0\.key: /],
+  ["the same id twice", WORLD.replace("ep-preview-1", "ep-main-1"), /:23:31: .*endpoints\.0\.id: .*ep-main-1/],
   [
     "a parent that comes later",
     WORLD.replace("name: preview", "name: preview\n            parent: br-deep-1"),
-    /:\d+:\d+: .*branches\.1\.parent: .*br-deep-1/,
+    /:23:21: .*parent: .*br-deep-1/,
   ],
+  ["a name that is missing", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
   ["no YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
   ["nothing at all", "", /:1:1: /],
 ])("a seed file with %s is refused at its line and column, and nothing is made", async (_, text, place) => {

@@ -150,8 +150,6 @@ test.each([
   [["--start-delay", "soon"], /--start-delay.*1s\.\.5s/],
   [["--start-delay", "5s..1s"], /--start-delay/],
   [["--log-level", "loud"], /--log-level.*debug, info/],
-  [["--api-key", "with a space, so that no header can carry it"], /--api-key/],
-  [["--control-token", "with a space"], /--control-token/],
   [["--colour"], /--colour/],
   [["now"], /too many arguments|now/],
 ])("serve %j is refused with code 2, naming what is right, before anything is made", async (args, message) => {
@@ -161,6 +159,33 @@ test.each([
   expect(refused.stderr).toMatch(message);
   expect(refused.stderr).not.toMatch(/^ {4}at /m);
   expect(existsSync(data)).toBe(false);
+});
+
+test.each([["api-key"], ["control-token"]])("a --%s that no header can carry is refused without showing it", async (name) => {
+  const secret = "with a space";
+  const variable = `STANDIN_${name.toUpperCase().replace("-", "_")}`;
+  for (const [args, env] of [
+    [[`--${name}`, secret], {}],
+    [[], { [variable]: secret }],
+  ] as const) {
+    const refused = await standin(["serve", "--data", newDirectory(), "--port", "0", ...args], env);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain(args.length > 0 ? `--${name}` : variable);
+    expect(refused.stderr).not.toContain(secret);
+  }
+});
+
+test("a variable that is empty counts as none", async () => {
+  const names = ["CLOCK", "START_AT", "SEED", "PROFILE", "PLAN", "API_KEY", "CONTROL_TOKEN", "SEED_FILE", "RATE_LIMIT", "LOG_LEVEL"];
+  const server = await start(newDirectory(), [], { env: Object.fromEntries(names.map((name) => [`STANDIN_${name}`, ""])) });
+  expect(server.ready.api_key).toMatch(/^\w{64}$/);
+  expect((await server.sim("GET", "/clock")).body.mode).toBe("real");
+});
+
+test("a switch whose variable says neither yes nor no is refused", async () => {
+  const refused = await standin(["serve", "--data", newDirectory(), "--port", "0"], { STANDIN_RATE_LIMIT: "maybe" });
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toMatch(/STANDIN_RATE_LIMIT.*maybe.*true.*false/);
 });
 
 test("a bad value in the environment is refused like one on the command line", async () => {

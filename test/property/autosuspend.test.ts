@@ -131,3 +131,33 @@ test("a compute whose autosuspend is disabled never sleeps, whatever the gaps", 
     40,
   );
 });
+
+test("a change of the delay takes effect at once, be it that the compute should have slept long since", async () => {
+  const change = fc.record({
+    afterMs: fc.oneof(fc.constantFrom(0, 60 * SECOND, 300 * SECOND, 3_600 * SECOND), fc.nat(7_200 * SECOND)),
+    delayS: fc.constantFrom(-1, -1, 0, 60, 3_600, 604_800),
+  });
+  await expectHolds(
+    fc.asyncProperty(fc.nat(600 * SECOND), fc.array(change, { maxLength: 6 }), async (durationMs, changes) => {
+      const double = await createDouble({ operations: "immediate" });
+      const project = { default_endpoint_settings: { suspend_timeout_seconds: -1 } };
+      const { body: created } = await double.api("POST", "/projects", { project });
+      const endpoint_id: string = created.endpoints[0].id;
+      await double.sim("POST", "/activity", { endpoint_id, duration_ms: durationMs });
+      let [now, sleepsAt] = [START, Number.POSITIVE_INFINITY];
+      for (const { afterMs, delayS } of [...changes, { afterMs: 0, delayS: 60 }]) {
+        now += afterMs;
+        await double.sim("POST", "/clock/advance", { by: afterMs });
+        if (sleepsAt <= now) break;
+        const path = `/projects/${created.project.id}/endpoints/${endpoint_id}`;
+        expect((await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: delayS } })).status).toBe(200);
+        sleepsAt = delayS === -1 ? Number.POSITIVE_INFINITY : Math.max(now, START + durationMs + (delayS || 300) * SECOND);
+      }
+      await double.advance("30d");
+      const slept = ((await journalOf(double)) as any[]).filter(({ type }) => type === "ComputeSuspended");
+      expect(slept.map(({ at }) => Date.parse(at))).toEqual([sleepsAt]);
+      await double.close();
+    }),
+    100,
+  );
+});

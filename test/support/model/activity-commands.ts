@@ -39,12 +39,14 @@ export const tellActivity: fc.Arbitrary<Command> = fc
         expect(status, JSON.stringify(body)).toBe(isGone(endpoint) ? 404 : 200);
         if (status !== 200) return;
         const [told] = body.activities;
+        const lastsMs = kind === "connect" || kind === "disconnect" ? 0 : (durationMs ?? 0);
         if (afterMs !== undefined && afterMs > 0) {
           expect(told.outcome).toBe("scheduled");
-          model.told.push({ at: model.now + afterMs, endpoint });
+          model.told.push({ at: model.now + afterMs, durationMs: lastsMs, endpoint });
           return;
         }
         project.stirredAt = model.now;
+        if (told.outcome !== "refused") endpoint.busyUntil = Math.max(endpoint.busyUntil, model.now + lastsMs);
         if (endpoint.disabled) expect(told).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
         else if (rest.database === "nowhere") expect(told).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
         else if (told.outcome === "refused" || kind === "disconnect") return;

@@ -42,7 +42,7 @@ export const createBranch: fc.Arbitrary<Command> = fc
         model.branches.push(made);
         const size = { minCu: project.defaultCu, maxCu: project.defaultCu };
         for (const { id, type, suspend_timeout_seconds: delayS } of body.endpoints) {
-          model.endpoints.push({ id, project, branch: made, type, ...size, delayS, disabled: false, gone: false });
+          model.endpoints.push({ id, project, branch: made, type, ...size, delayS, disabled: false, busyUntil: model.now, gone: false });
         }
       },
     ),

@@ -13,8 +13,13 @@ export async function advance(model: PlatformModel, stage: Stage, target: { by: 
   }
   model.now = Date.parse(body.now);
   expect(at).toBeLessThanOrEqual(model.now);
-  for (const { at, endpoint } of model.told.splice(0)) {
-    if (at > model.now) model.told.push({ at, endpoint });
-    else endpoint.project.stirredAt = Math.max(endpoint.project.stirredAt, at);
+  for (const told of model.told.splice(0)) {
+    const { at, durationMs, endpoint } = told;
+    if (at > model.now) {
+      model.told.push(told);
+      continue;
+    }
+    endpoint.project.stirredAt = Math.max(endpoint.project.stirredAt, at);
+    endpoint.busyUntil = Math.max(endpoint.busyUntil, at + durationMs);
   }
 }

@@ -53,7 +53,7 @@ export const createEndpoint: fc.Arbitrary<Command> = fc
         expect(body.operations).toMatchObject(disabled ? [] : [{ action: "start_compute", status: "running", endpoint_id: id }]);
         model.endpoints.push({
           ...{ id, project, branch, type, minCu: minCu ?? 0, maxCu: maxCu ?? 0 },
-          ...{ delayS: suspend_timeout_seconds, disabled: disabled ?? false, gone: false },
+          ...{ delayS: suspend_timeout_seconds, disabled: disabled ?? false, busyUntil: model.now, gone: false },
         });
       },
     ),
@@ -96,6 +96,7 @@ export const updateEndpoint: fc.Arbitrary<Command> = fc
             { action: "suspend_compute", status: "scheduling" },
           ]);
           expect(body.endpoint.pending_state).toBe("idle");
+          endpoint.busyUntil = model.now;
         } else if (disabled === undefined) {
           expect(body.operations).toMatchObject([{ action: "apply_config", status: "running" }]);
           expect(body.endpoint.pending_state).toBe(body.endpoint.current_state);
@@ -150,12 +151,13 @@ export const startSuspendRestart: fc.Arbitrary<Command> = fc
           predicted,
         );
         if (status !== 200 || alreadySo) return;
+        if (verb !== "start") endpoint.busyUntil = model.now;
         expect(body.operations.map(({ action }: { action: string }) => action)).toEqual(OPERATIONS[verb]);
       },
     ),
   );
 
-export async function currentState(
+async function currentState(
   stage: { double(): { sim: (method: string, path: string) => Promise<any> } },
   { id }: Endpoint,
 ): Promise<string> {

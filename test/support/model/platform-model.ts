@@ -28,9 +28,11 @@ export type Endpoint = {
   maxCu: number;
   delayS: number;
   disabled: boolean;
+  /** No activity that it was told of lasts longer. */
+  busyUntil: number;
   gone: boolean;
 };
-export type Key = { readonly id: number; readonly account: Account; readonly secret: string; revoked: boolean };
+type Key = { readonly id: number; readonly account: Account; readonly secret: string; revoked: boolean };
 
 /** How long operations take: as the profile says, no time at all (over before the next command), or a start as chance has it. */
 export type Durations = "fixed" | "none" | "drawn";
@@ -44,8 +46,11 @@ export type PlatformModel = {
   readonly endpoints: Endpoint[];
   readonly keys: Key[];
   /** Activities told ahead. */
-  readonly told: { readonly at: number; readonly endpoint: Endpoint }[];
+  readonly told: { readonly at: number; readonly durationMs: number; readonly endpoint: Endpoint }[];
 };
+
+/** Longer than any chain of operations that one call sets going: a few seconds each. */
+export const ALL_OVER_MS = 20_000;
 
 /** The `index`-th of a list, going round. */
 export function pick<T>(list: readonly T[], index: number): T {

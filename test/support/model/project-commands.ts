@@ -33,7 +33,7 @@ export async function foundProject(model: PlatformModel, stage: Stage, account: 
   model.branches.push(branch);
   model.endpoints.push({
     ...{ id: body.endpoints[0].id, project, branch, type: "read_write" },
-    ...{ ...size, delayS: delayS ?? 0, disabled: false, gone: false },
+    ...{ ...size, delayS: delayS ?? 0, disabled: false, busyUntil: model.now, gone: false },
   });
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { type Answer, API_KEY, type Double, START } from "../double.ts";
-import { type Account, branchesIn, type Durations, endpointsIn, type PlatformModel, type Project } from "./platform-model.ts";
+import { type Account, ALL_OVER_MS, branchesIn, type Durations, endpointsIn, type PlatformModel, type Project } from "./platform-model.ts";
 
 /** What commands are played on: a double, and where its world is a file, a way to stop and start it. */
 export type Stage = { readonly double: () => Double; readonly reopen?: (() => Promise<void>) | undefined };
@@ -14,8 +14,6 @@ export const as: fc.Arbitrary<As> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("stranger" as const, "revoked" as const) },
 );
 
-/** Longer than any chain of operations that one call sets going: all of them have fixed durations of a few seconds. */
-const ALL_OVER_MS = 20_000;
 const FREE_KEY = "f".repeat(64);
 
 /** A model of a new double with an account on each plan. */
@@ -77,6 +75,20 @@ async function expectAsModelled(model: PlatformModel, double: Double): Promise<v
     const owned = model.projects.filter((project) => project.account === account && !project.gone);
     expect(idsOf(body.projects)).toEqual(idsOf(owned));
     for (const project of owned) await expectProject(model, double, project);
+  }
+  await expectIdleness(model, double);
+}
+
+/** Nothing holds off an autosuspend but what was told of. */
+async function expectIdleness(model: PlatformModel, double: Double): Promise<void> {
+  const { body } = await double.sim("GET", "/endpoints");
+  for (const { endpoint_id, autosuspend } of body.endpoints) {
+    const endpoint = model.endpoints.find(({ id }) => id === endpoint_id);
+    if (endpoint === undefined || autosuspend.suspend_at === null) continue;
+    const { stirredAt } = endpoint.project;
+    if (model.now <= stirredAt + ALL_OVER_MS) continue;
+    const latest = Math.max(stirredAt, endpoint.busyUntil) + ALL_OVER_MS + autosuspend.delay_s * 1_000;
+    expect(Date.parse(autosuspend.suspend_at), `the autosuspend of ${endpoint_id}`).toBeLessThanOrEqual(latest);
   }
 }
 

@@ -1,0 +1,47 @@
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { createApp, openWorld } from "../../src/compose.ts";
+import type { Journal } from "../../src/simulation/journal.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { inMemory } from "../../src/worlds/hosted-world.ts";
+import "./probe.ts";
+
+/** The double as `standin serve` composes it, but for its journal. */
+export type DoubleServerOptions = {
+  readonly journal: { readonly kind: "sqlite"; readonly data: string; readonly migrations: string } | { readonly kind: "none" };
+  /** Each request begins after the one before it has been answered, so that each commits alone. */
+  readonly oneByOne: boolean;
+  readonly apiKey: string;
+};
+
+/** Wants nothing, keeps nothing. */
+const NO_WRITE: Journal & { readonly tables: readonly string[] } = {
+  tables: [],
+  write: () => undefined,
+  events: () => [],
+  operations: () => [],
+  operation: () => undefined,
+  sizeBytes: () => 0,
+};
+
+const { journal, oneByOne, apiKey } = JSON.parse(process.argv[2] ?? "") as DoubleServerOptions;
+const open = journal.kind === "none" ? inMemory(NO_WRITE) : new DataDirectory(journal.data, journal.migrations).history("default");
+const { world } = await openWorld("default", open, { apiKey, operations: "immediate" }, report);
+const app = createApp({ world, version: "bench", rateLimit: false, hosts: [], controlToken: undefined, onBug: report });
+const server = createAdaptorServer({ fetch: oneByOne ? inTurn(app.fetch) : app.fetch });
+server.listen(0, "127.0.0.1", () => process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`));
+
+type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
+
+function inTurn(fetch: Fetch): Fetch {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request, env) => {
+    const response = last.then(() => fetch(request, env));
+    last = response.catch(() => undefined);
+    return response;
+  };
+}
+
+function report(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+}

@@ -1,0 +1,70 @@
+import { Command, CommanderError, Option } from "commander";
+import type { Benchmark } from "./benchmark.ts";
+import { durableWrites } from "./benchmarks/durable-writes.ts";
+import { idleMemory } from "./benchmarks/idle-memory.ts";
+import { memoryGrowth } from "./benchmarks/memory-growth.ts";
+import { readLatencyUnderWrites } from "./benchmarks/read-latency-under-writes.ts";
+import { readThroughput } from "./benchmarks/read-throughput.ts";
+import { simulatedDay } from "./benchmarks/simulated-day.ts";
+import { startUp } from "./benchmarks/start-up.ts";
+import type { Figure } from "./figure.ts";
+import { Stage } from "./stage/stage.ts";
+import { renderTable } from "./table.ts";
+
+// The idle and the starting come first: nothing has warmed the machine for them, or filled its caches.
+const BENCHMARKS: readonly Benchmark[] = [
+  startUp,
+  idleMemory,
+  readThroughput,
+  durableWrites,
+  readLatencyUnderWrites,
+  simulatedDay,
+  memoryGrowth,
+];
+
+type Options = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };
+
+const EXIT_INTERRUPTED = 130;
+
+const command = new Command("npm run bench --")
+  .description("measures what the double promises, each side by side with what it is compared to")
+  .addOption(new Option("--only <name...>", "run only these").choices(BENCHMARKS.map(({ name }) => name)))
+  .option("--quick", "fewer and shorter rounds: to see that it works, not to know")
+  .option("--json", "print the figures as JSON")
+  .addHelpText("after", `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(10)}${measures}`).join("\n")}`)
+  .exitOverride();
+
+try {
+  await run(command.parse().opts<Options>());
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode;
+}
+
+async function run({ json, quick, only }: Options): Promise<void> {
+  const chosen = BENCHMARKS.filter(({ name }) => only === undefined || only.includes(name));
+  // Stays: a second Ctrl-C, or a wrapper that passes one on, must not stop the cleaning up.
+  const interrupted = new Promise<"interrupted">((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve("interrupted"));
+  });
+  const stage = await Stage.open(quick ?? false);
+  try {
+    const figures = await Promise.race([runAll(chosen, stage), interrupted]);
+    if (figures === "interrupted") process.exitCode = EXIT_INTERRUPTED;
+    else process.stdout.write(json === true ? `${JSON.stringify(figures, undefined, 2)}\n` : `\n${renderTable(figures)}`);
+  } finally {
+    await stage.close();
+  }
+  // What was interrupted may still wait for something that does not come.
+  process.exit();
+}
+
+async function runAll(benchmarks: readonly Benchmark[], stage: Stage): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { name, measures, run: measure } of benchmarks) {
+    const progress = (step: string) => process.stderr.write(`${name}: ${step}\n`);
+    progress(measures);
+    figures.push(...(await measure(stage, progress)));
+  }
+  return figures;
+}
