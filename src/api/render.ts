@@ -75,6 +75,8 @@ function lastActive(compute: Compute, now: SimTime): SimTime | undefined {
 /** Rendered computes by the object they came from: rows are replaced and never edited, so what was rendered once stays true. */
 export class EndpointTexts {
   readonly #texts = new WeakMap<Compute, string>();
+  /** Whole lists, by their first compute. */
+  readonly #lists = new WeakMap<Compute, { readonly computes: readonly Compute[]; readonly text: string }>();
 
   /** JSON text of the compute as lists show it. */
   of(compute: Compute, now: SimTime): string {
@@ -88,7 +90,13 @@ export class EndpointTexts {
   }
 
   list(computes: readonly Compute[], now: SimTime): string {
-    return `{"endpoints":[${computes.map((compute) => this.of(compute, now)).join(",")}]}`;
+    const [first] = computes;
+    const known = first && this.#lists.get(first);
+    if (known?.computes.length === computes.length && known.computes.every((compute, index) => compute === computes[index]))
+      return known.text;
+    const text = `{"endpoints":[${computes.map((compute) => this.of(compute, now)).join(",")}]}`;
+    if (first !== undefined && computes.every((compute) => this.#texts.has(compute))) this.#lists.set(first, { computes, text });
+    return text;
   }
 }
 
