@@ -1,5 +1,5 @@
 // Bundles the command into dist/. Runs at `npm ci`; where the bundler is not installed (`npm ci --omit=dev`) it leaves things be.
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 
 let esbuild;
 try {
@@ -9,10 +9,11 @@ try {
   process.exit(0);
 }
 
-rmSync("dist", { recursive: true, force: true });
+// Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
+const aside = `dist.${process.pid}`;
 await esbuild.build({
   entryPoints: { standin: "src/cli/main.ts" },
-  outdir: "dist",
+  outdir: aside,
   bundle: true,
   splitting: true,
   format: "esm",
@@ -27,3 +28,5 @@ await esbuild.build({
   banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
   logLevel: "warning",
 });
+rmSync("dist", { recursive: true, force: true });
+renameSync(aside, "dist");

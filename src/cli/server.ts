@@ -37,9 +37,10 @@ export async function serve(options: ServeOptions): Promise<void> {
       api_url: `${origin}/api/v2`,
       control_token: options.controlToken,
     });
+    // Before the ready line: whoever has read it may end this server at once.
+    stopOnSignal(listening.server, opened.world, directory, log);
     announce(opened, origin, options);
     log.info(`serving world ${opened.world.name}`);
-    stopOnSignal(listening.server, opened.world, directory, log);
   } catch (error) {
     listening?.server.close();
     directory.release();

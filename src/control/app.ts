@@ -1,10 +1,11 @@
 import { Hono } from "hono";
-import { streamSSE } from "hono/streaming";
+import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { found, respondFailure } from "../http/request.ts";
 import { findReachable } from "../platform/activity.ts";
 import { isVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
+import { StoreUnavailable } from "../worlds/world-handle.ts";
 import { accountRoutes } from "./accounts.ts";
 import { activityRoutes } from "./activity.ts";
 import { clockRoutes } from "./clock.ts";
@@ -152,9 +153,11 @@ export function createControl(options: ControlOptions): Hono {
 }
 
 /** Events as they become durable, from `since` on, at the reader's own pace: what it has not read waits in the journal. */
-function streamEvents(context: Parameters<typeof streamSSE>[0], { world }: ControlOptions, since: number | undefined) {
+function streamEvents(context: Parameters<typeof streamSSE>[0], { world, onBug }: ControlOptions, since: number | undefined) {
   const resumed = Number(context.req.header("last-event-id"));
-  return streamSSE(context, async (stream) => {
+  // Who asks for the head alone listens to nothing.
+  if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
+  const follow = async (stream: SSEStreamingApi) => {
     let position = Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? (await turnOf(world, (turn) => turn.world.seq)));
     let wake = () => {};
     const unsubscribe = world.subscribe(() => wake());
@@ -177,5 +180,9 @@ function streamEvents(context: Parameters<typeof streamSSE>[0], { world }: Contr
       clearTimeout(ping);
       await stream.write(": \n\n");
     }
+  };
+  // A world that closes ends its streams.
+  return streamSSE(context, follow, async (error) => {
+    if (!(error instanceof StoreUnavailable)) onBug(error);
   });
 }

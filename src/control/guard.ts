@@ -16,7 +16,7 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
  * another origin, and one under a foreign name (DNS rebinding), are refused.
  */
 export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
-  const names = new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]);
+  const names = new Set([...LOOPBACK, ...hosts.map(asInHeader)]);
   const tokenHash = token === undefined ? undefined : hashSecret(token);
   return async (context, next) => {
     const host = context.req.header("host");
@@ -49,6 +49,11 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
 /** Orchestrators ask for health, and have no token. */
 function isProbe(path: string): boolean {
   return /\/_sim\/health(\/(live|ready))?$/.test(path);
+}
+
+/** An IPv6 address stands in brackets in a Host header. */
+function asInHeader(host: string): string {
+  return host.includes(":") ? `[${host.toLowerCase()}]` : host.toLowerCase();
 }
 
 function nameOf(host: string): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -141,6 +141,16 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     expect((await next.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   },
 );
+
+test("whoever has read the ready line may end the server: it ends with code 0 and takes its traces with it", async () => {
+  const data = newDirectory();
+  for (let round = 0; round < 5; round += 1) {
+    const server = launch(["serve", "--data", data, "--port", "0", "--json"]);
+    server.process.stdout?.once("data", () => server.process.kill("SIGTERM"));
+    expect(await server.ended).toBe(0);
+    expect(readdirSync(data)).not.toContain("server.json");
+  }
+});
 
 test("a clean end leaves one file of the world, which holds no key but its hash", async () => {
   const data = newDirectory();

@@ -1,10 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
 import { renderState } from "../../src/control/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/open.ts";
-import { START } from "../support/double.ts";
+import { createDouble, START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { expectHolds } from "../support/properties.ts";
 import { likelyRequest, type RandomRequest, randomRequest, requestOf } from "../support/requests/random-requests.ts";
@@ -62,13 +63,35 @@ test("what is accepted, however odd, is found again in the world's file", async 
   );
 });
 
+test("who asks only for the head of the event stream leaves nothing listening", async () => {
+  const double = await createDouble();
+  const subscribe = double.world.subscribe.bind(double.world);
+  let listening = 0;
+  vi.spyOn(double.world, "subscribe").mockImplementation((listener) => {
+    const unsubscribe = subscribe(listener);
+    listening += 1;
+    return () => {
+      listening -= 1;
+      unsubscribe();
+    };
+  });
+  for (const method of ["GET", "HEAD"]) {
+    const response = await double.fetch(new Request("http://localhost/_sim/events/stream", { method }));
+    await setTimeout(PATIENCE_MS);
+    await response.body?.cancel();
+    await setTimeout(PATIENCE_MS);
+    expect(listening, method).toBe(0);
+  }
+  await double.close();
+});
+
 async function expectSaneAnswer(underFire: UnderFire, random: RandomRequest): Promise<void> {
   const { app, bugs, names } = underFire;
   const patience = new AbortController();
   const request = requestOf(random, names, patience.signal);
   if (request === undefined) return;
   const before = await underFire.state();
-  const timer = request.url.includes("/wait") ? setTimeout(() => patience.abort(), PATIENCE_MS) : undefined;
+  const timer = request.url.includes("/wait") ? globalThis.setTimeout(() => patience.abort(), PATIENCE_MS) : undefined;
   const response = await app.fetch(request);
   clearTimeout(timer);
   const { status } = response;
