@@ -1,6 +1,7 @@
 import type { Connection } from "./connection.ts";
 import { openAll } from "./flood.ts";
 import { type Latencies, summarize } from "./latencies.ts";
+import { startPacer } from "./pacer.ts";
 import { type EncodedRequest, encode, type LoadRequest } from "./request.ts";
 
 /** A stream of requests that arrive by their own clock, whatever the server does: exponential gaps, so that nothing falls in step. */
@@ -16,6 +17,9 @@ export type Paced = { readonly port: number; readonly durationMs: number; readon
 /** Latencies count from the instant at which a request was due, so a client that could not send in time hides nothing. */
 export type PacedResult = { readonly name: string; readonly total: number; readonly perSecond: number; readonly latencies: Latencies };
 
+/** About how late a request may be sent. */
+const TICK_MS = 0.1;
+
 type Running = {
   readonly stream: PacedStream;
   readonly request: EncodedRequest;
@@ -27,6 +31,7 @@ type Running = {
 
 export async function paced({ port, durationMs, streams }: Paced): Promise<PacedResult[]> {
   const open: Connection[] = [];
+  let stopPacer: () => unknown = () => undefined;
   try {
     return await new Promise<PacedResult[]>((done, failed) => {
       start(port, streams, failed).then((running) => {
@@ -34,18 +39,16 @@ export async function paced({ port, durationMs, streams }: Paced): Promise<Paced
         const startedAt = performance.now();
         for (const one of running) one.dueAt = startedAt + gapMs(one.stream);
         const endsAt = startedAt + durationMs;
-        const tick = () => {
+        stopPacer = startPacer(TICK_MS, () => {
           const now = performance.now();
           for (const one of running) sendDue(one, Math.min(now, endsAt), failed);
-          const over = now >= endsAt && running.every((one) => one.unanswered === 0 && one.dueAt > endsAt);
-          // Timers of Node are too coarse for gaps of a fifth of a millisecond: this process has a core to itself and spins.
-          if (!over) setImmediate(tick);
-          else done(running.map((one) => resultOf(one, durationMs)));
-        };
-        tick();
+          const isOver = now >= endsAt && running.every((one) => one.unanswered === 0 && one.dueAt > endsAt);
+          if (isOver) done(running.map((one) => resultOf(one, durationMs)));
+        });
       }, failed);
     });
   } finally {
+    await stopPacer();
     for (const connection of open) connection.close();
   }
 }
