@@ -23,11 +23,11 @@ export type Store = {
  * Throws where the file is no database, or is open elsewhere.
  */
 export function openStore(path: string, migrationsFolder: string): Store {
-  const sqlite = new BetterSqlite3(path);
+  const sqlite = keepStatements(new BetterSqlite3(path));
   try {
     // FULL: what is acknowledged is on the disk, whatever happens to the machine. WAL: readers and the writer let each other be.
-    sqlite.pragma("journal_mode = WAL");
-    sqlite.pragma("synchronous = FULL");
+    sqlite.exec("PRAGMA journal_mode = WAL");
+    sqlite.exec("PRAGMA synchronous = FULL");
     const database = drizzle(sqlite, { casing: "snake_case" });
     migrate(database, { migrationsFolder });
     const world = emptyWorld();
@@ -38,6 +38,24 @@ export function openStore(path: string, migrationsFolder: string): Store {
     sqlite.close();
     throw error;
   }
+}
+
+/** Every database of this process and its statements: a few dozen at each opening. */
+const kept: unknown[] = [];
+
+/**
+ * Keeps what the driver hands out from being collected. Node 24.19 and later abort when the collector of garbage meets a statement
+ * of a driver that was compiled against their headers (nodejs/node 65446); what is never collected is never met.
+ */
+function keepStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
+  const prepare = sqlite.prepare.bind(sqlite) as (source: string) => BetterSqlite3.Statement;
+  kept.push(sqlite);
+  sqlite.prepare = ((source: string) => {
+    const statement = prepare(source);
+    kept.push(statement);
+    return statement;
+  }) as typeof sqlite.prepare;
+  return sqlite;
 }
 
 /** Reads the tables in the order in which the rows were made, for that is the order in which the world lists them. */
@@ -70,7 +88,7 @@ function fill<T>(table: { load(row: T): void }, rows: readonly Record<string, un
 /** Folds the write-ahead log into the file, so that a closed world is one file; where that fails, closing must not. */
 function close(sqlite: BetterSqlite3.Database): void {
   try {
-    sqlite.pragma("wal_checkpoint(TRUNCATE)");
+    sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
     // On a full disk the log stays beside the file, and the next opening reads both.
   }

@@ -11,6 +11,7 @@ import { RowWriter, toObject } from "./tables.ts";
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
   readonly #rows: RowWriter;
+  readonly #size: BetterSqlite3.Statement;
   readonly #begin: BetterSqlite3.Statement;
   readonly #commit: BetterSqlite3.Statement;
   readonly #rollback: BetterSqlite3.Statement;
@@ -25,6 +26,7 @@ export class SqliteJournal implements Journal {
     this.#sqlite = sqlite;
     this.#lastSeq = { ...last };
     this.#rows = new RowWriter(sqlite);
+    this.#size = sqlite.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size");
     this.#begin = sqlite.prepare("BEGIN IMMEDIATE");
     this.#commit = sqlite.prepare("COMMIT");
     this.#rollback = sqlite.prepare("ROLLBACK");
@@ -92,6 +94,6 @@ export class SqliteJournal implements Journal {
   }
 
   sizeBytes(): number {
-    return (this.#sqlite.pragma("page_count", { simple: true }) as number) * (this.#sqlite.pragma("page_size", { simple: true }) as number);
+    return (this.#size.get() as { bytes: number }).bytes;
   }
 }
