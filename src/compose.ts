@@ -1,10 +1,10 @@
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { createApi } from "./api/app.ts";
 import { createControl } from "./control/app.ts";
 import { guard } from "./control/guard.ts";
-import { respondFailure } from "./http/request.ts";
+import { found, respondFailure, type WorldOf } from "./http/request.ts";
 import { findApiKeyByHash } from "./platform/api-key.ts";
 import type { DurationDistribution } from "./platform/distribution.ts";
 import type { PlanName } from "./platform/plan.ts";
@@ -12,20 +12,23 @@ import type { ProfileName } from "./platform/profile.ts";
 import type { SimTime } from "./platform/time.ts";
 import type { WorldSettings } from "./platform/world.ts";
 import type { LayoutStage } from "./scenario/world-file.ts";
-import type { ClockMode } from "./simulation/clock.ts";
-import { HostedWorld, type OpenHistory } from "./worlds/hosted-world.ts";
+import type { ClockSetting } from "./simulation/clock.ts";
+import type { MemoryJournal } from "./simulation/journal.ts";
+import { DEFAULT_WORLD } from "./worlds/data-directory.ts";
+import type { HostedWorld, Retention } from "./worlds/hosted-world.ts";
+import { MemoryShelf } from "./worlds/memory-shelf.ts";
 import { hashSecret, newApiKeySecret, newPassword } from "./worlds/secrets.ts";
-import type { Turn } from "./worlds/world-handle.ts";
+import type { Shelf } from "./worlds/shelf.ts";
+import type { Turn, WorldsHandle } from "./worlds/world-handle.ts";
+import { Worlds, type WorldsLimits } from "./worlds/worlds.ts";
 
 /** Where drizzle-kit's output lies, seen from the sources as from the bundle. */
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL("../migrations", import.meta.url));
 
 export type LayOut = (stage: LayoutStage) => void;
 
-export type ClockSetting = { readonly mode: ClockMode; readonly factor: number };
-
 /** What is asked of a world at its opening; what is left out stays as it is, or takes its default in a new world. */
-export type WorldOptions = {
+type WorldOptions = {
   readonly seed?: number | undefined;
   readonly startAt?: SimTime | undefined;
   readonly profile?: ProfileName | undefined;
@@ -44,7 +47,16 @@ export class WorldMismatch extends Error {
   override readonly name = "WorldMismatch";
 }
 
-export type OpenedWorld = {
+export type ServerOptions = WorldOptions & {
+  readonly limits?: Partial<WorldsLimits>;
+  readonly retention?: Retention;
+};
+
+const DEFAULT_LIMITS: WorldsLimits = { maxWorlds: 500, maxWorldBytes: 4 * 1024 ** 3 };
+
+export type OpenedWorlds = {
+  readonly worlds: Worlds;
+  /** The default one. */
   readonly world: HostedWorld;
   /** The first account's key, where it was made or given now: nobody can tell it later. */
   readonly apiKey: string | undefined;
@@ -52,32 +64,35 @@ export type OpenedWorld = {
   readonly settings: WorldSettings;
 };
 
-/** Opens a world, or makes it with its first account and key, and brings it to the present of its clock. */
-export async function openWorld(
-  name: string,
-  open: OpenHistory,
-  options: WorldOptions,
-  onFailure: (error: unknown) => void,
-): Promise<OpenedWorld> {
+/** Opens the worlds of a shelf: the default one, which is made with its first account and key if need be, and others on demand. */
+export async function openWorlds(shelf: Shelf, options: ServerOptions, onFailure: (error: unknown) => void): Promise<OpenedWorlds> {
   const wallNow = Date.now();
   const clock = options.clock ?? { mode: "real", factor: 1 };
-  const world = new HostedWorld({
-    name,
-    open,
+  const worlds = new Worlds({
+    shelf,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    retention: options.retention ?? {},
     wall: Date.now,
+    newId: randomUUID,
     firstClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
     onFailure,
   });
   try {
+    const world = worlds.open(DEFAULT_WORLD);
     const isNew = !world.isMade;
     const apiKey = await world.turn((turn) => prepare(turn, isNew, options));
     if (!isNew && options.clock !== undefined) await world.setClock(options.clock.mode, options.clock.factor);
     const settings = await world.turn((turn) => turn.world.settings);
-    return { world, apiKey, isNew, settings };
+    return { worlds, world, apiKey, isNew, settings };
   } catch (error) {
-    await world.close();
+    await worlds.close();
     throw error;
   }
+}
+
+/** Worlds that end with this process. */
+export function memoryShelf(newJournal?: () => MemoryJournal): Shelf {
+  return new MemoryShelf(Date.now, randomUUID, newJournal);
 }
 
 /** Makes the world or checks that it is the one that was asked for; lays out what it must have. Gives the key to be told. */
@@ -150,7 +165,7 @@ function ensureKey(turn: Turn, given: string | undefined): string | undefined {
 }
 
 export type AppOptions = {
-  readonly world: HostedWorld;
+  readonly worlds: WorldsHandle;
   readonly version: string;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
@@ -158,19 +173,35 @@ export type AppOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
-/** Everything that one server answers: the imitated API at /api/v2, ours at /_sim. */
-export function createApp({ world, version, rateLimit, hosts, controlToken, onBug }: AppOptions): Hono {
-  const app = new Hono();
-  app.route("/api/v2", createApi({ world, rateLimit, onBug }));
-  app.use("/_sim/*", guard({ hosts, token: controlToken }));
-  app.route("/_sim", createControl({ world, version, onBug }));
-  app.all("*", (context) => {
-    const { path } = context.req;
-    const hint =
-      path === "/"
-        ? "the API is at /api/v2, the control API at /_sim"
-        : `did you mean /api/v2${path.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
-    return respondFailure(context, { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` });
+/** Everything that one server answers: the imitated API at /api/v2, ours at /_sim, and both again for every world at /w/<name>. */
+export function createApp(options: AppOptions): Hono {
+  const app = surfaces(options, "", () => found(options.worlds.world(DEFAULT_WORLD)));
+  // Made when the first one asks for it: most servers have one world.
+  let others: Hono | undefined;
+  app.all("/w/:world/*", (context) => {
+    others ??= surfaces(options, "/w/:world", ({ req }) => found(options.worlds.world(req.param("world") ?? "")));
+    return others.fetch(context.req.raw, context.env);
   });
+  app.all("*", unknownPath);
   return app;
+}
+
+function surfaces({ worlds, version, rateLimit, hosts, controlToken, onBug }: AppOptions, base: string, worldOf: WorldOf): Hono {
+  const app = new Hono();
+  app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
+  app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
+  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, onBug }));
+  if (base !== "") app.all("*", unknownPath);
+  return app;
+}
+
+function unknownPath(context: Context): Response {
+  const { path } = context.req;
+  const [, base = ""] = /^(\/w\/[^/]+)(?=\/|$)/.exec(path) ?? [];
+  const rest = path.slice(base.length);
+  const hint =
+    rest === "/" || rest === ""
+      ? `the API is at ${base}/api/v2, the control API at ${base}/_sim`
+      : `did you mean ${base}/api/v2${rest.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
+  return respondFailure(context, { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` });
 }

@@ -1,9 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { createApp, openWorld } from "../../src/compose.ts";
-import type { Journal } from "../../src/simulation/journal.ts";
+import { createApp, memoryShelf, openWorlds } from "../../src/compose.ts";
+import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
-import { inMemory } from "../../src/worlds/hosted-world.ts";
 import "./probe.ts";
 
 /** The double as `standin serve` composes it, but for its journal. */
@@ -15,19 +14,15 @@ export type DoubleServerOptions = {
 };
 
 /** Wants nothing, keeps nothing. */
-const NO_WRITE: Journal & { readonly tables: readonly string[] } = {
-  tables: [],
-  write: () => undefined,
-  events: () => [],
-  operations: () => [],
-  operation: () => undefined,
-  sizeBytes: () => 0,
-};
+class NoJournal extends MemoryJournal {
+  override readonly tables = [];
+  override write(): void {}
+}
 
 const { journal, oneByOne, apiKey } = JSON.parse(process.argv[2] ?? "") as DoubleServerOptions;
-const open = journal.kind === "none" ? inMemory(NO_WRITE) : new DataDirectory(journal.data, journal.migrations).history("default");
-const { world } = await openWorld("default", open, { apiKey, operations: "immediate" }, report);
-const app = createApp({ world, version: "bench", rateLimit: false, hosts: [], controlToken: undefined, onBug: report });
+const shelf = journal.kind === "none" ? memoryShelf(() => new NoJournal()) : new DataDirectory(journal.data, journal.migrations);
+const { worlds } = await openWorlds(shelf, { apiKey, operations: "immediate" }, report);
+const app = createApp({ worlds, version: "bench", rateLimit: false, hosts: [], controlToken: undefined, onBug: report });
 const server = createAdaptorServer({ fetch: oneByOne ? inTurn(app.fetch) : app.fetch });
 server.listen(0, "127.0.0.1", () => process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`));
 

@@ -49,7 +49,7 @@ process.stdout.write(`${JSON.stringify(result)}\n`);
 close();
 
 function open({ store }: SimulatedDayOptions) {
-  if (store !== undefined) return openStore(store.path, store.migrations);
+  if (store !== undefined) return openStore(store.path, { migrationsFolder: store.migrations });
   return { journal: new MemoryJournal(), world: emptyWorld(), close: () => undefined };
 }
 

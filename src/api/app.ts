@@ -8,16 +8,15 @@ import { endpointRoutes } from "./endpoints.ts";
 import { operationRoutes } from "./operations.ts";
 import { projectRoutes } from "./projects.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
-import { EndpointTexts } from "./render.ts";
 
-/** The imitated v2 API of one world, relative to its base URL. */
+/** The imitated v2 API, relative to its base URL. */
 export function createApi(options: ApiOptions): Hono {
   const caller = new Caller(options);
   const app = new Hono();
   const families = [
     apiKeyRoutes(caller),
     projectRoutes(caller),
-    endpointRoutes(caller, new EndpointTexts()),
+    endpointRoutes(caller),
     branchRoutes(caller),
     operationRoutes(caller),
     accountRoutes(caller),
@@ -36,7 +35,7 @@ export function createApi(options: ApiOptions): Hono {
   }
   app.all(
     "*",
-    caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path, req.routePath))),
+    caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path))),
   );
   return app;
 }
@@ -78,8 +77,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }
 
-/** The path behind the base URL that this app is mounted at. */
-function relativePath(path: string, routePath: string): string {
-  const base = routePath.replace(/\/?\*$/, "");
-  return path.startsWith(base) ? path.slice(base.length) || "/" : path;
+/** The path behind the base URL, that of the default world or of another one. */
+function relativePath(path: string): string {
+  return path.replace(/^(\/w\/[^/]+)?\/api\/v2/, "") || "/";
 }

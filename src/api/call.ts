@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import * as z from "zod";
 import { errorBody, type Failure } from "../http/errors.ts";
 import { DateHeader } from "../http/instants.ts";
-import { fail, failureFrom, found, jsonOf, parse, queryOf, Refused, readBody, requestIdOf } from "../http/request.ts";
+import { fail, failureFrom, found, jsonOf, parse, queryOf, Refused, readBody, requestIdOf, type WorldOf } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
 import { findApiKeyByHash } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
@@ -33,7 +33,7 @@ export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 };
 
 export type ApiOptions = {
-  readonly world: WorldHandle;
+  readonly worldOf: WorldOf;
   /** PLATFORM, "Answers": 700 requests a minute, bursts of 40 a second per route and account. */
   readonly rateLimit: boolean;
   readonly onBug: (error: unknown) => void;
@@ -81,14 +81,17 @@ export class Caller {
   }
 
   async #answer(context: Context, look: (turn: Turn, caller: { account: Account; keyId: number }) => Answer): Promise<Response> {
-    const { world, onBug } = this.#options;
+    const { worldOf, onBug } = this.#options;
     const requestId = requestIdOf(context);
+    let world: WorldHandle | undefined;
     let answer: Answer;
     try {
+      world = worldOf(context);
+      const { name } = world;
       answer = await world.turn((turn) => {
         try {
           const caller = authenticate(turn, context);
-          const limited = this.#rates?.refuse(`${caller.account.id} ${context.req.method} ${context.req.routePath}`, turn.now);
+          const limited = this.#rates?.refuse(`${name} ${caller.account.id} ${context.req.method} ${context.req.routePath}`, turn.now);
           if (limited !== undefined) return limited;
           return look(turn, caller);
         } catch (error) {
@@ -100,7 +103,7 @@ export class Caller {
       answer = failureFrom(error, onBug);
     }
     const headers: Record<string, string> = { "Content-Type": "application/json", "X-Request-ID": requestId };
-    const now = nowOf(world);
+    const now = world && nowOf(world);
     if (now !== undefined) headers["Date"] = this.#date.at(now);
     if ("body" in answer) {
       const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
@@ -109,7 +112,7 @@ export class Caller {
     Object.assign(headers, answer.headers);
     // Nobody but its user moves a manual clock, and a client that retries would wait for ever (PLATFORM, "Operations").
     const hint = HINTS[answer.status];
-    if (hint !== undefined && (await world.clock()).mode === "manual") headers["X-Standin-Hint"] = hint;
+    if (hint !== undefined && world !== undefined && (await world.clock()).mode === "manual") headers["X-Standin-Hint"] = hint;
     return context.body(errorBody(requestId, answer), answer.status as 400, headers);
   }
 }

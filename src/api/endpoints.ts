@@ -3,16 +3,24 @@ import * as z from "zod";
 import { found } from "../http/request.ts";
 import type { Compute } from "../platform/compute.ts";
 import { computesOf, findBranch, findCompute, findProject } from "../platform/lookup.ts";
+import type { World } from "../platform/world.ts";
 import type { Call, Caller } from "./call.ts";
 import { computeOptions, computeType, endpointFields, id } from "./fields.ts";
-import { type EndpointTexts, renderChangedEndpoint, renderScheduled, renderSettlingEndpoint } from "./render.ts";
+import { EndpointTexts, renderChangedEndpoint, renderScheduled, renderSettlingEndpoint } from "./render.ts";
 
 const inProject = z.object({ project_id: id });
 const onEndpoint = z.object({ project_id: id, endpoint_id: id });
 type OnEndpoint = Call<z.output<typeof onEndpoint>, unknown, unknown>;
 
 /** R, "Computes (endpoints)"; S for get, start and suspend. */
-export function endpointRoutes(caller: Caller, texts: EndpointTexts): Hono {
+export function endpointRoutes(caller: Caller): Hono {
+  // Worlds that were copied from each other in memory share their rows, but not their time.
+  const byWorld = new WeakMap<World, EndpointTexts>();
+  const textsOf = (world: World): EndpointTexts => {
+    const texts = byWorld.get(world) ?? new EndpointTexts();
+    byWorld.set(world, texts);
+    return texts;
+  };
   const app = new Hono();
 
   app.post(
@@ -44,7 +52,7 @@ export function endpointRoutes(caller: Caller, texts: EndpointTexts): Hono {
     "/projects/:project_id/endpoints",
     caller.route({ params: inProject }, ({ account, params, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      return texts.list(computesOf(turn.world, project.id), turn.now);
+      return textsOf(turn.world).list(computesOf(turn.world, project.id), turn.now);
     }),
   );
 
@@ -54,7 +62,7 @@ export function endpointRoutes(caller: Caller, texts: EndpointTexts): Hono {
       const project = found(findProject(turn.world, account.id, params.project_id));
       const branch = found(findBranch(turn.world, project, params.branch_id));
       const computes = computesOf(turn.world, project.id).filter((compute) => compute.branchId === branch.id);
-      return texts.list(computes, turn.now);
+      return textsOf(turn.world).list(computes, turn.now);
     }),
   );
 

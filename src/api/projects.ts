@@ -147,7 +147,11 @@ export function projectRoutes(caller: Caller): Hono {
       if (created === undefined || branch === undefined) throw new Error("CreateProject created none");
       // Shown now; told again later only where the project is to store it.
       const passwords = new Map(branch.roles.map((role) => [role.secretId, newPassword()]));
-      if (created.project.storePasswords) for (const [secretId, password] of passwords) turn.keepSecret(secretId, password);
+      for (const [secretId, password] of passwords) {
+        if (created.project.storePasswords) turn.keepSecret(secretId, password);
+        // A history that was reset or taken back may have left one under this name.
+        else turn.forgetSecret(secretId);
+      }
       const computes = computesOnBranch(world, branch.id);
       return {
         project: renderProject(world, created.project, now),

@@ -1,18 +1,19 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { CliError } from "./cli-error.ts";
-import { dataOption, option } from "./options.ts";
+import { dataOption, option, worldOption } from "./options.ts";
 import { recallServer } from "./server-file.ts";
 
 /** One call of a control API, by its path behind /_sim. */
 export type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
-export type Target = { readonly data: string; readonly url?: string; readonly controlToken?: string };
+export type Target = { readonly data: string; readonly world: string; readonly url?: string; readonly controlToken?: string };
 
 /** Says which server a command talks to. */
 export function addTargetOptions(command: Command): Command {
   return command
     .addOption(dataOption())
+    .addOption(worldOption())
     .addOption(option("--url <url>", "server to talk to, like http://127.0.0.1:4620 (default: the one of --data)"))
     .addOption(option("--control-token <token>", "token of that server's control API"));
 }
@@ -75,11 +76,16 @@ export async function requireServer(target: Target): Promise<ControlClient> {
   );
 }
 
-function clientFor({ url, data, controlToken }: Target): ControlClient | undefined {
-  if (url !== undefined) {
-    const origin = url.replace(/\/(api\/v2|_sim)?\/?$/, "");
-    return new ControlClient(`${origin}/_sim`, `${origin}/api/v2`, controlToken);
-  }
-  const server = recallServer(resolve(data));
-  return server === undefined ? undefined : new ControlClient(server.control_url, server.api_url, controlToken ?? server.control_token);
+/** The path of a world on its server. */
+export function pathOf(world: string): string {
+  return world === "default" ? "" : `/w/${world}`;
+}
+
+function clientFor({ url, data, world, controlToken }: Target): ControlClient | undefined {
+  const server = url === undefined ? recallServer(resolve(data)) : undefined;
+  const given = url ?? server?.control_url;
+  if (given === undefined) return undefined;
+  // A URL that names a world means that one.
+  const base = given.replace(/\/(api\/v2|_sim)?\/?$/, "") + pathOf(world);
+  return new ControlClient(`${base}/_sim`, `${base}/api/v2`, controlToken ?? server?.control_token);
 }

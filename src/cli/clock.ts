@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { ClockSetting } from "../compose.ts";
+import type { ClockSetting } from "../simulation/clock.ts";
 import { CliError } from "./cli-error.ts";
 import { addTargetOptions, type ControlClient, requireServer, type Target } from "./client.ts";
 import { clockSetting, durationMs, instant, jsonOption } from "./options.ts";

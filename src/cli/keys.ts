@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { CliError } from "./cli-error.ts";
-import { addTargetOptions, type Call, findServer, type Target } from "./client.ts";
+import { addTargetOptions, type Target } from "./client.ts";
+import { withControl } from "./control.ts";
 import { integer, jsonOption, option } from "./options.ts";
 import { formatTable } from "./table.ts";
 
@@ -66,13 +66,4 @@ Examples:
       process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`);
     });
   return keys;
-}
-
-/** The control API of the running server; without one, the same API on the world's file, for the time of one call. */
-async function withControl<T>(options: KeyOptions, use: (call: Call) => Promise<T>): Promise<T> {
-  const server = await findServer(options);
-  if (server !== undefined) return use((method, path, body) => server.call(method, path, body));
-  if (options.url !== undefined) throw new CliError(`no server answers at ${options.url}`);
-  const { withStoredWorld } = await import("./stored-world.ts");
-  return withStoredWorld(options.data, use);
 }

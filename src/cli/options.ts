@@ -1,8 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { ClockSetting } from "../compose.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import type { DurationDistribution } from "../platform/distribution.ts";
 import { parseDuration, type SimTime } from "../platform/time.ts";
+import { type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
+import type { Point } from "../simulation/replay.ts";
 import { CliError } from "./cli-error.ts";
 
 export const DEFAULT_DATA = "./.standin";
@@ -24,6 +25,10 @@ function isYes(name: string, value: string): boolean {
 
 export function dataOption(): Option {
   return option("--data <dir>", "directory of the worlds").default(DEFAULT_DATA);
+}
+
+export function worldOption(): Option {
+  return option("--world <name>", "which of its worlds").default("default");
 }
 
 export function jsonOption(): Option {
@@ -48,6 +53,16 @@ export function instant(text: string): SimTime {
   throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z.");
 }
 
+/** A point in history: an instant, or an event by its sequence number. */
+export function point(text: string): Point {
+  if (/^\d{1,15}$/.test(text)) return { seq: Number(text) };
+  try {
+    return { at: instant(text) };
+  } catch {
+    throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event.");
+  }
+}
+
 /** A secret that the user chose. Where it is none, commander's own error would show it. */
 export function secret(name: string) {
   return (text: string): string => {
@@ -62,12 +77,33 @@ export function durationMs(text: string): number {
   throw new InvalidArgumentError("It must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds.");
 }
 
+/** How long something is kept; `undefined` for ever. */
+export function retention(text: string): number | undefined {
+  return text === "forever" ? undefined : durationMs(text);
+}
+
+const SHORTEST_BACKUP_MS = 1_000;
+/** The longest that a timer of Node can wait. */
+const LONGEST_BACKUP_MS = 2 ** 31 - 1;
+
+export function backupInterval(text: string): number {
+  const ms = durationMs(text);
+  if (ms >= SHORTEST_BACKUP_MS && ms <= LONGEST_BACKUP_MS) return ms;
+  throw new InvalidArgumentError("It must be a duration from 1s to 24d.");
+}
+
+/** `500MiB`, `4GiB` or bytes. */
+export function bytes(text: string): number {
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?) ?(B|KiB|MiB|GiB)?$/.exec(text) ?? [];
+  const value = Number(amount) * 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit || "B");
+  if (value >= 1) return Math.floor(value);
+  throw new InvalidArgumentError("It must be a size like 500MiB, 4GiB, or bytes.");
+}
+
 /** `real`, `manual`, or a factor like `60x`. */
 export function clockSetting(text: string): ClockSetting {
-  if (text === "real") return { mode: "real", factor: 1 };
-  if (text === "manual") return { mode: "manual", factor: 0 };
-  const factor = Number(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1]);
-  if (factor > 0 && factor <= 1_000_000) return { mode: "scaled", factor };
+  const setting = parseClockSetting(text);
+  if (setting !== undefined) return setting;
   throw new InvalidArgumentError("It must be real, manual, or a factor like 60x.");
 }
 

@@ -1,19 +1,43 @@
 import { Command } from "commander";
 import { clockCommand } from "./clock.ts";
+import { compactCommand } from "./compact.ts";
 import { envCommand } from "./env.ts";
+import { explainCommand } from "./explain.ts";
+import { exportCommand } from "./export.ts";
+import { importCommand } from "./import.ts";
 import { keysCommand } from "./keys.ts";
+import { replayCommand } from "./replay.ts";
 import { serveCommand } from "./serve.ts";
+import { snapshotsCommand } from "./snapshots.ts";
 import { statusCommand } from "./status.ts";
+import { verifyCommand } from "./verify.ts";
 import { VERSION } from "./version.ts";
 import { waitCommand } from "./wait.ts";
+import { worldsCommand } from "./worlds.ts";
 
 export function createProgram(): Command {
   const program = new Command("standin")
     .description("a persistent, deterministic stand-in for a hosted Postgres platform's management API")
     .version(VERSION)
     .showHelpAfterError("(see --help)");
-  for (const command of [serveCommand(), statusCommand(), clockCommand(), keysCommand(), envCommand(), waitCommand()])
+  for (const command of [
+    serveCommand(),
+    statusCommand(),
+    clockCommand(),
+    keysCommand(),
+    envCommand(),
+    waitCommand(),
+    explainCommand(),
+    snapshotsCommand(),
+    worldsCommand(),
+    replayCommand(),
+    verifyCommand(),
+    exportCommand(),
+    importCommand(),
+    compactCommand(),
+  ]) {
     program.addCommand(command);
+  }
   throwInsteadOfExit(program);
   return program;
 }

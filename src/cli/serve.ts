@@ -1,7 +1,8 @@
 import { Command } from "commander";
-import type { ClockSetting } from "../compose.ts";
 import type { DurationDistribution } from "../platform/distribution.ts";
-import { clockSetting, dataOption, instant, integer, option, secret, startDelay } from "./options.ts";
+import { DAY } from "../platform/time.ts";
+import type { ClockSetting } from "../simulation/clock.ts";
+import { backupInterval, bytes, clockSetting, dataOption, instant, integer, option, retention, secret, startDelay } from "./options.ts";
 
 export type ServeOptions = {
   data: string;
@@ -18,6 +19,12 @@ export type ServeOptions = {
   apiKey?: string;
   controlToken?: string;
   rateLimit?: boolean;
+  backupEvery?: number;
+  keepBackups: number;
+  keepHistory?: number;
+  keepOperations?: number;
+  maxWorlds: number;
+  maxWorldSize: number;
   logLevel: string;
   json?: boolean;
 };
@@ -51,6 +58,24 @@ export function serveCommand(): Command {
       ),
     )
     .addOption(option("--rate-limit", "answer 429 beyond 700 requests a minute or 40 a second per route and account"))
+    .addOption(option("--backup-every <duration>", "keep the world as a snapshot so often, by the wall, like 1h").argParser(backupInterval))
+    .addOption(option("--keep-backups <n>", "so many of these snapshots stay").argParser(integer(1, 10_000)).default(24))
+    .addOption(
+      option("--keep-history <duration>", "forget events that are older, by the world's clock; or forever")
+        .argParser(retention)
+        .default(90 * DAY, "90d"),
+    )
+    .addOption(
+      option("--keep-operations <duration>", "forget finished operations that are older; or forever")
+        .argParser(retention)
+        .default(180 * DAY, "180d"),
+    )
+    .addOption(option("--max-worlds <n>", "so many worlds at most").argParser(integer(1, 100_000)).default(500))
+    .addOption(
+      option("--max-world-size <size>", "larger worlds are not forked")
+        .argParser(bytes)
+        .default(4 * 1024 ** 3, "4GiB"),
+    )
     .addOption(
       option("--log-level <level>", "what goes to stderr; debug shows every request")
         .choices(["debug", "info", "warn", "error", "silent"])
@@ -64,7 +89,8 @@ Examples:
   $ standin serve                                  # ./.standin, port 4620, the real clock
   $ standin serve --clock manual --seed 7 --start-at 2026-01-01T00:00:00Z
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
-  $ standin serve --clock 60x --operations immediate`,
+  $ standin serve --clock 60x --operations immediate
+  $ standin serve --backup-every 1h --keep-backups 48`,
     )
     .action(async (options: ServeOptions) => {
       // Only this verb needs the whole house; the others start the sooner.

@@ -3,10 +3,10 @@ import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorld, openWorld, WorldMismatch } from "../compose.ts";
+import { createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorlds, openWorlds, WorldMismatch } from "../compose.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
-import type { HostedWorld } from "../worlds/hosted-world.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
+import type { Worlds } from "../worlds/worlds.ts";
 import { CliError } from "./cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { DEFAULT_DATA } from "./options.ts";
@@ -38,7 +38,8 @@ export async function serve(options: ServeOptions): Promise<void> {
       control_token: options.controlToken,
     });
     // Before the ready line: whoever has read it may end this server at once.
-    stopOnSignal(listening.server, opened.world, directory, log);
+    stopOnSignal(listening.server, opened.worlds, directory, log);
+    if (options.backupEvery !== undefined) backUpEvery(options.backupEvery, options.keepBackups, opened.worlds, log);
     announce(opened, origin, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
@@ -84,9 +85,11 @@ async function readLayout(path: string): Promise<LayOut> {
   return (stage) => explain("laid out", () => layOut(file, stage));
 }
 
-async function open(directory: DataDirectory, options: ServeOptions, layOut: LayOut | undefined, log: Log): Promise<OpenedWorld> {
+async function open(directory: DataDirectory, options: ServeOptions, layOut: LayOut | undefined, log: Log): Promise<OpenedWorlds> {
   try {
-    return await openWorld(DEFAULT_WORLD, directory.history(DEFAULT_WORLD), { ...options, layOut }, (error) =>
+    const limits = { maxWorlds: options.maxWorlds, maxWorldBytes: options.maxWorldSize };
+    const retention = { history: options.keepHistory, operations: options.keepOperations };
+    return await openWorlds(directory, { ...options, layOut, limits, retention }, (error) =>
       log.error(error, "a commit failed; the world is opened again from its file"),
     );
   } catch (error) {
@@ -119,9 +122,9 @@ async function listen(options: ServeOptions): Promise<Listening> {
   return { server, answerWith };
 }
 
-function appOf({ world }: OpenedWorld, options: ServeOptions, log: Log): Fetch {
+function appOf({ worlds }: OpenedWorlds, options: ServeOptions, log: Log): Fetch {
   const app = createApp({
-    world,
+    worlds,
     version: VERSION,
     rateLimit: options.rateLimit ?? false,
     hosts: [options.host],
@@ -132,25 +135,44 @@ function appOf({ world }: OpenedWorld, options: ServeOptions, log: Log): Fetch {
 }
 
 /** Ends when it is told to: no new requests, a moment for the open ones, and the world closed after its last commit. */
-function stopOnSignal(server: Server, world: HostedWorld, directory: DataDirectory, log: Log): void {
+function stopOnSignal(server: Server, worlds: Worlds, directory: DataDirectory, log: Log): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
     log.info("stopping");
-    world.endAdvance();
+    worlds.endAdvances();
     const closed = new Promise((done) => server.close(done));
     server.closeIdleConnections();
     const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     await closed;
     clearTimeout(force);
-    await world.close();
+    await worlds.close();
     forgetServer(directory.path);
     directory.release();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
 }
 
+/** Keeps the default world as a snapshot every so often, by the wall; only the newest stay. */
+function backUpEvery(everyMs: number, keep: number, worlds: Worlds, log: Log): void {
+  let underWay = false;
+  const backUp = async () => {
+    // One that takes longer than the interval is not overtaken.
+    if (underWay) return;
+    underWay = true;
+    try {
+      const taken = await worlds.backUp(DEFAULT_WORLD, keep);
+      if (taken.ok) log.info(`backup ${taken.value.name}`);
+    } catch (error) {
+      log.error(error, "a backup failed; the next one is tried in its time");
+    } finally {
+      underWay = false;
+    }
+  };
+  setInterval(backUp, everyMs).unref();
+}
+
 /** One line when it can answer; on the first start, the key, for the only time, and what to try. */
-function announce({ world, apiKey, settings, isNew }: OpenedWorld, origin: string, options: ServeOptions): void {
+function announce({ world, apiKey, settings, isNew }: OpenedWorlds, origin: string, options: ServeOptions): void {
   const apiUrl = `${origin}/api/v2`;
   if (options.json === true) {
     const ready = {

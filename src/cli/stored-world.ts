@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { createApp, MIGRATIONS_FOLDER, openWorld } from "../compose.ts";
+import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../compose.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
 import { CliError } from "./cli-error.ts";
-import type { Call } from "./client.ts";
+import { type Call, pathOf, type Target } from "./client.ts";
 import { VERSION } from "./version.ts";
 
 /** The control API of a world that nobody serves, straight on its file. */
-export async function withStoredWorld<T>(data: string, use: (call: Call) => Promise<T>): Promise<T> {
+export async function withStoredWorld<T>({ data, world }: Target, use: (call: Call) => Promise<T>): Promise<T> {
   // Looking for keys must not make a world whose first key nobody sees.
   if (!DataDirectory.hasWorld(data, DEFAULT_WORLD)) {
     throw new CliError(`there is no world in ${resolve(data)}; make one with: standin serve --data ${data}`);
@@ -16,19 +16,19 @@ export async function withStoredWorld<T>(data: string, use: (call: Call) => Prom
     const failed = (error: unknown): never => {
       throw error;
     };
-    const { world } = await openWorld(DEFAULT_WORLD, directory.history(DEFAULT_WORLD), {}, failed);
+    const { worlds } = await openWorlds(directory, {}, failed);
     try {
-      const app = createApp({ world, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
+      const app = createApp({ worlds, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
       return await use(async <A>(method: string, path: string, body?: unknown): Promise<A> => {
         const init =
           body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-        const response = await app.request(`/_sim${path}`, init);
+        const response = await app.request(`${pathOf(world)}/_sim${path}`, init);
         const answer = (await response.json()) as A & { message: string };
         if (!response.ok) throw new CliError(answer.message);
         return answer;
       });
     } finally {
-      await world.close();
+      await worlds.close();
     }
   } finally {
     directory.release();

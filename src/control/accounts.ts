@@ -15,12 +15,11 @@ const keyName = z.string().min(1).max(64);
 
 /** The console's part: accounts and their first keys. */
 export function accountRoutes(options: ControlOptions): Hono {
-  const { world } = options;
   const app = new Hono();
 
   app.get(
     "/accounts",
-    handler(options, {}, () =>
+    handler(options, {}, ({ world }) =>
       turnOf(world, (turn) => ({ accounts: [...turn.world.accounts.values()].map((account) => record(account)) })),
     ),
   );
@@ -39,7 +38,7 @@ export function accountRoutes(options: ControlOptions): Hono {
           api_key: secret.optional(),
         }),
       },
-      ({ body: { api_key, key_name, ...asked } }) =>
+      ({ world, body: { api_key, key_name, ...asked } }) =>
         turnOf(world, (turn) => {
           checkUnused(turn, api_key);
           const created = found(turn.execute({ type: "CreateAccount", ...asked })).find((event) => event.type === "AccountCreated");
@@ -51,7 +50,7 @@ export function accountRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/api_keys",
-    handler(options, { query: z.object({ account_id: accountId.optional() }) }, ({ query }) =>
+    handler(options, { query: z.object({ account_id: accountId.optional() }) }, ({ world, query }) =>
       turnOf(world, (turn) => {
         const accounts = query.account_id === undefined ? [...turn.world.accounts.values()] : [accountOf(turn, query.account_id)];
         return {
@@ -66,7 +65,7 @@ export function accountRoutes(options: ControlOptions): Hono {
     handler(
       options,
       { body: z.strictObject({ account_id: accountId.optional(), key_name: keyName, api_key: secret.optional() }) },
-      ({ body }) =>
+      ({ world, body }) =>
         turnOf(world, (turn) => {
           checkUnused(turn, body.api_key);
           return createKey(turn, accountOf(turn, body.account_id), body.key_name, body.api_key);
@@ -76,7 +75,7 @@ export function accountRoutes(options: ControlOptions): Hono {
 
   app.delete(
     "/api_keys/:key_id",
-    handler(options, {}, ({ params }) =>
+    handler(options, {}, ({ world, params }) =>
       turnOf(world, (turn) => {
         const apiKey = turn.world.apiKeys.get(params["key_id"] ?? "");
         if (apiKey === undefined) return found(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));

@@ -18,8 +18,8 @@ export function activityRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   app.post(
     "/activity",
-    handler(options, { body: oneOrMany }, ({ body }) =>
-      turnOf(options.world, (turn) => {
+    handler(options, { body: oneOrMany }, ({ world, body }) =>
+      turnOf(world, (turn) => {
         for (const [index, asked] of body.entries()) check(turn, asked, body.length === 1 ? "" : `${index}.`);
         return { now: instant(turn.now), activities: body.map((asked) => tell(turn, asked)) };
       }),

@@ -5,16 +5,18 @@ import { found, respondFailure } from "../http/request.ts";
 import { findReachable } from "../platform/activity.ts";
 import { isVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
-import { StoreUnavailable } from "../worlds/world-handle.ts";
+import { type HistoryFacts, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { accountRoutes } from "./accounts.ts";
 import { activityRoutes } from "./activity.ts";
 import { clockRoutes } from "./clock.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
+import { historyRoutes } from "./history.ts";
 import { renderMetrics } from "./metrics.ts";
 import { instant, record } from "./records.ts";
-import { renderState } from "./state.ts";
+import { snapshotRoutes } from "./snapshots.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
 import { waitBody, waitUntil } from "./wait.ts";
+import { worldRoutes } from "./worlds.ts";
 
 const MAX_EVENTS = 10_000;
 const DEFAULT_EVENTS = 1_000;
@@ -37,7 +39,7 @@ const eventsQuery = z.object({
 
 /** `/_sim`: ours alone, so that nobody takes our inventions for the platform's. */
 export function createControl(options: ControlOptions): Hono {
-  const { world, version } = options;
+  const { version } = options;
   const app = new Hono();
 
   // Live: the process answers. Ready: the world does, too.
@@ -49,13 +51,14 @@ export function createControl(options: ControlOptions): Hono {
     app.get(
       path,
       // Not in a turn: it answers during a long advance, too, and tells how far that has come.
-      handler(options, {}, () => ({
+      handler(options, {}, ({ world }) => ({
         status: "ready",
         live: true,
         ready: true,
         world: world.name,
         now: instant(world.now()),
         size_bytes: world.sizeBytes(),
+        history: renderHistory(world.history()),
         version,
       })),
     );
@@ -64,35 +67,39 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", clockRoutes(options));
   app.route("/", activityRoutes(options));
   app.route("/", accountRoutes(options));
-
-  app.get(
-    "/state",
-    handler(options, {}, () => turnOf(world, (turn) => renderState(turn.world))),
-  );
+  app.route("/", historyRoutes(options));
+  app.route("/", snapshotRoutes(options));
+  app.route("/", worldRoutes(options));
 
   app.get(
     "/events",
-    handler(options, { query: eventsQuery }, async ({ query }) => {
+    handler(options, { query: eventsQuery }, async ({ world, query }) => {
       const events = await world.events(query.since, query.limit);
-      return { events: events.map((event) => record(event)), next_since: events.at(-1)?.seq ?? query.since };
+      const { forgottenSeq } = world.history();
+      return {
+        events: events.map((event) => record(event)),
+        next_since: events.at(-1)?.seq ?? query.since,
+        // Where the list begins in the place of `since`, because what was before is forgotten.
+        ...(query.since < forgottenSeq ? { forgotten_seq: forgottenSeq } : {}),
+      };
     }),
   );
 
   app.get(
     "/events/stream",
-    handler(options, { query: z.object({ since: sequence.optional() }) }, ({ query }, context) =>
-      streamEvents(context, options, query.since),
+    handler(options, { query: z.object({ since: sequence.optional() }) }, ({ world, query }, context) =>
+      streamEvents(context, world, options, query.since),
     ),
   );
 
   app.get(
     "/invariants",
-    handler(options, {}, () => turnOf(world, (turn) => checkInvariants(turn.world, turn.now))),
+    handler(options, {}, ({ world }) => turnOf(world, (turn) => checkInvariants(turn.world, turn.now))),
   );
 
   app.post(
     "/wait",
-    handler(options, { body: waitBody }, async ({ body }, context) => {
+    handler(options, { body: waitBody }, async ({ world, body }, context) => {
       await waitUntil(world, body.until, body.timeout, context.req.raw.signal);
       return { now: instant(world.now()), until: body.until };
     }),
@@ -100,7 +107,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.post(
     "/reset",
-    handler(options, { body: z.strictObject({}).optional() }, () =>
+    handler(options, { body: z.strictObject({}).optional() }, ({ world }) =>
       turnOf(world, (turn) => {
         turn.execute({ type: "ResetWorld" });
         return { now: instant(turn.now), seq: turn.world.seq };
@@ -110,7 +117,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/endpoints",
-    handler(options, {}, () =>
+    handler(options, {}, ({ world }) =>
       turnOf(world, (turn) => ({
         now: instant(turn.now),
         endpoints: [...turn.world.computes.values()]
@@ -125,7 +132,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/endpoints/:endpoint_id/stats",
-    handler(options, {}, ({ params }) =>
+    handler(options, {}, ({ world, params }) =>
       turnOf(world, (turn) => {
         return computeStats(turn.world, found(findReachable(turn.world, params["endpoint_id"] ?? "")), turn.now);
       }),
@@ -134,7 +141,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/metrics",
-    handler(options, {}, async (_, context) => {
+    handler(options, {}, async ({ world }, context) => {
       const clock = await world.clock();
       const text = await turnOf(world, (turn) => renderMetrics(world.name, turn.world, clock, world.sizeBytes()));
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
@@ -152,8 +159,17 @@ export function createControl(options: ControlOptions): Hono {
   return app;
 }
 
+function renderHistory({ id, seq, forgottenSeq }: HistoryFacts) {
+  return { id, seq, forgotten_seq: forgottenSeq };
+}
+
 /** Events as they become durable, from `since` on, at the reader's own pace: what it has not read waits in the journal. */
-function streamEvents(context: Parameters<typeof streamSSE>[0], { world, onBug }: ControlOptions, since: number | undefined) {
+function streamEvents(
+  context: Parameters<typeof streamSSE>[0],
+  world: WorldHandle,
+  { onBug }: Pick<ControlOptions, "onBug">,
+  since: number | undefined,
+) {
   const resumed = Number(context.req.header("last-event-id"));
   // Who asks for the head alone listens to nothing.
   if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
@@ -165,7 +181,9 @@ function streamEvents(context: Parameters<typeof streamSSE>[0], { world, onBug }
       unsubscribe();
       wake();
     });
-    while (!stream.aborted) {
+    const { id } = world.history();
+    // A history that was replaced is over, and so is its stream: whoever comes again follows the new one.
+    while (!stream.aborted && world.history().id === id) {
       const committed = new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -22,19 +22,18 @@ const advanceBody = z
 
 /** The clock that users hold. */
 export function clockRoutes(options: ControlOptions): Hono {
-  const { world } = options;
   const app = new Hono();
   app.get(
     "/clock",
-    handler(options, {}, async () => renderClock(await world.clock())),
+    handler(options, {}, async ({ world }) => renderClock(await world.clock())),
   );
   app.put(
     "/clock",
-    handler(options, { body: clockBody }, async ({ body }) => renderClock(await world.setClock(body.mode, body.factor ?? 1))),
+    handler(options, { body: clockBody }, async ({ world, body }) => renderClock(await world.setClock(body.mode, body.factor ?? 1))),
   );
   app.post(
     "/clock/advance",
-    handler(options, { body: advanceBody }, async ({ body: { by, to } }) => {
+    handler(options, { body: advanceBody }, async ({ world, body: { by, to } }) => {
       const advance = await world.advance(by !== undefined ? { by } : to !== undefined ? { to } : { next: true });
       if (advance === undefined) {
         const now = instant(world.now());

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { END_OF_TIME, parseDuration } from "../platform/time.ts";
+import { parseClockSetting } from "../simulation/clock.ts";
+import { AUTOMATIC_PREFIX, BACKUP_PREFIX } from "../worlds/world-handle.ts";
 
 /** `90s`, `10m`, `2h`, `7d` or milliseconds. */
 export const duration = z.union([z.string(), z.number()]).transform((text, context) => {
@@ -17,6 +19,41 @@ export const instant = z.iso
   .datetime({ offset: true, message: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z" })
   .transform((text) => Date.parse(text))
   .refine((at) => at >= 0 && at <= END_OF_TIME, "must lie between the years 1970 and 9999");
+
+/** A point in history: an event by its sequence number, or an instant. Both are included. */
+export const point = z.union([z.int().min(0), z.string()]).transform((input, context) => {
+  if (/^\d{1,15}$/.test(String(input))) return { seq: Number(input) };
+  const parsed = instant.safeParse(input);
+  if (parsed.success) return { at: parsed.data };
+  context.addIssue({
+    code: "custom",
+    message: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event",
+  });
+  return z.NEVER;
+});
+
+/** `real`, `manual`, a factor like `60x`, or what `PUT /clock` takes. */
+export const clockSetting = z
+  .union([z.string(), z.strictObject({ mode: z.string(), factor: z.number().optional() })])
+  .transform((input, context) => {
+    const text = typeof input === "string" ? input : input.mode === "scaled" ? `${input.factor}x` : input.mode;
+    const setting = parseClockSetting(text);
+    if (setting !== undefined) return setting;
+    context.addIssue({ code: "custom", message: "must be real, manual, a factor like 60x, or a mode with its factor" });
+    return z.NEVER;
+  });
+
+export const worldName = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 of a-z, 0-9 and -, and neither begin nor end with -");
+
+export const snapshotName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit")
+  .refine(
+    (name) => !name.startsWith(AUTOMATIC_PREFIX) && !name.startsWith(BACKUP_PREFIX),
+    `must not begin with ${AUTOMATIC_PREFIX} or ${BACKUP_PREFIX}: such names are given by the server`,
+  );
 
 const count = z.int().min(0).max(1_000_000_000_000);
 const label = z.string().min(1).max(256);

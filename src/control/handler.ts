@@ -1,16 +1,19 @@
 import type { Context } from "hono";
 import * as z from "zod";
-import { failureFrom, jsonOf, parse, queryOf, Refused, readBody, respondFailure } from "../http/request.ts";
-import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
+import { failureFrom, jsonOf, parse, queryOf, Refused, readBody, respondFailure, type WorldOf } from "../http/request.ts";
+import type { Turn, WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 
-/** What the control API of a world works with. */
+/** What the control API works with. */
 export type ControlOptions = {
-  readonly world: WorldHandle;
+  readonly worlds: WorldsHandle;
+  readonly worldOf: WorldOf;
   readonly version: string;
   readonly onBug: (error: unknown) => void;
 };
 
 type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
+  /** The world that the request is for. */
+  readonly world: WorldHandle;
   readonly params: Record<string, string>;
   readonly query: z.output<Q>;
   readonly body: z.output<B>;
@@ -20,15 +23,16 @@ const ANYTHING = z.unknown();
 
 /** A handler that parses and answers in JSON; errors have the shape that the platform's have. */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
-  { onBug }: Pick<ControlOptions, "onBug">,
+  { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
   schemas: { readonly query?: Q; readonly body?: B },
   answer: (request: Parsed<Q, B>, context: Context) => unknown,
 ): (context: Context) => Promise<Response> {
   return async (context) => {
     try {
+      const world = worldOf(context);
       const query = parse(schemas.query ?? ANYTHING, schemas.query && queryOf(context)) as z.output<Q>;
       const body = (schemas.body === undefined ? undefined : parse(schemas.body, jsonOf(await readBody(context)))) as z.output<B>;
-      const answered = await answer({ params: context.req.param(), query, body }, context);
+      const answered = await answer({ world, params: context.req.param(), query, body }, context);
       return answered instanceof Response ? answered : context.json(answered as object);
     } catch (error) {
       return respondFailure(context, failureFrom(error, onBug));

@@ -1,5 +1,5 @@
 import type { World } from "../platform/world.ts";
-import { record } from "./records.ts";
+import { record as inAnyOrder } from "./records.ts";
 
 /** The whole world: what is durable and nothing else, in the order in which it was made. Two worlds are equal iff these are. */
 export function renderState(world: World) {
@@ -25,4 +25,16 @@ export function renderState(world: World) {
     scheduled_activities: rows(world.scheduledActivities),
     usage: byId(world.usage),
   };
+}
+
+/** Properties in the order of the alphabet: that of a row tells how it came about, in memory or from a file. */
+function record(value: unknown, property = ""): unknown {
+  return sorted(inAnyOrder(value, property));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

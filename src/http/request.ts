@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { Result } from "../platform/refusals.ts";
 import { findTornText } from "../platform/text.ts";
-import { StoreUnavailable } from "../worlds/world-handle.ts";
+import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { badRequest, errorBody, type Failure, failureOf } from "./errors.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -17,6 +17,9 @@ export class Refused extends Error {
     this.failure = failure;
   }
 }
+
+/** The world that a request is for; ends its handling where there is none. */
+export type WorldOf = (context: Context) => WorldHandle;
 
 /** Ends the handling of a request with this error. */
 export function fail(failure: Failure): never {

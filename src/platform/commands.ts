@@ -9,7 +9,7 @@ import type { WorldSettings } from "./world.ts";
 type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
 type ConfigureWorld = {
   readonly type: "ConfigureWorld";
-  readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay">>;
+  readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed">>;
 };
 type ResetWorld = { readonly type: "ResetWorld" };
 

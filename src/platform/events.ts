@@ -17,7 +17,7 @@ type OfEndpoint = At & { readonly endpointId: string };
  */
 export type Event =
   | (At & { readonly type: "WorldCreated"; readonly world: WorldSettings })
-  | (At & { readonly type: "WorldConfigured"; readonly changes: Partial<Pick<WorldSettings, "operations" | "startDelay">> })
+  | (At & { readonly type: "WorldConfigured"; readonly changes: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed">> })
   | (At & { readonly type: "WorldReset" })
   | (At & { readonly type: "AccountCreated"; readonly account: Account })
   | (At & { readonly type: "ApiKeyCreated"; readonly apiKey: ApiKey })
@@ -47,5 +47,8 @@ export type Event =
   | ActivityRecorded
   | (OfEndpoint & { readonly type: "ActivityDropped"; readonly scheduled: number; readonly reason: string });
 
-/** An event with its place in history. */
-export type RecordedEvent = Event & { readonly seq: number };
+/**
+ * An event with its place in history. `decision` is the sequence number of the first event of the decision that it came from: a
+ * decision happens as a whole, so a point in history never lies within one.
+ */
+export type RecordedEvent = Event & { readonly seq: number; readonly decision: number };

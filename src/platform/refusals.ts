@@ -37,6 +37,16 @@ export type RefusalCode =
   | "TOO_MANY_CONNECTIONS"
   | "CONNECTION_EXISTS"
   | "CONNECTION_NOT_FOUND"
+  // worlds, their snapshots and their history
+  | "WORLD_NOT_FOUND"
+  | "WORLD_EXISTS"
+  | "WORLD_IS_DEFAULT"
+  | "WORLDS_LIMIT_EXCEEDED"
+  | "WORLD_TOO_LARGE"
+  | "SNAPSHOT_NOT_FOUND"
+  | "SNAPSHOT_EXISTS"
+  | "POINT_NOT_REACHED"
+  | "HISTORY_FORGOTTEN"
   // the clock
   | "NOT_DUE"
   | "INSTANT_IN_THE_PAST";

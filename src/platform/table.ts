@@ -127,6 +127,14 @@ export class Table<T, Index extends string = never> {
     return this.#rows.values();
   }
 
+  entries(): IterableIterator<[string, T]> {
+    return this.#rows.entries();
+  }
+
+  keyOf(row: T): string {
+    return this.#key(row);
+  }
+
   by(name: Index, value: string): Rows<T> {
     for (const index of this.#indexes) {
       if (index.name === name) return index.group(value);

@@ -13,7 +13,7 @@ import { Changes, Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
 import type { Usage } from "./usage.ts";
 
-/** What shapes a world. Seed, profile and plan stay as they were made; the rest may change, by an event. */
+/** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
 export type WorldSettings = {
   readonly seed: number;
   readonly profile: ProfileName;
@@ -49,10 +49,23 @@ export type World = {
   readonly operations: Table<Operation, "project">;
   readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
   readonly usage: Table<Usage>;
-  /** Beside history: durable, but no event tells of it and `verify` does not compare it. */
+  /** Beside history; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
 };
+
+/** The tables that history folds to. The others are beside it: durable, but no event tells of them. */
+export const HISTORY_TABLES = [
+  "accounts",
+  "apiKeys",
+  "projects",
+  "branches",
+  "computes",
+  "connections",
+  "operations",
+  "scheduledActivities",
+  "usage",
+] as const satisfies readonly (keyof World)[];
 
 /** What must be told again later and must not stand in history: the password of a role. */
 type Secret = { readonly id: string; readonly value: string };

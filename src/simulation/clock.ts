@@ -2,6 +2,18 @@ import type { SimTime } from "../platform/time.ts";
 
 export type ClockMode = "real" | "scaled" | "manual";
 
+export type ClockSetting = { readonly mode: ClockMode; readonly factor: number };
+
+const MAX_FACTOR = 1_000_000;
+
+/** `real`, `manual`, or a factor like `60x`; `undefined` for anything else. */
+export function parseClockSetting(text: string): ClockSetting | undefined {
+  if (text === "real") return { mode: "real", factor: 1 };
+  if (text === "manual") return { mode: "manual", factor: 0 };
+  const factor = Number(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1]);
+  return factor > 0 && factor <= MAX_FACTOR ? { mode: "scaled", factor } : undefined;
+}
+
 /** What has to be stored of a clock: at the wall's `wallAnchor` the world's clock stood at `simAnchor`. */
 export type ClockState = {
   readonly mode: ClockMode;

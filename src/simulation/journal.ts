@@ -2,7 +2,8 @@ import type { RecordedEvent } from "../platform/events.ts";
 import { type Operation, operationAfter } from "../platform/operation.ts";
 import type { Change } from "../platform/table.ts";
 import type { SimTime } from "../platform/time.ts";
-import type { Numbers, WorldSettings } from "../platform/world.ts";
+import { emptyWorld, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
+import { type Checkpoint, takeCheckpoint } from "./checkpoint.ts";
 import type { ClockState } from "./clock.ts";
 
 /** What one commit makes durable, all of it or nothing. */
@@ -17,14 +18,39 @@ export type Batch = {
   readonly now: SimTime;
 };
 
+/** What may be forgotten. The worlds that history folds to stay what they are. */
+export type Forgetting = {
+  /** A checkpoint's sequence number: the events up to it, and what they alone tell of. */
+  readonly eventsUpTo: number;
+  /** Operations that ended before this instant. */
+  readonly operationsBefore: SimTime;
+};
+
+/** Where a history was taken from: it shares that one's events up to this one. */
+export type Origin = { readonly world: string; readonly historyId: string; readonly seq: number; readonly at: SimTime };
+
 /** The port to history. A store stands behind it; here, the one that forgets with the process. */
 export interface Journal {
   /** The tables whose rows it wants to be handed; absent where it wants all. */
   readonly tables?: readonly string[];
   /** Durable when it returns; throws, and has changed nothing, where it cannot be. */
   write(batch: Batch): void;
-  /** Events with a sequence number above `since`, in order. */
+  /** Events with a sequence number above `since`, in order; what is forgotten is left out. */
   events(since: number, limit: number): RecordedEvent[];
+  /** Events in which this id stands, newest first, from below `before` on. */
+  eventsAbout(id: string, before: number, limit: number): RecordedEvent[];
+  /** The oldest checkpoint: history before it is forgotten. That of a whole history is the empty world, at 0. */
+  readonly oldest: Pick<Checkpoint, "seq" | "at">;
+  /** Sequence number of the newest checkpoint. */
+  readonly newestCheckpoint: number;
+  /** The newest checkpoint at or before this sequence number, or this instant; the oldest where none is. */
+  checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint;
+  /** Durable when it resolves: a checkpoint shortens the way to a past that could be reached without it. */
+  keepCheckpoint(checkpoint: Checkpoint): Promise<void>;
+  /** Forgets a little with every write from now on. */
+  forget(what: Forgetting): void;
+  /** Forgets some of what is left to forget, in a moment; gives whether that was all. */
+  sweep(): boolean;
   /** A project's operations, newest first, from below `beforeNumber` on. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
   operation(id: string): Operation | undefined;
@@ -32,22 +58,75 @@ export interface Journal {
   sizeBytes(): number;
 }
 
-/** Keeps events and nothing else; what was an operation is told from them when somebody asks. */
+/** Keeps events and what stands beside history; what was an operation is told from the events when somebody asks. */
 export class MemoryJournal implements Journal {
-  readonly tables = [];
-  readonly #events: RecordedEvent[] = [];
+  readonly tables: readonly string[] = ["apiKeyUses", "secrets"];
+  #events: RecordedEvent[] = [];
+  #checkpoints: Checkpoint[] = [takeCheckpoint(emptyWorld())];
+  readonly #besideHistory = new Map<string, Change>();
+  #clock: { readonly state: ClockState; readonly now: SimTime } | undefined;
   readonly #operations = new Map<string, Operation>();
-  /** How many events `#operations` has seen. */
+  /** Sequence number of the last event that `#operations` has seen. */
   #seen = 0;
 
-  write(batch: Batch): void {
-    for (const event of batch.events) this.#events.push(event);
+  get oldest(): Checkpoint {
+    return this.#checkpoints[0] as Checkpoint;
+  }
+
+  get newestCheckpoint(): number {
+    return this.#checkpoints.at(-1)?.seq ?? 0;
+  }
+
+  /** Sequence number of the last event. */
+  get head(): number {
+    return this.oldest.seq + this.#events.length;
+  }
+
+  get clock(): { readonly state: ClockState; readonly now: SimTime } | undefined {
+    return this.#clock;
+  }
+
+  write({ events, changes, clock, now }: Batch): void {
+    for (const event of events) this.#events.push(event);
+    for (const change of changes) this.#besideHistory.set(`${change.table} ${change.key}`, change);
+    this.#clock = { state: clock, now };
   }
 
   events(since: number, limit: number): RecordedEvent[] {
-    const first = this.#events[0]?.seq ?? 1;
-    const from = Math.max(0, since + 1 - first);
+    const from = Math.max(0, since - this.oldest.seq);
     return this.#events.slice(from, from + limit);
+  }
+
+  eventsAbout(id: string, before: number, limit: number): RecordedEvent[] {
+    const found: RecordedEvent[] = [];
+    for (let index = Math.min(this.#events.length, before - 1 - this.oldest.seq) - 1; index >= 0 && found.length < limit; index -= 1) {
+      const event = this.#events[index] as RecordedEvent;
+      if (JSON.stringify(event).includes(`"${id}"`)) found.push(event);
+    }
+    return found;
+  }
+
+  checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
+    const isBefore = (checkpoint: Checkpoint) => ("seq" in point ? checkpoint.seq <= point.seq : checkpoint.at <= point.at);
+    return this.#checkpoints.findLast(isBefore) ?? this.oldest;
+  }
+
+  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    this.#checkpoints.push(checkpoint);
+    this.#checkpoints.sort((a, b) => a.seq - b.seq);
+  }
+
+  forget({ eventsUpTo, operationsBefore }: Forgetting): void {
+    this.#fold();
+    this.#events = this.events(eventsUpTo, Number.POSITIVE_INFINITY);
+    this.#checkpoints = this.#checkpoints.filter(({ seq }) => seq >= eventsUpTo);
+    for (const [id, { state, updatedAt }] of this.#operations) {
+      if (isOver(state) && updatedAt < operationsBefore) this.#operations.delete(id);
+    }
+  }
+
+  sweep(): boolean {
+    return true;
   }
 
   operations(projectId: string, limit: number, beforeNumber = Number.POSITIVE_INFINITY): Operation[] {
@@ -65,15 +144,55 @@ export class MemoryJournal implements Journal {
     return 0;
   }
 
-  #fold(): ReadonlyMap<string, Operation> {
-    for (; this.#seen < this.#events.length; this.#seen += 1) {
-      const event = this.#events[this.#seen];
-      if (event?.type === "WorldReset") this.#operations.clear();
-      if (event?.type === "OperationScheduled") this.#operations.set(event.operation.id, event.operation);
-      if (event?.type === "OperationStarted" || event?.type === "OperationFinished" || event?.type === "OperationCancelled") {
-        this.#operations.set(event.operationId, operationAfter(this.#operations.get(event.operationId), event));
-      }
+  /** Puts what stands beside history where it belongs, in a world that was folded from these events. */
+  loadBesideHistory(world: World): void {
+    for (const { table, value } of this.#besideHistory.values()) {
+      const rows: { load(row: unknown): void } = world[table as "secrets"] as never;
+      if (value !== undefined) rows.load(value);
     }
+  }
+
+  /** Another journal of the same history up to an event, from where each goes its own way. The clock is the copy's own. */
+  copy(upTo: number, clock = this.#clock): MemoryJournal {
+    const copy = new MemoryJournal();
+    copy.#checkpoints = this.#checkpoints.filter(({ seq }) => seq <= upTo);
+    copy.#events = this.#events.slice(0, Math.max(0, upTo - this.oldest.seq));
+    for (const [key, change] of this.#besideHistory) copy.#besideHistory.set(key, change);
+    copy.#clock = clock;
+    // What the oldest checkpoint stands for is in no event any more: operations that were unfinished then, and those that were over.
+    copy.#seen = this.oldest.seq;
+    for (const operation of this.#fold().values()) {
+      if (isOver(operation.state) && operation.updatedAt <= this.oldest.at) copy.#operations.set(operation.id, operation);
+    }
+    for (const operation of this.oldest.tables["operations"] as Operation[]) copy.#operations.set(operation.id, operation);
+    return copy;
+  }
+
+  #fold(): ReadonlyMap<string, Operation> {
+    const from = Math.max(this.#seen, this.oldest.seq);
+    for (const event of this.events(from, Number.POSITIVE_INFINITY)) foldOperation(this.#operations, event);
+    this.#seen = this.head;
     return this.#operations;
   }
+}
+
+/** Folds what an event tells of operations, finished ones included, into a table of them. */
+export function foldOperation(operations: Map<string, Operation>, event: RecordedEvent): void {
+  switch (event.type) {
+    case "WorldReset":
+      operations.clear();
+      return;
+    case "OperationScheduled":
+      operations.set(event.operation.id, event.operation);
+      return;
+    case "OperationStarted":
+    case "OperationFinished":
+    case "OperationCancelled":
+      operations.set(event.operationId, operationAfter(operations.get(event.operationId), event));
+      return;
+  }
+}
+
+export function isOver({ status }: Operation["state"]): boolean {
+  return status === "finished" || status === "cancelled";
 }

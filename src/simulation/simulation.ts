@@ -98,11 +98,12 @@ export class Simulation {
 
   #apply(events: readonly Event[]): readonly RecordedEvent[] {
     const { world } = this;
+    const decision = world.seq + 1;
     return events.map((event) => {
       // The decision made this object for us: it gets its place in history and is never touched again.
-      const recorded = Object.assign(event, { seq: world.seq + 1 });
+      const recorded = Object.assign(event, { seq: world.seq + 1, decision });
       evolve(world, recorded);
-      if (recorded.type === "WorldCreated") this.#chance = chanceFrom(recorded.world.seed);
+      if (recorded.type === "WorldCreated" || recorded.type === "WorldConfigured") this.#chance = chanceFrom(world.settings.seed);
       planAfter(this.#agenda, world, recorded);
       this.#uncommitted.push(recorded);
       return recorded;

@@ -1,13 +1,14 @@
 import BetterSqlite3 from "better-sqlite3";
-import { asc, sql } from "drizzle-orm";
-import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
-import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import type { SimTime } from "../platform/time.ts";
-import { emptyWorld, type World } from "../platform/world.ts";
+import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
-import * as schema from "./schema.ts";
-import { SqliteJournal } from "./sqlite-journal.ts";
-import { toObject } from "./tables.ts";
+import { checksumOf, Damaged } from "./checksum.ts";
+import { connect } from "./connect.ts";
+import { copyDatabase } from "./copy.ts";
+import { type JournalHead, SqliteJournal } from "./sqlite-journal.ts";
+import { prepareReader, type TableName, tableName } from "./tables.ts";
+import { createTables, upgradeFile } from "./upgrade.ts";
+import { SCHEMA_VERSION, schemaVersionOf } from "./version.ts";
 
 /** A world's file, open: the world as its tables hold it, and the journal that keeps them up to date. */
 export type Store = {
@@ -15,78 +16,126 @@ export type Store = {
   readonly world: World;
   /** What the clock has to go on from; absent where the world is yet to be made. */
   readonly clock?: { readonly state: ClockState; readonly now: SimTime };
+  readonly historyId: string;
+  /** Copies the file as it is now, at rest or in service; what is committed meanwhile is not in the copy. */
+  readonly copyTo: (path: string) => Promise<void>;
   readonly close: () => void;
 };
 
+export type OpenOptions = {
+  /** Where drizzle-kit's output lies. */
+  readonly migrationsFolder: string;
+  /** The name under which the file of an older release is kept, when it is upgraded. */
+  readonly keepFormerAt?: string;
+};
+
+/** What is there of a world beside its rows. */
+export type WorldRow = JournalHead & {
+  readonly settings: WorldSettings;
+  readonly numbers: Numbers;
+  readonly clock: ClockState;
+  readonly now: SimTime;
+};
+
 /**
- * Opens or makes the file at `path` and brings it to this version's schema. `:memory:` makes one that ends with the process.
- * Throws where the file is no database, or is open elsewhere.
+ * Opens or makes the file at `path` and brings it to this version's schema. Throws where the file is no world's, is damaged, or was
+ * written by a newer release.
  */
-export function openStore(path: string, migrationsFolder: string): Store {
-  const sqlite = keepStatements(new BetterSqlite3(path));
+export function openStore(path: string, options: OpenOptions): Store {
+  const sqlite = connectToCurrent(path, options);
   try {
-    // FULL: what is acknowledged is on the disk, whatever happens to the machine. WAL: readers and the writer let each other be.
-    sqlite.exec("PRAGMA journal_mode = WAL");
-    sqlite.exec("PRAGMA synchronous = FULL");
-    const database = drizzle(sqlite, { casing: "snake_case" });
-    migrate(database, { migrationsFolder });
     const world = emptyWorld();
-    const clock = load(database, world);
-    const journal = new SqliteJournal(sqlite, database, { seq: world.seq, at: world.at });
-    return { journal, world, ...(clock === undefined ? {} : { clock }), close: () => close(sqlite) };
+    const row = readWorldRow(sqlite);
+    if (row !== undefined) load(sqlite, world, row);
+    const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 });
+    const historyId = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get()?.id ?? "";
+    return {
+      journal,
+      world,
+      historyId,
+      ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
+      copyTo: (target) => copyDatabase(sqlite, path, target),
+      close: () => close(sqlite),
+    };
+  } catch (error) {
+    sqlite.close();
+    throw asDamaged(error);
+  }
+}
+
+/** A connection to a world's file of the present version, made or upgraded where it is none yet. */
+export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt }: OpenOptions): BetterSqlite3.Database {
+  try {
+    const sqlite = connect(path);
+    const version = versionOf(sqlite);
+    if (version === 0) createTables(sqlite, migrationsFolder);
+    if (version === 0 || version === SCHEMA_VERSION) return sqlite;
+    close(sqlite);
+    upgradeFile(path, migrationsFolder, keepFormerAt);
+    return connect(path);
+  } catch (error) {
+    throw asDamaged(error);
+  }
+}
+
+function versionOf(sqlite: BetterSqlite3.Database): number {
+  try {
+    return schemaVersionOf(sqlite);
   } catch (error) {
     sqlite.close();
     throw error;
   }
 }
 
-/** Every database of this process and its statements: a few dozen at each opening. */
-const kept: unknown[] = [];
+/** What SQLite says of a file that is not what was written. */
+export function asDamaged(error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError) || !/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) return error;
+  return new Damaged(error.message, { cause: error });
+}
 
-/**
- * Keeps what the driver hands out from being collected. Node 24.19 and later abort when the collector of garbage meets a statement
- * of a driver that was compiled against their headers (nodejs/node 65446); what is never collected is never met.
- */
-function keepStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
-  const prepare = sqlite.prepare.bind(sqlite) as (source: string) => BetterSqlite3.Statement;
-  kept.push(sqlite);
-  sqlite.prepare = ((source: string) => {
-    const statement = prepare(source);
-    kept.push(statement);
-    return statement;
-  }) as typeof sqlite.prepare;
-  return sqlite;
+/** The one row of the world; absent where it is yet to be made. */
+export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefined {
+  const row = sqlite.prepare("SELECT settings, numbers, clock, seq, at, now, chain, checksum FROM world").raw().get() as
+    | [string, string, string, number, number, number, number, number]
+    | undefined;
+  if (row === undefined) return undefined;
+  const [settings, numbers, clock, seq, at, now, chain, checksum] = row;
+  if (checksumOf(row.slice(0, -1)) !== checksum) throw new Damaged("the row of the world is damaged");
+  return { settings: JSON.parse(settings), numbers: JSON.parse(numbers), clock: JSON.parse(clock), seq, at, now, chain };
 }
 
 /** Reads the tables in the order in which the rows were made, for that is the order in which the world lists them. */
-function load(database: BetterSQLite3Database, world: World): Store["clock"] {
-  const row = database.select().from(schema.world).get();
-  if (row === undefined) return undefined;
-  world.settings = row.settings;
-  world.numbers = row.numbers;
-  world.seq = row.seq;
-  world.at = row.at;
-  fill(world.accounts, database.select().from(schema.accounts).orderBy(asc(schema.accounts.number)).all());
-  fill(world.apiKeys, database.select().from(schema.apiKeys).orderBy(asc(schema.apiKeys.id)).all());
-  fill(world.apiKeyUses, database.select().from(schema.apiKeyUses).orderBy(asc(schema.apiKeyUses.keyId)).all());
-  fill(world.secrets, database.select().from(schema.secrets).orderBy(asc(schema.secrets.id)).all());
-  fill(world.projects, database.select().from(schema.projects).orderBy(asc(schema.projects.number)).all());
-  fill(world.branches, database.select().from(schema.branches).orderBy(asc(schema.branches.number)).all());
-  fill(world.computes, database.select().from(schema.computes).orderBy(asc(schema.computes.number)).all());
-  fill(world.connections, database.select().from(schema.connections).orderBy(sql`rowid`).all());
-  const unfinished = sql`status IN ('scheduling', 'running')`;
-  fill(world.operations, database.select().from(schema.operations).where(unfinished).orderBy(asc(schema.operations.number)).all());
-  fill(world.scheduledActivities, database.select().from(schema.scheduledActivities).orderBy(asc(schema.scheduledActivities.number)).all());
-  fill(world.usage, database.select().from(schema.usage).orderBy(asc(schema.usage.id)).all());
-  return { state: row.clock, now: row.now };
+function load(sqlite: BetterSqlite3.Database, world: World, { settings, numbers, seq, at, chain }: WorldRow): void {
+  const last = sqlite.prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").get();
+  if (last !== undefined && (last.seq !== seq || last.chain !== chain)) {
+    throw new Damaged(`the tables stand at event ${seq}, the journal ends with event ${last.seq}`);
+  }
+  world.settings = settings;
+  world.numbers = numbers;
+  world.seq = seq;
+  world.at = at;
+  for (const name of [...HISTORY_TABLES, "apiKeyUses", "secrets"] as const) {
+    checkStructure(sqlite, name);
+    const read = name === "operations" ? prepareReader(sqlite, name, UNFINISHED) : prepareReader(sqlite, name);
+    const table: { load(row: unknown): void } = world[name] as never;
+    for (const row of read()) table.load(row);
+  }
 }
 
-function fill<T>(table: { load(row: T): void }, rows: readonly Record<string, unknown>[]): void {
-  for (const row of rows) table.load(toObject<T>(row));
+const UNFINISHED = "WHERE status IN ('scheduling', 'running') ORDER BY number";
+
+/** Whether the pages of a table that is read whole are what they should be; a row that a damaged page hides would not be missed. */
+function checkStructure(sqlite: BetterSqlite3.Database, name: TableName): void {
+  if (name === "operations") return;
+  const [first] = sqlite
+    .prepare(`PRAGMA quick_check('${tableName(name)}')`)
+    .pluck()
+    .all();
+  if (first !== "ok") throw new Damaged(`table ${tableName(name)} is damaged: ${first}`);
 }
 
 /** Folds the write-ahead log into the file, so that a closed world is one file; where that fails, closing must not. */
-function close(sqlite: BetterSqlite3.Database): void {
+export function close(sqlite: BetterSqlite3.Database): void {
   try {
     sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Account } from "../platform/account.ts";
 import type { Activity } from "../platform/activity.ts";
 import type { Branch } from "../platform/branch.ts";
@@ -8,18 +8,49 @@ import type { Operation } from "../platform/operation.ts";
 import type { Project } from "../platform/project.ts";
 import type { Numbers, WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
+import type { Origin } from "../simulation/journal.ts";
 
 /** Instants are milliseconds since 1970, as everywhere below the edge. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
+/** CRC-32 of the row's other values (see tables.ts): a row that does not match has been damaged. */
+const checksum = () => integer().notNull().default(0);
 
 /** The journal: what has happened, in order. The other tables are its projection, written in the same transaction. */
 export const events = sqliteTable("events", {
   seq: integer().primaryKey(),
   at: instant().notNull(),
   type: text().notNull(),
-  /** The event without its sequence number, instant and type, as JSON. */
+  /** The event without its place in history, its instant and its type, as JSON. */
   payload: text().notNull(),
+  /** Sequence number of the first event of its decision. */
+  decision: integer().notNull().default(0),
+  /** CRC-32 of this event, begun with that of the one before it: what is changed, lost or out of order breaks the chain. */
+  chain: integer().notNull().default(0),
+});
+
+/** One row: which history this is, and what is left of it. */
+export const history = sqliteTable("history", {
+  id: integer().primaryKey(),
+  /** Another one for every copy that goes its own way. */
+  historyId: text().notNull(),
+  journalVersion: integer().notNull(),
+  /** The events up to this one are forgotten; the checkpoint after it stands for them. */
+  forgottenSeq: integer().notNull(),
+  /** Operations that ended before this instant are forgotten. */
+  operationsForgottenBefore: instant().notNull(),
+  /** Where it was taken from, if it was. */
+  origin: text({ mode: "json" }).$type<Origin>(),
+});
+
+/** What history had come to, every now and then: the way to a past begins at the nearest. */
+export const checkpoints = sqliteTable("checkpoints", {
+  seq: integer().primaryKey(),
+  at: instant().notNull(),
+  /** The chain of the events at this one. */
+  chain: integer().notNull(),
+  /** A `Checkpoint` as JSON, compressed. */
+  world: blob({ mode: "buffer" }).notNull(),
 });
 
 /** One row: what shapes the world and what must survive with it. */
@@ -33,6 +64,9 @@ export const world = sqliteTable("world", {
   /** Instant of that event, and the latest one that the world has reached. */
   at: instant().notNull(),
   now: instant().notNull(),
+  /** The chain of the events at that one. */
+  chain: integer().notNull().default(0),
+  checksum: checksum(),
 });
 
 export const accounts = sqliteTable("accounts", {
@@ -43,6 +77,7 @@ export const accounts = sqliteTable("accounts", {
   plan: text().$type<Account["plan"]>().notNull(),
   organizationId: text().notNull(),
   createdAt: instant().notNull(),
+  checksum: checksum(),
 });
 
 /** Looked up by hash in memory alone: an index of random values would cost every new key a page of its own. */
@@ -53,18 +88,21 @@ export const apiKeys = sqliteTable("api_keys", {
   hash: text().notNull(),
   createdAt: instant().notNull(),
   revokedAt: instant(),
+  checksum: checksum(),
 });
 
 export const apiKeyUses = sqliteTable("api_key_uses", {
   keyId: integer().primaryKey(),
   lastUsedAt: instant().notNull(),
   lastUsedFromAddr: text().notNull(),
+  checksum: checksum(),
 });
 
 /** What is told again but stands in no history: emptied before a world leaves the house. */
 export const secrets = sqliteTable("secrets", {
   id: text().primaryKey(),
   value: text().notNull(),
+  checksum: checksum(),
 });
 
 export const projects = sqliteTable("projects", {
@@ -82,6 +120,7 @@ export const projects = sqliteTable("projects", {
   createdAt: instant().notNull(),
   updatedAt: instant().notNull(),
   deletedAt: instant(),
+  checksum: checksum(),
 });
 
 export const branches = sqliteTable(
@@ -105,6 +144,7 @@ export const branches = sqliteTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     deletedAt: instant(),
+    checksum: checksum(),
   },
   (table) => [
     uniqueIndex("branches_name").on(table.projectId, table.name).where(sql`deleted_at IS NULL`),
@@ -136,6 +176,7 @@ export const computes = sqliteTable(
     suspendedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
+    checksum: checksum(),
   },
   // R: at most one primary read-write compute per branch. The rules refuse first; if this fires, that is a bug.
   (table) => [uniqueIndex("computes_primary").on(table.branchId).where(sql`type = 'read_write'`)],
@@ -153,6 +194,7 @@ export const connections = sqliteTable("connections", {
   busyUntil: instant(),
   lastsMs: integer(),
   busyMs: integer(),
+  checksum: checksum(),
 });
 
 export const operations = sqliteTable(
@@ -171,6 +213,7 @@ export const operations = sqliteTable(
     thenStart: flag().notNull(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
+    checksum: checksum(),
   },
   (table) => [
     index("operations_of_project").on(table.projectId, table.number),
@@ -182,10 +225,12 @@ export const scheduledActivities = sqliteTable("scheduled_activities", {
   number: integer().primaryKey(),
   at: instant().notNull(),
   activity: text({ mode: "json" }).$type<Activity>().notNull(),
+  checksum: checksum(),
 });
 
 export const usage = sqliteTable("usage", {
   id: text().primaryKey(),
   activeMs: integer().notNull(),
   cuMs: real().notNull(),
+  checksum: checksum(),
 });

@@ -1,99 +1,254 @@
+import { promisify } from "node:util";
+import { gunzipSync, gzip } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
-import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
-import type { BetterSQLite3Database } from "drizzle-orm/better-sqlite3";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Operation } from "../platform/operation.ts";
-import type { Batch, Journal } from "../simulation/journal.ts";
-import * as schema from "./schema.ts";
-import { RowWriter, toObject } from "./tables.ts";
+import type { SimTime } from "../platform/time.ts";
+import { emptyWorld } from "../platform/world.ts";
+import { type Checkpoint, takeCheckpoint } from "../simulation/checkpoint.ts";
+import type { Batch, Forgetting, Journal } from "../simulation/journal.ts";
+import { chainOf, checksumOf, Damaged, type StoredEvent } from "./checksum.ts";
+import { prepareReader, RowWriter } from "./tables.ts";
+
+/** So many events and operations are forgotten beside each write. */
+const FORGOTTEN_PER_WRITE = 500;
+/** And so many at once where somebody waits for it. */
+const FORGOTTEN_PER_SWEEP = 5_000;
+/** Checkpoints are written while others wait: quickly, rather than as small as can be. */
+const COMPRESSION = { level: 1 };
+
+const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
+
+/** What the journal goes on from. */
+export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
+
+type EventRow = StoredEvent & { readonly chain: number };
+/** What is forgotten and still there: events from `firstEvent` on, operations from behind a row on; `undefined` where none is. */
+type ToForget = { readonly firstEvent: number; readonly fromOperation: number | undefined; readonly operationsBefore: SimTime };
+type CheckpointRow = { readonly seq: number; readonly at: SimTime; readonly chain: number; readonly world: Buffer };
 
 /** History in a world's SQLite file: events and their projection in one transaction, durable when `write` returns. */
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
   readonly #rows: RowWriter;
-  readonly #size: BetterSqlite3.Statement;
-  readonly #begin: BetterSqlite3.Statement;
-  readonly #commit: BetterSqlite3.Statement;
-  readonly #rollback: BetterSqlite3.Statement;
-  readonly #appendEvent: BetterSqlite3.Statement<[number, number, string, string]>;
-  readonly #writeWorld: BetterSqlite3.Statement<[string, string, string, number, number, number]>;
-  readonly #selectEvents;
-  readonly #selectOperations;
-  readonly #selectOperation;
-  readonly #lastSeq: { seq: number; at: number };
+  readonly #statements;
+  readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
+  readonly #readOperation: (id: string) => Operation[];
+  #head: JournalHead;
+  /** Where history begins; its events up to there are forgotten. */
+  #oldest: JournalHead;
+  #toForget: ToForget;
 
-  constructor(sqlite: BetterSqlite3.Database, drizzle: BetterSQLite3Database, last: { seq: number; at: number }) {
+  constructor(sqlite: BetterSqlite3.Database, head: JournalHead) {
     this.#sqlite = sqlite;
-    this.#lastSeq = { ...last };
+    this.#head = head;
     this.#rows = new RowWriter(sqlite);
-    this.#size = sqlite.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size");
-    this.#begin = sqlite.prepare("BEGIN IMMEDIATE");
-    this.#commit = sqlite.prepare("COMMIT");
-    this.#rollback = sqlite.prepare("ROLLBACK");
-    this.#appendEvent = sqlite.prepare("INSERT INTO events (seq, at, type, payload) VALUES (?, ?, ?, ?)");
-    this.#writeWorld = sqlite.prepare(
-      `INSERT INTO world (id, settings, numbers, clock, seq, at, now) VALUES (1, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
-         seq = excluded.seq, at = excluded.at, now = excluded.now`,
-    );
-    const { events, operations } = schema;
-    this.#selectEvents = drizzle
-      .select()
-      .from(events)
-      .where(gt(events.seq, sql.placeholder("since")))
-      .orderBy(asc(events.seq))
-      .limit(sql.placeholder("limit"))
-      .prepare();
-    this.#selectOperations = drizzle
-      .select()
-      .from(operations)
-      .where(and(eq(operations.projectId, sql.placeholder("projectId")), lt(operations.number, sql.placeholder("before"))))
-      .orderBy(desc(operations.number))
-      .limit(sql.placeholder("limit"))
-      .prepare();
-    this.#selectOperation = drizzle
-      .select()
-      .from(operations)
-      .where(eq(operations.id, sql.placeholder("id")))
-      .prepare();
+    this.#statements = prepareStatements(sqlite);
+    this.#readOperations = prepareReader(sqlite, "operations", "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?");
+    this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
+    const history = this.#statements.history.get();
+    const seq = history?.forgotten_seq ?? 0;
+    const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
+    if (oldest === undefined) throw new Damaged(`history begins at a checkpoint that is not there: ${seq}`);
+    this.#oldest = oldest;
+    this.#toForget = {
+      firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
+      fromOperation: seq === 0 ? undefined : 0,
+      operationsBefore: history?.operations_forgotten_before ?? 0,
+    };
+  }
+
+  /** Operations that ended before this instant may be gone. */
+  get forgottenBefore(): SimTime {
+    return this.#toForget.operationsBefore;
+  }
+
+  get newestCheckpoint(): number {
+    return this.#statements.newestCheckpoint.get()?.seq ?? 0;
+  }
+
+  get oldest(): Pick<Checkpoint, "seq" | "at"> {
+    return this.#oldest;
   }
 
   write({ events, changes, settings, numbers, clock, now }: Batch): void {
-    const last = events.at(-1) ?? this.#lastSeq;
-    this.#begin.run();
-    try {
+    const { appendEvent, writeWorld } = this.#statements;
+    const { seq, at } = events.at(-1) ?? this.#head;
+    let { chain } = this.#head;
+    this.#toForget = this.#inTransaction(() => {
       for (const event of events) {
-        const { seq, at, type, ...payload } = event;
-        this.#appendEvent.run(seq, at, type, JSON.stringify(payload));
+        const { seq, at, type, decision, ...rest } = event;
+        const payload = JSON.stringify(rest);
+        chain = chainOf({ seq, decision, at, type, payload }, chain);
+        appendEvent.run(seq, at, type, payload, decision, chain);
       }
       for (const change of changes) this.#rows.write(change);
-      this.#writeWorld.run(JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), last.seq, last.at, now);
-      this.#commit.run();
-    } catch (error) {
-      // A full disk has made SQLite roll back already; any other failure leaves the transaction open.
-      if (this.#sqlite.inTransaction) this.#rollback.run();
-      throw error;
-    }
-    this.#lastSeq.seq = last.seq;
-    this.#lastSeq.at = last.at;
+      const world = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
+      writeWorld.run(...world, checksumOf(world));
+      return this.#isSwept ? this.#toForget : this.#forgetSome(FORGOTTEN_PER_WRITE);
+    });
+    this.#head = { seq, at, chain };
   }
 
   events(since: number, limit: number): RecordedEvent[] {
-    return this.#selectEvents
-      .all({ since, limit })
-      .map(({ seq, at, type, payload }) => ({ seq, at, type, ...JSON.parse(payload) }) as RecordedEvent);
+    const from = Math.max(since, this.#oldest.seq);
+    let chain = this.chainAt(from);
+    if (chain === undefined) return [];
+    let seq = from;
+    return this.#statements.eventsSince.all(from, Math.min(limit, Number.MAX_SAFE_INTEGER)).map((row) => {
+      seq += 1;
+      chain = checkLink(row, seq, chain ?? 0);
+      return eventOf(row);
+    });
+  }
+
+  eventsAbout(id: string, before: number, limit: number): RecordedEvent[] {
+    return this.#statements.eventsAbout.all(this.#oldest.seq, before, `"${id}"`, limit).map((row) => {
+      checkLink(row, row.seq, this.chainAt(row.seq - 1) ?? 0);
+      return eventOf(row);
+    });
+  }
+
+  checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
+    const { checkpointBySeq, checkpointByTime, checkpointAt } = this.#statements;
+    const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
+    const found = nearest ?? checkpointAt.get(this.#oldest.seq);
+    return found === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(found);
+  }
+
+  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    const { seq, at } = checkpoint;
+    const chain = this.chainAt(seq);
+    if (chain === undefined) throw new Error(`there is no event ${seq} to take a checkpoint at`);
+    const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
+    this.#statements.insertCheckpoint.run(seq, at, chain, world);
+  }
+
+  forget({ eventsUpTo, operationsBefore }: Forgetting): void {
+    const checkpoint = eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
+    if (checkpoint === undefined) throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
+    const before = Math.max(operationsBefore, this.#toForget.operationsBefore);
+    this.#inTransaction(() => {
+      this.#statements.forget.run(checkpoint.seq, before);
+      this.#statements.deleteCheckpoints.run(checkpoint.seq);
+    });
+    this.#oldest = checkpoint;
+    this.#toForget = { ...this.#toForget, fromOperation: 0, operationsBefore: before };
+  }
+
+  sweep(): boolean {
+    this.#toForget = this.#inTransaction(() => this.#forgetSome(FORGOTTEN_PER_SWEEP));
+    return this.#isSwept;
   }
 
   operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
-    return this.#selectOperations.all({ projectId, limit, before: beforeNumber }).map((row) => toObject<Operation>(row));
+    return this.#readOperations(projectId, beforeNumber, limit);
   }
 
   operation(id: string): Operation | undefined {
-    const row = this.#selectOperation.get({ id });
-    return row === undefined ? undefined : toObject<Operation>(row);
+    return this.#readOperation(id)[0];
   }
 
   sizeBytes(): number {
-    return (this.#size.get() as { bytes: number }).bytes;
+    return this.#statements.size.get()?.bytes ?? 0;
   }
+
+  /** The chain of the events at this one; `undefined` where there is none. */
+  chainAt(seq: number): number | undefined {
+    if (seq === this.#head.seq) return this.#head.chain;
+    return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.eventAt.get(seq)?.chain;
+  }
+
+  get #isSwept(): boolean {
+    return this.#toForget.firstEvent > this.#oldest.seq && this.#toForget.fromOperation === undefined;
+  }
+
+  /** Deletes a little of what is forgotten, within a transaction; gives what is left. */
+  #forgetSome(limit: number): ToForget {
+    const { firstEvent, fromOperation, operationsBefore } = this.#toForget;
+    const { deleteEvents, someOperations, deleteOperations } = this.#statements;
+    const nextEvent = Math.min(firstEvent + limit, this.#oldest.seq + 1);
+    if (nextEvent > firstEvent) deleteEvents.run(nextEvent);
+    if (fromOperation === undefined) return { firstEvent: nextEvent, fromOperation, operationsBefore };
+    const some = someOperations.all(fromOperation, limit);
+    const last = some.at(-1);
+    if (last !== undefined) deleteOperations.run(fromOperation, last.rowid, operationsBefore);
+    const isLast = last === undefined || some.length < limit || last.updated_at >= operationsBefore;
+    return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.rowid, operationsBefore };
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    const { begin, commit, rollback } = this.#statements;
+    begin.run();
+    try {
+      const done = work();
+      commit.run();
+      return done;
+    } catch (error) {
+      // A full disk has made SQLite roll back already; any other failure leaves the transaction open.
+      if (this.#sqlite.inTransaction) rollback.run();
+      throw error;
+    }
+  }
+}
+
+/** The chain after a row; throws where the row is not what was written, or not the one that follows. */
+function checkLink(row: EventRow, seq: number, before: number): number {
+  const chain = chainOf(row, before);
+  if (row.seq !== seq || row.chain !== chain) throw new Damaged(`event ${seq} is damaged, or the one before it`);
+  return chain;
+}
+
+function eventOf({ seq, at, type, decision, payload }: EventRow): RecordedEvent {
+  return { seq, at, type, decision, ...JSON.parse(payload) } as RecordedEvent;
+}
+
+function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
+  try {
+    return JSON.parse(gunzipSync(world).toString()) as Checkpoint;
+  } catch (error) {
+    throw new Damaged(`checkpoint ${seq} is damaged`, { cause: error });
+  }
+}
+
+function prepareStatements(sqlite: BetterSqlite3.Database) {
+  const prepare = <Row, Parameters extends unknown[]>(source: string) => sqlite.prepare<Parameters, Row>(source);
+  const event = "seq, at, type, decision, payload, chain";
+  return {
+    begin: prepare("BEGIN IMMEDIATE"),
+    commit: prepare("COMMIT"),
+    rollback: prepare("ROLLBACK"),
+    size: prepare<{ bytes: number }, []>("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size"),
+    appendEvent: prepare<unknown, [number, SimTime, string, string, number, number]>(
+      "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (?, ?, ?, ?, ?, ?)",
+    ),
+    writeWorld: prepare(
+      `INSERT INTO world (id, settings, numbers, clock, seq, at, now, chain, checksum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
+         seq = excluded.seq, at = excluded.at, now = excluded.now, chain = excluded.chain, checksum = excluded.checksum`,
+    ),
+    eventAt: prepare<EventRow, [number]>(`SELECT ${event} FROM events WHERE seq = ?`),
+    firstEvent: prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM events"),
+    eventsSince: prepare<EventRow, [number, number]>(`SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`),
+    eventsAbout: prepare<EventRow, [number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    ),
+    deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
+    someOperations: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
+      "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
+    ),
+    deleteOperations: prepare<unknown, [number, number, SimTime]>(
+      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'cancelled')`,
+    ),
+    history: prepare<{ forgotten_seq: number; operations_forgotten_before: SimTime }, []>("SELECT * FROM history"),
+    forget: prepare<unknown, [number, SimTime]>("UPDATE history SET forgotten_seq = ?, operations_forgotten_before = ?"),
+    checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
+    checkpointBySeq: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1"),
+    checkpointByTime: prepare<CheckpointRow, [SimTime]>("SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1"),
+    newestCheckpoint: prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM checkpoints"),
+    insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
+      "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",
+    ),
+    deleteCheckpoints: prepare<unknown, [number]>("DELETE FROM checkpoints WHERE seq < ?"),
+  };
 }

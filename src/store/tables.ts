@@ -1,28 +1,41 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { getTableColumns, getTableName } from "drizzle-orm";
+import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../platform/table.ts";
 import type { World } from "../platform/world.ts";
+import { checksumOf, Damaged } from "./checksum.ts";
 import * as schema from "./schema.ts";
 
-/** The world's tables by their name in a change, with the column that identifies a row. */
-const TABLES = {
-  accounts: { table: schema.accounts, key: "id" },
-  apiKeys: { table: schema.apiKeys, key: "id" },
-  apiKeyUses: { table: schema.apiKeyUses, key: "keyId" },
-  secrets: { table: schema.secrets, key: "id" },
-  projects: { table: schema.projects, key: "id" },
-  branches: { table: schema.branches, key: "id" },
-  computes: { table: schema.computes, key: "id" },
-  connections: { table: schema.connections, key: "key" },
-  operations: { table: schema.operations, key: "id" },
-  scheduledActivities: { table: schema.scheduledActivities, key: "number" },
-  usage: { table: schema.usage, key: "id" },
-} as const satisfies Record<TableOf<World>, { table: SQLiteTable; key: string }>;
-
 /** Every table of the world must have one in the database: the compiler asks for it. */
-type TableOf<W> = { [K in keyof W]: W[K] extends { retire(row: never): void } ? K : never }[keyof W];
+export type TableName = { [K in keyof World]: World[K] extends { retire(row: never): void } ? K : never }[keyof World];
+
+/** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
+type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
+
+/** The world's tables by their name in a change. */
+const TABLES: Readonly<Record<TableName, StoredTable>> = {
+  accounts: { table: schema.accounts, key: "id", order: "number" },
+  apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
+  apiKeyUses: { table: schema.apiKeyUses, key: "keyId", order: "keyId" },
+  secrets: { table: schema.secrets, key: "id", order: "id" },
+  projects: { table: schema.projects, key: "id", order: "number" },
+  branches: { table: schema.branches, key: "id", order: "number" },
+  computes: { table: schema.computes, key: "id", order: "number" },
+  connections: { table: schema.connections, key: "key", order: "rowid" },
+  operations: { table: schema.operations, key: "id", order: "number" },
+  scheduledActivities: { table: schema.scheduledActivities, key: "number", order: "number" },
+  usage: { table: schema.usage, key: "id", order: "id" },
+};
+
+/** The checksum is none of the values that it is of; what SQLite computes itself is not written. */
+function valueColumns(table: SQLiteTable): readonly (readonly [property: string, column: Column])[] {
+  return Object.entries(getTableColumns(table)).filter(([property, column]) => column.generated === undefined && property !== "checksum");
+}
+
+export function tableName(name: TableName): string {
+  return getTableName(TABLES[name].table);
+}
 
 type Writer = {
   readonly upsert: (key: string, row: Record<string, unknown>) => void;
@@ -35,7 +48,7 @@ export class RowWriter {
   readonly #writers = new Map<string, Writer>();
 
   constructor(sqlite: BetterSqlite3.Database) {
-    for (const [name, { table, key }] of Object.entries(TABLES)) this.#writers.set(name, prepareWriter(sqlite, table, key));
+    for (const [name, stored] of Object.entries(TABLES)) this.#writers.set(name, prepareWriter(sqlite, stored));
   }
 
   write({ table, key, value }: Change): void {
@@ -51,14 +64,14 @@ export class RowWriter {
  * An upsert must name the columns that it replaces: `INSERT OR REPLACE` would silently delete another row where a unique index
  * stands in the way, and the constraint that guards the rules would guard nothing.
  */
-function prepareWriter(sqlite: BetterSqlite3.Database, table: SQLiteTable, key: string): Writer {
+function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): Writer {
   const name = quote(getTableName(table));
-  const columns = Object.entries(getTableColumns(table)).filter(([, column]) => column.generated === undefined);
-  const names = columns.map(([property]) => quote(toSnakeCase(property)));
-  const updates = names.filter((column) => column !== quote(toSnakeCase(key))).map((column) => `${column} = excluded.${column}`);
+  const columns = valueColumns(table);
+  const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
+  const updates = names.filter((column) => column !== quoteColumn(key)).map((column) => `${column} = excluded.${column}`);
   const upsert = sqlite.prepare(
     `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
-     ON CONFLICT (${quote(toSnakeCase(key))}) DO UPDATE SET ${updates.join(", ")}`,
+     ON CONFLICT (${quoteColumn(key)}) DO UPDATE SET ${updates.join(", ")}`,
   );
   return {
     upsert(rowKey, row) {
@@ -66,22 +79,65 @@ function prepareWriter(sqlite: BetterSqlite3.Database, table: SQLiteTable, key: 
         const value = property === "key" ? rowKey : row[property];
         return value === undefined ? null : column.mapToDriverValue(value);
       });
+      values.push(checksumOf(values));
       upsert.run(values);
     },
-    remove: sqlite.prepare(`DELETE FROM ${name} WHERE ${quote(toSnakeCase(key))} = ?`),
+    remove: sqlite.prepare(`DELETE FROM ${name} WHERE ${quoteColumn(key)} = ?`),
     empty: sqlite.prepare(`DELETE FROM ${name}`),
   };
 }
 
-/** A row as the rules know it: a column without a value is a property that is not there. */
-export function toObject<T>(row: Record<string, unknown>): T {
-  const object: Record<string, unknown> = {};
-  for (const [property, value] of Object.entries(row)) {
-    if (value !== null && property !== "key" && property !== "status") object[property] = value;
+/**
+ * Reads rows as the rules know them, checked against their checksums; a column without a value is a property that is not there.
+ * `which` is the SQL behind the name of the table; without it, all rows in the order in which they were made.
+ */
+export function prepareReader<T>(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+  which = `ORDER BY ${quoteColumn(TABLES[name].order)}`,
+): (...parameters: unknown[]) => T[] {
+  const columns = valueColumns(TABLES[name].table);
+  const key = columns.findIndex(([property]) => property === TABLES[name].key);
+  const names = columns.map(([property]) => quoteColumn(property));
+  const select = sqlite.prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${which}`).raw();
+  return (...parameters) =>
+    (select.all(...parameters) as unknown[][]).map((values) => {
+      const checksum = values.pop();
+      if (checksumOf(values) !== checksum) throw new Damaged(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
+      const row: Record<string, unknown> = {};
+      for (const [index, [property, column]] of columns.entries()) {
+        const value = values[index];
+        if (value !== null && property !== "key") row[property] = column.mapFromDriverValue(value);
+      }
+      return row as T;
+    });
+}
+
+/** Computes every row's checksum anew, where rows were not written by a `RowWriter`. */
+export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
+  for (const { table } of Object.values(TABLES)) {
+    const name = quote(getTableName(table));
+    const columns = valueColumns(table).map(([property]) => quoteColumn(property));
+    // A statement that iterates keeps its connection from writing, so rows come in portions.
+    const some = sqlite.prepare<[number], unknown[]>(
+      `SELECT rowid, ${columns.join(", ")} FROM ${name} WHERE rowid > ? ORDER BY rowid LIMIT 5000`,
+    );
+    const update = sqlite.prepare<[number, number]>(`UPDATE ${name} SET checksum = ? WHERE rowid = ?`);
+    for (let rowid = -1; ; ) {
+      const rows = some.raw().all(rowid);
+      if (rows.length === 0) break;
+      for (const [id, ...values] of rows) {
+        rowid = id as number;
+        update.run(checksumOf(values), rowid);
+      }
+    }
   }
-  return object as T;
 }
 
 function quote(name: string): string {
   return `"${name}"`;
+}
+
+function quoteColumn(property: string): string {
+  return property === "rowid" ? property : quote(toSnakeCase(property));
 }

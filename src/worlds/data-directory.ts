@@ -1,21 +1,34 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { openStore } from "../store/open.ts";
-import type { OpenHistory } from "./hosted-world.ts";
+import { constants, existsSync, mkdirSync, promises, readdirSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { amendFile } from "../store/amend.ts";
+import { keepAs, putInPlace, removeDatabase, UNFINISHED, unfinished } from "../store/file.ts";
+import { openStore, type Store } from "../store/open.ts";
+import { fold, settleSnapshot, snapshotFacts } from "../store/snapshot.ts";
 import { type Lock, takeLock } from "./lock.ts";
+import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
+import { AUTOMATIC_PREFIX, type SnapshotInfo } from "./world-handle.ts";
 
 export const DEFAULT_WORLD = "default";
+
+/** The name of the snapshot that a file of an older release is kept under when it is upgraded. */
+const BEFORE_UPGRADE = `${AUTOMATIC_PREFIX}before-upgrade`;
 
 /** Another process serves the worlds of this directory. */
 export class DirectoryInUse extends Error {
   override readonly name = "DirectoryInUse";
 }
 
-/** A directory of worlds, one SQLite file each, held by one process at a time. */
-export class DataDirectory {
+/**
+ * A directory of worlds, held by one process at a time: `worlds/<name>.sqlite`, and their snapshots, `snapshots/<world>/<name>.sqlite`.
+ * A file is made under another name and put in place when it is finished and on the disk.
+ */
+export class DataDirectory implements Shelf {
   readonly path: string;
   readonly #migrationsFolder: string;
   readonly #lock: Lock;
+  readonly #open = new Map<string, Store>();
+  /** Copies of worlds that are under way. */
+  readonly #copies = new Map<string, Promise<unknown>>();
 
   /** Makes the directory where it is not there yet. Throws `DirectoryInUse` where somebody else holds it. */
   constructor(path: string, migrationsFolder: string) {
@@ -26,6 +39,7 @@ export class DataDirectory {
     if (lock === undefined)
       throw new DirectoryInUse(`${path} is in use by another standin; stop that one, or use another --data directory`);
     this.#lock = lock;
+    this.#removeUnfinished();
   }
 
   /** Whether there is a world of this name in the directory at `path`, without touching it. */
@@ -33,14 +47,154 @@ export class DataDirectory {
     return existsSync(fileOf(path, name));
   }
 
-  /** How to open the file of a world, now and after a failure. */
-  history(name: string): OpenHistory {
-    return () => openStore(fileOf(this.path, name), this.#migrationsFolder);
+  worlds(): readonly string[] {
+    return databasesIn(join(this.path, "worlds"));
+  }
+
+  history(world: string): OpenHistory {
+    return (): History => {
+      const store = openStore(this.#worldFile(world), {
+        migrationsFolder: this.#migrationsFolder,
+        keepFormerAt: this.#snapshotFile(world, BEFORE_UPGRADE),
+      });
+      this.#open.set(world, store);
+      return store;
+    };
+  }
+
+  /** Makes a world of a file that `write` puts where it is told; what is there is from elsewhere, and is brought up to date when it is opened. */
+  adopt(world: string, write: (path: string) => void): void {
+    const path = this.#worldFile(world);
+    const aside = unfinished(path);
+    removeDatabase(aside);
+    try {
+      write(aside);
+      putInPlace(aside, path);
+    } finally {
+      removeDatabase(aside);
+    }
+  }
+
+  sizeOf(world: string): number {
+    return statSync(this.#worldFile(world)).size;
+  }
+
+  removeWorld(world: string): void {
+    this.#open.delete(world);
+    removeDatabase(this.#worldFile(world));
+    rmSync(this.#snapshotFolder(world), { recursive: true, force: true });
+  }
+
+  async fork(from: string, to: string, fork: Fork): Promise<void> {
+    const path = this.#worldFile(to);
+    await this.#make(path, async (copy) => {
+      await this.#copyOpen(from, copy);
+      this.#amend(copy, from, fork);
+    });
+  }
+
+  snapshots(world: string): readonly SnapshotInfo[] {
+    return databasesIn(this.#snapshotFolder(world))
+      .map((name): SnapshotInfo => {
+        const path = this.#snapshotFile(world, name);
+        const { size, mtimeMs } = statSync(path);
+        return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...snapshotFacts(path) };
+      })
+      .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
+  }
+
+  hasSnapshot(world: string, snapshot: string): boolean {
+    return existsSync(this.#snapshotFile(world, snapshot));
+  }
+
+  async takeSnapshot(world: string, snapshot: string): Promise<void> {
+    await this.#make(this.#snapshotFile(world, snapshot), async (copy) => {
+      await this.#copyOpen(world, copy);
+      settleSnapshot(copy);
+    });
+  }
+
+  removeSnapshot(world: string, snapshot: string): void {
+    removeDatabase(this.#snapshotFile(world, snapshot));
+  }
+
+  async restore(world: string, snapshot: string, former: string, fork: Fork): Promise<void> {
+    // A copy of the former file may still stand on it.
+    await this.#copies.get(world)?.catch(() => undefined);
+    const path = this.#worldFile(world);
+    fold(path);
+    await this.#make(path, async (copy) => {
+      await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
+      this.#amend(copy, world, fork);
+      keepAs(path, this.#snapshotFile(world, former));
+    });
+    settleSnapshot(this.#snapshotFile(world, former));
   }
 
   release(): void {
     this.#lock.release();
   }
+
+  /** Makes a file beside its place and puts it there; where that fails, nothing has changed. */
+  async #make(path: string, make: (aside: string) => Promise<void>): Promise<void> {
+    const aside = unfinished(path);
+    mkdirSync(join(path, ".."), { recursive: true });
+    removeDatabase(aside);
+    try {
+      await make(aside);
+      putInPlace(aside, path);
+    } catch (error) {
+      removeDatabase(aside);
+      throw error;
+    }
+  }
+
+  async #copyOpen(world: string, to: string): Promise<void> {
+    const store = this.#open.get(world);
+    if (store === undefined) throw new Error(`world "${world}" is not open`);
+    const copied = store.copyTo(to);
+    this.#copies.set(world, copied);
+    await copied;
+  }
+
+  #amend(copy: string, originWorld: string, { historyId, clock, past }: Fork): void {
+    const cut = past === undefined ? {} : { cut: { at: past.cut.at, world: past.world } };
+    amendFile(copy, { migrationsFolder: this.#migrationsFolder }, { historyId, originWorld, clock, ...cut });
+  }
+
+  /** What a kill has left behind: files that were being made, and a restore that had kept the former file but not replaced it. */
+  #removeUnfinished(): void {
+    const folders = [join(this.path, "worlds"), ...this.worlds().map((world) => this.#snapshotFolder(world))];
+    for (const folder of folders.filter((path) => existsSync(path))) {
+      for (const file of readdirSync(folder)) if (file.includes(UNFINISHED)) rmSync(join(folder, file), { force: true });
+    }
+    for (const world of this.worlds()) {
+      const { ino } = statSync(this.#worldFile(world));
+      for (const snapshot of databasesIn(this.#snapshotFolder(world))) {
+        if (statSync(this.#snapshotFile(world, snapshot)).ino === ino) removeDatabase(this.#snapshotFile(world, snapshot));
+      }
+    }
+  }
+
+  #worldFile(world: string): string {
+    return fileOf(this.path, world);
+  }
+
+  #snapshotFolder(world: string): string {
+    return join(this.path, "snapshots", world);
+  }
+
+  #snapshotFile(world: string, snapshot: string): string {
+    return join(this.#snapshotFolder(world), `${snapshot}.sqlite`);
+  }
+}
+
+function databasesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".sqlite"))
+    .map((file) => basename(file, ".sqlite"))
+    .sort();
 }
 
 function fileOf(path: string, name: string): string {

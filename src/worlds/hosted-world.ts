@@ -1,20 +1,23 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecordedEvent } from "../platform/events.ts";
-import { END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
-import type { World } from "../platform/world.ts";
+import { accept, type Result } from "../platform/refusals.ts";
+import { type DurationMs, END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
+import { HISTORY_TABLES, type World } from "../platform/world.ts";
+import { takeCheckpoint } from "../simulation/checkpoint.ts";
 import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
-import type { Journal } from "../simulation/journal.ts";
-import { replay } from "../simulation/replay.ts";
+import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
 import { Simulation } from "../simulation/simulation.ts";
-import { type Advance, type AdvanceTarget, type ClockReading, StoreUnavailable, type Turn, type WorldHandle } from "./world-handle.ts";
-
-/** How a world gets at its history: opened at the start, and again after a commit has failed. */
-export type OpenHistory = () => {
-  readonly journal: Journal;
-  readonly world: World;
-  readonly clock?: { readonly state: ClockState; readonly now: SimTime };
-  readonly close: () => void;
-};
+import type { History, OpenHistory } from "./shelf.ts";
+import {
+  type Advance,
+  type AdvanceTarget,
+  type ClockReading,
+  type HistoryFacts,
+  type Past,
+  StoreUnavailable,
+  type Turn,
+  type WorldHandle,
+} from "./world-handle.ts";
 
 export type HostedWorldOptions = {
   readonly name: string;
@@ -22,8 +25,12 @@ export type HostedWorldOptions = {
   readonly wall: Wall;
   /** Where the clock of a world begins that has none yet. */
   readonly firstClock: ClockState;
+  readonly retention: Retention;
   readonly onFailure: (error: unknown) => void;
 };
+
+/** How long history is kept, on the world's clock; absent: for ever. A short history is kept whole, however old. */
+export type Retention = { readonly history?: DurationMs | undefined; readonly operations?: DurationMs | undefined };
 
 /** So much due work is done between two commits of an advance, and before others get a word in. */
 const EVENTS_PER_COMMIT = 5_000;
@@ -33,8 +40,13 @@ const EVENTS_PER_ADVANCE = 1_000;
 const FLUSH_EVERY_MS = 1_000;
 /** The longest that a timer of Node can wait. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A checkpoint is taken when so many events have come since the last one, and so many times as many as there are rows to write down. */
+const EVENTS_PER_CHECKPOINT = 50_000;
+const EVENTS_PER_CHECKPOINT_ROW = 20;
+/** So many events are kept in any case. */
+const MIN_EVENTS_KEPT = 100_000;
 
-type Live = { readonly simulation: Simulation; readonly clock: Clock; readonly close: () => void };
+type Live = { readonly history: History; readonly simulation: Simulation; readonly clock: Clock; checkpointDueAt: number };
 type Deferred = { readonly promise: Promise<void>; readonly resolve: () => void; readonly reject: (error: unknown) => void };
 
 /**
@@ -133,6 +145,67 @@ export class HostedWorld implements WorldHandle {
     return this.#alive().simulation.journal.sizeBytes();
   }
 
+  history(): HistoryFacts {
+    const { history, simulation } = this.#alive();
+    return { id: history.historyId, forgottenSeq: simulation.journal.oldest.seq, seq: simulation.world.seq };
+  }
+
+  /** Does what is due, and makes durable where the clock stands: for whoever takes a copy. */
+  async flush(): Promise<void> {
+    await this.turn(() => undefined);
+    this.#commitNow();
+  }
+
+  /** The world as it was at a point of its history, with its clock as it stood there. */
+  async past(point: Point): Promise<Result<Past>> {
+    await this.turn(() => undefined);
+    this.#commitNow();
+    const { simulation, clock } = this.#alive();
+    const { journal } = simulation;
+    const cut = cutAt(journal, point, { seq: simulation.world.seq, at: clock.now() });
+    if (!cut.ok) return cut;
+    const { seq, at } = cut.value;
+    const world = await worldAt(journal, seq, () => nextTurn());
+    return accept({
+      cut: cut.value,
+      world,
+      now: at,
+      eventsAbout: (id, limit) => journal.eventsAbout(id, seq + 1, limit),
+      events: (since, limit) => journal.events(since, Math.min(limit, seq - since)),
+    });
+  }
+
+  async compact(keep: DurationMs): Promise<HistoryFacts> {
+    const { oldest } = this.#alive().simulation.journal;
+    const past = await this.past({ at: Math.max(this.now() - keep, oldest.at) });
+    if (!past.ok) throw new Error(past.refusal.message);
+    const { cut, world } = past.value;
+    const { journal } = this.#alive().simulation;
+    if (cut.seq > journal.oldest.seq) {
+      await journal.keepCheckpoint(takeCheckpoint(world));
+      journal.forget({ eventsUpTo: cut.seq, operationsBefore: this.now() - keep });
+    }
+    while (!this.#alive().simulation.journal.sweep()) await nextTurn();
+    return this.history();
+  }
+
+  /** Has another history take the place of this one, while nobody has either open. */
+  async replace(swap: () => void | Promise<void>): Promise<void> {
+    await this.#exclusively(async () => {
+      await this.#settleTo(this.now());
+      this.#commitNow();
+      const live = this.#alive();
+      this.#live = undefined;
+      this.#disarmDueTimer();
+      live.history.close();
+      await swap();
+      this.#live = this.#open();
+    });
+    await this.turn(() => undefined);
+    // Whoever followed the former history looks again, and sees that it has ended.
+    for (const listener of this.#listeners) listener([]);
+  }
+
   /** Nobody will wait for the end of a long advance: it stops at its next commit. */
   endAdvance(): void {
     this.#ending = true;
@@ -148,7 +221,7 @@ export class HostedWorld implements WorldHandle {
     this.#disarmDueTimer();
     const live = this.#live;
     this.#live = undefined;
-    live?.close();
+    live?.history.close();
   }
 
   #alive(): Live {
@@ -160,10 +233,17 @@ export class HostedWorld implements WorldHandle {
   #open(): Live {
     const { open, wall, firstClock } = this.#options;
     try {
-      const { journal, world, clock, close } = open();
+      const history = open();
+      const { journal, world, clock } = history;
       const state = clock?.state ?? firstClock;
       const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
-      return { simulation: new Simulation(world, journal), clock: new Clock(state, wall, floor), close };
+      const simulation = new Simulation(world, journal);
+      return {
+        history,
+        simulation,
+        clock: new Clock(state, wall, floor),
+        checkpointDueAt: nextCheckpoint(journal.newestCheckpoint, world),
+      };
     } catch (error) {
       throw new StoreUnavailable(`world "${this.name}" cannot be opened: ${messageOf(error)}`, { cause: error });
     }
@@ -179,6 +259,7 @@ export class HostedWorld implements WorldHandle {
       now,
       execute: (command) => simulation.execute(command, now),
       keepSecret: (id, value) => world.secrets.set({ id, value }),
+      forgetSecret: (id) => world.secrets.delete(id),
       noteKeyUse(keyId, address) {
         const use = world.apiKeyUses.get(String(keyId));
         if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
@@ -187,6 +268,14 @@ export class HostedWorld implements WorldHandle {
       operations(projectId, limit, beforeNumber) {
         flushed();
         return journal.operations(projectId, limit, beforeNumber);
+      },
+      eventsAbout(id, limit) {
+        flushed();
+        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit);
+      },
+      events(since, limit) {
+        flushed();
+        return journal.events(since, limit);
       },
       operation(id) {
         const unfinished = world.operations.get(id);
@@ -264,7 +353,23 @@ export class HostedWorld implements WorldHandle {
     }
     this.#commit?.resolve();
     this.#commit = undefined;
-    if (events.length > 0) for (const listener of this.#listeners) listener(events);
+    if (events.length === 0) return;
+    if (live.simulation.world.seq >= live.checkpointDueAt) this.#quietly(() => this.#keepCheckpoint(live));
+    for (const listener of this.#listeners) listener(events);
+  }
+
+  /** Every now and then, so that no past is far from one; and there, what is older than it needs to be kept is forgotten. */
+  async #keepCheckpoint(live: Live): Promise<void> {
+    const { world, journal } = live.simulation;
+    live.checkpointDueAt = nextCheckpoint(world.seq, world);
+    await journal.keepCheckpoint(takeCheckpoint(world));
+    if (this.#live !== live) return;
+    const { history, operations } = this.#options.retention;
+    const now = live.clock.now();
+    const horizon = history === undefined ? undefined : journal.checkpointBefore({ at: now - history }).seq;
+    const forgets = horizon !== undefined && horizon > journal.oldest.seq && horizon <= world.seq - MIN_EVENTS_KEPT;
+    if (!forgets && operations === undefined) return;
+    journal.forget({ eventsUpTo: forgets ? horizon : journal.oldest.seq, operationsBefore: now - (operations ?? now) });
   }
 
   #rejectCommit(failure: StoreUnavailable): void {
@@ -277,7 +382,7 @@ export class HostedWorld implements WorldHandle {
     this.#live = undefined;
     this.#disarmDueTimer();
     try {
-      live.close();
+      live.history.close();
     } catch (closing) {
       this.#options.onFailure(closing);
     }
@@ -324,9 +429,9 @@ export class HostedWorld implements WorldHandle {
   }
 }
 
-/** For worlds that end with the process: opened again, such a world is what its journal tells. */
-export function inMemory(journal: Journal): OpenHistory {
-  return () => ({ journal, world: replay(journal.events(0, Number.POSITIVE_INFINITY)), close: () => undefined });
+function nextCheckpoint(seq: number, world: World): number {
+  const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, 0);
+  return seq + Math.max(EVENTS_PER_CHECKPOINT, EVENTS_PER_CHECKPOINT_ROW * rows);
 }
 
 function deferred(): Deferred {

@@ -5,14 +5,23 @@ import type { Result } from "../platform/refusals.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 import type { ClockMode } from "../simulation/clock.ts";
+import type { Cut, Point } from "../simulation/replay.ts";
 
-/** One uninterrupted look at a world, in which commands may be given. All of it happens at the instant `now`. */
-export type Turn = {
+/** A look at a world as it is at the instant `now`, and at what has led there. */
+export type Look = {
   readonly world: World;
   readonly now: SimTime;
+  /** Events until then in which this id stands, newest first. */
+  eventsAbout(id: string, limit: number): readonly RecordedEvent[];
+  events(since: number, limit: number): readonly RecordedEvent[];
+};
+
+/** One uninterrupted look, in which commands may be given. All of it happens at that instant. */
+export type Turn = Look & {
   execute(command: Command): Result<readonly RecordedEvent[]>;
   /** Keeps what must be told again but stands in no history. */
   keepSecret(id: string, value: string): void;
+  forgetSecret(id: string): void;
   /** Remembers that a key was used now; coalesced to at most one write a second and key. */
   noteKeyUse(keyId: number, address: string): void;
   /** A project's operations, newest first, finished ones included. */
@@ -43,6 +52,19 @@ export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
+/** A look at a world as it was at a point of its history. */
+export type Past = Look & { readonly cut: Cut };
+
+/** What is left of a world's history. */
+export type HistoryFacts = {
+  /** Another one for every copy that goes its own way. */
+  readonly id: string;
+  /** The event that history begins behind: 0 for the beginning of the world. */
+  readonly forgottenSeq: number;
+  /** The last one. */
+  readonly seq: number;
+};
+
 /** A world in service: what the api and the control api know of it. */
 export interface WorldHandle {
   readonly name: string;
@@ -56,7 +78,61 @@ export interface WorldHandle {
   advance(target: AdvanceTarget): Promise<Advance | undefined>;
   /** Committed events above `since`. */
   events(since: number, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Tells of events after they are durable; gives what ends it. */
+  /** Tells of events after they are durable, and of none when the history has been replaced; gives what ends it. */
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void;
+  /** The world as it was at a point of its history. */
+  past(point: Point): Promise<Result<Past>>;
+  history(): HistoryFacts;
+  /** Forgets what happened more than so long ago; what it came to stays. */
+  compact(keep: DurationMs): Promise<HistoryFacts>;
   sizeBytes(): number;
+}
+
+export type WorldInfo = {
+  readonly name: string;
+  /** Absent for a world that nobody has asked for anything since the start. */
+  readonly now?: SimTime;
+  readonly seq?: number;
+  readonly historyId?: string;
+  readonly sizeBytes: number;
+};
+
+/** Names of snapshots that nobody but the server gives: what a restore or an upgrade has left, and scheduled backups. */
+export const AUTOMATIC_PREFIX = "auto-";
+export const BACKUP_PREFIX = "backup-";
+
+export type SnapshotInfo = {
+  readonly name: string;
+  /** By the wall. */
+  readonly createdAt: number;
+  readonly historyId: string;
+  readonly seq: number;
+  readonly now: SimTime;
+  readonly sizeBytes: number;
+  /** Why it cannot be read, if it cannot. */
+  readonly error?: string;
+};
+
+export type ForkRequest = {
+  readonly name: string;
+  readonly from: string;
+  /** Absent: the head. */
+  readonly at?: Point | undefined;
+  readonly clock?: { readonly mode: ClockMode; readonly factor: number } | undefined;
+  /** From now on it draws by this seed; what was drawn stays. */
+  readonly seed?: number | undefined;
+};
+
+/** All worlds of a server, and their snapshots. */
+export interface WorldsHandle {
+  /** The world of this name; opened by the first who asks for it. */
+  world(name: string): Result<WorldHandle>;
+  list(): readonly WorldInfo[];
+  fork(request: ForkRequest): Promise<Result<WorldInfo>>;
+  remove(name: string): Promise<Result<true>>;
+  snapshots(world: string): readonly SnapshotInfo[];
+  takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>>;
+  /** Gives the name of the snapshot that the former state is kept under. */
+  restore(world: string, name: string): Promise<Result<{ readonly former: string }>>;
+  removeSnapshot(world: string, name: string): Promise<Result<true>>;
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { type Batch, MemoryJournal } from "../../src/simulation/journal.ts";
-import { replay } from "../../src/simulation/replay.ts";
 import { createScene, send, UNKNOWN } from "../support/contract-scene.ts";
 import { API_KEY, createDouble } from "../support/double.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
@@ -74,8 +73,7 @@ test("what the store cannot keep is answered 503, and has not happened", async (
     }
   }
   const journal = new FullJournal();
-  const open = () => ({ journal, world: replay(journal.events(0, Number.POSITIVE_INFINITY)), close: () => undefined });
-  const double = await createDouble({ open });
+  const double = await createDouble({ journal });
   const before = (await double.sim("GET", "/state")).body;
   full = true;
   const { status, headers, body } = await double.api("POST", "/projects", { project: {} });

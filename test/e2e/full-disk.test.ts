@@ -2,20 +2,20 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { drizzle } from "drizzle-orm/better-sqlite3";
 import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { SqliteJournal } from "../../src/store/sqlite-journal.ts";
-import type { OpenHistory } from "../../src/worlds/hosted-world.ts";
+import type { OpenHistory } from "../../src/worlds/shelf.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
 import { type Client, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+import { shelfOf } from "../support/shelf.ts";
 
 const WITH_KEY = { key: API_KEY, env: { STANDIN_API_KEY: API_KEY } };
 
 test("SQLite finds no room for a page: 503, nothing half done, and all works again when there is room", async () => {
   const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
-  const double = await createDouble({ open: disk.open });
+  const double = await createDouble({ shelf: shelfOf(disk.open) });
   await projectOn(double);
   disk.setLimit("here");
   await expectRefusal(double, "database or disk is full");
@@ -33,7 +33,7 @@ test("SQLite finds no room for a page: 503, nothing half done, and all works aga
 
 test("due work that cannot be kept has not happened, and happens at its due time when there is room", async () => {
   const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
-  const double = await createDouble({ open: disk.open });
+  const double = await createDouble({ shelf: shelfOf(disk.open) });
   const twin = await createDouble();
   for (const world of [double, twin]) await layDownTraffic(world);
   disk.setLimit("here");
@@ -56,7 +56,7 @@ test("a world that cannot be opened again answers 503 while its process lives, a
     if (isBroken) throw new Error("the disk is away");
     return disk.open();
   };
-  const double = await createDouble({ open });
+  const double = await createDouble({ shelf: shelfOf(open) });
   await projectOn(double);
   disk.setLimit("here");
   await expectRefusal(double);
@@ -158,17 +158,18 @@ function limitedDisk(path: string) {
   let sqlite: BetterSqlite3.Database | undefined;
   const apply = () => sqlite?.pragma(`max_page_count = ${pages ?? 2 ** 30}`);
   const open: OpenHistory = () => {
-    const store = openStore(path, MIGRATIONS_FOLDER);
+    const store = openStore(path, { migrationsFolder: MIGRATIONS_FOLDER });
     const file = new BetterSqlite3(path);
     file.pragma("synchronous = FULL");
     sqlite = file;
     apply();
-    const last = { seq: store.world.seq, at: store.world.at };
+    const { chain = 0 } = (file.prepare("SELECT chain FROM world").get() ?? {}) as { chain?: number };
+    const last = { seq: store.world.seq, at: store.world.at, chain };
     const close = () => {
       file.close();
       store.close();
     };
-    return { ...store, journal: new SqliteJournal(file, drizzle(file, { casing: "snake_case" }), last), close };
+    return { ...store, journal: new SqliteJournal(file, last), close };
   };
   const setLimit = (limit: "here" | "none") => {
     pages = limit === "none" ? undefined : (sqlite?.pragma("page_count", { simple: true }) as number);

@@ -2,8 +2,16 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { standin } from "../support/process.ts";
 
-const COMMANDS = ["serve", "status", "clock", "keys", "env", "wait"];
-const BELOW = { clock: ["show", "set", "advance"], keys: ["create", "list", "revoke"] };
+const COMMANDS = [
+  ...["serve", "status", "clock", "keys", "env", "wait", "explain"],
+  ...["snapshots", "worlds", "replay", "verify", "export", "import", "compact"],
+];
+const BELOW = {
+  clock: ["show", "set", "advance"],
+  keys: ["create", "list", "revoke"],
+  snapshots: ["create", "list", "restore", "delete"],
+  worlds: ["create", "list", "delete"],
+};
 
 test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`))])(
   "standin %s --help ends with code 0 and has examples",

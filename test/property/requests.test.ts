@@ -23,13 +23,15 @@ test("whatever is sent, the double never breaks: errors have the documented shap
   await expectHolds(
     fc.asyncProperty(fc.array(randomRequest, { minLength: 1, maxLength: 40, size: "max" }), async (requests) => {
       stopTheWall();
-      const underFire = await createWorldUnderFire();
+      const directory = temporaryDirectory();
+      const underFire = await createWorldUnderFire(directory.path);
       try {
         for (const request of requests) await expectSaneAnswer(underFire, request);
         const invariants = await underFire.app.request("http://localhost/_sim/invariants");
         expect(await invariants.json()).toMatchObject({ ok: true });
       } finally {
         await underFire.close();
+        directory.remove();
         vi.useRealTimers();
       }
     }),
@@ -42,13 +44,12 @@ test("what is accepted, however odd, is found again in the world's file", async 
     fc.asyncProperty(fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }), async (requests) => {
       stopTheWall();
       const directory = temporaryDirectory();
-      const path = `${directory.path}/world.sqlite`;
-      const underFire = await createWorldUnderFire(path);
+      const underFire = await createWorldUnderFire(directory.path);
       try {
         for (const request of requests) await expectSaneAnswer(underFire, request);
         const state = JSON.parse(await underFire.state());
         await underFire.close();
-        const stored = openStore(path, MIGRATIONS_FOLDER);
+        const stored = openStore(`${directory.path}/worlds/default.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
         const folded = replay(stored.journal.events(0, Number.MAX_SAFE_INTEGER));
         stored.close();
         expect(JSON.parse(JSON.stringify(renderState(stored.world)))).toEqual(state);

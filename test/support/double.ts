@@ -1,7 +1,8 @@
-import { createApp, openWorld, type WorldOptions } from "../../src/compose.ts";
-import type { Journal } from "../../src/simulation/journal.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
-import { type HostedWorld, inMemory, type OpenHistory } from "../../src/worlds/hosted-world.ts";
+import { createApp, memoryShelf, openWorlds, type ServerOptions } from "../../src/compose.ts";
+import type { MemoryJournal } from "../../src/simulation/journal.ts";
+import type { HostedWorld } from "../../src/worlds/hosted-world.ts";
+import type { Shelf } from "../../src/worlds/shelf.ts";
+import type { Worlds } from "../../src/worlds/worlds.ts";
 
 export const API_KEY = "k".repeat(64);
 export const START = Date.parse("2026-01-01T00:00:00Z");
@@ -10,7 +11,9 @@ export type Answer<T = any> = { readonly status: number; readonly headers: Heade
 
 /** The double in this process, without a socket: the whole of it but the listening. */
 export type Double = {
+  /** The default one. */
   readonly world: HostedWorld;
+  readonly worlds: Worlds;
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Calls the imitated API, by its path behind the base URL, with the first account's key or another one. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
@@ -21,20 +24,19 @@ export type Double = {
   close(): Promise<void>;
 };
 
-export type DoubleOptions = WorldOptions & { readonly rateLimit?: boolean; readonly open?: OpenHistory; readonly journal?: Journal };
+export type DoubleOptions = ServerOptions & { readonly rateLimit?: boolean; readonly shelf?: Shelf; readonly journal?: MemoryJournal };
 
 /** A new world in memory, at 2026-01-01, on a manual clock and seed 1 unless the options say otherwise. */
 export async function createDouble(options: DoubleOptions = {}): Promise<Double> {
   const bugs: unknown[] = [];
-  const opened = await openWorld(
-    "default",
-    options.open ?? inMemory(options.journal ?? new MemoryJournal()),
+  const { journal } = options;
+  const { world, worlds } = await openWorlds(
+    options.shelf ?? memoryShelf(journal && (() => journal)),
     { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },
     () => undefined,
   );
-  const { world } = opened;
   const app = createApp({
-    world,
+    worlds,
     version: "test",
     rateLimit: options.rateLimit ?? false,
     hosts: [],
@@ -52,11 +54,12 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
   };
   const double: Double = {
     world,
+    worlds,
     fetch: (request) => app.fetch(request),
     api: (method, path, body, key = API_KEY) => call(`http://localhost/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` }),
     sim: (method, path, body) => call(`http://localhost/_sim${path}`, method, body, {}),
     advance: (by) => double.sim("POST", "/clock/advance", { by }),
-    close: () => world.close(),
+    close: () => worlds.close(),
   };
   return double;
 }

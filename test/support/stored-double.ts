@@ -19,7 +19,7 @@ export type StoredDouble = {
 export async function createStoredDouble(options: DoubleOptions = {}): Promise<StoredDouble> {
   const directory = temporaryDirectory();
   const worlds = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
-  const open = () => createDouble({ ...options, open: worlds.history("default") });
+  const open = () => createDouble({ ...options, shelf: worlds });
   let double = await open();
   return {
     double: () => double,
@@ -29,7 +29,7 @@ export async function createStoredDouble(options: DoubleOptions = {}): Promise<S
     },
     async load() {
       await double.close();
-      return openStore(`${directory.path}/worlds/default.sqlite`, MIGRATIONS_FOLDER);
+      return openStore(`${directory.path}/worlds/default.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
     },
     async end() {
       await double.close();

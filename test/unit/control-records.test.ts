@@ -177,9 +177,9 @@ test("the control API refuses pages of other origins and foreign names, and what
 });
 
 test("with a control token set, the control API needs it; the imitated API does not take it", async () => {
-  const { world } = await createDouble();
+  const { worlds } = await createDouble();
   const controlToken = "a-token-of-the-control-api";
-  const app = createApp({ world, version: "test", rateLimit: false, hosts: [], controlToken, onBug: () => undefined });
+  const app = createApp({ worlds, version: "test", rateLimit: false, hosts: [], controlToken, onBug: () => undefined });
   const ask = async (path: string, headers: Record<string, string>) =>
     (await app.fetch(new Request(`http://localhost${path}`, { headers }))).status;
   expect(await ask("/_sim/clock", {})).toBe(401);

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
-import { createApp, MIGRATIONS_FOLDER, openWorld } from "../../../src/compose.ts";
-import { openStore } from "../../../src/store/open.ts";
+import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../../src/compose.ts";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { API_KEY, START } from "../double.ts";
 
 export const FREE_KEY = "f".repeat(64);
@@ -24,17 +24,17 @@ export type UnderFire = {
   close(): Promise<void>;
 };
 
-/** A whole app over SQLite, with something of everything in its world; the same at every call. */
-export async function createWorldUnderFire(path = ":memory:"): Promise<UnderFire> {
+/** A whole app over SQLite, with something of everything in its world; the same at every call in an empty directory. */
+export async function createWorldUnderFire(path: string): Promise<UnderFire> {
   const bugs: unknown[] = [];
-  const { world } = await openWorld(
-    "default",
-    () => openStore(path, MIGRATIONS_FOLDER),
+  const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+  const { worlds } = await openWorlds(
+    directory,
     { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY },
     (error) => bugs.push(error),
   );
   const app = createApp({
-    world,
+    worlds,
     version: "test",
     rateLimit: false,
     hosts: [],
@@ -68,6 +68,9 @@ export async function createWorldUnderFire(path = ":memory:"): Promise<UnderFire
     },
     bugs,
     state: async () => (await app.request("http://localhost/_sim/state")).text(),
-    close: () => world.close(),
+    async close() {
+      await worlds.close();
+      directory.release();
+    },
   };
 }

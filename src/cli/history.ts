@@ -1,0 +1,136 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { MIGRATIONS_FOLDER } from "../compose.ts";
+import { renderState } from "../control/state.ts";
+import type { SimTime } from "../platform/time.ts";
+import type { World } from "../platform/world.ts";
+import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
+import { emptySecrets } from "../store/export.ts";
+import { putInPlace, removeDatabase, unfinished } from "../store/file.ts";
+import { readWorldRow } from "../store/open.ts";
+import { copyForWriting } from "../store/read.ts";
+import { SqliteJournal } from "../store/sqlite-journal.ts";
+import { type Verification, verifyFile } from "../store/verify.ts";
+import { DataDirectory, DirectoryInUse } from "../worlds/data-directory.ts";
+import { CliError } from "./cli-error.ts";
+import { showProgress } from "./progress.ts";
+import { formatTable } from "./table.ts";
+import { explainingFile, fileErrorOf, readWorldFile, worldFileAt } from "./world-file.ts";
+
+/** A world at a point of its history, as the journal alone tells it. */
+export type Replayed = { readonly world: World; readonly at: SimTime };
+
+/** Compares a world's tables with its journal. */
+export async function verifyWorld(path: string, name: string): Promise<Verification> {
+  const file = worldFileAt(path, name);
+  const reading = readWorldFile(file);
+  const progress = showProgress("folding the journal");
+  try {
+    return await verifyFile(reading.sqlite, progress.report);
+  } finally {
+    progress.end();
+    reading.close();
+  }
+}
+
+export async function replayWorld(path: string, name: string, until: Point | undefined): Promise<Replayed> {
+  const file = worldFileAt(path, name);
+  const reading = readWorldFile(file);
+  const progress = showProgress("folding the journal");
+  try {
+    const row = readWorldRow(reading.sqlite);
+    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    const journal = new SqliteJournal(reading.sqlite, row);
+    const cut = cutAt(journal, until ?? { seq: row.seq }, { seq: row.seq, at: row.now });
+    if (!cut.ok) throw new CliError(cut.refusal.message);
+    const { seq, at } = cut.value;
+    const from = journal.checkpointBefore({ seq }).seq;
+    return { world: await worldAt(journal, seq, (folded) => progress.report(folded, seq - from)), at };
+  } catch (error) {
+    throw fileErrorOf(file, error);
+  } finally {
+    progress.end();
+    reading.close();
+  }
+}
+
+/** What a person wants to see of a world; `renderState` has the rest. */
+export function describeReplayed({ world, at }: Replayed): string {
+  const { settings, seq } = world;
+  const counts = (["accounts", "projects", "branches", "computes", "connections", "operations", "scheduledActivities"] as const)
+    .map((name) => `${world[name].size} ${COUNTED[name]}`)
+    .join(", ");
+  const rows = [...world.computes.values()].map((compute) => [
+    compute.id,
+    compute.projectId,
+    compute.branchId,
+    compute.phase.state,
+    compute.phase.state === "active" ? `${compute.phase.sizeCu} CU` : "",
+    new Date(compute.updatedAt).toISOString(),
+  ]);
+  const table = rows.length === 0 ? [] : ["", formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATE", "SIZE", "UPDATED"], rows)];
+  const heading = `${new Date(at).toISOString()}, after event ${seq}: seed ${settings.seed}, profile ${settings.profile}, plan ${settings.plan}`;
+  return [heading, counts, ...table].join("\n");
+}
+
+const COUNTED = {
+  accounts: "accounts",
+  projects: "projects",
+  branches: "branches",
+  computes: "endpoints",
+  connections: "connections",
+  operations: "unfinished operations",
+  scheduledActivities: "scheduled activities",
+};
+
+export function stateOf({ world }: Replayed): ReturnType<typeof renderState> {
+  return renderState(world);
+}
+
+/** Writes a world's whole history into one file, with the secrets emptied. Gives the size of the file. */
+export function exportWorld(path: string, name: string, out: string): void {
+  const file = worldFileAt(path, name);
+  const target = resolve(out);
+  if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
+  if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
+  const copy = unfinished(target);
+  removeDatabase(copy);
+  try {
+    explainingFile(file, () => {
+      copyForWriting(file, copy);
+      emptySecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER });
+    });
+    putInPlace(copy, target);
+  } finally {
+    removeDatabase(copy);
+  }
+}
+
+/** Puts a file that was exported, or a snapshot, into a data directory as a world. What does not verify is refused. */
+export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
+  const file = worldFileAt(path, name);
+  const verification = await verifyWorld(file, name);
+  if (!verification.ok) {
+    const [first] = verification.differences;
+    throw new CliError(`${file} is not what its journal tells (${first?.where}: ${first?.message}); see: standin verify ${path}`);
+  }
+  const directory = openDirectory(data);
+  try {
+    if (directory.worlds().includes(name))
+      throw new CliError(`there is a world "${name}" in ${resolve(data)} already; choose another --world or --data`);
+    explainingFile(file, () => directory.adopt(name, (copy) => copyForWriting(file, copy)));
+  } finally {
+    directory.release();
+  }
+  return verification;
+}
+
+function openDirectory(data: string): DataDirectory {
+  mkdirSync(resolve(data), { recursive: true });
+  try {
+    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) throw new CliError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { Command, Option } from "commander";
+import type { Point } from "../simulation/replay.ts";
+import { point, worldOption } from "./options.ts";
+
+type Options = { world: string; until?: Point; json?: boolean };
+
+/** A world as its journal alone tells it, at any point. */
+export function replayCommand(): Command {
+  return new Command("replay")
+    .description("rebuild a world from its journal alone, up to any point, and show it")
+    .argument("<dir>", "data directory, or a world's file, like a snapshot")
+    .addOption(worldOption())
+    .addOption(
+      new Option("--until <point>", "an ISO 8601 instant or an event's sequence number, included (default: the head)").argParser(point),
+    )
+    .addOption(new Option("--json", "the whole world, as GET /_sim/state has it"))
+    .addHelpText(
+      "after",
+      `
+It only looks: a server may have the directory open. A sequence number within one decision means the whole of it.
+
+Examples:
+  $ standin replay .standin
+  $ standin replay .standin --until 2026-01-31T14:03:00Z
+  $ standin replay .standin --until 4711 --json`,
+    )
+    .action(async (path: string, { world, until, json }: Options) => {
+      const { describeReplayed, replayWorld, stateOf } = await import("./history.ts");
+      const replayed = await replayWorld(path, world, until);
+      process.stdout.write(`${json === true ? JSON.stringify(stateOf(replayed)) : describeReplayed(replayed)}\n`);
+    });
+}

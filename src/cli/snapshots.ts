@@ -1,0 +1,79 @@
+import { Command } from "commander";
+import { addTargetOptions, type Target } from "./client.ts";
+import { withControl } from "./control.ts";
+import { jsonOption } from "./options.ts";
+import { formatTable } from "./table.ts";
+
+type Options = Target & { json?: boolean };
+type Snapshot = {
+  readonly name: string;
+  readonly kind: string;
+  readonly created_at: string;
+  readonly now: string;
+  readonly seq: number;
+  readonly size_bytes: number;
+  readonly error?: string;
+};
+
+/** What a world was, kept under a name. */
+export function snapshotsCommand(): Command {
+  const snapshots = new Command("snapshots")
+    .description("keep a world as it is under a name, and take it back to there; served or not")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ standin snapshots create before-migration
+  $ standin snapshots list
+  $ standin snapshots restore before-migration
+  $ standin snapshots delete before-migration`,
+    );
+  verb(snapshots, "create <name>", "keep the world as it is now", "standin snapshots create before-migration").action(
+    async (name: string, options: Options) => {
+      const { snapshot } = await withControl(options, (call) => call<{ snapshot: Snapshot }>("POST", "/snapshots", { name }));
+      print(options, snapshot, `kept as ${snapshot.name}: event ${snapshot.seq}, ${snapshot.now} (${snapshot.size_bytes} bytes)`);
+    },
+  );
+  verb(snapshots, "list", "show the snapshots of the world, oldest first", "standin snapshots list --json").action(
+    async (options: Options) => {
+      const answer = await withControl(options, (call) => call<{ snapshots: Snapshot[] }>("GET", "/snapshots"));
+      const rows = answer.snapshots.map((one) => [
+        one.name,
+        one.kind,
+        one.created_at,
+        one.error ?? one.now,
+        String(one.seq),
+        String(one.size_bytes),
+      ]);
+      const none = "no snapshots yet; keep one with: standin snapshots create <name>";
+      print(options, answer, rows.length === 0 ? none : formatTable(["NAME", "KIND", "CREATED", "WORLD'S CLOCK", "EVENT", "BYTES"], rows));
+    },
+  );
+  verb(
+    snapshots,
+    "restore <name>",
+    "take the world back; what it is now is kept as a snapshot",
+    "standin snapshots restore before-migration",
+  ).action(async (name: string, options: Options) => {
+    type Restored = { restored: string; former_kept_as: string; now: string; seq: number };
+    const answer = await withControl(options, (call) => call<Restored>("POST", `/snapshots/${encodeURIComponent(name)}/restore`, {}));
+    print(options, answer, `restored ${name}: event ${answer.seq}, ${answer.now}; the former world is kept as ${answer.former_kept_as}`);
+  });
+  verb(snapshots, "delete <name>", "delete a snapshot", "standin snapshots delete before-migration").action(
+    async (name: string, options: Options) => {
+      const answer = await withControl(options, (call) => call("DELETE", `/snapshots/${encodeURIComponent(name)}`));
+      print(options, answer, `deleted ${name}`);
+    },
+  );
+  return snapshots;
+}
+
+function verb(parent: Command, usage: string, description: string, example: string): Command {
+  return addTargetOptions(parent.command(usage).description(description).addHelpText("after", `\nExamples:\n  $ ${example}`)).addOption(
+    jsonOption(),
+  );
+}
+
+function print({ json }: Options, answer: unknown, text: string): void {
+  process.stdout.write(`${json === true ? JSON.stringify(answer) : text}\n`);
+}

@@ -1,0 +1,39 @@
+import { Command } from "commander";
+import { CliError } from "./cli-error.ts";
+import { jsonOption, worldOption } from "./options.ts";
+
+/** Whether a world's tables are what its journal tells. */
+export function verifyCommand(): Command {
+  return new Command("verify")
+    .description("fold the journal of a world into an empty one and compare it with the tables, row by row, and with the invariants")
+    .argument("<dir>", "data directory, or a world's file, like a snapshot")
+    .addOption(worldOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Exit code 0 only where all agree. It only looks: a server may have the directory open.
+
+Examples:
+  $ standin verify .standin
+  $ standin verify .standin --world pull-request-7 --json
+  $ standin verify .standin/snapshots/default/before.sqlite`,
+    )
+    .action(async (path: string, { world, json }: { world: string; json?: boolean }) => {
+      const { verifyWorld } = await import("./history.ts");
+      const verification = await verifyWorld(path, world);
+      const { ok, from, to, rows, checkpoints, invariants, differences } = verification;
+      if (json === true) process.stdout.write(`${JSON.stringify(verification)}\n`);
+      else {
+        for (const { where, message } of differences) process.stdout.write(`${where}: ${message}\n`);
+        const begins = from === 0 ? "the empty world" : `event ${from}, before which history is forgotten`;
+        process.stdout.write(
+          `folded ${to - from} events from ${begins}; compared ${rows} rows, ${checkpoints} checkpoints, ${invariants} invariants\n`,
+        );
+      }
+      if (!ok)
+        throw new CliError(
+          `${differences.length === 1 ? "1 difference" : `${differences.length} differences`}: this world is not what its journal tells`,
+        );
+    });
+}

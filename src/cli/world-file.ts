@@ -1,0 +1,36 @@
+import { existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { MIGRATIONS_FOLDER } from "../compose.ts";
+import { Damaged } from "../store/checksum.ts";
+import { openForReading, type Reading } from "../store/read.ts";
+import { NewerFile, NotAWorld } from "../store/version.ts";
+import { CliError } from "./cli-error.ts";
+
+/** The file that a user means by a data directory and a world's name, or by the file itself. */
+export function worldFileAt(path: string, world: string): string {
+  const given = resolve(path);
+  if (!existsSync(given)) throw new CliError(`there is no ${given}`);
+  if (!statSync(given).isDirectory()) return given;
+  const file = join(given, "worlds", `${world}.sqlite`);
+  if (!existsSync(file)) throw new CliError(`there is no world "${world}" in ${given}`);
+  return file;
+}
+
+/** Looks at a world's file, served or not; what is wrong with it as a whole becomes an error for the user. */
+export function readWorldFile(path: string): Reading {
+  return explainingFile(path, () => openForReading(path, MIGRATIONS_FOLDER));
+}
+
+export function explainingFile<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw fileErrorOf(path, error);
+  }
+}
+
+export function fileErrorOf(path: string, error: unknown): unknown {
+  if (error instanceof Damaged) return new CliError(`${path} is damaged, or no world's file: ${error.message}`);
+  if (error instanceof NewerFile || error instanceof NotAWorld) return new CliError(`${path} cannot be used: ${error.message}`);
+  return error;
+}

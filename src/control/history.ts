@@ -1,0 +1,50 @@
+import { Hono } from "hono";
+import * as z from "zod";
+import { found } from "../http/request.ts";
+import type { Look, WorldHandle } from "../worlds/world-handle.ts";
+import { explainEndpoint, explainOperation } from "./explain.ts";
+import { duration, point } from "./fields.ts";
+import { type ControlOptions, handler, turnOf } from "./handler.ts";
+import { instant } from "./records.ts";
+import { renderState } from "./state.ts";
+
+const atQuery = z.object({ at: point.optional() });
+
+/** Looks into what has been, and forgets some of it. */
+export function historyRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+
+  app.get(
+    "/state",
+    handler(options, { query: atQuery }, ({ world, query }) => lookAt(world, query.at, (look) => renderState(look.world))),
+  );
+
+  app.get(
+    "/explain/endpoints/:endpoint_id",
+    handler(options, { query: atQuery }, ({ world, params, query }) =>
+      lookAt(world, query.at, (look) => explainEndpoint(look, params["endpoint_id"] ?? "")),
+    ),
+  );
+
+  app.get(
+    "/explain/operations/:operation_id",
+    handler(options, { query: atQuery }, ({ world, params, query }) =>
+      lookAt(world, query.at, (look) => explainOperation(look, params["operation_id"] ?? "")),
+    ),
+  );
+
+  app.post(
+    "/compact",
+    handler(options, { body: z.strictObject({ keep: duration }) }, async ({ world, body }) => {
+      const { id, seq, forgottenSeq } = await world.compact(body.keep);
+      return { history_id: id, seq, forgotten_seq: forgottenSeq, now: instant(world.now()), size_bytes: world.sizeBytes() };
+    }),
+  );
+
+  return app;
+}
+
+/** A look at the world at a point of its history; without one, as it is now. */
+async function lookAt<T>(world: WorldHandle, at: z.output<typeof point> | undefined, see: (look: Look) => T): Promise<T> {
+  return at === undefined ? turnOf(world, see) : see(found(await world.past(at)));
+}

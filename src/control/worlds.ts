@@ -1,0 +1,60 @@
+import type { Context } from "hono";
+import { Hono } from "hono";
+import * as z from "zod";
+import { found } from "../http/request.ts";
+import type { WorldInfo } from "../worlds/world-handle.ts";
+import { clockSetting, point, worldName } from "./fields.ts";
+import { type ControlOptions, handler } from "./handler.ts";
+import { instant } from "./records.ts";
+
+const fork = z.strictObject({
+  name: worldName,
+  from: worldName.optional(),
+  at: point.optional(),
+  clock: clockSetting.optional(),
+  seed: z.int().min(0).optional(),
+});
+
+/** Worlds that go their own way from a point in another one's history. */
+export function worldRoutes(options: ControlOptions): Hono {
+  const { worlds } = options;
+  const app = new Hono();
+
+  app.get(
+    "/worlds",
+    handler(options, {}, (_, context) => ({ worlds: worlds.list().map((world) => renderWorld(world, context)) })),
+  );
+
+  app.post(
+    "/worlds",
+    handler(options, { body: fork }, async ({ world, body: { from = world.name, ...asked } }, context) => {
+      const forked = found(await worlds.fork({ ...asked, from }));
+      return context.json({ world: { ...renderWorld(forked, context), from } }, 201);
+    }),
+  );
+
+  app.delete(
+    "/worlds/:name",
+    handler(options, {}, async ({ params }) => {
+      const name = params["name"] ?? "";
+      found(await worlds.remove(name));
+      return { name, deleted: true };
+    }),
+  );
+
+  return app;
+}
+
+function renderWorld({ name, now, seq, historyId, sizeBytes }: WorldInfo, context: Context) {
+  const { origin } = new URL(context.req.url);
+  const base = name === "default" ? origin : `${origin}/w/${name}`;
+  return {
+    name,
+    api_url: `${base}/api/v2`,
+    control_url: `${base}/_sim`,
+    // A world that nobody has asked for anything since the start is not open.
+    open: now !== undefined,
+    ...(now === undefined ? {} : { now: instant(now), seq, history_id: historyId }),
+    size_bytes: sizeBytes,
+  };
+}

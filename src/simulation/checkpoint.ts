@@ -1,0 +1,36 @@
+import type { SimTime } from "../platform/time.ts";
+import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
+
+/** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
+export type Checkpoint = {
+  readonly seq: number;
+  readonly at: SimTime;
+  readonly settings: WorldSettings;
+  readonly numbers: Numbers;
+  /** The rows of each table, in the order in which they were made. Finished operations are not among them. */
+  readonly tables: Readonly<Record<string, readonly unknown[]>>;
+};
+
+export function takeCheckpoint(world: World): Checkpoint {
+  return {
+    seq: world.seq,
+    at: world.at,
+    settings: world.settings,
+    numbers: { ...world.numbers },
+    tables: Object.fromEntries(HISTORY_TABLES.map((name) => [name, [...world[name].values()]])),
+  };
+}
+
+/** The world that a checkpoint was taken of, but for what is beside history. */
+export function worldFrom({ seq, at, settings, numbers, tables }: Checkpoint): World {
+  const world = emptyWorld();
+  world.seq = seq;
+  world.at = at;
+  world.settings = settings;
+  world.numbers = { ...numbers };
+  for (const name of HISTORY_TABLES) {
+    const table: { load(row: unknown): void } = world[name] as never;
+    for (const row of tables[name] ?? []) table.load(row);
+  }
+  return world;
+}

@@ -1,0 +1,88 @@
+import type BetterSqlite3 from "better-sqlite3";
+import type { Operation } from "../platform/operation.ts";
+import type { SimTime } from "../platform/time.ts";
+import { HISTORY_TABLES, type World } from "../platform/world.ts";
+import type { ClockMode, ClockState } from "../simulation/clock.ts";
+import { foldOperation, isOver, type Origin } from "../simulation/journal.ts";
+import { checksumOf, Damaged } from "./checksum.ts";
+import { close, connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open.ts";
+import { SqliteJournal } from "./sqlite-journal.ts";
+import { RowWriter, tableName } from "./tables.ts";
+
+/** What makes a copy of a world's file a history of its own. */
+export type Amendment = {
+  readonly historyId: string;
+  /** The world that it was copied from. */
+  readonly originWorld: string;
+  /** Goes on from where the copy stands, in its own mode or another one. */
+  readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
+  /** Takes the copy back to an earlier point: what the world was then. */
+  readonly cut?: { readonly at: SimTime; readonly world: World };
+};
+
+/** Amends a copy that nobody has open. Where it ends in the middle, the copy is to be thrown away. */
+export function amendFile(path: string, options: OpenOptions, { historyId, originWorld, clock, cut }: Amendment): void {
+  const sqlite = connectToCurrent(path, options);
+  try {
+    // Nobody reads a copy that is not finished; it is on the disk before it takes its place.
+    sqlite.exec("PRAGMA synchronous = OFF");
+    sqlite.transaction(() => {
+      const row = readWorldRow(sqlite);
+      if (row === undefined) throw new Damaged("there is no world in this file");
+      const { id } = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get() ?? { id: "" };
+      const now = cut?.at ?? row.now;
+      const taken = cut === undefined ? row : cutBack(sqlite, row, cut.world);
+      const origin: Origin = { world: originWorld, historyId: id, seq: taken.seq, at: now };
+      const mode = clock.mode ?? row.clock.mode;
+      const state: ClockState = { mode, factor: clock.factor ?? row.clock.factor, simAnchor: now, wallAnchor: clock.wallNow };
+      writeWorldRow(sqlite, { ...taken, clock: state, now });
+      sqlite.prepare("UPDATE history SET history_id = ?, origin = ?").run(historyId, JSON.stringify(origin));
+    })();
+  } finally {
+    close(sqlite);
+  }
+}
+
+/** Takes events, checkpoints and tables back to what they were at `world.seq`. */
+function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World): WorldRow {
+  const { seq, at, settings, numbers } = world;
+  const journal = new SqliteJournal(sqlite, row);
+  const wasReset = sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !== undefined;
+  // A reset has emptied the table of the operations that were over; only the events tell of them still.
+  const finished = wasReset ? finishedOperations(journal, seq) : [];
+  const chain = journal.chainAt(seq);
+  if (chain === undefined) throw new Damaged(`event ${seq} is not there`);
+  sqlite.prepare("DELETE FROM events WHERE seq > ?").run(seq);
+  sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
+  const writer = new RowWriter(sqlite);
+  for (const name of HISTORY_TABLES) {
+    const isHistory = name === "operations" && !wasReset;
+    if (isHistory) sqlite.prepare("DELETE FROM operations WHERE number > ?").run(numbers.operation);
+    else sqlite.exec(`DELETE FROM ${tableName(name)}`);
+    for (const [key, value] of world[name].entries()) writer.write({ table: name, key, value });
+  }
+  for (const operation of finished) writer.write({ table: "operations", key: operation.id, value: operation });
+  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(at);
+  return { ...row, settings, numbers, seq, at, chain };
+}
+
+function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {
+  const operations = new Map<string, Operation>();
+  for (const operation of (journal.checkpointBefore({ seq: journal.oldest.seq }).tables["operations"] ?? []) as Operation[]) {
+    operations.set(operation.id, operation);
+  }
+  for (let seq = journal.oldest.seq; seq < upTo; ) {
+    for (const event of journal.events(seq, Math.min(upTo - seq, 5_000))) {
+      foldOperation(operations, event);
+      seq = event.seq;
+    }
+  }
+  return [...operations.values()].filter(({ state }) => isOver(state));
+}
+
+function writeWorldRow(sqlite: BetterSqlite3.Database, { settings, numbers, clock, seq, at, now, chain }: WorldRow): void {
+  const values = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
+  sqlite
+    .prepare("UPDATE world SET settings = ?, numbers = ?, clock = ?, seq = ?, at = ?, now = ?, chain = ?, checksum = ?")
+    .run(...values, checksumOf(values));
+}

@@ -1,0 +1,47 @@
+import BetterSqlite3 from "better-sqlite3";
+
+/** Nobody but this process writes to a world's file; a program that reads it must not hold us up for long. */
+const BUSY_TIMEOUT_MS = 100;
+
+/** A connection to a database that is safe to be killed with. */
+export function connect(path: string): BetterSqlite3.Database {
+  const sqlite = keepStatements(new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS }));
+  try {
+    // FULL: what is acknowledged is on the disk, whatever happens to the machine. WAL: readers and the writer let each other be.
+    sqlite.exec("PRAGMA journal_mode = WAL");
+    sqlite.exec("PRAGMA synchronous = FULL");
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/** A connection that only looks, and sees all the while what was there at the first look. */
+export function look(path: string): BetterSqlite3.Database {
+  const sqlite = keepStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
+  sqlite.exec("BEGIN");
+  return sqlite;
+}
+
+/** Every database of this process and its statements: a few dozen at each opening. */
+const kept: unknown[] = [];
+
+/**
+ * Keeps what the driver hands out from being collected. Node 24.19 and later abort when the collector of garbage meets a statement
+ * of a driver that was compiled against their headers (nodejs/node 65446); what is never collected is never met.
+ */
+function keepStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
+  if (!DRIVER_IS_AT_RISK) return sqlite;
+  const prepare = sqlite.prepare.bind(sqlite) as (source: string) => BetterSqlite3.Statement;
+  kept.push(sqlite);
+  sqlite.prepare = ((source: string) => {
+    const statement = prepare(source);
+    kept.push(statement);
+    return statement;
+  }) as typeof sqlite.prepare;
+  return sqlite;
+}
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const DRIVER_IS_AT_RISK = major > 24 || (major === 24 && minor >= 19);

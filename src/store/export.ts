@@ -1,0 +1,48 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import type BetterSqlite3 from "better-sqlite3";
+import type { ApiKey } from "../platform/api-key.ts";
+import type { Checkpoint } from "../simulation/checkpoint.ts";
+import type { StoredEvent } from "./checksum.ts";
+import { relink } from "./link.ts";
+import { close, connectToCurrent, type OpenOptions } from "./open.ts";
+
+/**
+ * Empties a copy of a world's file of every secret: passwords, the hashes of keys, the addresses that keys were used from. History and
+ * world stay what they are; a key in it opens nothing any more.
+ */
+export function emptySecrets(path: string, options: OpenOptions): void {
+  const sqlite = connectToCurrent(path, options);
+  try {
+    sqlite.transaction(() => {
+      sqlite.exec("DELETE FROM secrets; DELETE FROM api_key_uses");
+      sqlite.exec("UPDATE api_keys SET hash = 'emptied-' || id");
+      emptyCheckpoints(sqlite);
+      relink(sqlite, emptyEvent);
+    })();
+    // One file, in which nothing is left of what was deleted.
+    sqlite.exec("PRAGMA journal_mode = DELETE");
+    sqlite.exec("VACUUM");
+  } finally {
+    close(sqlite);
+  }
+}
+
+function emptyKey(apiKey: ApiKey): ApiKey {
+  return { ...apiKey, hash: `emptied-${apiKey.id}` };
+}
+
+function emptyEvent(event: StoredEvent): StoredEvent {
+  if (event.type !== "ApiKeyCreated") return event;
+  const { apiKey, ...rest } = JSON.parse(event.payload) as { apiKey: ApiKey };
+  return { ...event, payload: JSON.stringify({ apiKey: emptyKey(apiKey), ...rest }) };
+}
+
+function emptyCheckpoints(sqlite: BetterSqlite3.Database): void {
+  const update = sqlite.prepare("UPDATE checkpoints SET world = ? WHERE seq = ?");
+  const read = sqlite.prepare<[number], Buffer>("SELECT world FROM checkpoints WHERE seq = ?").pluck();
+  for (const seq of sqlite.prepare<[], number>("SELECT seq FROM checkpoints").pluck().all()) {
+    const checkpoint = JSON.parse(gunzipSync(read.get(seq) as Buffer).toString()) as Checkpoint;
+    const apiKeys = (checkpoint.tables["apiKeys"] as ApiKey[]).map(emptyKey);
+    update.run(gzipSync(JSON.stringify({ ...checkpoint, tables: { ...checkpoint.tables, apiKeys } })), seq);
+  }
+}

@@ -1,0 +1,47 @@
+import { closeSync, copyFileSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Where a file is made that is to have this name: what is found there at a start was never finished. */
+export function unfinished(path: string): string {
+  return `${path}${UNFINISHED}`;
+}
+
+export const UNFINISHED = ".unfinished";
+
+/** What has been written to a file, or to a directory's list of names, is on the disk when this returns. */
+function syncFile(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Puts a finished file in its place: whoever looks there finds the former one or this one, whole. */
+export function putInPlace(finished: string, path: string): void {
+  syncFile(finished);
+  renameSync(finished, path);
+  syncFile(dirname(path));
+}
+
+/** Keeps a file under another name, too, before another one takes its place; nothing where that name is taken. */
+export function keepAs(path: string, name: string): void {
+  mkdirSync(dirname(name), { recursive: true });
+  try {
+    linkSync(path, name);
+    syncFile(dirname(name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EXDEV") throw error;
+    // This file system has no second names.
+    copyFileSync(path, unfinished(name));
+    putInPlace(unfinished(name), name);
+  }
+}
+
+/** A database that is not open, with what SQLite may have left beside it. */
+export function removeDatabase(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
+}

@@ -1,0 +1,39 @@
+import { connect, look } from "./connect.ts";
+import { asDamaged, close, readWorldRow } from "./open.ts";
+import { schemaVersionOf } from "./version.ts";
+
+/** What stands in a snapshot, told without making anything of it; `error` where it cannot be told. */
+export type SnapshotFacts = { readonly historyId: string; readonly seq: number; readonly now: number; readonly error?: string };
+
+/** Folds what a killed process may have left beside a database into it. Nobody has it open. */
+export function fold(path: string): void {
+  close(connect(path));
+}
+
+/** Makes a copy of a world's file one that lies still: one file, with nothing beside it, however it is looked at. */
+export function settleSnapshot(path: string): void {
+  const sqlite = connect(path);
+  try {
+    sqlite.exec("PRAGMA journal_mode = DELETE");
+  } finally {
+    sqlite.close();
+  }
+}
+
+export function snapshotFacts(path: string): SnapshotFacts {
+  const unknown = { historyId: "", seq: 0, now: 0 };
+  try {
+    const sqlite = look(path);
+    try {
+      const isOlder = schemaVersionOf(sqlite) === 1;
+      if (isOlder) return { ...unknown, ...sqlite.prepare<[], { seq: number; now: number }>("SELECT seq, now FROM world").get() };
+      const { seq = 0, now = 0 } = readWorldRow(sqlite) ?? {};
+      return { historyId: sqlite.prepare<[], string>("SELECT history_id FROM history").pluck().get() ?? "", seq, now };
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    const cause = asDamaged(error);
+    return { ...unknown, error: cause instanceof Error ? cause.message : String(cause) };
+  }
+}

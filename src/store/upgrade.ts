@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { copyFileSync } from "node:fs";
+import type BetterSqlite3 from "better-sqlite3";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import { migrate } from "drizzle-orm/better-sqlite3/migrator";
+import { connect } from "./connect.ts";
+import { keepAs, putInPlace, removeDatabase, unfinished } from "./file.ts";
+import { relink } from "./link.ts";
+import { JOURNAL_VERSION, markVersion } from "./version.ts";
+
+/** Makes the tables of an empty file, and begins a history in them. */
+export function createTables(sqlite: BetterSqlite3.Database, migrationsFolder: string): void {
+  migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
+  sqlite.transaction(() => {
+    beginHistory(sqlite);
+    markVersion(sqlite);
+  })();
+}
+
+/**
+ * Brings the file of an older release to the present version: on a copy, which then takes its place, so that a kill leaves the one or
+ * the other. The former file is kept under the name `keptAt`, if there is one. Nobody has the file open.
+ */
+export function upgradeFile(path: string, migrationsFolder: string, keptAt?: string): void {
+  const copy = unfinished(path);
+  removeDatabase(copy);
+  copyFileSync(path, copy);
+  const sqlite = connect(copy);
+  try {
+    migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
+    sqlite.transaction(() => {
+      beginHistory(sqlite);
+      relink(sqlite, inferDecision());
+      markVersion(sqlite);
+    })();
+  } finally {
+    sqlite.close();
+  }
+  if (keptAt !== undefined) keepAs(path, keptAt);
+  putInPlace(copy, path);
+}
+
+function beginHistory(sqlite: BetterSqlite3.Database): void {
+  sqlite
+    .prepare(
+      `INSERT OR IGNORE INTO history (id, history_id, journal_version, forgotten_seq, operations_forgotten_before)
+       VALUES (1, ?, ?, 0, 0)`,
+    )
+    .run(randomUUID(), JOURNAL_VERSION);
+}
+
+/** Version 1 knew no decisions. That events of one instant may belong together is the most that can be told of them. */
+function inferDecision() {
+  let decision = 0;
+  let instant: number | undefined;
+  return <E extends { readonly seq: number; readonly at: number }>(event: E): E & { readonly decision: number } => {
+    if (event.at !== instant) decision = event.seq;
+    instant = event.at;
+    return { ...event, decision };
+  };
+}

@@ -1,0 +1,178 @@
+import { isDeepStrictEqual } from "node:util";
+import type BetterSqlite3 from "better-sqlite3";
+import type { Operation } from "../platform/operation.ts";
+import { HISTORY_TABLES, type World } from "../platform/world.ts";
+import { takeCheckpoint, worldFrom } from "../simulation/checkpoint.ts";
+import { checkInvariants } from "../simulation/invariants.ts";
+import { foldOperation, isOver } from "../simulation/journal.ts";
+import { replay } from "../simulation/replay.ts";
+import { Damaged } from "./checksum.ts";
+import { asDamaged, readWorldRow, type WorldRow } from "./open.ts";
+import { SqliteJournal } from "./sqlite-journal.ts";
+import { prepareReader, type TableName, tableName } from "./tables.ts";
+
+/** Where a file does not hold what its journal tells, or what was written. */
+type Difference = { readonly where: string; readonly message: string };
+
+export type Verification = {
+  readonly ok: boolean;
+  /** The event that the folding began behind: 0, or where history was forgotten up to. */
+  readonly from: number;
+  /** The last event that was folded. */
+  readonly to: number;
+  /** How many rows, checkpoints and invariants were compared. */
+  readonly rows: number;
+  readonly checkpoints: number;
+  readonly invariants: number;
+  /** The first hundred. */
+  readonly differences: readonly Difference[];
+};
+
+const MAX_DIFFERENCES = 100;
+const EVENTS_PER_PORTION = 5_000;
+
+/** Is told how many events are folded, and of how many; lets others get a word in. */
+export type Progress = (folded: number, of: number) => Promise<void>;
+
+/**
+ * Folds the journal of a world's file into an empty world, or into its oldest checkpoint, and compares it with the tables, row by row,
+ * with the checkpoints on the way, and with the invariants.
+ */
+export async function verifyFile(sqlite: BetterSqlite3.Database, progress: Progress): Promise<Verification> {
+  const verifier = new Verifier(sqlite);
+  await verifier.run(progress);
+  return verifier.verification();
+}
+
+class Verifier {
+  readonly #sqlite: BetterSqlite3.Database;
+  readonly #differences: Difference[] = [];
+  readonly #count = { from: 0, to: 0, rows: 0, checkpoints: 0, invariants: 0 };
+
+  constructor(sqlite: BetterSqlite3.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  async run(progress: Progress): Promise<void> {
+    await this.#looking("file", () => {
+      for (const problem of this.#sqlite.prepare("PRAGMA integrity_check").pluck().all()) {
+        if (problem !== "ok") this.#differ("file", String(problem));
+      }
+    });
+    await this.#looking("journal", async () => {
+      const row = readWorldRow(this.#sqlite);
+      if (row === undefined) throw new Damaged("there is no world in this file yet");
+      const journal = new SqliteJournal(this.#sqlite, row);
+      const { world, operations } = await this.#fold(journal, row, progress);
+      this.#compare("world", "settings", world.settings, row.settings);
+      this.#compare("world", "numbers", world.numbers, row.numbers);
+      this.#compare("world", "at", world.at, row.at);
+      for (const name of HISTORY_TABLES) {
+        await this.#looking(tableName(name), () => {
+          if (name === "operations") this.#compareOperations(journal, world, operations);
+          else this.#compareRows(name, world);
+        });
+      }
+      for (const name of ["apiKeyUses", "secrets"] as const)
+        await this.#looking(tableName(name), () => prepareReader(this.#sqlite, name)());
+      const { checked, violations } = checkInvariants(world, row.now);
+      this.#count.invariants = checked;
+      for (const { invariant, message } of violations) this.#differ("invariants", `${invariant}: ${message}`);
+    });
+  }
+
+  verification(): Verification {
+    return { ok: this.#differences.length === 0, ...this.#count, differences: this.#differences };
+  }
+
+  async #fold(journal: SqliteJournal, row: WorldRow, progress: Progress) {
+    const { oldest } = journal;
+    const world = worldFrom(journal.checkpointBefore({ seq: oldest.seq }));
+    const operations = new Map<string, Operation>();
+    for (const operation of world.operations.values()) operations.set(operation.id, operation);
+    const checkpoints = this.#sqlite
+      .prepare<[number], number>("SELECT seq FROM checkpoints WHERE seq > ? ORDER BY seq")
+      .pluck()
+      .all(oldest.seq);
+    this.#count.from = oldest.seq;
+    this.#count.to = oldest.seq;
+    while (world.seq < row.seq) {
+      const [next = row.seq] = checkpoints;
+      const events = journal.events(world.seq, Math.min(next - world.seq, EVENTS_PER_PORTION));
+      if (events.length === 0) throw new Damaged(`the journal ends with event ${world.seq}, the tables stand at event ${row.seq}`);
+      replay(events, world);
+      for (const event of events) foldOperation(operations, event);
+      this.#count.to = world.seq;
+      if (world.seq === next && checkpoints.shift() !== undefined)
+        await this.#looking("checkpoints", () => this.#compareCheckpoint(journal, world));
+      await progress(world.seq - oldest.seq, row.seq - oldest.seq);
+    }
+    if (journal.events(world.seq, 1).length > 0) throw new Damaged(`the journal goes on after event ${row.seq}, where the tables stand`);
+    if (this.#lastChain() !== undefined && this.#lastChain() !== row.chain)
+      throw new Damaged(`event ${row.seq} is not the one that the tables stand at`);
+    return { world, operations };
+  }
+
+  #lastChain(): number | undefined {
+    return this.#sqlite.prepare<[], number>("SELECT chain FROM events ORDER BY seq DESC LIMIT 1").pluck().get();
+  }
+
+  #compareCheckpoint(journal: SqliteJournal, world: World): void {
+    this.#count.checkpoints += 1;
+    const kept = journal.checkpointBefore({ seq: world.seq });
+    // Indexes of a world that was folded and of one that was loaded may differ in their order, rows do not.
+    this.#compare("checkpoints", String(world.seq), takeCheckpoint(world), kept);
+  }
+
+  #compareRows(name: TableName, world: World): void {
+    const expected = new Map(world[name].entries() as Iterable<[string, unknown]>);
+    const keyOf = (row: unknown) => world[name].keyOf(row as never);
+    for (const row of prepareReader(this.#sqlite, name)()) {
+      const key = keyOf(row);
+      if (!expected.has(key)) this.#differ(tableName(name), `${key} is in the table, but the journal does not tell of it`);
+      else this.#compare(tableName(name), key, expected.get(key), row);
+      expected.delete(key);
+    }
+    for (const key of expected.keys()) this.#differ(tableName(name), `${key} is not in the table, but the journal tells of it`);
+  }
+
+  /** Operations that are over stay in their table until they are forgotten, which may be later than the events that tell of them. */
+  #compareOperations(journal: SqliteJournal, world: World, expected: Map<string, Operation>): void {
+    const where = tableName("operations");
+    const { forgottenBefore, oldest } = journal;
+    const isOlder = ({ state, updatedAt, number }: Operation) =>
+      oldest.seq > 0 && isOver(state) && updatedAt <= oldest.at && number <= world.numbers.operation;
+    for (const row of prepareReader<Operation>(this.#sqlite, "operations")()) {
+      const told = expected.get(row.id);
+      if (told !== undefined) this.#compare(where, row.id, told, row);
+      else if (!isOlder(row)) this.#differ(where, `${row.id} is in the table, but the journal does not tell of it`);
+      expected.delete(row.id);
+    }
+    for (const { id, state, updatedAt } of expected.values()) {
+      if (isOver(state) && updatedAt < forgottenBefore) continue;
+      this.#differ(where, `${id} is not in the table, but the journal tells of it`);
+    }
+  }
+
+  /** `told` may have properties without a value, which JSON does not know. */
+  #compare(where: string, what: string, told: unknown, held: unknown): void {
+    this.#count.rows += 1;
+    if (isDeepStrictEqual(JSON.parse(JSON.stringify(told)), held)) return;
+    this.#differ(where, `${what} is ${JSON.stringify(held)}; by the journal it is ${JSON.stringify(told)}`);
+  }
+
+  #differ(where: string, message: string): void {
+    if (this.#differences.length < MAX_DIFFERENCES) this.#differences.push({ where, message });
+  }
+
+  /** What is damaged is told, and the rest is looked at. */
+  async #looking(where: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const damaged = asDamaged(error);
+      if (!(damaged instanceof Damaged)) throw error;
+      this.#differ(where, damaged.message);
+    }
+  }
+}

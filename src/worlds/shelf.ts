@@ -1,0 +1,48 @@
+import type { SimTime } from "../platform/time.ts";
+import type { World } from "../platform/world.ts";
+import type { ClockMode, ClockState } from "../simulation/clock.ts";
+import type { Journal } from "../simulation/journal.ts";
+import type { Cut } from "../simulation/replay.ts";
+import type { SnapshotInfo } from "./world-handle.ts";
+
+/** A world's history, open. */
+export type History = {
+  readonly journal: Journal;
+  readonly world: World;
+  readonly clock?: { readonly state: ClockState; readonly now: SimTime };
+  /** Another one for every copy that goes its own way. */
+  readonly historyId: string;
+  readonly close: () => void;
+};
+
+/** How a world gets at its history: opened at the start, and again after a commit has failed. */
+export type OpenHistory = () => History;
+
+/** What makes a copy a history of its own. */
+export type Fork = {
+  readonly historyId: string;
+  /** Goes on from where the copy stands, in its own mode or another one. */
+  readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
+  /** Takes the copy back to an earlier point: what the world was then. */
+  readonly past?: { readonly cut: Cut; readonly world: World };
+};
+
+/** Where worlds and their snapshots are kept: files in a directory, or the memory of this process. */
+export interface Shelf {
+  worlds(): readonly string[];
+  history(world: string): OpenHistory;
+  /** In bytes; 0 where it takes no room of its own. */
+  sizeOf(world: string): number;
+  /** Nobody has it open. Its snapshots go with it. */
+  removeWorld(world: string): void;
+  /** Makes a world out of another one that is open. */
+  fork(from: string, to: string, fork: Fork): Promise<void>;
+  /** Oldest first. */
+  snapshots(world: string): readonly SnapshotInfo[];
+  hasSnapshot(world: string, snapshot: string): boolean;
+  /** Keeps an open world as it is at its last commit. */
+  takeSnapshot(world: string, snapshot: string): Promise<void>;
+  removeSnapshot(world: string, snapshot: string): void;
+  /** Puts a snapshot in the place of a world that nobody has open, and keeps the former one as the snapshot `former`. */
+  restore(world: string, snapshot: string, former: string, fork: Fork): Promise<void>;
+}

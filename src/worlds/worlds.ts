@@ -1,0 +1,191 @@
+import { accept, type Result, refuse } from "../platform/refusals.ts";
+import { DEFAULT_WORLD } from "./data-directory.ts";
+import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
+import type { Fork, Shelf } from "./shelf.ts";
+import { AUTOMATIC_PREFIX, BACKUP_PREFIX, type ForkRequest, type SnapshotInfo, type WorldInfo, type WorldsHandle } from "./world-handle.ts";
+
+export type WorldsLimits = {
+  readonly maxWorlds: number;
+  /** Of a world that is forked, in bytes. */
+  readonly maxWorldBytes: number;
+};
+
+export type WorldsOptions = Omit<HostedWorldOptions, "name" | "open"> & {
+  readonly shelf: Shelf;
+  readonly limits: WorldsLimits;
+  /** Another one at every call. */
+  readonly newId: () => string;
+};
+
+/** All worlds of a process: opened when somebody asks for them, each with its own clock, seed and history. */
+export class Worlds implements WorldsHandle {
+  readonly #options: WorldsOptions;
+  readonly #open = new Map<string, HostedWorld>();
+  /** Worlds that are being made or removed. */
+  readonly #changing = new Set<string>();
+
+  constructor(options: WorldsOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a world, or makes an empty one. */
+  open(name: string): HostedWorld {
+    const open = this.#open.get(name);
+    if (open !== undefined) return open;
+    const world = new HostedWorld({ ...this.#options, name, open: this.#options.shelf.history(name) });
+    this.#open.set(name, world);
+    return world;
+  }
+
+  world(name: string): Result<HostedWorld> {
+    const open = this.#open.get(name);
+    if (open !== undefined) return accept(open);
+    if (this.#changing.has(name) || !this.#options.shelf.worlds().includes(name)) {
+      return refuse("WORLD_NOT_FOUND", `there is no world "${name}"; there are ${this.#names().join(", ")}`);
+    }
+    return accept(this.open(name));
+  }
+
+  list(): readonly WorldInfo[] {
+    return this.#names().map((name) => this.#info(name));
+  }
+
+  async fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
+    const { shelf, limits } = this.#options;
+    const origin = this.world(from);
+    if (!origin.ok) return origin;
+    const taken = this.#names().includes(name) || this.#changing.has(name);
+    if (taken) return refuse("WORLD_EXISTS", `name: there is a world "${name}" already`);
+    if (this.#names().length + this.#changing.size >= limits.maxWorlds) {
+      return refuse("WORLDS_LIMIT_EXCEEDED", `this server keeps at most ${limits.maxWorlds} worlds (--max-worlds); delete one first`);
+    }
+    const bytes = origin.value.sizeBytes();
+    if (bytes > limits.maxWorldBytes) {
+      return refuse("WORLD_TOO_LARGE", `world "${from}" has ${bytes} bytes, at most ${limits.maxWorldBytes} are forked (--max-world-size)`);
+    }
+    return this.#whileChanging(name, async () => {
+      const past = at === undefined ? undefined : await origin.value.past(at);
+      if (past?.ok === false) return past;
+      if (past === undefined) await origin.value.flush();
+      await shelf.fork(from, name, this.#newFork({ ...(clock === undefined ? {} : { clock }), ...(past && { past: past.value }) }));
+      const forked = this.open(name);
+      if (seed !== undefined) await forked.turn((turn) => turn.execute({ type: "ConfigureWorld", settings: { seed } }));
+      await forked.turn(() => undefined);
+      return accept(this.#info(name));
+    });
+  }
+
+  async remove(name: string): Promise<Result<true>> {
+    if (name === DEFAULT_WORLD) return refuse("WORLD_IS_DEFAULT", `world "${name}" is the server's own; empty it with POST /_sim/reset`);
+    const world = this.world(name);
+    if (!world.ok) return world;
+    return this.#whileChanging(name, async () => {
+      await world.value.close();
+      this.#open.delete(name);
+      this.#options.shelf.removeWorld(name);
+      return accept(true);
+    });
+  }
+
+  snapshots(world: string): readonly SnapshotInfo[] {
+    return this.#options.shelf.snapshots(world);
+  }
+
+  async takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
+    const { shelf } = this.#options;
+    const origin = this.world(world);
+    if (!origin.ok) return origin;
+    const key = `${world}/${name}`;
+    if (shelf.hasSnapshot(world, name) || this.#changing.has(key)) {
+      return refuse("SNAPSHOT_EXISTS", `name: there is a snapshot "${name}" of world "${world}" already`);
+    }
+    return this.#whileChanging(key, async () => {
+      await origin.value.flush();
+      await shelf.takeSnapshot(world, name);
+      return this.#snapshot(world, name);
+    });
+  }
+
+  async restore(world: string, name: string): Promise<Result<{ readonly former: string }>> {
+    const { shelf, wall } = this.#options;
+    const hosted = this.world(world);
+    if (!hosted.ok) return hosted;
+    const snapshot = this.#snapshot(world, name);
+    if (!snapshot.ok) return snapshot;
+    const former = this.#freeName(world, `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wall())}`);
+    await hosted.value.replace(() => shelf.restore(world, name, former, this.#newFork({})));
+    return accept({ former });
+  }
+
+  async removeSnapshot(world: string, name: string): Promise<Result<true>> {
+    const snapshot = this.#snapshot(world, name);
+    if (!snapshot.ok) return snapshot;
+    this.#options.shelf.removeSnapshot(world, name);
+    return accept(true);
+  }
+
+  /** A snapshot under a name of its own, unless nothing has happened since the last one; only the newest `keep` are kept. */
+  async backUp(world: string, keep: number): Promise<Result<SnapshotInfo>> {
+    const backups = () => this.snapshots(world).filter(({ name }) => name.startsWith(BACKUP_PREFIX));
+    const hosted = this.world(world);
+    if (!hosted.ok) return hosted;
+    await hosted.value.flush();
+    const newest = backups().at(-1);
+    const { id, seq } = hosted.value.history();
+    if (newest?.historyId === id && newest.seq === seq && newest.error === undefined) return accept(newest);
+    const taken = await this.takeSnapshot(world, this.#freeName(world, `${BACKUP_PREFIX}${compactInstant(this.#options.wall())}`));
+    if (taken.ok) for (const { name } of backups().slice(0, -keep)) this.#options.shelf.removeSnapshot(world, name);
+    return taken;
+  }
+
+  /** A long advance of any of them stops at its next commit. */
+  endAdvances(): void {
+    for (const world of this.#open.values()) world.endAdvance();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((world) => world.close()));
+  }
+
+  #names(): string[] {
+    return [...new Set([...this.#options.shelf.worlds(), ...this.#open.keys()])].filter((name) => !this.#changing.has(name)).sort();
+  }
+
+  #info(name: string): WorldInfo {
+    const world = this.#open.get(name);
+    if (world === undefined) return { name, sizeBytes: this.#options.shelf.sizeOf(name) };
+    const { id, seq } = world.history();
+    return { name, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
+  }
+
+  #snapshot(world: string, name: string): Result<SnapshotInfo> {
+    const found = this.snapshots(world).find((snapshot) => snapshot.name === name);
+    if (found !== undefined) return accept(found);
+    return refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world}"`);
+  }
+
+  #newFork({ clock, past }: { clock?: NonNullable<ForkRequest["clock"]>; past?: NonNullable<Fork["past"]> }): Fork {
+    const { newId, wall } = this.#options;
+    return { historyId: newId(), clock: { ...clock, wallNow: wall() }, ...(past === undefined ? {} : { past }) };
+  }
+
+  #freeName(world: string, name: string): string {
+    let free = name;
+    for (let number = 2; this.#options.shelf.hasSnapshot(world, free); number += 1) free = `${name}-${number}`;
+    return free;
+  }
+
+  async #whileChanging<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.#changing.add(name);
+    try {
+      return await work();
+    } finally {
+      this.#changing.delete(name);
+    }
+  }
+}
+
+/** `20260131t120000z`: fit for a file's name, and in order when sorted. */
+function compactInstant(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "").toLowerCase();
+}
