@@ -1,18 +1,20 @@
-// Bundles the command into dist/. Runs at `npm ci`; where the bundler is not installed (`npm ci --omit=dev`) it leaves things be.
-import { existsSync, renameSync, rmSync } from "node:fs";
+// Bundles the command and the package's export into dist/. Runs at `npm ci`; where the bundler is not installed (`npm ci --omit=dev`) it leaves things be.
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 let esbuild;
+let typescript;
 try {
   esbuild = await import("esbuild");
+  typescript = (await import("typescript")).default;
 } catch {
-  if (!existsSync("dist/standin.js")) process.stderr.write("standin: esbuild is not installed, so dist/ was not built\n");
+  if (!existsSync("dist/standin.js")) process.stderr.write("standin: its compilers are not installed, so dist/ was not built\n");
   process.exit(0);
 }
 
 // Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
 const aside = `dist.${process.pid}`;
 await esbuild.build({
-  entryPoints: { standin: "src/cli/main.ts" },
+  entryPoints: { standin: "src/cli/main.ts", "create-standin": "src/create-standin.ts" },
   outdir: aside,
   bundle: true,
   splitting: true,
@@ -28,5 +30,12 @@ await esbuild.build({
   banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
   logLevel: "warning",
 });
+// The types of the package's export say all by themselves: they import nothing.
+const source = readFileSync("src/create-standin.ts", "utf8");
+const { outputText, diagnostics } = typescript.transpileDeclaration(source, {
+  compilerOptions: { strict: true, isolatedDeclarations: true },
+});
+if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
+writeFileSync(`${aside}/create-standin.d.ts`, outputText);
 rmSync("dist", { recursive: true, force: true });
 renameSync(aside, "dist");

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
-import type { DurationDistribution } from "../platform/distribution.ts";
+import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from "../platform/distribution.ts";
 import { parseDuration, type SimTime } from "../platform/time.ts";
 import { type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
 import type { Point } from "../simulation/replay.ts";
@@ -107,19 +107,9 @@ export function clockSetting(text: string): ClockSetting {
   throw new InvalidArgumentError("It must be real, manual, or a factor like 60x.");
 }
 
-/** `3s`, `1s..5s` (uniform), or `3s~0.5` (log-normal: median and sigma of the logarithm). */
+/** How long starts take. */
 export function startDelay(text: string): DurationDistribution {
-  const parts = text.split(/(\.\.|~)/);
-  const first = parseDuration(parts[0] ?? "");
-  if (first !== undefined && parts.length === 1) return { kind: "fixed", ms: first };
-  const second = parts[1] === ".." ? parseDuration(parts[2] ?? "") : Number(parts[2]);
-  if (first !== undefined && second !== undefined && parts[1] === ".." && second >= first)
-    return { kind: "uniform", minMs: first, maxMs: second };
-  if (first !== undefined && second !== undefined && parts[1] === "~" && second > 0 && second <= 5) {
-    return { kind: "lognormal", medianMs: first, sigma: second, maxMs: LONGEST_START_MS };
-  }
-  throw new InvalidArgumentError("It must be a duration like 3s, a range like 1s..5s, or a log-normal one like 3s~0.5 (median~sigma).");
+  const distribution = parseDistribution(text);
+  if (distribution !== undefined) return distribution;
+  throw new InvalidArgumentError(`It ${DISTRIBUTION_RULE}.`);
 }
-
-/** A start that takes longer than this would have failed (A). */
-const LONGEST_START_MS = 600_000;
