@@ -33,6 +33,15 @@ export function worldRoutes(options: ControlOptions): Hono {
     }),
   );
 
+  app.get(
+    "/worlds/:name",
+    handler(options, {}, ({ params }, context) => {
+      const { name } = found(worlds.world(params["name"] ?? ""));
+      const info = worlds.list().find((world) => world.name === name);
+      return { world: info && renderWorld(info, context) };
+    }),
+  );
+
   app.delete(
     "/worlds/:name",
     handler(options, {}, async ({ params }) => {

@@ -6,7 +6,7 @@ import { openStore, type Store } from "../store/open.ts";
 import { fold, settleSnapshot, snapshotFacts } from "../store/snapshot.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
-import { AUTOMATIC_PREFIX, type SnapshotInfo } from "./world-handle.ts";
+import { AUTOMATIC_PREFIX, freeName, type SnapshotInfo } from "./world-handle.ts";
 
 export const DEFAULT_WORLD = "default";
 
@@ -55,7 +55,10 @@ export class DataDirectory implements Shelf {
     return (): History => {
       const store = openStore(this.#worldFile(world), {
         migrationsFolder: this.#migrationsFolder,
-        keepFormerAt: this.#snapshotFile(world, BEFORE_UPGRADE),
+        keepFormerAt: this.#snapshotFile(
+          world,
+          freeName(BEFORE_UPGRADE, (name) => this.hasSnapshot(world, name)),
+        ),
       });
       this.#open.set(world, store);
       return store;

@@ -7,6 +7,7 @@ import { takeCheckpoint } from "../simulation/checkpoint.ts";
 import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
 import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
 import { Simulation } from "../simulation/simulation.ts";
+import { Damaged } from "../store/checksum.ts";
 import type { History, OpenHistory } from "./shelf.ts";
 import {
   type Advance,
@@ -93,7 +94,7 @@ export class HostedWorld implements WorldHandle {
     } catch (bug) {
       // Nobody knows how far it came: nothing that waits for the commit has happened.
       if (this.#live === live) this.#rejectCommit(this.#fail(live, bug));
-      throw bug;
+      throw this.#asUnavailable(bug);
     }
     this.#armDueTimer();
     if (simulation.hasUncommittedEvents) return this.#committed().then(() => result);
@@ -133,7 +134,7 @@ export class HostedWorld implements WorldHandle {
 
   async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
     await this.turn(() => undefined);
-    return this.#alive().simulation.journal.events(since, limit);
+    return this.#reading(() => this.#alive().simulation.journal.events(since, limit));
   }
 
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
@@ -162,16 +163,16 @@ export class HostedWorld implements WorldHandle {
     this.#commitNow();
     const { simulation, clock } = this.#alive();
     const { journal } = simulation;
-    const cut = cutAt(journal, point, { seq: simulation.world.seq, at: clock.now() });
+    const cut = this.#reading(() => cutAt(journal, point, { seq: simulation.world.seq, at: clock.now() }));
     if (!cut.ok) return cut;
     const { seq, at } = cut.value;
-    const world = await worldAt(journal, seq, () => nextTurn());
+    const world = await this.#reading(() => worldAt(journal, seq, () => nextTurn()));
     return accept({
       cut: cut.value,
       world,
       now: at,
-      eventsAbout: (id, limit) => journal.eventsAbout(id, seq + 1, limit),
-      events: (since, limit) => journal.events(since, Math.min(limit, seq - since)),
+      eventsAbout: (id, limit) => this.#reading(() => journal.eventsAbout(id, seq + 1, limit)),
+      events: (since, limit) => this.#reading(() => journal.events(since, Math.min(limit, seq - since))),
     });
   }
 
@@ -387,6 +388,27 @@ export class HostedWorld implements WorldHandle {
       this.#options.onFailure(closing);
     }
     return new StoreUnavailable(`world "${this.name}" could not commit: ${messageOf(error)}`, { cause: error });
+  }
+
+  /** What is read of a history that is not in memory may turn out to be damaged. */
+  #reading<T>(read: () => T): T {
+    const unavailable = (error: unknown): never => {
+      throw this.#asUnavailable(error);
+    };
+    try {
+      const result = read();
+      return result instanceof Promise ? (result.catch(unavailable) as T) : result;
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
+
+  #asUnavailable(error: unknown): unknown {
+    if (!(error instanceof Damaged)) return error;
+    this.#options.onFailure(error);
+    return new StoreUnavailable(`the file of world "${this.name}" is damaged (${error.message}); restore a snapshot of it`, {
+      cause: error,
+    });
   }
 
   #armFlushTimer(): void {

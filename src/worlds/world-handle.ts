@@ -101,6 +101,13 @@ export type WorldInfo = {
 export const AUTOMATIC_PREFIX = "auto-";
 export const BACKUP_PREFIX = "backup-";
 
+/** A name that is not taken, like this one. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let number = 2; isTaken(free); number += 1) free = `${name}-${number}`;
+  return free;
+}
+
 export type SnapshotInfo = {
   readonly name: string;
   /** By the wall. */

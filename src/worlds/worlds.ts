@@ -2,7 +2,15 @@ import { accept, type Result, refuse } from "../platform/refusals.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
 import type { Fork, Shelf } from "./shelf.ts";
-import { AUTOMATIC_PREFIX, BACKUP_PREFIX, type ForkRequest, type SnapshotInfo, type WorldInfo, type WorldsHandle } from "./world-handle.ts";
+import {
+  AUTOMATIC_PREFIX,
+  BACKUP_PREFIX,
+  type ForkRequest,
+  freeName,
+  type SnapshotInfo,
+  type WorldInfo,
+  type WorldsHandle,
+} from "./world-handle.ts";
 
 export type WorldsLimits = {
   readonly maxWorlds: number;
@@ -170,9 +178,7 @@ export class Worlds implements WorldsHandle {
   }
 
   #freeName(world: string, name: string): string {
-    let free = name;
-    for (let number = 2; this.#options.shelf.hasSnapshot(world, free); number += 1) free = `${name}-${number}`;
-    return free;
+    return freeName(name, (taken) => this.#options.shelf.hasSnapshot(world, taken));
   }
 
   async #whileChanging<T>(name: string, work: () => Promise<T>): Promise<T> {
