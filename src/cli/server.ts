@@ -139,7 +139,7 @@ function stopOnSignal(server: Server, worlds: Worlds, directory: DataDirectory, 
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
     log.info("stopping");
-    worlds.endAdvances();
+    worlds.end();
     const closed = new Promise((done) => server.close(done));
     server.closeIdleConnections();
     const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);

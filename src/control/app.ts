@@ -174,7 +174,9 @@ function streamEvents(
   // Who asks for the head alone listens to nothing.
   if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
   const follow = async (stream: SSEStreamingApi) => {
-    let position = Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? (await turnOf(world, (turn) => turn.world.seq)));
+    const head = await turnOf(world, (turn) => turn.world.seq);
+    // What a reader of another history has seen last may not be here yet.
+    let position = Math.min(head, Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? head));
     let wake = () => {};
     const unsubscribe = world.subscribe(() => wake());
     stream.onAbort(() => {
@@ -183,7 +185,7 @@ function streamEvents(
     });
     const { id } = world.history();
     // A history that was replaced is over, and so is its stream: whoever comes again follows the new one.
-    while (!stream.aborted && world.history().id === id) {
+    while (!stream.aborted && !world.isEnding && world.history().id === id) {
       const committed = new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -5,7 +5,8 @@ import { HISTORY_TABLES, type World } from "../platform/world.ts";
 import type { ClockMode, ClockState } from "../simulation/clock.ts";
 import { foldOperation, isOver, type Origin } from "../simulation/journal.ts";
 import { checksumOf, Damaged } from "./checksum.ts";
-import { close, connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open.ts";
+import { close } from "./connect.ts";
+import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 import { RowWriter, tableName } from "./tables.ts";
 
@@ -31,7 +32,7 @@ export function amendFile(path: string, options: OpenOptions, { historyId, origi
       if (row === undefined) throw new Damaged("there is no world in this file");
       const { id } = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get() ?? { id: "" };
       const now = cut?.at ?? row.now;
-      const taken = cut === undefined ? row : cutBack(sqlite, row, cut.world);
+      const taken = cut === undefined ? row : cutBack(sqlite, row, cut.world, now);
       const origin: Origin = { world: originWorld, historyId: id, seq: taken.seq, at: now };
       const mode = clock.mode ?? row.clock.mode;
       const state: ClockState = { mode, factor: clock.factor ?? row.clock.factor, simAnchor: now, wallAnchor: clock.wallNow };
@@ -44,7 +45,7 @@ export function amendFile(path: string, options: OpenOptions, { historyId, origi
 }
 
 /** Takes events, checkpoints and tables back to what they were at `world.seq`. */
-function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World): WorldRow {
+function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World, now: SimTime): WorldRow {
   const { seq, at, settings, numbers } = world;
   const journal = new SqliteJournal(sqlite, row);
   const wasReset = sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !== undefined;
@@ -62,7 +63,7 @@ function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World): W
     for (const [key, value] of world[name].entries()) writer.write({ table: name, key, value });
   }
   for (const operation of finished) writer.write({ table: "operations", key: operation.id, value: operation });
-  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(at);
+  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
   return { ...row, settings, numbers, seq, at, chain };
 }
 

@@ -1,3 +1,4 @@
+import { rmSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 
 /** Nobody but this process writes to a world's file; a program that reads it must not hold us up for long. */
@@ -22,6 +23,28 @@ export function look(path: string): BetterSqlite3.Database {
   const sqlite = keepStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
   sqlite.exec("BEGIN");
   return sqlite;
+}
+
+/** Folds the write-ahead log into the file, so that a closed world is one file; where that fails, closing must not. */
+export function close(sqlite: BetterSqlite3.Database): void {
+  try {
+    sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // On a full disk the log stays beside the file, and the next opening reads both.
+  }
+  sqlite.close();
+}
+
+/**
+ * Makes sure that a database is its file alone, before another one takes its place: a log that stayed behind would be taken for that
+ * one's. Throws where it cannot be folded in.
+ */
+export function foldLog(path: string): void {
+  close(connect(path));
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new Error(`${path} is being read by another program, or its disk is full; try again`);
+  }
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
 
 /** Every database of this process and its statements: a few dozen at each opening. */

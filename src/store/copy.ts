@@ -32,6 +32,7 @@ async function copyNow(sqlite: BetterSqlite3.Database, source: string, path: str
 }
 
 function holdStill(sqlite: BetterSqlite3.Database, source: string): BetterSqlite3.Database {
+  if (!sqlite.open) throw new Error("it was closed before its turn to be copied came");
   const folded = sqlite.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get();
   if (folded?.busy !== 0) throw new Error("another program reads the world's file; try again when it has ended");
   const reader = look(source);

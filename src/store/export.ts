@@ -3,8 +3,9 @@ import type BetterSqlite3 from "better-sqlite3";
 import type { ApiKey } from "../platform/api-key.ts";
 import type { Checkpoint } from "../simulation/checkpoint.ts";
 import type { StoredEvent } from "./checksum.ts";
+import { close } from "./connect.ts";
 import { relink } from "./link.ts";
-import { close, connectToCurrent, type OpenOptions } from "./open.ts";
+import { connectToCurrent, type OpenOptions } from "./open.ts";
 
 /**
  * Empties a copy of a world's file of every secret: passwords, the hashes of keys, the addresses that keys were used from. History and

@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, copyFileSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Where a file is made that is to have this name: what is found there at a start was never finished. */
@@ -20,6 +20,8 @@ function syncFile(path: string): void {
 
 /** Puts a finished file in its place: whoever looks there finds the former one or this one, whole. */
 export function putInPlace(finished: string, path: string): void {
+  const log = statSync(`${finished}-wal`, { throwIfNoEntry: false });
+  if (log !== undefined && log.size > 0) throw new Error(`${finished} could not be finished: a part of it is still in its log`);
   syncFile(finished);
   renameSync(finished, path);
   syncFile(dirname(path));

@@ -3,7 +3,7 @@ import type { SimTime } from "../platform/time.ts";
 import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
 import { checksumOf, Damaged } from "./checksum.ts";
-import { connect } from "./connect.ts";
+import { close, connect } from "./connect.ts";
 import { copyDatabase } from "./copy.ts";
 import { type JournalHead, SqliteJournal } from "./sqlite-journal.ts";
 import { prepareReader, type TableName, tableName } from "./tables.ts";
@@ -132,14 +132,4 @@ function checkStructure(sqlite: BetterSqlite3.Database, name: TableName): void {
     .pluck()
     .all();
   if (first !== "ok") throw new Damaged(`table ${tableName(name)} is damaged: ${first}`);
-}
-
-/** Folds the write-ahead log into the file, so that a closed world is one file; where that fails, closing must not. */
-export function close(sqlite: BetterSqlite3.Database): void {
-  try {
-    sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  } catch {
-    // On a full disk the log stays beside the file, and the next opening reads both.
-  }
-  sqlite.close();
 }

@@ -1,14 +1,9 @@
 import { connect, look } from "./connect.ts";
-import { asDamaged, close, readWorldRow } from "./open.ts";
+import { asDamaged, readWorldRow } from "./open.ts";
 import { schemaVersionOf } from "./version.ts";
 
 /** What stands in a snapshot, told without making anything of it; `error` where it cannot be told. */
 export type SnapshotFacts = { readonly historyId: string; readonly seq: number; readonly now: number; readonly error?: string };
-
-/** Folds what a killed process may have left beside a database into it. Nobody has it open. */
-export function fold(path: string): void {
-  close(connect(path));
-}
 
 /** Makes a copy of a world's file one that lies still: one file, with nothing beside it, however it is looked at. */
 export function settleSnapshot(path: string): void {

@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { connect } from "./connect.ts";
+import { close, connect, foldLog } from "./connect.ts";
 import { keepAs, putInPlace, removeDatabase, unfinished } from "./file.ts";
 import { relink } from "./link.ts";
 import { JOURNAL_VERSION, markVersion } from "./version.ts";
@@ -22,6 +22,7 @@ export function createTables(sqlite: BetterSqlite3.Database, migrationsFolder: s
  * the other. The former file is kept under the name `keptAt`, if there is one. Nobody has the file open.
  */
 export function upgradeFile(path: string, migrationsFolder: string, keptAt?: string): void {
+  foldLog(path);
   const copy = unfinished(path);
   removeDatabase(copy);
   copyFileSync(path, copy);
@@ -34,7 +35,7 @@ export function upgradeFile(path: string, migrationsFolder: string, keptAt?: str
       markVersion(sqlite);
     })();
   } finally {
-    sqlite.close();
+    close(sqlite);
   }
   if (keptAt !== undefined) keepAs(path, keptAt);
   putInPlace(copy, path);

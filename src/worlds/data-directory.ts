@@ -1,9 +1,10 @@
 import { constants, existsSync, mkdirSync, promises, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { amendFile } from "../store/amend.ts";
+import { foldLog } from "../store/connect.ts";
 import { keepAs, putInPlace, removeDatabase, UNFINISHED, unfinished } from "../store/file.ts";
 import { openStore, type Store } from "../store/open.ts";
-import { fold, settleSnapshot, snapshotFacts } from "../store/snapshot.ts";
+import { settleSnapshot, snapshotFacts } from "../store/snapshot.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
 import { AUTOMATIC_PREFIX, freeName, type SnapshotInfo } from "./world-handle.ts";
@@ -123,9 +124,9 @@ export class DataDirectory implements Shelf {
 
   async restore(world: string, snapshot: string, former: string, fork: Fork): Promise<void> {
     // A copy of the former file may still stand on it.
-    await this.#copies.get(world)?.catch(() => undefined);
+    await this.#copies.get(world);
     const path = this.#worldFile(world);
-    fold(path);
+    foldLog(path);
     await this.#make(path, async (copy) => {
       await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
       this.#amend(copy, world, fork);
@@ -156,7 +157,7 @@ export class DataDirectory implements Shelf {
     const store = this.#open.get(world);
     if (store === undefined) throw new Error(`world "${world}" is not open`);
     const copied = store.copyTo(to);
-    this.#copies.set(world, copied);
+    this.#copies.set(world, Promise.allSettled([this.#copies.get(world), copied]));
     await copied;
   }
 

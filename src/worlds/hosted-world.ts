@@ -64,6 +64,8 @@ export class HostedWorld implements WorldHandle {
   #commit: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #dueTimer: { readonly at: SimTime; readonly timer: NodeJS.Timeout } | undefined;
+  /** While nobody may open the file. */
+  #isReplaced = false;
   #ending = false;
   #closed = false;
 
@@ -198,24 +200,33 @@ export class HostedWorld implements WorldHandle {
       const live = this.#alive();
       this.#live = undefined;
       this.#disarmDueTimer();
-      live.history.close();
-      await swap();
+      this.#isReplaced = true;
+      try {
+        live.history.close();
+        await swap();
+      } finally {
+        this.#isReplaced = false;
+      }
       this.#live = this.#open();
     });
     await this.turn(() => undefined);
-    // Whoever followed the former history looks again, and sees that it has ended.
-    for (const listener of this.#listeners) listener([]);
+    this.#wakeListeners();
   }
 
-  /** Nobody will wait for the end of a long advance: it stops at its next commit. */
-  endAdvance(): void {
+  get isEnding(): boolean {
+    return this.#ending;
+  }
+
+  /** Nobody will wait for the end of a long advance, or of a stream: they end, the one at its next commit. */
+  end(): void {
     this.#ending = true;
+    this.#wakeListeners();
   }
 
   /** Writes what is left to write, and lets go of the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.endAdvance();
+    this.end();
     await this.#gate?.catch(() => undefined);
     if (this.#live !== undefined) this.#quietly(() => this.#commitNow());
     this.#closed = true;
@@ -223,10 +234,17 @@ export class HostedWorld implements WorldHandle {
     const live = this.#live;
     this.#live = undefined;
     live?.history.close();
+    this.#wakeListeners();
+  }
+
+  /** Whoever follows looks again, and sees what has become of this world. */
+  #wakeListeners(): void {
+    for (const listener of this.#listeners) listener([]);
   }
 
   #alive(): Live {
     if (this.#closed) throw new StoreUnavailable(`world "${this.name}" is closed`);
+    if (this.#isReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
     this.#live ??= this.#open();
     return this.#live;
   }

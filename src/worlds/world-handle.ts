@@ -78,7 +78,9 @@ export interface WorldHandle {
   advance(target: AdvanceTarget): Promise<Advance | undefined>;
   /** Committed events above `since`. */
   events(since: number, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Tells of events after they are durable, and of none when the history has been replaced; gives what ends it. */
+  /** Whether it will be closed soon: nobody should wait here any more. */
+  readonly isEnding: boolean;
+  /** Tells of events after they are durable, and of none when something else has become of the world; gives what ends it. */
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void;
   /** The world as it was at a point of its history. */
   past(point: Point): Promise<Result<Past>>;

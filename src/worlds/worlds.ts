@@ -8,6 +8,7 @@ import {
   type ForkRequest,
   freeName,
   type SnapshotInfo,
+  StoreUnavailable,
   type WorldInfo,
   type WorldsHandle,
 } from "./world-handle.ts";
@@ -75,7 +76,8 @@ export class Worlds implements WorldsHandle {
       const past = at === undefined ? undefined : await origin.value.past(at);
       if (past?.ok === false) return past;
       if (past === undefined) await origin.value.flush();
-      await shelf.fork(from, name, this.#newFork({ ...(clock === undefined ? {} : { clock }), ...(past && { past: past.value }) }));
+      const fork = this.#newFork({ ...(clock === undefined ? {} : { clock }), ...(past && { past: past.value }) });
+      await this.#keeping(`world "${from}" could not be forked`, () => shelf.fork(from, name, fork));
       const forked = this.open(name);
       if (seed !== undefined) await forked.turn((turn) => turn.execute({ type: "ConfigureWorld", settings: { seed } }));
       await forked.turn(() => undefined);
@@ -109,7 +111,7 @@ export class Worlds implements WorldsHandle {
     }
     return this.#whileChanging(key, async () => {
       await origin.value.flush();
-      await shelf.takeSnapshot(world, name);
+      await this.#keeping(`world "${world}" could not be kept`, () => shelf.takeSnapshot(world, name));
       return this.#snapshot(world, name);
     });
   }
@@ -121,7 +123,8 @@ export class Worlds implements WorldsHandle {
     const snapshot = this.#snapshot(world, name);
     if (!snapshot.ok) return snapshot;
     const former = this.#freeName(world, `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wall())}`);
-    await hosted.value.replace(() => shelf.restore(world, name, former, this.#newFork({})));
+    const restore = () => shelf.restore(world, name, former, this.#newFork({}));
+    await hosted.value.replace(() => this.#keeping(`world "${world}" could not be restored`, restore));
     return accept({ former });
   }
 
@@ -146,9 +149,9 @@ export class Worlds implements WorldsHandle {
     return taken;
   }
 
-  /** A long advance of any of them stops at its next commit. */
-  endAdvances(): void {
-    for (const world of this.#open.values()) world.endAdvance();
+  /** Long advances and streams of all of them end soon. */
+  end(): void {
+    for (const world of this.#open.values()) world.end();
   }
 
   async close(): Promise<void> {
@@ -179,6 +182,16 @@ export class Worlds implements WorldsHandle {
 
   #freeName(world: string, name: string): string {
     return freeName(name, (taken) => this.#options.shelf.hasSnapshot(world, taken));
+  }
+
+  /** What cannot be written, for a full disk or another reason, has changed nothing. */
+  async #keeping(failure: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.onFailure(error);
+      throw new StoreUnavailable(`${failure}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
   }
 
   async #whileChanging<T>(name: string, work: () => Promise<T>): Promise<T> {
