@@ -31,7 +31,14 @@ export type HostedWorldOptions = {
 };
 
 /** How long history is kept, on the world's clock; absent: for ever. A short history is kept whole, however old. */
-export type Retention = { readonly history?: DurationMs | undefined; readonly operations?: DurationMs | undefined };
+export type Retention = {
+  readonly history?: DurationMs | undefined;
+  readonly operations?: DurationMs | undefined;
+  /** So many events are kept in any case. */
+  readonly minimumEvents?: number;
+  /** A checkpoint is taken when so many have come since the last one, or more where it would have many rows. */
+  readonly eventsPerCheckpoint?: number;
+};
 
 /** So much due work is done between two commits of an advance, and before others get a word in. */
 const EVENTS_PER_COMMIT = 5_000;
@@ -41,11 +48,10 @@ const EVENTS_PER_ADVANCE = 1_000;
 const FLUSH_EVERY_MS = 1_000;
 /** The longest that a timer of Node can wait. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A checkpoint is taken when so many events have come since the last one, and so many times as many as there are rows to write down. */
 const EVENTS_PER_CHECKPOINT = 50_000;
+/** To write down a row costs about as much as to fold so many events. */
 const EVENTS_PER_CHECKPOINT_ROW = 20;
-/** So many events are kept in any case. */
-const MIN_EVENTS_KEPT = 100_000;
+const MINIMUM_EVENTS = 100_000;
 
 type Live = { readonly history: History; readonly simulation: Simulation; readonly clock: Clock; checkpointDueAt: number };
 type Deferred = { readonly promise: Promise<void>; readonly resolve: () => void; readonly reject: (error: unknown) => void };
@@ -179,16 +185,29 @@ export class HostedWorld implements WorldHandle {
   }
 
   async compact(keep: DurationMs): Promise<HistoryFacts> {
-    const { oldest } = this.#alive().simulation.journal;
-    const past = await this.past({ at: Math.max(this.now() - keep, oldest.at) });
+    const live = this.#alive();
+    const { journal } = live.simulation;
+    const past = await this.past({ at: Math.max(this.now() - keep, journal.oldest.at) });
     if (!past.ok) throw new Error(past.refusal.message);
     const { cut, world } = past.value;
-    const { journal } = this.#alive().simulation;
-    if (cut.seq > journal.oldest.seq) {
-      await journal.keepCheckpoint(takeCheckpoint(world));
-      journal.forget({ eventsUpTo: cut.seq, operationsBefore: this.now() - keep });
+    const stillThere = () => {
+      if (this.#live !== live) throw new StoreUnavailable(`world "${this.name}" was opened anew meanwhile`);
+    };
+    try {
+      stillThere();
+      if (cut.seq > journal.oldest.seq) await journal.keepCheckpoint(takeCheckpoint(world));
+      stillThere();
+      journal.forget({ eventsUpTo: Math.max(cut.seq, journal.oldest.seq), operationsBefore: live.clock.now() - keep });
+      while (!journal.sweep()) {
+        await nextTurn();
+        stillThere();
+      }
+    } catch (error) {
+      this.#options.onFailure(error);
+      throw error instanceof StoreUnavailable
+        ? error
+        : new StoreUnavailable(`world "${this.name}" could not be compacted: ${messageOf(error)}`, { cause: error });
     }
-    while (!this.#alive().simulation.journal.sweep()) await nextTurn();
     return this.history();
   }
 
@@ -261,7 +280,7 @@ export class HostedWorld implements WorldHandle {
         history,
         simulation,
         clock: new Clock(state, wall, floor),
-        checkpointDueAt: nextCheckpoint(journal.newestCheckpoint, world),
+        checkpointDueAt: this.#nextCheckpoint(journal.newestCheckpoint, world),
       };
     } catch (error) {
       throw new StoreUnavailable(`world "${this.name}" cannot be opened: ${messageOf(error)}`, { cause: error });
@@ -380,15 +399,23 @@ export class HostedWorld implements WorldHandle {
   /** Every now and then, so that no past is far from one; and there, what is older than it needs to be kept is forgotten. */
   async #keepCheckpoint(live: Live): Promise<void> {
     const { world, journal } = live.simulation;
-    live.checkpointDueAt = nextCheckpoint(world.seq, world);
+    live.checkpointDueAt = this.#nextCheckpoint(world.seq, world);
     await journal.keepCheckpoint(takeCheckpoint(world));
     if (this.#live !== live) return;
-    const { history, operations } = this.#options.retention;
+    const { history, operations, minimumEvents = MINIMUM_EVENTS } = this.#options.retention;
     const now = live.clock.now();
-    const horizon = history === undefined ? undefined : journal.checkpointBefore({ at: now - history }).seq;
-    const forgets = horizon !== undefined && horizon > journal.oldest.seq && horizon <= world.seq - MIN_EVENTS_KEPT;
-    if (!forgets && operations === undefined) return;
-    journal.forget({ eventsUpTo: forgets ? horizon : journal.oldest.seq, operationsBefore: now - (operations ?? now) });
+    // The newest checkpoint that is both old enough and far enough from the head.
+    const byTime = history === undefined ? 0 : journal.checkpointBefore({ at: now - history }).seq;
+    const latest = Math.min(byTime, world.seq - minimumEvents);
+    const eventsUpTo = latest < journal.oldest.seq ? journal.oldest.seq : journal.checkpointBefore({ seq: latest }).seq;
+    if (eventsUpTo === journal.oldest.seq && operations === undefined) return;
+    journal.forget({ eventsUpTo, operationsBefore: operations === undefined ? 0 : now - operations });
+  }
+
+  #nextCheckpoint(seq: number, world: World): number {
+    const { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT } = this.#options.retention;
+    const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, 0);
+    return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows);
   }
 
   #rejectCommit(failure: StoreUnavailable): void {
@@ -467,11 +494,6 @@ export class HostedWorld implements WorldHandle {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
-}
-
-function nextCheckpoint(seq: number, world: World): number {
-  const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, 0);
-  return seq + Math.max(EVENTS_PER_CHECKPOINT, EVENTS_PER_CHECKPOINT_ROW * rows);
 }
 
 function deferred(): Deferred {

@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from "vitest";
+import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
+import { HOUR } from "../../src/platform/time.ts";
+import { openForReading } from "../../src/store/read.ts";
+import { verifyFile } from "../../src/store/verify.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { createDouble, createProject, type Double, START } from "../support/double.ts";
+import { temporaryDirectory } from "../support/process.ts";
+
+const RETENTION = { history: 24 * HOUR, operations: 48 * HOUR, minimumEvents: 500, eventsPerCheckpoint: 300 };
+const DAY = 24 * HOUR;
+
+const cleanUp: (() => void)[] = [];
+afterEach(() => {
+  for (const clean of cleanUp.splice(0)) clean();
+});
+
+/** A world that forgets, in a file that is there as long as the test. */
+async function createForgetful() {
+  const directory = temporaryDirectory();
+  const shelf = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  cleanUp.push(() => {
+    shelf.release();
+    directory.remove();
+  });
+  const double = await createDouble({ shelf, retention: RETENTION });
+  return { double, file: `${directory.path}/worlds/default.sqlite`, ...(await createProject(double)) };
+}
+
+/** A compute that is woken every half hour for so many days: eight events or so, each time. */
+async function liveFor(double: Double, endpointId: string, days: number): Promise<void> {
+  for (let day = 0; day < days; day += 1) {
+    const now = Date.parse((await double.sim("GET", "/clock")).body.now);
+    const at = (index: number) => new Date(now + (index + 1) * (HOUR / 2)).toISOString();
+    await double.sim(
+      "POST",
+      "/activity",
+      Array.from({ length: 48 }, (_, index) => ({ endpoint_id: endpointId, at: at(index) })),
+    );
+    await double.advance("1d");
+  }
+}
+
+async function verify(file: string) {
+  const { sqlite, close } = openForReading(file, MIGRATIONS_FOLDER);
+  const verification = await verifyFile(sqlite, async () => undefined);
+  close();
+  return verification;
+}
+
+test("a world that lives on keeps a bounded history, of which its file says where it begins", async () => {
+  const { double, file, endpointId } = await createForgetful();
+  await liveFor(double, endpointId, 10);
+  const young = (await double.sim("GET", "/health")).body;
+  await liveFor(double, endpointId, 30);
+  const old = (await double.sim("GET", "/health")).body;
+  const { history } = old;
+  expect(history.forgotten_seq).toBeGreaterThan(young.history.seq);
+  // A day of history, and what comes between two checkpoints.
+  expect(history.seq - history.forgotten_seq).toBeLessThan(48 * 8 + RETENTION.minimumEvents + 2 * RETENTION.eventsPerCheckpoint);
+  // Four times the life, and the file has not grown by a quarter of itself.
+  expect(old.size_bytes).toBeLessThan(1.25 * young.size_bytes);
+  const { events, forgotten_seq } = (await double.sim("GET", "/events?limit=10000")).body;
+  expect(events[0].seq).toBe(history.forgotten_seq + 1);
+  expect(forgotten_seq).toBe(history.forgotten_seq);
+  await double.close();
+  expect(await verify(file)).toMatchObject({ ok: true, from: history.forgotten_seq, to: history.seq, differences: [] });
+});
+
+test("what the world came to does not depend on what it forgets", async () => {
+  const { double, endpointId } = await createForgetful();
+  const twin = await createDouble();
+  await createProject(twin);
+  for (const one of [double, twin]) await liveFor(one, endpointId, 12);
+  expect((await double.sim("GET", "/health")).body.history.forgotten_seq).toBeGreaterThan(0);
+  expect((await double.sim("GET", "/state")).body).toEqual((await twin.sim("GET", "/state")).body);
+  await double.close();
+});
+
+test("finished operations are kept as long as is said, and no longer", async () => {
+  const { double, projectId, endpointId } = await createForgetful();
+  await liveFor(double, endpointId, 12);
+  const ended: number[] = [];
+  for (let cursor = ""; ; ) {
+    const { operations, pagination } = (await double.api("GET", `/projects/${projectId}/operations?limit=1000${cursor}`)).body;
+    if (operations.length === 0) break;
+    ended.push(...operations.map((operation: { updated_at: string }) => Date.parse(operation.updated_at)));
+    cursor = `&cursor=${encodeURIComponent(pagination.cursor)}`;
+  }
+  const now = START + 12 * DAY;
+  expect(Math.min(...ended)).toBeGreaterThan(now - RETENTION.operations - DAY);
+  expect(Math.min(...ended)).toBeLessThan(now - RETENTION.operations + DAY);
+  await double.close();
+});
+
+test("a checkpoint is as good a beginning as the empty world", async () => {
+  const double = await createDouble({ retention: { eventsPerCheckpoint: 50 } });
+  const { endpointId } = await createProject(double);
+  await liveFor(double, endpointId, 3);
+  const { seq } = (await double.sim("GET", "/health")).body.history;
+  const whole = await createDouble();
+  const again = await createProject(whole);
+  await liveFor(whole, again.endpointId, 3);
+  for (let at = 1; at <= seq; at += 97) {
+    expect((await double.sim("GET", `/state?at=${at}`)).body).toEqual((await whole.sim("GET", `/state?at=${at}`)).body);
+  }
+});
