@@ -10,8 +10,9 @@ import type { Batch, Forgetting, Journal } from "../simulation/journal.ts";
 import { chainOf, checksumOf, Damaged, type StoredEvent } from "./checksum.ts";
 import { prepareReader, RowWriter } from "./tables.ts";
 
-/** So many events and operations are forgotten beside each write. */
+/** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
 const FORGOTTEN_PER_WRITE = 500;
+const FORGOTTEN_PER_EVENT = 2;
 /** And so many at once where somebody waits for it. */
 const FORGOTTEN_PER_SWEEP = 5_000;
 /** Checkpoints are written while others wait: quickly, rather than as small as can be. */
@@ -85,7 +86,7 @@ export class SqliteJournal implements Journal {
       for (const change of changes) this.#rows.write(change);
       const world = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
       writeWorld.run(...world, checksumOf(world));
-      return this.#isSwept ? this.#toForget : this.#forgetSome(FORGOTTEN_PER_WRITE);
+      return this.#isSwept ? this.#toForget : this.#forgetSome(FORGOTTEN_PER_WRITE + FORGOTTEN_PER_EVENT * events.length);
     });
     this.#head = { seq, at, chain };
   }
