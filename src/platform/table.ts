@@ -43,6 +43,7 @@ export class Changes {
 
   /** All rows of a table go, history included; what comes after is kept apart from what came before. */
   recordEmptied(table: string): void {
+    if (this.#kept?.has(table) === false) return;
     this.#last.delete(table);
     this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
   }

@@ -12,17 +12,16 @@ export type Point = { readonly seq: number } | { readonly at: SimTime };
 /** A point as it is in a history: never within a decision, for no world was ever in such a state. */
 export type Cut = { readonly seq: number; readonly at: SimTime };
 
-/** So many events are folded before others get a word in: a few milliseconds' worth. */
-const EVENTS_PER_PORTION = 2_000;
+/** So many events are folded before others get a word in: a millisecond's worth, and few enough to be forgotten young. */
+const EVENTS_PER_PORTION = 500;
 /** Most decisions have fewer events. */
 const EVENTS_PER_LOOK = 32;
 
 /** Folds a history into a world, by default an empty one. Draws nothing, decides nothing: the same events always give the same world. */
 export function replay(events: Iterable<RecordedEvent>, world = emptyWorld()): World {
-  for (const event of events) {
-    evolve(world, event);
-    world.changes.clear();
-  }
+  // Nobody keeps the rows of a world that is folded.
+  world.changes.keepOnly([]);
+  for (const event of events) evolve(world, event);
   return world;
 }
 

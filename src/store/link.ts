@@ -17,7 +17,7 @@ export function relink(sqlite: BetterSqlite3.Database, amend: (event: StoredEven
   let chain = oldest?.chain ?? 0;
   for (const row of eventsInOrder(sqlite)) {
     const event = amend(row);
-    chain = chainOf(event, chain);
+    chain = chainOf([event], chain);
     update.run(event.payload, event.decision, chain, event.seq);
     linkCheckpoint.run(chain, event.seq);
   }

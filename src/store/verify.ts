@@ -29,7 +29,7 @@ export type Verification = {
 };
 
 const MAX_DIFFERENCES = 100;
-const EVENTS_PER_PORTION = 5_000;
+const EVENTS_PER_PORTION = 500;
 
 /** Is told how many events are folded, and of how many; lets others get a word in. */
 export type Progress = (folded: number, of: number) => Promise<void>;
@@ -98,7 +98,9 @@ class Verifier {
     this.#count.to = oldest.seq;
     while (world.seq < row.seq) {
       const [next = row.seq] = checkpoints;
-      const events = journal.events(world.seq, Math.min(next - world.seq, EVENTS_PER_PORTION));
+      const portion = Math.min(next - world.seq, EVENTS_PER_PORTION);
+      journal.checkLinks(world.seq, portion);
+      const events = journal.events(world.seq, portion);
       if (events.length === 0) throw new Damaged(`the journal ends with event ${world.seq}, the tables stand at event ${row.seq}`);
       replay(events, world);
       for (const event of events) foldOperation(operations, event);
