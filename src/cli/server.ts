@@ -22,7 +22,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
   const layOut = options.seedFile === undefined ? undefined : await readLayout(options.seedFile);
   const log = createLog(options.logLevel);
-  const directory = openDirectory(options.data);
+  const directory = openDirectory(options.data, log);
   let listening: Listening | undefined;
   try {
     // The port comes first: a world whose key nobody could be told must not be made.
@@ -55,9 +55,13 @@ function checkExposure({ host, controlToken }: ServeOptions): void {
   throw new CliError(`--host ${host} is beyond loopback: whoever reaches it could move the clock. Set STANDIN_CONTROL_TOKEN first.`, true);
 }
 
-function openDirectory(path: string): DataDirectory {
+function openDirectory(path: string, log: Log): DataDirectory {
   try {
-    return new DataDirectory(resolve(path), MIGRATIONS_FOLDER);
+    return new DataDirectory(resolve(path), MIGRATIONS_FOLDER, (world, former) =>
+      log.info(
+        `the file of world ${world} was of an older release; it is brought up to date, and the former one kept as snapshot ${former}`,
+      ),
+    );
   } catch (error) {
     if (error instanceof DirectoryInUse) throw new CliError(error.message);
     throw new CliError(`--data ${path} cannot be used: ${messageOf(error)}`);

@@ -41,10 +41,14 @@ export function close(sqlite: BetterSqlite3.Database): void {
  */
 export function foldLog(path: string): void {
   close(connect(path));
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
-    throw new Error(`${path} is being read by another program, or its disk is full; try again`);
-  }
+  if (!removeEmptyLog(path)) throw new Error(`${path} is being read by another program, or its disk is full; try again`);
+}
+
+/** Removes what SQLite has left beside a database that nobody has open; gives whether the database is its file alone. */
+export function removeEmptyLog(path: string): boolean {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return false;
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  return true;
 }
 
 /** Every database of this process and its statements: a few dozen at each opening. */

@@ -27,6 +27,8 @@ export type OpenOptions = {
   readonly migrationsFolder: string;
   /** The name under which the file of an older release is kept, when it is upgraded. */
   readonly keepFormerAt?: string;
+  /** Is told when that has happened. */
+  readonly onUpgrade?: () => void;
 };
 
 /** What is there of a world beside its rows. */
@@ -64,7 +66,7 @@ export function openStore(path: string, options: OpenOptions): Store {
 }
 
 /** A connection to a world's file of the present version, made or upgraded where it is none yet. */
-export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt }: OpenOptions): BetterSqlite3.Database {
+export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt, onUpgrade }: OpenOptions): BetterSqlite3.Database {
   try {
     const sqlite = connect(path);
     const version = versionOf(sqlite);
@@ -72,6 +74,7 @@ export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt 
     if (version === 0 || version === SCHEMA_VERSION) return sqlite;
     close(sqlite);
     upgradeFile(path, migrationsFolder, keepFormerAt);
+    onUpgrade?.();
     return connect(path);
   } catch (error) {
     throw asDamaged(error);

@@ -1,4 +1,4 @@
-import { connect, look } from "./connect.ts";
+import { connect, look, removeEmptyLog } from "./connect.ts";
 import { asDamaged, readWorldRow } from "./open.ts";
 import { schemaVersionOf } from "./version.ts";
 
@@ -26,6 +26,7 @@ export function snapshotFacts(path: string): SnapshotFacts {
       return { historyId: sqlite.prepare<[], string>("SELECT history_id FROM history").pluck().get() ?? "", seq, now };
     } finally {
       sqlite.close();
+      removeEmptyLog(path);
     }
   } catch (error) {
     const cause = asDamaged(error);

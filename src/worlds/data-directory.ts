@@ -26,14 +26,16 @@ export class DirectoryInUse extends Error {
 export class DataDirectory implements Shelf {
   readonly path: string;
   readonly #migrationsFolder: string;
+  readonly #onUpgrade: (world: string, former: string) => void;
   readonly #lock: Lock;
   readonly #open = new Map<string, Store>();
   /** Copies of worlds that are under way. */
   readonly #copies = new Map<string, Promise<unknown>>();
 
-  /** Makes the directory where it is not there yet. Throws `DirectoryInUse` where somebody else holds it. */
-  constructor(path: string, migrationsFolder: string) {
+  /** Makes the directory where it is not there yet. Throws `DirectoryInUse` where somebody else holds it. `onUpgrade` is told of upgraded files. */
+  constructor(path: string, migrationsFolder: string, onUpgrade: (world: string, former: string) => void = () => undefined) {
     this.path = path;
+    this.#onUpgrade = onUpgrade;
     this.#migrationsFolder = migrationsFolder;
     mkdirSync(join(path, "worlds"), { recursive: true });
     const lock = takeLock(join(path, "standin.lock"));
@@ -54,12 +56,11 @@ export class DataDirectory implements Shelf {
 
   history(world: string): OpenHistory {
     return (): History => {
+      const former = freeName(BEFORE_UPGRADE, (name) => this.hasSnapshot(world, name));
       const store = openStore(this.#worldFile(world), {
         migrationsFolder: this.#migrationsFolder,
-        keepFormerAt: this.#snapshotFile(
-          world,
-          freeName(BEFORE_UPGRADE, (name) => this.hasSnapshot(world, name)),
-        ),
+        keepFormerAt: this.#snapshotFile(world, former),
+        onUpgrade: () => this.#onUpgrade(world, former),
       });
       this.#open.set(world, store);
       return store;
