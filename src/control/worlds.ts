@@ -54,16 +54,19 @@ export function worldRoutes(options: ControlOptions): Hono {
   return app;
 }
 
-function renderWorld({ name, now, seq, historyId, sizeBytes }: WorldInfo, context: Context) {
+function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo, context: Context) {
   const { origin } = new URL(context.req.url);
   const base = name === "default" ? origin : `${origin}/w/${name}`;
   return {
     name,
     api_url: `${base}/api/v2`,
     control_url: `${base}/_sim`,
-    // A world that nobody has asked for anything since the start is not open.
-    open: now !== undefined,
-    ...(now === undefined ? {} : { now: instant(now), seq, history_id: historyId }),
+    // One that nobody has asked for anything yet stands where it was left.
+    open: isOpen,
+    now: instant(now),
+    seq,
+    history_id: historyId,
     size_bytes: sizeBytes,
+    ...(error === undefined ? {} : { error }),
   };
 }

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import type { Operation } from "../platform/operation.ts";
+import type { Change } from "../platform/table.ts";
 import type { SimTime } from "../platform/time.ts";
 import { HISTORY_TABLES, type World } from "../platform/world.ts";
 import type { ClockMode, ClockState } from "../simulation/clock.ts";
@@ -21,21 +23,24 @@ export type Amendment = {
   readonly cut?: { readonly at: SimTime; readonly world: World };
 };
 
+/** Rows that are deleted or written before others get a word in. */
+const ROWS_PER_PORTION = 2_000;
+
 /** Amends a copy that nobody has open. Where it ends in the middle, the copy is to be thrown away. */
-export function amendFile(path: string, options: OpenOptions, { historyId, originWorld, clock, cut }: Amendment): void {
+export async function amendFile(path: string, options: OpenOptions, { historyId, originWorld, clock, cut }: Amendment): Promise<void> {
   const sqlite = connectToCurrent(path, options);
   try {
     // Nobody reads a copy that is not finished; it is on the disk before it takes its place.
     sqlite.exec("PRAGMA synchronous = OFF");
+    const row = readWorldRow(sqlite);
+    if (row === undefined) throw new Damaged("there is no world in this file");
+    const { id } = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get() ?? { id: "" };
+    const now = cut?.at ?? row.now;
+    const taken = cut === undefined ? row : await cutBack(sqlite, row, cut.world, now);
+    const origin: Origin = { world: originWorld, historyId: id, seq: taken.seq, at: now };
+    const mode = clock.mode ?? row.clock.mode;
+    const state: ClockState = { mode, factor: clock.factor ?? row.clock.factor, simAnchor: now, wallAnchor: clock.wallNow };
     sqlite.transaction(() => {
-      const row = readWorldRow(sqlite);
-      if (row === undefined) throw new Damaged("there is no world in this file");
-      const { id } = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get() ?? { id: "" };
-      const now = cut?.at ?? row.now;
-      const taken = cut === undefined ? row : cutBack(sqlite, row, cut.world, now);
-      const origin: Origin = { world: originWorld, historyId: id, seq: taken.seq, at: now };
-      const mode = clock.mode ?? row.clock.mode;
-      const state: ClockState = { mode, factor: clock.factor ?? row.clock.factor, simAnchor: now, wallAnchor: clock.wallNow };
       writeWorldRow(sqlite, { ...taken, clock: state, now });
       sqlite.prepare("UPDATE history SET history_id = ?, origin = ?").run(historyId, JSON.stringify(origin));
     })();
@@ -45,7 +50,7 @@ export function amendFile(path: string, options: OpenOptions, { historyId, origi
 }
 
 /** Takes events, checkpoints and tables back to what they were at `world.seq`. */
-function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World, now: SimTime): WorldRow {
+async function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World, now: SimTime): Promise<WorldRow> {
   const { seq, at, settings, numbers } = world;
   const journal = new SqliteJournal(sqlite, row);
   const wasReset = sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !== undefined;
@@ -53,18 +58,40 @@ function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World, no
   const finished = wasReset ? finishedOperations(journal, seq) : [];
   const chain = journal.chainAt(seq);
   if (chain === undefined) throw new Damaged(`event ${seq} is not there`);
-  sqlite.prepare("DELETE FROM events WHERE seq > ?").run(seq);
   sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
-  const writer = new RowWriter(sqlite);
+  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
+  await deleteRows(sqlite, "events", `seq > ${seq}`);
   for (const name of HISTORY_TABLES) {
     const isHistory = name === "operations" && !wasReset;
-    if (isHistory) sqlite.prepare("DELETE FROM operations WHERE number > ?").run(numbers.operation);
-    else sqlite.exec(`DELETE FROM ${tableName(name)}`);
-    for (const [key, value] of world[name].entries()) writer.write({ table: name, key, value });
+    await deleteRows(sqlite, tableName(name), isHistory ? `number > ${numbers.operation}` : "true");
+    await writeRows(
+      sqlite,
+      [...world[name].entries()].map(([key, value]) => ({ table: name, key, value })),
+    );
   }
-  for (const operation of finished) writer.write({ table: "operations", key: operation.id, value: operation });
-  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
+  await writeRows(
+    sqlite,
+    finished.map((operation) => ({ table: "operations", key: operation.id, value: operation })),
+  );
   return { ...row, settings, numbers, seq, at, chain };
+}
+
+async function deleteRows(sqlite: BetterSqlite3.Database, table: string, where: string): Promise<void> {
+  const some = sqlite.prepare(
+    `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${where} ORDER BY rowid DESC LIMIT ${ROWS_PER_PORTION})`,
+  );
+  while (some.run().changes > 0) await nextTurn();
+}
+
+async function writeRows(sqlite: BetterSqlite3.Database, changes: readonly Change[]): Promise<void> {
+  const writer = new RowWriter(sqlite);
+  const writeSome = sqlite.transaction((some: readonly Change[]) => {
+    for (const change of some) writer.write(change);
+  });
+  for (let from = 0; from < changes.length; from += ROWS_PER_PORTION) {
+    writeSome(changes.slice(from, from + ROWS_PER_PORTION));
+    await nextTurn();
+  }
 }
 
 function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {

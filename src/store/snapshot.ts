@@ -2,8 +2,8 @@ import { connect, look, removeEmptyLog } from "./connect.ts";
 import { asDamaged, readWorldRow } from "./open.ts";
 import { schemaVersionOf } from "./version.ts";
 
-/** What stands in a snapshot, told without making anything of it; `error` where it cannot be told. */
-export type SnapshotFacts = { readonly historyId: string; readonly seq: number; readonly now: number; readonly error?: string };
+/** What a world's file tells at a look; `error` where it cannot be read. */
+type Facts = { readonly historyId: string; readonly seq: number; readonly now: number; readonly error?: string };
 
 /** Makes a copy of a world's file one that lies still: one file, with nothing beside it, however it is looked at. */
 export function settleSnapshot(path: string): void {
@@ -15,7 +15,8 @@ export function settleSnapshot(path: string): void {
   }
 }
 
-export function snapshotFacts(path: string): SnapshotFacts {
+/** Looks into a file that nobody has open. */
+export function readFacts(path: string): Facts {
   const unknown = { historyId: "", seq: 0, now: 0 };
   try {
     const sqlite = look(path);

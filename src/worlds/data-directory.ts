@@ -4,10 +4,10 @@ import { amendFile } from "../store/amend.ts";
 import { foldLog } from "../store/connect.ts";
 import { keepAs, putInPlace, removeDatabase, UNFINISHED, unfinished } from "../store/file.ts";
 import { openStore, type Store } from "../store/open.ts";
-import { settleSnapshot, snapshotFacts } from "../store/snapshot.ts";
+import { readFacts, settleSnapshot } from "../store/snapshot.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
-import { AUTOMATIC_PREFIX, freeName, type SnapshotInfo } from "./world-handle.ts";
+import { AUTOMATIC_PREFIX, freeName, type SnapshotInfo, type WorldFacts } from "./world-handle.ts";
 
 export const DEFAULT_WORLD = "default";
 
@@ -80,8 +80,9 @@ export class DataDirectory implements Shelf {
     }
   }
 
-  sizeOf(world: string): number {
-    return statSync(this.#worldFile(world)).size;
+  facts(world: string): WorldFacts {
+    const path = this.#worldFile(world);
+    return { sizeBytes: statSync(path).size, ...readFacts(path) };
   }
 
   removeWorld(world: string): void {
@@ -94,7 +95,7 @@ export class DataDirectory implements Shelf {
     const path = this.#worldFile(to);
     await this.#make(path, async (copy) => {
       await this.#copyOpen(from, copy);
-      this.#amend(copy, from, fork);
+      await this.#amend(copy, from, fork);
     });
   }
 
@@ -103,7 +104,7 @@ export class DataDirectory implements Shelf {
       .map((name): SnapshotInfo => {
         const path = this.#snapshotFile(world, name);
         const { size, mtimeMs } = statSync(path);
-        return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...snapshotFacts(path) };
+        return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...readFacts(path) };
       })
       .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
   }
@@ -130,7 +131,7 @@ export class DataDirectory implements Shelf {
     foldLog(path);
     await this.#make(path, async (copy) => {
       await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
-      this.#amend(copy, world, fork);
+      await this.#amend(copy, world, fork);
       keepAs(path, this.#snapshotFile(world, former));
     });
     settleSnapshot(this.#snapshotFile(world, former));
@@ -162,9 +163,9 @@ export class DataDirectory implements Shelf {
     await copied;
   }
 
-  #amend(copy: string, originWorld: string, { historyId, clock, past }: Fork): void {
+  async #amend(copy: string, originWorld: string, { historyId, clock, past }: Fork): Promise<void> {
     const cut = past === undefined ? {} : { cut: { at: past.cut.at, world: past.world } };
-    amendFile(copy, { migrationsFolder: this.#migrationsFolder }, { historyId, originWorld, clock, ...cut });
+    await amendFile(copy, { migrationsFolder: this.#migrationsFolder }, { historyId, originWorld, clock, ...cut });
   }
 
   /** What a kill has left behind: files that were being made, and a restore that had kept the former file but not replaced it. */

@@ -4,7 +4,7 @@ import type { ClockState } from "../simulation/clock.ts";
 import { MemoryJournal } from "../simulation/journal.ts";
 import { replay } from "../simulation/replay.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
-import type { SnapshotInfo } from "./world-handle.ts";
+import type { SnapshotInfo, WorldFacts } from "./world-handle.ts";
 
 type Kept = { readonly historyId: string; readonly journal: MemoryJournal };
 type KeptSnapshot = Kept & { readonly createdAt: number };
@@ -39,8 +39,8 @@ export class MemoryShelf implements Shelf {
     };
   }
 
-  sizeOf(): number {
-    return 0;
+  facts(world: string): WorldFacts {
+    return factsOf(this.#kept(world));
   }
 
   removeWorld(world: string): void {
@@ -53,14 +53,7 @@ export class MemoryShelf implements Shelf {
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {
-    return [...(this.#snapshots.get(world) ?? [])].map(([name, { historyId, journal, createdAt }]) => ({
-      name,
-      createdAt,
-      historyId,
-      seq: journal.head,
-      now: journal.clock?.now ?? 0,
-      sizeBytes: 0,
-    }));
+    return [...(this.#snapshots.get(world) ?? [])].map(([name, kept]) => ({ name, createdAt: kept.createdAt, ...factsOf(kept) }));
   }
 
   hasSnapshot(world: string, snapshot: string): boolean {
@@ -102,6 +95,10 @@ function open({ journal, historyId }: Kept): History {
   journal.loadBesideHistory(world);
   const { clock } = journal;
   return { journal, world, historyId, ...(clock === undefined ? {} : { clock }), close: () => undefined };
+}
+
+function factsOf({ historyId, journal }: Kept): WorldFacts {
+  return { historyId, seq: journal.head, now: journal.clock?.now ?? 0, sizeBytes: 0 };
 }
 
 function newestWorld(journal: MemoryJournal): World {

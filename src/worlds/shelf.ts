@@ -3,7 +3,7 @@ import type { World } from "../platform/world.ts";
 import type { ClockMode, ClockState } from "../simulation/clock.ts";
 import type { Journal } from "../simulation/journal.ts";
 import type { Cut } from "../simulation/replay.ts";
-import type { SnapshotInfo } from "./world-handle.ts";
+import type { SnapshotInfo, WorldFacts } from "./world-handle.ts";
 
 /** A world's history, open. */
 export type History = {
@@ -31,8 +31,8 @@ export type Fork = {
 export interface Shelf {
   worlds(): readonly string[];
   history(world: string): OpenHistory;
-  /** In bytes; 0 where it takes no room of its own. */
-  sizeOf(world: string): number;
+  /** Of a world that nobody has open. */
+  facts(world: string): WorldFacts;
   /** Nobody has it open. Its snapshots go with it. */
   removeWorld(world: string): void;
   /** Makes a world out of another one that is open. */

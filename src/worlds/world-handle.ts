@@ -90,13 +90,20 @@ export interface WorldHandle {
   sizeBytes(): number;
 }
 
-export type WorldInfo = {
-  readonly name: string;
-  /** Absent for a world that nobody has asked for anything since the start. */
-  readonly now?: SimTime;
-  readonly seq?: number;
-  readonly historyId?: string;
+/** What can be told of a world, or of a snapshot of one, at a look. */
+export type WorldFacts = {
+  readonly historyId: string;
+  readonly seq: number;
+  readonly now: SimTime;
   readonly sizeBytes: number;
+  /** Why it cannot be read, if it cannot. */
+  readonly error?: string;
+};
+
+export type WorldInfo = WorldFacts & {
+  readonly name: string;
+  /** Not for a world that nobody has asked for anything yet. */
+  readonly isOpen: boolean;
 };
 
 /** Names of snapshots that nobody but the server gives: what a restore or an upgrade has left, and scheduled backups. */
@@ -110,16 +117,10 @@ export function freeName(name: string, isTaken: (name: string) => boolean): stri
   return free;
 }
 
-export type SnapshotInfo = {
+export type SnapshotInfo = WorldFacts & {
   readonly name: string;
   /** By the wall. */
   readonly createdAt: number;
-  readonly historyId: string;
-  readonly seq: number;
-  readonly now: SimTime;
-  readonly sizeBytes: number;
-  /** Why it cannot be read, if it cannot. */
-  readonly error?: string;
 };
 
 export type ForkRequest = {

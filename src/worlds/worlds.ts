@@ -78,9 +78,8 @@ export class Worlds implements WorldsHandle {
       if (past === undefined) await origin.value.flush();
       const fork = this.#newFork({ ...(clock === undefined ? {} : { clock }), ...(past && { past: past.value }) });
       await this.#keeping(`world "${from}" could not be forked`, () => shelf.fork(from, name, fork));
-      const forked = this.open(name);
-      if (seed !== undefined) await forked.turn((turn) => turn.execute({ type: "ConfigureWorld", settings: { seed } }));
-      await forked.turn(() => undefined);
+      // Else opened by the first who asks for it.
+      if (seed !== undefined) await this.open(name).turn((turn) => turn.execute({ type: "ConfigureWorld", settings: { seed } }));
       return accept(this.#info(name));
     });
   }
@@ -164,9 +163,22 @@ export class Worlds implements WorldsHandle {
 
   #info(name: string): WorldInfo {
     const world = this.#open.get(name);
-    if (world === undefined) return { name, sizeBytes: this.#options.shelf.sizeOf(name) };
-    const { id, seq } = world.history();
-    return { name, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
+    if (world === undefined) return { name, isOpen: false, ...this.#options.shelf.facts(name) };
+    try {
+      const { id, seq } = world.history();
+      return { name, isOpen: true, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
+    } catch (error) {
+      // One that is being restored, or cannot be opened at the moment, is in the list all the same.
+      return {
+        name,
+        isOpen: true,
+        now: 0,
+        seq: 0,
+        historyId: "",
+        sizeBytes: 0,
+        error: error instanceof Error ? error.message : String(error),
+      };
+    }
   }
 
   #snapshot(world: string, name: string): Result<SnapshotInfo> {
