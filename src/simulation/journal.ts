@@ -1,3 +1,4 @@
+import type { ApiKeyUse } from "../platform/api-key.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { type Operation, operationAfter } from "../platform/operation.ts";
 import type { Change } from "../platform/table.ts";
@@ -65,9 +66,12 @@ export class MemoryJournal implements Journal {
   #checkpoints: Checkpoint[] = [takeCheckpoint(emptyWorld())];
   readonly #besideHistory = new Map<string, Change>();
   #clock: { readonly state: ClockState; readonly now: SimTime } | undefined;
-  readonly #operations = new Map<string, Operation>();
-  /** Sequence number of the last event that `#operations` has seen. */
+  /** All operations, of which the events up to `#seen` tell. */
+  #operations = new Map<string, Operation>();
   #seen = 0;
+  /** The same as of the oldest checkpoint: no event tells of them any more. */
+  #operationsAtOldest = new Map<string, Operation>();
+  #operationsForgottenBefore = 0;
 
   get oldest(): Checkpoint {
     return this.#checkpoints[0] as Checkpoint;
@@ -118,11 +122,11 @@ export class MemoryJournal implements Journal {
 
   forget({ eventsUpTo, operationsBefore }: Forgetting): void {
     this.#fold();
+    for (const event of this.events(0, eventsUpTo - this.oldest.seq)) foldOperation(this.#operationsAtOldest, event);
     this.#events = this.events(eventsUpTo, Number.POSITIVE_INFINITY);
     this.#checkpoints = this.#checkpoints.filter(({ seq }) => seq >= eventsUpTo);
-    for (const [id, { state, updatedAt }] of this.#operations) {
-      if (isOver(state) && updatedAt < operationsBefore) this.#operations.delete(id);
-    }
+    this.#operationsForgottenBefore = Math.max(this.#operationsForgottenBefore, operationsBefore);
+    for (const operations of [this.#operations, this.#operationsAtOldest]) this.#forgetOperations(operations);
   }
 
   sweep(): boolean {
@@ -157,22 +161,30 @@ export class MemoryJournal implements Journal {
     const copy = new MemoryJournal();
     copy.#checkpoints = this.#checkpoints.filter(({ seq }) => seq <= upTo);
     copy.#events = this.#events.slice(0, Math.max(0, upTo - this.oldest.seq));
-    for (const [key, change] of this.#besideHistory) copy.#besideHistory.set(key, change);
-    copy.#clock = clock;
-    // What the oldest checkpoint stands for is in no event any more: operations that were unfinished then, and those that were over.
-    copy.#seen = this.oldest.seq;
-    for (const operation of this.#fold().values()) {
-      if (isOver(operation.state) && operation.updatedAt <= this.oldest.at) copy.#operations.set(operation.id, operation);
+    for (const [key, change] of this.#besideHistory) {
+      const isLater = change.table === "apiKeyUses" && (change.value as ApiKeyUse).lastUsedAt > (clock?.now ?? 0);
+      if (!isLater) copy.#besideHistory.set(key, change);
     }
-    for (const operation of this.oldest.tables["operations"] as Operation[]) copy.#operations.set(operation.id, operation);
+    copy.#clock = clock;
+    copy.#operationsAtOldest = new Map(this.#operationsAtOldest);
+    copy.#operations = new Map(this.#operationsAtOldest);
+    copy.#seen = this.oldest.seq;
+    copy.#operationsForgottenBefore = this.#operationsForgottenBefore;
     return copy;
   }
 
   #fold(): ReadonlyMap<string, Operation> {
-    const from = Math.max(this.#seen, this.oldest.seq);
-    for (const event of this.events(from, Number.POSITIVE_INFINITY)) foldOperation(this.#operations, event);
+    if (this.#seen === this.head) return this.#operations;
+    for (const event of this.events(this.#seen, Number.POSITIVE_INFINITY)) foldOperation(this.#operations, event);
     this.#seen = this.head;
+    this.#forgetOperations(this.#operations);
     return this.#operations;
+  }
+
+  #forgetOperations(operations: Map<string, Operation>): void {
+    for (const [id, { state, updatedAt }] of operations) {
+      if (isOver(state) && updatedAt < this.#operationsForgottenBefore) operations.delete(id);
+    }
   }
 }
 

@@ -31,10 +31,11 @@ export function cutAt(journal: Journal, point: Point, head: Cut): Result<Cut> {
   if ("at" in point ? point.at > head.at : point.seq > head.seq) {
     return refuse("POINT_NOT_REACHED", `history has come to event ${head.seq} and this point lies ahead of it`);
   }
-  const seq = "seq" in point ? endOfDecision(journal, point.seq) : lastUntil(journal, point.at, head.seq);
-  if (seq < oldest.seq || ("at" in point && oldest.seq > 0 && point.at < oldest.at)) {
+  const isForgotten = "at" in point ? oldest.seq > 0 && point.at < oldest.at : point.seq < oldest.seq;
+  if (isForgotten) {
     return refuse("HISTORY_FORGOTTEN", `history before event ${oldest.seq} is forgotten; the oldest point that is left is its end`);
   }
+  const seq = "seq" in point ? endOfDecision(journal, point.seq) : lastUntil(journal, point.at, head.seq);
   const at = "at" in point ? point.at : seq === oldest.seq ? oldest.at : (eventAt(journal, seq)?.at ?? oldest.at);
   return accept({ seq, at });
 }
@@ -53,11 +54,15 @@ export async function worldAt(journal: Journal, seq: number, pause: (folded: num
 }
 
 function eventAt(journal: Journal, seq: number): RecordedEvent | undefined {
-  return journal.events(seq - 1, 1)[0];
+  const [event] = journal.events(seq - 1, 1);
+  // One that is forgotten is not there; the list begins later then.
+  return event?.seq === seq ? event : undefined;
 }
 
 function endOfDecision(journal: Journal, seq: number): number {
   const decision = eventAt(journal, seq)?.decision;
+  // History begins at the end of a decision.
+  if (decision === undefined) return seq;
   for (let end = seq; ; ) {
     const following = journal.events(end, EVENTS_PER_LOOK);
     for (const event of following) {

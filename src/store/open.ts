@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../platform/time.ts";
 import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
 import { checksumOf, Damaged } from "./checksum.ts";
-import { close, connect } from "./connect.ts";
+import { close, connect, look } from "./connect.ts";
 import { copyDatabase } from "./copy.ts";
 import { type JournalHead, SqliteJournal } from "./sqlite-journal.ts";
 import { prepareReader, type TableName, tableName } from "./tables.ts";
@@ -68,25 +69,26 @@ export function openStore(path: string, options: OpenOptions): Store {
 /** A connection to a world's file of the present version, made or upgraded where it is none yet. */
 export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt, onUpgrade }: OpenOptions): BetterSqlite3.Database {
   try {
+    // Looked at first: what is not ours stays as it is.
+    const version = existsSync(path) ? versionOf(path) : 0;
+    if (version > 0 && version < SCHEMA_VERSION) {
+      upgradeFile(path, migrationsFolder, keepFormerAt);
+      onUpgrade?.();
+    }
     const sqlite = connect(path);
-    const version = versionOf(sqlite);
     if (version === 0) createTables(sqlite, migrationsFolder);
-    if (version === 0 || version === SCHEMA_VERSION) return sqlite;
-    close(sqlite);
-    upgradeFile(path, migrationsFolder, keepFormerAt);
-    onUpgrade?.();
-    return connect(path);
+    return sqlite;
   } catch (error) {
     throw asDamaged(error);
   }
 }
 
-function versionOf(sqlite: BetterSqlite3.Database): number {
+function versionOf(path: string): number {
+  const sqlite = look(path);
   try {
     return schemaVersionOf(sqlite);
-  } catch (error) {
+  } finally {
     sqlite.close();
-    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
 import type { Operation } from "../platform/operation.ts";
+import type { SimTime } from "../platform/time.ts";
 import { HISTORY_TABLES, type World } from "../platform/world.ts";
 import { takeCheckpoint, worldFrom } from "../simulation/checkpoint.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
@@ -30,6 +31,8 @@ export type Verification = {
 
 const MAX_DIFFERENCES = 100;
 const EVENTS_PER_PORTION = 500;
+
+type CheckpointLink = { readonly seq: number; readonly at: SimTime; readonly chain: number };
 
 /** Is told how many events are folded, and of how many; lets others get a word in. */
 export type Progress = (folded: number, of: number) => Promise<void>;
@@ -91,27 +94,30 @@ class Verifier {
     const operations = new Map<string, Operation>();
     for (const operation of world.operations.values()) operations.set(operation.id, operation);
     const checkpoints = this.#sqlite
-      .prepare<[number], number>("SELECT seq FROM checkpoints WHERE seq > ? ORDER BY seq")
-      .pluck()
+      .prepare<[number], CheckpointLink>("SELECT seq, at, chain FROM checkpoints WHERE seq > ? ORDER BY seq")
       .all(oldest.seq);
+    this.#compare("checkpoints", `the instant of ${oldest.seq}`, world.at, oldest.at);
     this.#count.from = oldest.seq;
     this.#count.to = oldest.seq;
     while (world.seq < row.seq) {
-      const [next = row.seq] = checkpoints;
-      const portion = Math.min(next - world.seq, EVENTS_PER_PORTION);
+      const [next] = checkpoints;
+      const portion = Math.min((next?.seq ?? row.seq) - world.seq, row.seq - world.seq, EVENTS_PER_PORTION);
       journal.checkLinks(world.seq, portion);
       const events = journal.events(world.seq, portion);
       if (events.length === 0) throw new Damaged(`the journal ends with event ${world.seq}, the tables stand at event ${row.seq}`);
       replay(events, world);
       for (const event of events) foldOperation(operations, event);
       this.#count.to = world.seq;
-      if (world.seq === next && checkpoints.shift() !== undefined)
-        await this.#looking("checkpoints", () => this.#compareCheckpoint(journal, world));
+      if (world.seq === next?.seq) {
+        checkpoints.shift();
+        await this.#looking("checkpoints", () => this.#compareCheckpoint(journal, world, next));
+      }
       await progress(world.seq - oldest.seq, row.seq - oldest.seq);
     }
     if (journal.events(world.seq, 1).length > 0) throw new Damaged(`the journal goes on after event ${row.seq}, where the tables stand`);
     if (this.#lastChain() !== undefined && this.#lastChain() !== row.chain)
       throw new Damaged(`event ${row.seq} is not the one that the tables stand at`);
+    for (const { seq } of checkpoints) this.#differ("checkpoints", `${seq} is of an event that has not happened`);
     return { world, operations };
   }
 
@@ -119,11 +125,19 @@ class Verifier {
     return this.#sqlite.prepare<[], number>("SELECT chain FROM events ORDER BY seq DESC LIMIT 1").pluck().get();
   }
 
-  #compareCheckpoint(journal: SqliteJournal, world: World): void {
+  /** Rows are compared by their keys: the order of a world that was loaded is not always that of one that was folded. */
+  #compareCheckpoint(journal: SqliteJournal, world: World, { seq, at, chain }: CheckpointLink): void {
     this.#count.checkpoints += 1;
-    const kept = journal.checkpointBefore({ seq: world.seq });
-    // Indexes of a world that was folded and of one that was loaded may differ in their order, rows do not.
-    this.#compare("checkpoints", String(world.seq), takeCheckpoint(world), kept);
+    this.#compare("checkpoints", `the instant of ${seq}`, world.at, at);
+    this.#compare("checkpoints", `the link of ${seq}`, journal.chainAt(seq), chain);
+    const { tables: told, ...head } = takeCheckpoint(world);
+    const { tables: held, ...heldHead } = journal.checkpointBefore({ seq });
+    this.#compare("checkpoints", String(seq), head, heldHead);
+    for (const name of HISTORY_TABLES) {
+      const byKey = (rows: readonly unknown[] = []) =>
+        Object.fromEntries(rows.map((row) => [world[name].keyOf(row as never), row]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+      this.#compare("checkpoints", `${tableName(name)} of ${seq}`, byKey(told[name]), byKey(held[name]));
+    }
   }
 
   #compareRows(name: TableName, world: World): void {
