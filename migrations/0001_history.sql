@@ -11,7 +11,8 @@ CREATE TABLE `history` (
 	`journal_version` integer NOT NULL,
 	`forgotten_seq` integer NOT NULL,
 	`operations_forgotten_before` integer NOT NULL,
-	`origin` text
+	`origin` text,
+	`checksum` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 ALTER TABLE `accounts` ADD `checksum` integer DEFAULT 0 NOT NULL;--> statement-breakpoint

@@ -24,7 +24,7 @@ Examples:
     )
     .action(async (path: string, { out, world, json }: Options) => {
       const { exportWorld } = await import("./history.ts");
-      exportWorld(path, world, out);
+      await exportWorld(path, world, out);
       const { size } = statSync(out);
       process.stdout.write(json === true ? `${JSON.stringify({ file: out, size_bytes: size })}\n` : `wrote ${out} (${size} bytes)\n`);
     });

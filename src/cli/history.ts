@@ -27,6 +27,8 @@ export async function verifyWorld(path: string, name: string): Promise<Verificat
   const progress = showProgress("folding the journal");
   try {
     return await verifyFile(reading.sqlite, progress.report);
+  } catch (error) {
+    throw fileErrorOf(file, error);
   } finally {
     progress.end();
     reading.close();
@@ -88,19 +90,21 @@ export function stateOf({ world }: Replayed): ReturnType<typeof renderState> {
 }
 
 /** Writes a world's whole history into one file, with the secrets emptied. Gives the size of the file. */
-export function exportWorld(path: string, name: string, out: string): void {
+export async function exportWorld(path: string, name: string, out: string): Promise<void> {
   const file = worldFileAt(path, name);
   const target = resolve(out);
   if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
   if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
+  // What is written anew would prove what was damaged.
+  await verifySound(path, file, name);
   const copy = unfinished(target);
   removeDatabase(copy);
   try {
-    explainingFile(file, () => {
+    explainingFile(target, () => {
       copyForWriting(file, copy);
       emptySecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER });
+      putInPlace(copy, target);
     });
-    putInPlace(copy, target);
   } finally {
     removeDatabase(copy);
   }
@@ -109,20 +113,23 @@ export function exportWorld(path: string, name: string, out: string): void {
 /** Puts a file that was exported, or a snapshot, into a data directory as a world. What does not verify is refused. */
 export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
   const file = worldFileAt(path, name);
-  const verification = await verifyWorld(file, name);
-  if (!verification.ok) {
-    const [first] = verification.differences;
-    throw new CliError(`${file} is not what its journal tells (${first?.where}: ${first?.message}); see: standin verify ${path}`);
-  }
+  const verification = await verifySound(path, file, name);
   const directory = openDirectory(data);
   try {
     if (directory.worlds().includes(name))
       throw new CliError(`there is a world "${name}" in ${resolve(data)} already; choose another --world or --data`);
-    explainingFile(file, () => directory.adopt(name, (copy) => copyForWriting(file, copy)));
+    explainingFile(resolve(data), () => directory.adopt(name, (copy) => copyForWriting(file, copy)));
   } finally {
     directory.release();
   }
   return verification;
+}
+
+async function verifySound(path: string, file: string, name: string): Promise<Verification> {
+  const verification = await verifyWorld(file, name);
+  if (verification.ok) return verification;
+  const [first] = verification.differences;
+  throw new CliError(`${file} is not what its journal tells (${first?.where}: ${first?.message}); see: standin verify ${path}`);
 }
 
 function openDirectory(data: string): DataDirectory {

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { addTargetOptions, type Target } from "./client.ts";
+import { CliError } from "./cli-error.ts";
+import { addTargetOptions, findServer, type Target } from "./client.ts";
 import { withControl } from "./control.ts";
 import { jsonOption } from "./options.ts";
 import { formatTable } from "./table.ts";
@@ -55,9 +56,8 @@ Examples:
     "take the world back; what it is now is kept as a snapshot",
     "standin snapshots restore before-migration",
   ).action(async (name: string, options: Options) => {
-    type Restored = { restored: string; former_kept_as: string; now: string; seq: number };
-    const answer = await withControl(options, (call) => call<Restored>("POST", `/snapshots/${encodeURIComponent(name)}/restore`, {}));
-    print(options, answer, `restored ${name}: event ${answer.seq}, ${answer.now}; the former world is kept as ${answer.former_kept_as}`);
+    const restored = await restore(options, name);
+    print(options, restored, `restored ${name}; the former world is kept as ${restored.former_kept_as}`);
   });
   verb(snapshots, "delete <name>", "delete a snapshot", "standin snapshots delete before-migration").action(
     async (name: string, options: Options) => {
@@ -66,6 +66,15 @@ Examples:
     },
   );
   return snapshots;
+}
+
+/** By the running server; without one, straight on the files, for a world may be too damaged to be opened. */
+async function restore(options: Options, name: string): Promise<{ restored: string; former_kept_as: string }> {
+  const server = await findServer(options);
+  if (server !== undefined) return server.call("POST", `/snapshots/${encodeURIComponent(name)}/restore`, {});
+  if (options.url !== undefined) throw new CliError(`no server answers at ${options.url}`);
+  const { restoreStoredWorld } = await import("./stored-world.ts");
+  return { restored: name, former_kept_as: await restoreStoredWorld(options, name) };
 }
 
 function verb(parent: Command, usage: string, description: string, example: string): Command {

@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../compose.ts";
+import { Damaged } from "../store/checksum.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
+import { AUTOMATIC_PREFIX, freeName, StoreUnavailable } from "../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 import { type Call, pathOf, type Target } from "./client.ts";
 import { VERSION } from "./version.ts";
@@ -16,7 +19,7 @@ export async function withStoredWorld<T>({ data, world }: Target, use: (call: Ca
     const failed = (error: unknown): never => {
       throw error;
     };
-    const { worlds } = await openWorlds(directory, {}, failed);
+    const { worlds } = await opening(() => openWorlds(directory, {}, failed));
     try {
       const app = createApp({ worlds, version: VERSION, rateLimit: false, hosts: [], controlToken: undefined, onBug: failed });
       return await use(async <A>(method: string, path: string, body?: unknown): Promise<A> => {
@@ -32,6 +35,30 @@ export async function withStoredWorld<T>({ data, world }: Target, use: (call: Ca
     }
   } finally {
     directory.release();
+  }
+}
+
+/** Takes a world that nobody serves back to a snapshot, be it too damaged to be opened. Gives what the former one is kept as. */
+export async function restoreStoredWorld({ data, world }: Target, name: string): Promise<string> {
+  const directory = openDirectory(data);
+  try {
+    if (!directory.hasSnapshot(world, name)) throw new CliError(`there is no snapshot "${name}" of world "${world}"`);
+    const former = freeName(`${AUTOMATIC_PREFIX}before-restore`, (taken) => directory.hasSnapshot(world, taken));
+    const fork = { historyId: randomUUID(), clock: { wallNow: Date.now() } };
+    await opening(() => directory.restore(world, name, former, fork));
+    return former;
+  } finally {
+    directory.release();
+  }
+}
+
+/** What cannot be opened or written is a message for the user. */
+async function opening<T>(open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof StoreUnavailable || error instanceof Damaged) throw new CliError(error.message);
+    throw error;
   }
 }
 

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
 import { MIGRATIONS_FOLDER } from "../compose.ts";
-import { Damaged } from "../store/checksum.ts";
+import { asDamaged, Damaged } from "../store/checksum.ts";
 import { openForReading, type Reading } from "../store/read.ts";
 import { NewerFile, NotAWorld } from "../store/version.ts";
 import { CliError } from "./cli-error.ts";
@@ -29,8 +30,15 @@ export function explainingFile<T>(path: string, work: () => T): T {
   }
 }
 
+/** A disk that is full, a directory that may not be written to. */
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "errno" in error && "syscall" in error;
+}
+
 export function fileErrorOf(path: string, error: unknown): unknown {
-  if (error instanceof Damaged) return new CliError(`${path} is damaged, or no world's file: ${error.message}`);
+  const damaged = asDamaged(error);
+  if (damaged instanceof Damaged) return new CliError(`${path} is damaged, or no world's file: ${damaged.message}`);
+  if (error instanceof BetterSqlite3.SqliteError || isFileError(error)) return new CliError(`${path}: ${error.message}`);
   if (error instanceof NewerFile || error instanceof NotAWorld) return new CliError(`${path} cannot be used: ${error.message}`);
   return error;
 }

@@ -36,6 +36,7 @@ export function cutAt(journal: Journal, point: Point, head: Cut): Result<Cut> {
     return refuse("HISTORY_FORGOTTEN", `history before event ${oldest.seq} is forgotten; the oldest point that is left is its end`);
   }
   const seq = "seq" in point ? endOfDecision(journal, point.seq) : lastUntil(journal, point.at, head.seq);
+  if (seq === 0 && head.seq > 0) return refuse("HISTORY_FORGOTTEN", "this point lies before the beginning of the world, which is event 1");
   const at = "at" in point ? point.at : seq === oldest.seq ? oldest.at : (eventAt(journal, seq)?.at ?? oldest.at);
   return accept({ seq, at });
 }

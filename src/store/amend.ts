@@ -8,6 +8,7 @@ import type { ClockMode, ClockState } from "../simulation/clock.ts";
 import { foldOperation, isOver, type Origin } from "../simulation/journal.ts";
 import { checksumOf, Damaged } from "./checksum.ts";
 import { close } from "./connect.ts";
+import { readHistory, writeHistory } from "./history-row.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 import { RowWriter, tableName } from "./tables.ts";
@@ -34,15 +35,15 @@ export async function amendFile(path: string, options: OpenOptions, { historyId,
     sqlite.exec("PRAGMA synchronous = OFF");
     const row = readWorldRow(sqlite);
     if (row === undefined) throw new Damaged("there is no world in this file");
-    const { id } = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get() ?? { id: "" };
+    const history = readHistory(sqlite);
     const now = cut?.at ?? row.now;
     const taken = cut === undefined ? row : await cutBack(sqlite, row, cut.world, now);
-    const origin: Origin = { world: originWorld, historyId: id, seq: taken.seq, at: now };
+    const origin: Origin = { world: originWorld, historyId: history.historyId, seq: taken.seq, at: now };
     const mode = clock.mode ?? row.clock.mode;
     const state: ClockState = { mode, factor: clock.factor ?? row.clock.factor, simAnchor: now, wallAnchor: clock.wallNow };
     sqlite.transaction(() => {
       writeWorldRow(sqlite, { ...taken, clock: state, now });
-      sqlite.prepare("UPDATE history SET history_id = ?, origin = ?").run(historyId, JSON.stringify(origin));
+      writeHistory(sqlite, { ...history, historyId, origin });
     })();
   } finally {
     close(sqlite);

@@ -1,8 +1,16 @@
 import { crc32 } from "node:zlib";
+import BetterSqlite3 from "better-sqlite3";
 
 /** What a file holds is not what was written: nothing of it is served. */
 export class Damaged extends Error {
   override readonly name = "Damaged";
+}
+
+/** What SQLite says of a file that is not what was written: our statements fit the tables that we made, and our JSON is JSON. */
+export function asDamaged(error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
+  const isDamage = /^SQLITE_(CORRUPT|NOTADB)/.test(error.code) || /malformed JSON|no such (table|column)|has no column/.test(error.message);
+  return isDamage ? new Damaged(error.message, { cause: error }) : error;
 }
 
 /** CRC-32 of a row's values as SQLite holds them, in the order of the columns. */

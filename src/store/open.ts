@@ -1,14 +1,15 @@
-import { existsSync } from "node:fs";
-import BetterSqlite3 from "better-sqlite3";
+import { existsSync, statSync } from "node:fs";
+import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../platform/time.ts";
 import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
-import { checksumOf, Damaged } from "./checksum.ts";
+import { asDamaged, checksumOf, Damaged } from "./checksum.ts";
 import { close, connect, look } from "./connect.ts";
 import { copyDatabase } from "./copy.ts";
+import { readHistory } from "./history-row.ts";
 import { type JournalHead, SqliteJournal } from "./sqlite-journal.ts";
 import { prepareReader, type TableName, tableName } from "./tables.ts";
-import { createTables, upgradeFile } from "./upgrade.ts";
+import { createFile, upgradeFile } from "./upgrade.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "./version.ts";
 
 /** A world's file, open: the world as its tables hold it, and the journal that keeps them up to date. */
@@ -47,15 +48,18 @@ export type WorldRow = JournalHead & {
 export function openStore(path: string, options: OpenOptions): Store {
   const sqlite = connectToCurrent(path, options);
   try {
+    checkStructure(sqlite, statSync(path).size);
     const world = emptyWorld();
     const row = readWorldRow(sqlite);
     if (row !== undefined) load(sqlite, world, row);
+    else if (sqlite.prepare("SELECT 1 FROM events").get() !== undefined || readHistory(sqlite).forgottenSeq > 0) {
+      throw new Damaged("the row of the world is not there");
+    }
     const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 });
-    const historyId = sqlite.prepare<[], { id: string }>("SELECT history_id AS id FROM history").get()?.id ?? "";
     return {
       journal,
       world,
-      historyId,
+      historyId: readHistory(sqlite).historyId,
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
       copyTo: (target) => copyDatabase(sqlite, path, target),
       close: () => close(sqlite),
@@ -69,15 +73,13 @@ export function openStore(path: string, options: OpenOptions): Store {
 /** A connection to a world's file of the present version, made or upgraded where it is none yet. */
 export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt, onUpgrade }: OpenOptions): BetterSqlite3.Database {
   try {
+    if (!existsSync(path)) createFile(path, migrationsFolder);
     // Looked at first: what is not ours stays as it is.
-    const version = existsSync(path) ? versionOf(path) : 0;
-    if (version > 0 && version < SCHEMA_VERSION) {
+    if (versionOf(path) < SCHEMA_VERSION) {
       upgradeFile(path, migrationsFolder, keepFormerAt);
       onUpgrade?.();
     }
-    const sqlite = connect(path);
-    if (version === 0) createTables(sqlite, migrationsFolder);
-    return sqlite;
+    return connect(path);
   } catch (error) {
     throw asDamaged(error);
   }
@@ -90,12 +92,6 @@ function versionOf(path: string): number {
   } finally {
     sqlite.close();
   }
-}
-
-/** What SQLite says of a file that is not what was written. */
-export function asDamaged(error: unknown): unknown {
-  if (!(error instanceof BetterSqlite3.SqliteError) || !/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) return error;
-  return new Damaged(error.message, { cause: error });
 }
 
 /** The one row of the world; absent where it is yet to be made. */
@@ -112,15 +108,15 @@ export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefin
 /** Reads the tables in the order in which the rows were made, for that is the order in which the world lists them. */
 function load(sqlite: BetterSqlite3.Database, world: World, { settings, numbers, seq, at, chain }: WorldRow): void {
   const last = sqlite.prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").get();
-  if (last !== undefined && (last.seq !== seq || last.chain !== chain)) {
-    throw new Damaged(`the tables stand at event ${seq}, the journal ends with event ${last.seq}`);
+  const { forgottenSeq } = readHistory(sqlite);
+  if (last === undefined ? seq !== forgottenSeq : last.seq !== seq || last.chain !== chain) {
+    throw new Damaged(`the tables stand at event ${seq}, the journal ends with event ${last?.seq ?? forgottenSeq}`);
   }
   world.settings = settings;
   world.numbers = numbers;
   world.seq = seq;
   world.at = at;
   for (const name of [...HISTORY_TABLES, "apiKeyUses", "secrets"] as const) {
-    checkStructure(sqlite, name);
     const read = name === "operations" ? prepareReader(sqlite, name, UNFINISHED) : prepareReader(sqlite, name);
     const table: { load(row: unknown): void } = world[name] as never;
     for (const row of read()) table.load(row);
@@ -129,12 +125,15 @@ function load(sqlite: BetterSqlite3.Database, world: World, { settings, numbers,
 
 const UNFINISHED = "WHERE status IN ('scheduling', 'running') ORDER BY number";
 
-/** Whether the pages of a table that is read whole are what they should be; a row that a damaged page hides would not be missed. */
-function checkStructure(sqlite: BetterSqlite3.Database, name: TableName): void {
-  if (name === "operations") return;
-  const [first] = sqlite
-    .prepare(`PRAGMA quick_check('${tableName(name)}')`)
-    .pluck()
-    .all();
-  if (first !== "ok") throw new Damaged(`table ${tableName(name)} is damaged: ${first}`);
+/** A file up to this size is looked through at every opening; of a larger one, what is read whole. */
+const LOOKED_THROUGH_BYTES = 32 * 1024 ** 2;
+
+/** Whether pages and indexes are what they should be: a row that a damaged page hides would not be missed. */
+function checkStructure(sqlite: BetterSqlite3.Database, bytes: number): void {
+  const readWhole = [...HISTORY_TABLES, "apiKeyUses", "secrets"].filter((name) => name !== "operations") as TableName[];
+  const checks = bytes <= LOOKED_THROUGH_BYTES ? ["integrity_check"] : readWhole.map((name) => `quick_check('${tableName(name)}')`);
+  for (const check of checks) {
+    const [first] = sqlite.prepare(`PRAGMA ${check}`).pluck().all();
+    if (first !== "ok") throw new Damaged(String(first));
+  }
 }

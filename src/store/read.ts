@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
+import { asDamaged } from "./checksum.ts";
 import { close, look } from "./connect.ts";
-import { asDamaged, connectToCurrent } from "./open.ts";
+import { connectToCurrent } from "./open.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "./version.ts";
 
 /** A look at a world's file, which changes nothing of it. */

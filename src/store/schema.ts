@@ -41,6 +41,7 @@ export const history = sqliteTable("history", {
   operationsForgottenBefore: instant().notNull(),
   /** Where it was taken from, if it was. */
   origin: text({ mode: "json" }).$type<Origin>(),
+  checksum: checksum(),
 });
 
 /** What history had come to, every now and then: the way to a past begins at the nearest. */

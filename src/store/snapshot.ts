@@ -1,5 +1,7 @@
-import { connect, look, removeEmptyLog } from "./connect.ts";
-import { asDamaged, readWorldRow } from "./open.ts";
+import { asDamaged } from "./checksum.ts";
+import { connect, look } from "./connect.ts";
+import { readHistory } from "./history-row.ts";
+import { readWorldRow } from "./open.ts";
 import { schemaVersionOf } from "./version.ts";
 
 /** What a world's file tells at a look; `error` where it cannot be read. */
@@ -24,10 +26,9 @@ export function readFacts(path: string): Facts {
       const isOlder = schemaVersionOf(sqlite) === 1;
       if (isOlder) return { ...unknown, ...sqlite.prepare<[], { seq: number; now: number }>("SELECT seq, now FROM world").get() };
       const { seq = 0, now = 0 } = readWorldRow(sqlite) ?? {};
-      return { historyId: sqlite.prepare<[], string>("SELECT history_id FROM history").pluck().get() ?? "", seq, now };
+      return { historyId: readHistory(sqlite).historyId, seq, now };
     } finally {
       sqlite.close();
-      removeEmptyLog(path);
     }
   } catch (error) {
     const cause = asDamaged(error);

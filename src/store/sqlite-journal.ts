@@ -8,6 +8,7 @@ import { emptyWorld } from "../platform/world.ts";
 import { type Checkpoint, takeCheckpoint } from "../simulation/checkpoint.ts";
 import type { Batch, Forgetting, Journal } from "../simulation/journal.ts";
 import { chainOf, checksumOf, Damaged, type StoredEvent } from "./checksum.ts";
+import { readHistory, writeHistory } from "./history-row.ts";
 import { prepareReader, RowWriter } from "./tables.ts";
 
 /** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
@@ -47,15 +48,14 @@ export class SqliteJournal implements Journal {
     this.#statements = prepareStatements(sqlite);
     this.#readOperations = prepareReader(sqlite, "operations", "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?");
     this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
-    const history = this.#statements.history.get();
-    const seq = history?.forgotten_seq ?? 0;
+    const { forgottenSeq: seq, operationsForgottenBefore } = readHistory(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
     if (oldest === undefined) throw new Damaged(`history begins at a checkpoint that is not there: ${seq}`);
     this.#oldest = oldest;
     this.#toForget = {
       firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
       fromOperation: seq === 0 ? undefined : 0,
-      operationsBefore: history?.operations_forgotten_before ?? 0,
+      operationsBefore: operationsForgottenBefore,
     };
   }
 
@@ -108,7 +108,8 @@ export class SqliteJournal implements Journal {
   }
 
   eventsAbout(id: string, before: number, limit: number): RecordedEvent[] {
-    return this.#statements.eventsAbout.all(this.#oldest.seq, before, `"${id}"`, limit).map((row) => {
+    return this.#statements.eventsAbout.all(this.#oldest.seq, before, `"${id}"`, limit).map((raw) => {
+      const row = rowOf(raw);
       checkLinks([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
       return eventOf(row);
     });
@@ -134,7 +135,7 @@ export class SqliteJournal implements Journal {
     if (checkpoint === undefined) throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
     const before = Math.max(operationsBefore, this.#toForget.operationsBefore);
     this.#inTransaction(() => {
-      this.#statements.forget.run(checkpoint.seq, before);
+      writeHistory(this.#sqlite, { ...readHistory(this.#sqlite), forgottenSeq: checkpoint.seq, operationsForgottenBefore: before });
       this.#statements.deleteCheckpoints.run(checkpoint.seq);
     });
     this.#oldest = checkpoint;
@@ -161,7 +162,7 @@ export class SqliteJournal implements Journal {
   /** The chain of the events at this one; `undefined` where there is none. */
   chainAt(seq: number): number | undefined {
     if (seq === this.#head.seq) return this.#head.chain;
-    return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.eventAt.get(seq)?.chain;
+    return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
   }
 
   get #isSwept(): boolean {
@@ -211,6 +212,8 @@ function checkLinks(rows: readonly EventRow[], since: number, before: number): v
 type RawEvent = [seq: number, at: SimTime, type: string, decision: number, payload: string, chain: number];
 
 function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
+  // Bytes that are text no more would hash as the text that they were.
+  if (typeof type !== "string" || typeof payload !== "string") throw new Damaged(`event ${seq} is damaged`);
   return { seq, at, type, payload, decision, chain };
 }
 
@@ -242,12 +245,12 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
        ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
          seq = excluded.seq, at = excluded.at, now = excluded.now, chain = excluded.chain, checksum = excluded.checksum`,
     ),
-    eventAt: prepare<EventRow, [number]>(`SELECT ${event} FROM events WHERE seq = ?`),
+    chainAt: prepare<{ chain: number }, [number]>("SELECT chain FROM events WHERE seq = ?"),
     firstEvent: prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM events"),
     eventsSince: prepare<RawEvent, [number, number]>(`SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
-    eventsAbout: prepare<EventRow, [number, number, string, number]>(
+    eventsAbout: prepare<RawEvent, [number, number, string, number]>(
       `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ),
+    ).raw(),
     deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
     someOperations: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
       "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
@@ -255,8 +258,6 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
     deleteOperations: prepare<unknown, [number, number, SimTime]>(
       `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'cancelled')`,
     ),
-    history: prepare<{ forgotten_seq: number; operations_forgotten_before: SimTime }, []>("SELECT * FROM history"),
-    forget: prepare<unknown, [number, SimTime]>("UPDATE history SET forgotten_seq = ?, operations_forgotten_before = ?"),
     checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
     checkpointBySeq: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1"),
     checkpointByTime: prepare<CheckpointRow, [SimTime]>("SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1"),

@@ -5,16 +5,25 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { close, connect, foldLog } from "./connect.ts";
 import { keepAs, putInPlace, removeDatabase, unfinished } from "./file.ts";
+import { writeHistory } from "./history-row.ts";
 import { relink } from "./link.ts";
 import { JOURNAL_VERSION, markVersion } from "./version.ts";
 
-/** Makes the tables of an empty file, and begins a history in them. */
-export function createTables(sqlite: BetterSqlite3.Database, migrationsFolder: string): void {
-  migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
-  sqlite.transaction(() => {
-    beginHistory(sqlite);
-    markVersion(sqlite);
-  })();
+/** Makes an empty world's file and begins a history in it; it is there when it is whole. */
+export function createFile(path: string, migrationsFolder: string): void {
+  const made = unfinished(path);
+  removeDatabase(made);
+  const sqlite = connect(made);
+  try {
+    migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
+    sqlite.transaction(() => {
+      beginHistory(sqlite);
+      markVersion(sqlite);
+    })();
+  } finally {
+    close(sqlite);
+  }
+  putInPlace(made, path);
 }
 
 /**
@@ -42,12 +51,7 @@ export function upgradeFile(path: string, migrationsFolder: string, keptAt?: str
 }
 
 function beginHistory(sqlite: BetterSqlite3.Database): void {
-  sqlite
-    .prepare(
-      `INSERT OR IGNORE INTO history (id, history_id, journal_version, forgotten_seq, operations_forgotten_before)
-       VALUES (1, ?, ?, 0, 0)`,
-    )
-    .run(randomUUID(), JOURNAL_VERSION);
+  writeHistory(sqlite, { historyId: randomUUID(), journalVersion: JOURNAL_VERSION, forgottenSeq: 0, operationsForgottenBefore: 0 });
 }
 
 /** Version 1 knew no decisions. That events of one instant may belong together is the most that can be told of them. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
+import type { RecordedEvent } from "../platform/events.ts";
 import type { Operation } from "../platform/operation.ts";
 import type { SimTime } from "../platform/time.ts";
 import { HISTORY_TABLES, type World } from "../platform/world.ts";
@@ -7,8 +8,8 @@ import { takeCheckpoint, worldFrom } from "../simulation/checkpoint.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { foldOperation, isOver } from "../simulation/journal.ts";
 import { replay } from "../simulation/replay.ts";
-import { Damaged } from "./checksum.ts";
-import { asDamaged, readWorldRow, type WorldRow } from "./open.ts";
+import { asDamaged, Damaged } from "./checksum.ts";
+import { readWorldRow, type WorldRow } from "./open.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 import { prepareReader, type TableName, tableName } from "./tables.ts";
 
@@ -105,7 +106,7 @@ class Verifier {
       journal.checkLinks(world.seq, portion);
       const events = journal.events(world.seq, portion);
       if (events.length === 0) throw new Damaged(`the journal ends with event ${world.seq}, the tables stand at event ${row.seq}`);
-      replay(events, world);
+      this.#replay(events, world);
       for (const event of events) foldOperation(operations, event);
       this.#count.to = world.seq;
       if (world.seq === next?.seq) {
@@ -119,6 +120,15 @@ class Verifier {
       throw new Damaged(`event ${row.seq} is not the one that the tables stand at`);
     for (const { seq } of checkpoints) this.#differ("checkpoints", `${seq} is of an event that has not happened`);
     return { world, operations };
+  }
+
+  /** Events that do not follow from each other cannot be folded. */
+  #replay(events: readonly RecordedEvent[], world: World): void {
+    try {
+      replay(events, world);
+    } catch (error) {
+      throw new Damaged(`what event ${world.seq} tells cannot be: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
   }
 
   #lastChain(): number | undefined {

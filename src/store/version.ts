@@ -1,4 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { Damaged } from "./checksum.ts";
+import { readHistory } from "./history-row.ts";
 
 /** Of the tables: how many migrations a file has gone through (see migrations/). */
 export const SCHEMA_VERSION = 2;
@@ -7,6 +9,8 @@ export const SCHEMA_VERSION = 2;
  * releases would misunderstand is.
  */
 export const JOURNAL_VERSION = 2;
+
+const FIRST_VERSION = 1;
 
 /** "STAN" in the header of a file: what a world's file says it is. */
 const APPLICATION_ID = 0x5354414e;
@@ -21,21 +25,31 @@ export class NotAWorld extends Error {
   override readonly name = "NotAWorld";
 }
 
-/** The schema version of a file: 0 where it is empty. Throws where it is no world's, or from a newer release. */
+/**
+ * The schema version of a file. Throws where it is no world's, is damaged, or comes from a newer release: what the file says of itself
+ * in several places must agree, lest one be upgraded that needs no upgrade.
+ */
 export function schemaVersionOf(sqlite: BetterSqlite3.Database): number {
-  const number = (pragma: string) => sqlite.prepare(`PRAGMA ${pragma}`).pluck().get() as number;
+  const number = (source: string) => sqlite.prepare(source).pluck().get() as number;
   const has = (table: string) => sqlite.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
-  if (number("application_id") === APPLICATION_ID) {
-    const version = number("user_version");
-    if (version > SCHEMA_VERSION) throw newer("schema", version, SCHEMA_VERSION);
-    const row = sqlite.prepare<[], { version: number }>("SELECT journal_version AS version FROM history").get();
-    if (row !== undefined && row.version > JOURNAL_VERSION) throw newer("journal", row.version, JOURNAL_VERSION);
-    return version;
+  const version = number("PRAGMA user_version");
+  const isMarked = number("PRAGMA application_id") === APPLICATION_ID;
+  if (isMarked && version > SCHEMA_VERSION) throw newer("schema", version, SCHEMA_VERSION);
+  if (!has("events") || !has("world") || !has("__drizzle_migrations")) {
+    if (isMarked || sqlite.prepare("SELECT 1 FROM sqlite_master").get() === undefined) throw new Damaged("there is nothing in it");
+    throw new NotAWorld("it is a database, but not one of standin's worlds");
   }
-  // The first release did not mark its files. One that was killed while it made its first one left the first table alone.
-  if (has("events") && has("world") && has("__drizzle_migrations")) return 1;
-  if (sqlite.prepare("SELECT 1 FROM sqlite_master WHERE name NOT LIKE '%\\_\\_drizzle%' ESCAPE '\\'").get() === undefined) return 0;
-  throw new NotAWorld("it is a database, but not one of standin's worlds");
+  // The first release did not mark its files.
+  const expected = isMarked ? version : FIRST_VERSION;
+  const migrated = number("SELECT count(*) FROM __drizzle_migrations");
+  if (migrated !== expected || (isMarked ? version <= FIRST_VERSION : version !== 0))
+    throw new Damaged("its header is not what its tables are");
+  if (expected === FIRST_VERSION) return FIRST_VERSION;
+  // Before all else that the row says: a newer release may have other checks.
+  const journalVersion = number("SELECT journal_version FROM history");
+  if (journalVersion > JOURNAL_VERSION) throw newer("journal", journalVersion, JOURNAL_VERSION);
+  readHistory(sqlite);
+  return version;
 }
 
 /** Marks a file as a world's, of the present version; within the transaction that makes it one. */

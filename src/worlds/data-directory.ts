@@ -1,11 +1,13 @@
-import { constants, existsSync, mkdirSync, promises, readdirSync, rmSync, statSync } from "node:fs";
+import { constants, existsSync, mkdirSync, promises, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { amendFile } from "../store/amend.ts";
-import { foldLog } from "../store/connect.ts";
+import { asDamaged, Damaged } from "../store/checksum.ts";
+import { foldLog, removeEmptyLog } from "../store/connect.ts";
 import { keepAs, putInPlace, removeDatabase, UNFINISHED, unfinished } from "../store/file.ts";
 import { openStore, type Store } from "../store/open.ts";
 import { readFacts, settleSnapshot } from "../store/snapshot.ts";
 import { type Lock, takeLock } from "./lock.ts";
+import { reseed } from "./reseed.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
 import { AUTOMATIC_PREFIX, freeName, type SnapshotInfo, type WorldFacts } from "./world-handle.ts";
 
@@ -13,6 +15,10 @@ export const DEFAULT_WORLD = "default";
 
 /** The name of the snapshot that a file of an older release is kept under when it is upgraded. */
 const BEFORE_UPGRADE = `${AUTOMATIC_PREFIX}before-upgrade`;
+
+/** What the file of a world is called from its deletion on, until its snapshots are gone too. */
+const DELETED = ".deleted";
+const IS_UNFINISHED = new RegExp(`\\.sqlite\\${UNFINISHED}(-wal|-shm|-journal)?$`);
 
 /** Another process serves the worlds of this directory. */
 export class DirectoryInUse extends Error {
@@ -87,8 +93,9 @@ export class DataDirectory implements Shelf {
 
   removeWorld(world: string): void {
     this.#open.delete(world);
-    removeDatabase(this.#worldFile(world));
-    rmSync(this.#snapshotFolder(world), { recursive: true, force: true });
+    // From here on it is gone, though a kill may leave the rest to the next start.
+    renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED);
+    this.#removeDeleted(world);
   }
 
   async fork(from: string, to: string, fork: Fork): Promise<void> {
@@ -96,6 +103,13 @@ export class DataDirectory implements Shelf {
     await this.#make(path, async (copy) => {
       await this.#copyOpen(from, copy);
       await this.#amend(copy, from, fork);
+      if (fork.seed === undefined) return;
+      const store = openStore(copy, { migrationsFolder: this.#migrationsFolder });
+      try {
+        reseed(store, fork.seed);
+      } finally {
+        store.close();
+      }
     });
   }
 
@@ -104,7 +118,10 @@ export class DataDirectory implements Shelf {
       .map((name): SnapshotInfo => {
         const path = this.#snapshotFile(world, name);
         const { size, mtimeMs } = statSync(path);
-        return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...readFacts(path) };
+        const facts = readFacts(path);
+        // Nobody else has a snapshot open.
+        removeEmptyLog(path);
+        return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...facts };
       })
       .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
   }
@@ -128,13 +145,14 @@ export class DataDirectory implements Shelf {
     // A copy of the former file may still stand on it.
     await this.#copies.get(world);
     const path = this.#worldFile(world);
-    foldLog(path);
+    foldLogOfAny(path);
     await this.#make(path, async (copy) => {
       await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
       await this.#amend(copy, world, fork);
+      // A damaged snapshot shows it now, or never.
+      openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
       keepAs(path, this.#snapshotFile(world, former));
     });
-    settleSnapshot(this.#snapshotFile(world, former));
   }
 
   release(): void {
@@ -168,11 +186,20 @@ export class DataDirectory implements Shelf {
     await amendFile(copy, { migrationsFolder: this.#migrationsFolder }, { historyId, originWorld, clock, ...cut });
   }
 
+  #removeDeleted(world: string): void {
+    removeDatabase(this.#worldFile(world));
+    rmSync(this.#snapshotFolder(world), { recursive: true, force: true });
+    rmSync(this.#worldFile(world) + DELETED, { force: true });
+  }
+
   /** What a kill has left behind: files that were being made, and a restore that had kept the former file but not replaced it. */
   #removeUnfinished(): void {
+    for (const file of readdirSync(join(this.path, "worlds"))) {
+      if (file.endsWith(`.sqlite${DELETED}`)) this.#removeDeleted(basename(file, `.sqlite${DELETED}`));
+    }
     const folders = [join(this.path, "worlds"), ...this.worlds().map((world) => this.#snapshotFolder(world))];
     for (const folder of folders.filter((path) => existsSync(path))) {
-      for (const file of readdirSync(folder)) if (file.includes(UNFINISHED)) rmSync(join(folder, file), { force: true });
+      for (const file of readdirSync(folder)) if (IS_UNFINISHED.test(file)) rmSync(join(folder, file), { force: true });
     }
     for (const world of this.worlds()) {
       const { ino } = statSync(this.#worldFile(world));
@@ -192,6 +219,16 @@ export class DataDirectory implements Shelf {
 
   #snapshotFile(world: string, snapshot: string): string {
     return join(this.#snapshotFolder(world), `${snapshot}.sqlite`);
+  }
+}
+
+/** What is damaged cannot be folded, and is kept as it is. */
+function foldLogOfAny(path: string): void {
+  try {
+    foldLog(path);
+  } catch (error) {
+    if (!(asDamaged(error) instanceof Damaged)) throw error;
+    removeEmptyLog(path);
   }
 }
 

@@ -7,7 +7,7 @@ import { takeCheckpoint } from "../simulation/checkpoint.ts";
 import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
 import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
 import { Simulation } from "../simulation/simulation.ts";
-import { Damaged } from "../store/checksum.ts";
+import { asDamaged, Damaged } from "../store/checksum.ts";
 import type { History, OpenHistory } from "./shelf.ts";
 import {
   type Advance,
@@ -187,17 +187,19 @@ export class HostedWorld implements WorldHandle {
   async compact(keep: DurationMs): Promise<HistoryFacts> {
     const live = this.#alive();
     const { journal } = live.simulation;
-    const past = await this.past({ at: Math.max(this.now() - keep, journal.oldest.at) });
-    if (!past.ok) throw new Error(past.refusal.message);
-    const { cut, world } = past.value;
+    const { oldest } = journal;
+    const horizon = this.now() - keep;
+    const past = horizon < Math.max(oldest.at, live.simulation.world.settings.startAt) ? undefined : await this.past({ at: horizon });
+    if (past?.ok === false) throw new Error(past.refusal.message);
     const stillThere = () => {
       if (this.#live !== live) throw new StoreUnavailable(`world "${this.name}" was opened anew meanwhile`);
     };
     try {
       stillThere();
-      if (cut.seq > journal.oldest.seq) await journal.keepCheckpoint(takeCheckpoint(world));
+      const cutSeq = past?.value.cut.seq ?? 0;
+      if (past !== undefined && cutSeq > journal.oldest.seq) await journal.keepCheckpoint(takeCheckpoint(past.value.world));
       stillThere();
-      journal.forget({ eventsUpTo: Math.max(cut.seq, journal.oldest.seq), operationsBefore: live.clock.now() - keep });
+      journal.forget({ eventsUpTo: Math.max(cutSeq, journal.oldest.seq), operationsBefore: horizon });
       while (!journal.sweep()) {
         await nextTurn();
         stillThere();
@@ -214,14 +216,19 @@ export class HostedWorld implements WorldHandle {
   /** Has another history take the place of this one, while nobody has either open. */
   async replace(swap: () => void | Promise<void>): Promise<void> {
     await this.#exclusively(async () => {
-      await this.#settleTo(this.now());
-      this.#commitNow();
-      const live = this.#alive();
+      try {
+        await this.#settleTo(this.now());
+        this.#commitNow();
+      } catch (error) {
+        // One that cannot be opened has nothing to commit, and is what restoring is for.
+        if (!(error instanceof StoreUnavailable) || this.#live !== undefined || this.#closed) throw error;
+      }
+      const live = this.#live;
       this.#live = undefined;
       this.#disarmDueTimer();
       this.#isReplaced = true;
       try {
-        live.history.close();
+        live?.history.close();
         await swap();
       } finally {
         this.#isReplaced = false;
@@ -283,7 +290,9 @@ export class HostedWorld implements WorldHandle {
         checkpointDueAt: this.#nextCheckpoint(journal.newestCheckpoint, world),
       };
     } catch (error) {
-      throw new StoreUnavailable(`world "${this.name}" cannot be opened: ${messageOf(error)}`, { cause: error });
+      const reason =
+        error instanceof Damaged ? describeDamage(this.name, error) : `world "${this.name}" cannot be opened: ${messageOf(error)}`;
+      throw new StoreUnavailable(reason, { cause: error });
     }
   }
 
@@ -449,11 +458,10 @@ export class HostedWorld implements WorldHandle {
   }
 
   #asUnavailable(error: unknown): unknown {
-    if (!(error instanceof Damaged)) return error;
-    this.#options.onFailure(error);
-    return new StoreUnavailable(`the file of world "${this.name}" is damaged (${error.message}); restore a snapshot of it`, {
-      cause: error,
-    });
+    const damaged = asDamaged(error);
+    if (!(damaged instanceof Damaged)) return error;
+    this.#options.onFailure(damaged);
+    return new StoreUnavailable(describeDamage(this.name, damaged), { cause: damaged });
   }
 
   #armFlushTimer(): void {
@@ -494,6 +502,10 @@ export class HostedWorld implements WorldHandle {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
+}
+
+function describeDamage(world: string, { message }: Damaged): string {
+  return `the file of world "${world}" is damaged (${message}); restore a snapshot of it: standin snapshots restore <name>`;
 }
 
 function deferred(): Deferred {

@@ -3,6 +3,7 @@ import { takeCheckpoint, worldFrom } from "../simulation/checkpoint.ts";
 import type { ClockState } from "../simulation/clock.ts";
 import { MemoryJournal } from "../simulation/journal.ts";
 import { replay } from "../simulation/replay.ts";
+import { reseed } from "./reseed.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
 import type { SnapshotInfo, WorldFacts } from "./world-handle.ts";
 
@@ -49,7 +50,9 @@ export class MemoryShelf implements Shelf {
   }
 
   async fork(from: string, to: string, fork: Fork): Promise<void> {
-    this.#worlds.set(to, copy(this.#kept(from), fork));
+    const copied = copy(this.#kept(from), fork);
+    if (fork.seed !== undefined) reseed(open(copied), fork.seed);
+    this.#worlds.set(to, copied);
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {

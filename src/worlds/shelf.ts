@@ -23,6 +23,8 @@ export type Fork = {
   readonly historyId: string;
   /** Goes on from where the copy stands, in its own mode or another one. */
   readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
+  /** What the copy draws by from then on. */
+  readonly seed?: number;
   /** Takes the copy back to an earlier point: what the world was then. */
   readonly past?: { readonly cut: Cut; readonly world: World };
 };

@@ -76,10 +76,13 @@ export class Worlds implements WorldsHandle {
       const past = at === undefined ? undefined : await origin.value.past(at);
       if (past?.ok === false) return past;
       if (past === undefined) await origin.value.flush();
-      const fork = this.#newFork({ ...(clock === undefined ? {} : { clock }), ...(past && { past: past.value }) });
+      const fork = this.#newFork({
+        ...(clock === undefined ? {} : { clock }),
+        ...(seed === undefined ? {} : { seed }),
+        ...(past && { past: past.value }),
+      });
       await this.#keeping(`world "${from}" could not be forked`, () => shelf.fork(from, name, fork));
-      // Else opened by the first who asks for it.
-      if (seed !== undefined) await this.open(name).turn((turn) => turn.execute({ type: "ConfigureWorld", settings: { seed } }));
+      // Opened by the first who asks for it.
       return accept(this.#info(name));
     });
   }
@@ -144,7 +147,10 @@ export class Worlds implements WorldsHandle {
     const { id, seq } = hosted.value.history();
     if (newest?.historyId === id && newest.seq === seq && newest.error === undefined) return accept(newest);
     const taken = await this.takeSnapshot(world, this.#freeName(world, `${BACKUP_PREFIX}${compactInstant(this.#options.wall())}`));
-    if (taken.ok) for (const { name } of backups().slice(0, -keep)) this.#options.shelf.removeSnapshot(world, name);
+    if (!taken.ok) return taken;
+    // The one that was just taken stays, whatever the host's clock says of its age.
+    const others = backups().filter(({ name }) => name !== taken.value.name);
+    for (const { name } of others.slice(0, Math.max(0, others.length + 1 - keep))) this.#options.shelf.removeSnapshot(world, name);
     return taken;
   }
 
@@ -187,9 +193,9 @@ export class Worlds implements WorldsHandle {
     return refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world}"`);
   }
 
-  #newFork({ clock, past }: { clock?: NonNullable<ForkRequest["clock"]>; past?: NonNullable<Fork["past"]> }): Fork {
+  #newFork({ clock, ...rest }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<Fork, "seed" | "past">): Fork {
     const { newId, wall } = this.#options;
-    return { historyId: newId(), clock: { ...clock, wallNow: wall() }, ...(past === undefined ? {} : { past }) };
+    return { historyId: newId(), clock: { ...clock, wallNow: wall() }, ...rest };
   }
 
   #freeName(world: string, name: string): string {

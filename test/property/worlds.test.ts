@@ -58,7 +58,7 @@ test("a fork that is told what its origin is told lives the same life", async ()
         expect(await stateOf(forked)).toBe(await stateOf(origin));
       });
     }),
-    25,
+    15,
   );
 });
 
@@ -87,7 +87,7 @@ test("nothing that happens in a fork is seen in its origin, nor the other way ro
         }
       });
     }),
-    20,
+    15,
   );
 });
 
@@ -117,7 +117,7 @@ test("a fork with another seed draws differently from then on, and the same agai
         expect(JSON.parse(await stateOf(origin)).world.seed).toBe(DRAWN.seed);
       });
     }),
-    20,
+    15,
   );
 });
 
@@ -143,7 +143,7 @@ test("a fork that advances by a and then by b comes to what one comes to that ad
         expect(await stateOf(inSteps)).toBe(await stateOf(atOnce));
       });
     }),
-    20,
+    15,
   );
 });
 

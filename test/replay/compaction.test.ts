@@ -130,7 +130,7 @@ test("a world that forgets stays what it is, and so does every point of what is 
         });
       },
     ),
-    25,
+    20,
   );
 });
 
@@ -163,7 +163,7 @@ test("history that is forgotten is refused, up to the point that it now begins w
         await expectFork(shelved, "oldest", { asked: forgotten, seq: forgotten }, { events, forgotten, horizon });
       });
     }),
-    25,
+    20,
   );
 });
 
@@ -195,7 +195,7 @@ test("a world that has forgotten is forked at its head, kept and restored like a
         for (const { differences } of await shelved.verify("default", "fork")) expect(differences).toEqual([]);
       });
     }),
-    15,
+    12,
   );
 });
 

@@ -57,7 +57,7 @@ async function handOn(shelved: ShelvedDouble, look: (imported: Double, out: stri
   try {
     const out = `${sender.path}/handed-on.sqlite`;
     await shelved.double().world.flush();
-    exportWorld(shelved.directory, "default", out);
+    await exportWorld(shelved.directory, "default", out);
     expect(await importWorld(out, receiver.path, "default")).toMatchObject({ ok: true, differences: [] });
     const imported = await openShelvedDouble(receiver.path, AS_IT_IS);
     try {
@@ -168,8 +168,8 @@ test("what does not verify is not imported, and a name that is taken stays whose
   try {
     await createProject(shelved.double());
     const out = `${receiver.path}/handed-on.sqlite`;
-    exportWorld(shelved.directory, "default", out);
-    expect(() => exportWorld(shelved.directory, "default", out)).toThrow(/is there already/);
+    await exportWorld(shelved.directory, "default", out);
+    await expect(exportWorld(shelved.directory, "default", out)).rejects.toThrow(/is there already/);
     await importWorld(out, `${receiver.path}/data`, "first");
     const first = readFileSync(`${receiver.path}/data/worlds/first.sqlite`);
     await expect(importWorld(out, `${receiver.path}/data`, "first")).rejects.toThrow(/there is a world "first"/);

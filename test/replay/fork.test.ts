@@ -72,7 +72,7 @@ test("a fork is what its origin was at that point: its state, its events, its op
         expect(await stateOf(shelved.double())).toBe(before);
       });
     }),
-    40,
+    25,
   );
 });
 
@@ -93,7 +93,7 @@ test("a fork at the head equals its origin byte for byte, and goes on by the sam
         for (const { differences } of await shelved.verify("fork")) expect(differences).toEqual([]);
       });
     }),
-    30,
+    20,
   );
 });
 

@@ -564,6 +564,6 @@ test("whatever happens to a world, and however often it is stopped and started, 
         await shelved.end();
       }
     }),
-    50,
+    30,
   );
 });

@@ -1,0 +1,32 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { standin } from "../support/process.ts";
+import { newDirectory, start } from "../support/running.ts";
+
+test("a server keeps its world every so often, drops what is too old, and a backup is a world that can be restored", async () => {
+  const data = newDirectory();
+  const server = await start(data, ["--clock", "manual", "--seed", "1", "--backup-every", "1s", "--keep-backups", "2"]);
+  const backups = async (): Promise<string[]> =>
+    (await server.sim("GET", "/snapshots")).body.snapshots.filter(({ kind }: any) => kind === "backup").map(({ name }: any) => name);
+  const seen = new Set<string>();
+  // Something happens between any two of them, so that each is another one.
+  await vi.waitUntil(
+    async () => {
+      await server.api("POST", "/api_keys", { key_name: `key-${seen.size}` });
+      for (const name of await backups()) seen.add(name);
+      return seen.size >= 4;
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  const [oldest, ...others] = await backups();
+  expect(others.length).toBeLessThanOrEqual(1);
+  expect([...seen].indexOf(oldest ?? "")).toBeGreaterThan(0);
+  expect(readdirSync(join(data, "snapshots/default")).length).toBeLessThanOrEqual(3);
+  await server.kill("SIGTERM");
+  const [kept = ""] = readdirSync(join(data, "snapshots/default"));
+  expect(await standin(["verify", join(data, "snapshots/default", kept)])).toMatchObject({ code: 0, stderr: "" });
+  const restored = await standin(["snapshots", "restore", kept.replace(/\.sqlite$/, ""), "--data", data]);
+  expect(restored).toMatchObject({ code: 0, stderr: "" });
+  expect(server.stderr()).toContain("backup backup-");
+});

@@ -1,0 +1,219 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verify } from "../support/damage.ts";
+import { API_KEY } from "../support/double.ts";
+import { copyWorlds, expectWhole, makeLargeWorld, type Seen, see } from "../support/kills.ts";
+import { launch, standin, temporaryDirectory, toItsEnd } from "../support/process.ts";
+import { newDirectory, type Running, start } from "../support/running.ts";
+import { mountSmallDisk, withLimitedFiles } from "../support/small-disk.ts";
+
+const WORLD = "worlds/default.sqlite";
+const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
+/** What a full disk is called, by the operating system and by SQLite. */
+const NO_ROOM = /ENOSPC|EFBIG|no space left|file too large|disk is full|disk I\/O error/i;
+const KIB = 1_024;
+
+const template = temporaryDirectory();
+beforeAll(() => makeLargeWorld(template.path, 400));
+afterAll(() => template.remove());
+
+/** What takes room, and how it is undone. */
+type Work = {
+  readonly run: (server: Running) => Promise<{ status: number; body: any }>;
+  readonly undo: (server: Running) => Promise<unknown>;
+};
+
+const WORKS: Readonly<Record<string, Work>> = {
+  "a snapshot": {
+    run: (server) => server.sim("POST", "/snapshots", { name: "more" }),
+    undo: (server) => server.sim("DELETE", "/snapshots/more"),
+  },
+  "a fork at the head": {
+    run: (server) => server.sim("POST", "/worlds", { name: "more" }),
+    undo: (server) => server.sim("DELETE", "/worlds/more"),
+  },
+  "a fork in the past, with a seed of its own": {
+    run: (server) => server.sim("POST", "/worlds", { name: "more", at: 500, seed: 4711 }),
+    undo: (server) => server.sim("DELETE", "/worlds/more"),
+  },
+  "a restore": {
+    run: (server) => server.sim("POST", "/snapshots/kept/restore", {}),
+    undo: async (server) => {
+      const { snapshots } = (await server.sim("GET", "/snapshots")).body;
+      for (const { name, kind } of snapshots) if (kind === "automatic") await server.sim("DELETE", `/snapshots/${name}`);
+    },
+  },
+};
+
+describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
+  test("is refused where files may not grow so large, changes nothing, and works where they may", async () => {
+    const data = await withSnapshot(newDirectory());
+    const half = statSync(join(data, WORLD)).size / 2;
+    const limited = await start(data, [], { key: API_KEY, prefix: withLimitedFiles(half) });
+    const before = await everything(limited, data);
+    expectNoRoom(await run(limited));
+    expect(await everything(limited, data)).toEqual(before);
+    expect(await limited.kill("SIGTERM"), limited.stderr().slice(-2_000)).toBe(0);
+
+    const server = await start(data, [], { key: API_KEY });
+    expect(await everything(server, data)).toEqual(before);
+    expect((await run(server)).status).toBeLessThan(300);
+    await expectWhole(server, data);
+  });
+
+  test("on a disk with little room is made whole or refused, however little it is; what is refused has changed nothing", async (context) => {
+    const disk = mountSmallDisk(context, 16);
+    const data = await withSnapshot(join(disk.path, "data"));
+    const size = statSync(join(data, WORLD)).size;
+    const server = await start(data, [], { key: API_KEY });
+    const outcomes: string[] = [];
+    for (const room of [
+      0,
+      16 * KIB,
+      size / 2,
+      size - 8 * KIB,
+      size,
+      size + 16 * KIB,
+      size + 40 * KIB,
+      size + 80 * KIB,
+      size + 200 * KIB,
+      size + 1_000 * KIB,
+      size + 6_000 * KIB,
+    ]) {
+      disk.leave();
+      await undo(server);
+      const before = await everything(server, data);
+      disk.leave(room);
+      const answer = await run(server);
+      const what = `with room for ${room} bytes beside a world of ${size}: ${JSON.stringify(answer.body)}`;
+      if (answer.status >= 300) {
+        expectNoRoom(answer, what);
+        expect(await everything(server, data), what).toEqual(before);
+      }
+      outcomes.push(answer.status < 300 ? "made" : "refused");
+      disk.leave();
+      await expectWhole(server, data);
+    }
+    expect([...new Set(outcomes)], outcomes.join(" ")).toEqual(["refused", "made"]);
+  });
+});
+
+test("forgetting on a disk without room is refused, the world goes on, and it works when there is room", async (context) => {
+  const disk = mountSmallDisk(context, 16);
+  const data = await withSnapshot(join(disk.path, "data"));
+  const server = await start(data, [], { key: API_KEY });
+  const before = await everything(server, data);
+  disk.leave(0);
+  expectNoRoom(await server.sim("POST", "/compact", { keep: "1h" }));
+  expect(await everything(server, data)).toEqual(before);
+  disk.leave();
+  const { status, body } = await server.sim("POST", "/compact", { keep: "1h" });
+  expect([status, body.forgotten_seq > 0]).toEqual([200, true]);
+  const after = await see(server);
+  expect(after).toEqual({ ...before.world, journal: before.world.journal.slice(body.forgotten_seq) });
+  await expectWhole(server, data);
+});
+
+test("an export to a disk without room ends with a sentence that says so, and leaves nothing there", async (context) => {
+  const disk = mountSmallDisk(context, 4);
+  const data = await withSnapshot(newDirectory());
+  const before = readFileSync(join(data, WORLD));
+  const out = join(disk.path, "out.sqlite");
+  for (const room of [0, before.length / 2, before.length - 8 * KIB]) {
+    disk.leave(room);
+    const ended = await standin(["export", data, "--out", out]);
+    expect({ room, ...ended }).toEqual({ room, code: 1, stdout: "", stderr: expect.stringMatching(/^standin: [^\n]*\n$/) });
+    expect(ended.stderr).toMatch(NO_ROOM);
+    expect(readdirSync(disk.path)).toEqual(["ballast"]);
+  }
+  disk.leave();
+  expect((await standin(["export", data, "--out", out])).code).toBe(0);
+  expect(await verify(out)).toBeUndefined();
+  expect(readFileSync(join(data, WORLD)).equals(before)).toBe(true);
+});
+
+test("an import into a directory without room ends with a sentence that says so, and leaves no world there", async (context) => {
+  const disk = mountSmallDisk(context, 4);
+  const data = join(disk.path, "data");
+  const file = join(template.path, WORLD);
+  disk.leave(statSync(file).size / 2);
+  const ended = await standin(["import", file, "--data", data]);
+  expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^standin: [^\n]*\n$/) });
+  expect(ended.stderr).toMatch(NO_ROOM);
+  expect(readdirSync(join(data, "worlds"))).toEqual([]);
+  disk.leave();
+  expect((await standin(["import", file, "--data", data])).code).toBe(0);
+  expect(await verify(join(data, WORLD))).toBeUndefined();
+});
+
+test("the file of an older release is left as it is where there is no room to upgrade it, and upgraded when there is", async (context) => {
+  const disk = mountSmallDisk(context, 2);
+  const data = join(disk.path, "data");
+  mkdirSync(join(data, "worlds"), { recursive: true });
+  copyFileSync(OLD_FILE, join(data, WORLD));
+  // Room for the lock and what SQLite keeps beside an open file, not for a second one.
+  disk.leave(120 * KIB);
+  const ended = await toItsEnd(launch(["serve", "--data", data, "--port", "0", "--json", "--log-level", "silent"]));
+  expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^standin: [^\n]*\n$/) });
+  expect(ended.stderr).toMatch(NO_ROOM);
+  expect(readFileSync(join(data, WORLD)).equals(readFileSync(OLD_FILE))).toBe(true);
+  disk.leave();
+  const server = await start(data, [], { key: API_KEY });
+  expect((await server.sim("GET", "/snapshots")).body.snapshots).toHaveLength(1);
+  await expectWhole(server, data);
+});
+
+test("a server whose backups find no room says so in its log, goes on, and makes them when there is", async (context) => {
+  const disk = mountSmallDisk(context, 16);
+  const data = await withSnapshot(join(disk.path, "data"));
+  disk.leave(400 * KIB);
+  const server = await start(data, ["--backup-every", "1s"], { key: API_KEY });
+  const logged = (pattern: RegExp) =>
+    new Promise<void>((found) => {
+      const look = () => {
+        if (pattern.test(server.stderr())) found();
+      };
+      server.process.stderr?.on("data", look);
+      look();
+    });
+  await logged(/a backup failed/);
+  expect(server.stderr()).toMatch(NO_ROOM);
+  expect((await server.sim("GET", "/snapshots")).body.snapshots).toHaveLength(1);
+  expect((await server.sim("GET", "/state")).status).toBe(200);
+  disk.leave();
+  await logged(/"msg":"backup backup-|backup backup-/);
+  const { snapshots } = (await server.sim("GET", "/snapshots")).body;
+  expect(snapshots.map(({ kind }: any) => kind)).toEqual(["manual", "backup"]);
+});
+
+/** The world, and a snapshot of it from before its last change. */
+async function withSnapshot(data: string): Promise<string> {
+  copyWorlds(template.path, data);
+  const server = await start(data, [], { key: API_KEY });
+  expect((await server.sim("POST", "/snapshots", { name: "kept" })).status).toBe(201);
+  expect((await server.api("POST", "/api_keys", { key_name: "since then" })).status).toBe(200);
+  expect(await server.kill("SIGTERM")).toBe(0);
+  return data;
+}
+
+/** What a server tells, and which files there are. */
+async function everything(server: Running, data: string): Promise<{ world: Seen; worlds: unknown; snapshots: unknown; files: string[] }> {
+  const { worlds } = (await server.sim("GET", "/worlds")).body;
+  const { snapshots } = (await server.sim("GET", "/snapshots")).body;
+  const files = ["worlds", "snapshots"].flatMap((folder) => readdirSync(join(data, folder), { recursive: true }) as string[]);
+  return {
+    world: await see(server),
+    worlds: worlds.map(({ name, seq }: any) => [name, seq]),
+    snapshots: snapshots.map(({ name, seq, history_id, error }: any) => [name, seq, history_id, error]),
+    files: files.filter((file) => !/-(wal|shm)$/.test(file)).sort(),
+  };
+}
+
+function expectNoRoom({ status, body }: { status: number; body: any }, what = ""): void {
+  expect({ status, code: body.code, message: body.message }, what).toEqual({
+    status: 503,
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringMatching(NO_ROOM),
+  });
+}

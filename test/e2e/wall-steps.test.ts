@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { MIGRATIONS_FOLDER, memoryShelf } from "../../src/compose.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import type { Shelf } from "../../src/worlds/shelf.ts";
+import { createDouble, createProject, type Double, START } from "../support/double.ts";
+import { newDirectory } from "../support/running.ts";
+
+const SECOND = 1_000;
+const DAY = 86_400_000;
+/** The host's clock, when a test begins. */
+const WALL = Date.parse("2026-06-01T12:00:00Z");
+
+// Only what the clock shows is in the test's hand; timers and turns go on as ever.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: WALL });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The host's clock moves on, or is set. */
+const passes = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+const SHELVES: Readonly<Record<string, () => Shelf>> = {
+  "in files": () => {
+    const directory = new DataDirectory(newDirectory(), MIGRATIONS_FOLDER);
+    onTestFinished(() => directory.release());
+    return directory;
+  },
+  "in memory": () => memoryShelf(),
+};
+const MODES = [
+  { name: "real", mode: "real", factor: 1 },
+  { name: "60x", mode: "scaled", factor: 60 },
+] as const;
+const STEPS = [-DAY, 0, DAY];
+const shown = (step: number) => (step === 0 ? "stays" : `steps ${step < 0 ? "back" : "forth"}`);
+
+const scenes = Object.keys(SHELVES).flatMap((shelf) =>
+  MODES.flatMap((clock) => STEPS.flatMap((before) => STEPS.map((after) => ({ shelf, clock, before, after })))),
+);
+
+describe.each(
+  scenes.map((scene) => ({
+    ...scene,
+    name: `${scene.shelf}, ${scene.clock.name}: the host's clock ${shown(scene.before)} before and ${shown(scene.after)} after`,
+  })),
+)("$name", ({ shelf, clock: { mode, factor }, before, after }) => {
+  const open = async () => {
+    const kept = (SHELVES[shelf] as () => Shelf)();
+    const double = await createDouble({ shelf: kept, clock: { mode, factor } });
+    onTestFinished(() => double.close());
+    await createProject(double);
+    passes(10 * SECOND);
+    return { double, kept };
+  };
+
+  test("a world's own clock never goes back, and goes on when the host has caught up", async () => {
+    const { double } = await open();
+    let latest = await now(double);
+    for (const step of [before, SECOND, after, SECOND, before, SECOND]) {
+      passes(step);
+      const read = await now(double);
+      expect(read).toBeGreaterThanOrEqual(latest);
+      latest = read;
+    }
+    vi.setSystemTime(WALL + 10 * DAY);
+    const caughtUp = await now(double);
+    passes(SECOND);
+    expect((await now(double)) - caughtUp).toBe(SECOND * factor);
+    await expectSound(double);
+  });
+
+  test("a restored world goes on from the instant of its snapshot, at its own pace", async () => {
+    const { double } = await open();
+    const taken = await now(double);
+    const { snapshot } = (await double.sim("POST", "/snapshots", { name: "kept" })).body;
+    expect(Date.parse(snapshot.now)).toBe(taken);
+    passes(before);
+    passes(20 * SECOND);
+    const beforeRestore = await now(double);
+    expect((await double.sim("POST", "/snapshots/kept/restore", {})).status).toBe(200);
+    expect(await now(double)).toBe(taken);
+    await expectPace(double, taken, factor, after);
+    const { snapshots } = (await double.sim("GET", "/snapshots")).body;
+    const former = snapshots.find(({ kind }: any) => kind === "automatic");
+    expect(Date.parse(former.now)).toBe(beforeRestore);
+    await expectSound(double);
+  });
+
+  test.each(["at the head", "in the past"])("a world that was forked %s goes on from there, and the other one as it did", async (where) => {
+    const { double } = await open();
+    const past = START + 5 * SECOND;
+    passes(before);
+    passes(20 * SECOND);
+    const head = await now(double);
+    const at = where === "at the head" ? {} : { at: new Date(past).toISOString() };
+    const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
+    expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the head" ? head : past]);
+    const side = inWorld(double, "side");
+    expect(await now(double)).toBe(head);
+    await expectPace(side, where === "at the head" ? head : past, factor, after);
+    expect(await now(double)).toBeGreaterThanOrEqual(head);
+    await expectSound(double);
+    await expectSound(side);
+  });
+});
+
+test.each(STEPS)("over a restart with a step of the host's clock by %d ms, no world's clock goes back", async (step) => {
+  const directory = new DataDirectory(newDirectory(), MIGRATIONS_FOLDER);
+  onTestFinished(() => directory.release());
+  const open = (clock: { clock?: { mode: "real"; factor: 1 } }) => createDouble({ shelf: directory, ...clock });
+  let double = await open({ clock: { mode: "real", factor: 1 } });
+  await createProject(double);
+  passes(10 * SECOND);
+  await double.sim("POST", "/worlds", { name: "side" });
+  passes(10 * SECOND);
+  const worlds = () => [double, inWorld(double, "side")] as const;
+  const [first, side] = await Promise.all(worlds().map(now));
+  await double.close();
+  passes(step);
+  double = await open({ clock: { mode: "real", factor: 1 } });
+  for (const [index, latest] of [first, side].entries()) {
+    const world = worlds()[index] as Double;
+    expect(await now(world)).toBe((latest as number) + Math.max(0, step));
+  }
+  vi.setSystemTime(WALL + 10 * DAY);
+  const [caughtUp] = await Promise.all(worlds().map(now));
+  passes(SECOND);
+  expect((await now(double)) - (caughtUp as number)).toBe(SECOND);
+  await double.close();
+});
+
+type Clocked = Pick<Double, "sim">;
+
+/** From `from` on it goes at its pace, whatever the host's clock has done before; where that steps back now, it waits for it. */
+async function expectPace(world: Clocked, from: number, factor: number, step: number): Promise<void> {
+  passes(SECOND);
+  expect(await now(world)).toBe(from + SECOND * factor);
+  passes(step);
+  expect(await now(world)).toBe(from + (SECOND + Math.max(0, step)) * factor);
+  passes(Math.abs(step) + SECOND);
+  expect(await now(world)).toBe(from + (SECOND + step + Math.abs(step) + SECOND) * factor);
+}
+
+async function now(world: Clocked): Promise<number> {
+  const { status, body } = await world.sim("GET", "/clock");
+  expect(status).toBe(200);
+  return Date.parse(body.now);
+}
+
+async function expectSound(world: Clocked): Promise<void> {
+  const { events } = (await world.sim("GET", "/events?limit=10000")).body;
+  expect(events.filter(({ at }: any, index: number) => index > 0 && at < events[index - 1].at)).toEqual([]);
+  expect((await world.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
+}
+
+function inWorld(double: Double, name: string): Clocked {
+  return {
+    async sim(method, path, body) {
+      const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+      const response = await double.fetch(new Request(`http://localhost/w/${name}/_sim${path}`, { method, ...content }));
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+  };
+}
