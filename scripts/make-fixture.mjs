@@ -1,4 +1,4 @@
-// Makes a fixture of the present state for test/replay: a world's file and its journal, with an event of every kind in them.
+// Makes a fixture of the present state for test/replay: a world's file and its journal, with an event of nearly every kind in them.
 // Usage: npm run build && node scripts/make-fixture.mjs test/replay/fixtures/<version>
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,11 +8,26 @@ import { join } from "node:path";
 const [target] = process.argv.slice(2);
 if (target === undefined) throw new Error("usage: node scripts/make-fixture.mjs <directory>");
 const data = mkdtempSync(join(tmpdir(), "standin-fixture-"));
-const args = ["--data", data, "--port", "0", "--json", "--clock", "manual", "--seed", "7", "--start-at", "2026-01-01T00:00:00Z"];
-const server = spawn(process.execPath, ["dist/standin.js", "serve", ...args, "--api-key", "fixture-key"], {
-  stdio: ["ignore", "pipe", "inherit"],
-});
-const { api_url, control_url } = JSON.parse(await new Promise((resolve) => server.stdout.once("data", (line) => resolve(String(line)))));
+
+/** A server on the directory of the fixture; gives what it says of itself, and how to end it. */
+const serve = async (...flags) => {
+  const server = spawn(
+    process.execPath,
+    ["dist/standin.js", "serve", "--data", data, "--port", "0", "--json", "--api-key", "fixture-key", ...flags],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const line = await new Promise((resolve) => server.stdout.once("data", resolve));
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const end = () => {
+    server.kill("SIGTERM");
+    return ended;
+  };
+  return { ...JSON.parse(String(line)), end };
+};
+
+let { api_url, control_url, end } = await serve("--clock", "manual", "--seed", "7", "--start-at", "2026-01-01T00:00:00Z");
 
 const call = async (url, method, body, expected) => {
   const headers = { Authorization: "Bearer fixture-key", "Content-Type": "application/json" };
@@ -83,10 +98,15 @@ await advance("1d");
 await api("POST", "/projects", { project: { name: "left in the middle" } });
 await activity({ at: "2026-02-01T00:00:00.000Z" }, dev.endpoints[0].id);
 
+// Started again in another way, which is an event too.
+await end();
+({ api_url, control_url, end } = await serve("--operations", "immediate"));
+await api("POST", "/projects", { project: { name: "at once" } });
+await advance("1h");
+
 const events = (await sim("GET", "/events?limit=10000")).events;
 const state = await sim("GET", "/state");
-server.kill("SIGTERM");
-await new Promise((resolve) => server.once("exit", resolve));
+await end();
 mkdirSync(target, { recursive: true });
 cpSync(join(data, "worlds/default.sqlite"), join(target, "world.sqlite"));
 writeFileSync(join(target, "state.json"), `${JSON.stringify(state, undefined, 1)}\n`);

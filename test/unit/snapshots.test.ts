@@ -268,6 +268,18 @@ test.each(SHELVES)("%s: snapshots are listed oldest first", async (kind) => {
   expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["c", "a", "b"]);
 });
 
+test.each(SHELVES)(
+  "%s: what was before a restore was kept when it was restored, however long nothing had happened before",
+  async (kind) => {
+    const double = (await createKept(kind)).double();
+    await createProject(double);
+    const { created_at } = (await keep(double, "kept")).body.snapshot;
+    await vi.waitUntil(() => Date.now() > Date.parse(created_at) + 50);
+    const { former_kept_as } = (await restore(double, "kept")).body;
+    expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["kept", former_kept_as]);
+  },
+);
+
 test.each(SHELVES)("%s: snapshots are there after a restart of the server, and restore the world", async (kind) => {
   const kept = await createKept(kind);
   await createProject(kept.double());
