@@ -87,11 +87,12 @@ export class Caller {
     let answer: Answer;
     try {
       world = worldOf(context);
-      const { name } = world;
+      // Counted anew where time has gone back.
+      const history = this.#rates && world.history().id;
       answer = await world.turn((turn) => {
         try {
           const caller = authenticate(turn, context);
-          const limited = this.#rates?.refuse(`${name} ${caller.account.id} ${context.req.method} ${context.req.routePath}`, turn.now);
+          const limited = this.#rates?.refuse(`${history} ${caller.account.id} ${context.req.method} ${context.req.routePath}`, turn.now);
           if (limited !== undefined) return limited;
           return look(turn, caller);
         } catch (error) {

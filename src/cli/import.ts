@@ -24,6 +24,9 @@ Examples:
       const { importWorld } = await import("./history.ts");
       const { to } = await importWorld(file, data, world);
       if (json === true) process.stdout.write(`${JSON.stringify({ world, seq: to })}\n`);
-      else process.stdout.write(`world "${world}" of ${data} stands at event ${to}; its keys: standin keys list --data ${data}\n`);
+      else
+        process.stdout.write(
+          `world "${world}" of ${data} stands at event ${to}; its keys: standin keys list --data ${data}${world === "default" ? "" : ` --world ${world}`}\n`,
+        );
     });
 }

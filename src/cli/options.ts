@@ -4,6 +4,7 @@ import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from 
 import { parseDuration, type SimTime } from "../platform/time.ts";
 import { type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
 import type { Point } from "../simulation/replay.ts";
+import { WORLD_NAME, WORLD_NAME_RULE } from "../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 
 export const DEFAULT_DATA = "./.standin";
@@ -28,7 +29,12 @@ export function dataOption(): Option {
 }
 
 export function worldOption(): Option {
-  return option("--world <name>", "which of its worlds").default("default");
+  return option("--world <name>", "which of its worlds").argParser(worldName).default("default");
+}
+
+function worldName(text: string): string {
+  if (WORLD_NAME.test(text)) return text;
+  throw new InvalidArgumentError(`It ${WORLD_NAME_RULE}.`);
 }
 
 export function jsonOption(): Option {

@@ -42,7 +42,8 @@ export async function withStoredWorld<T>({ data, world }: Target, use: (call: Ca
 export async function restoreStoredWorld({ data, world }: Target, name: string): Promise<string> {
   const directory = openDirectory(data);
   try {
-    if (!directory.hasSnapshot(world, name)) throw new CliError(`there is no snapshot "${name}" of world "${world}"`);
+    if (!directory.snapshots(world).some((snapshot) => snapshot.name === name))
+      throw new CliError(`there is no snapshot "${name}" of world "${world}"`);
     const former = freeName(`${AUTOMATIC_PREFIX}before-restore`, (taken) => directory.hasSnapshot(world, taken));
     const fork = { historyId: randomUUID(), clock: { wallNow: Date.now() } };
     await opening(() => directory.restore(world, name, former, fork));

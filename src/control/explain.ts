@@ -3,7 +3,7 @@ import { findReachable } from "../platform/activity.ts";
 import { delaySeconds, idleSince, suspendDueAt } from "../platform/autosuspend.ts";
 import type { ActivePhase, Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { expectedReady, type Operation, unfinishedOperations } from "../platform/operation.ts";
+import { blockersOf, expectedEnds, type Operation, unfinishedOperations } from "../platform/operation.ts";
 import { refuse } from "../platform/refusals.ts";
 import { SECOND } from "../platform/time.ts";
 import { profileOf } from "../platform/world.ts";
@@ -25,7 +25,11 @@ const MAX_EVENTS = 1_000;
 /** Why a compute is as it is, what it waits for, what woke it, when it goes to sleep, and whether it can be changed. */
 export function explainEndpoint(look: Look, endpointId: string) {
   const compute = found(findReachable(look.world, endpointId));
-  const events = look.eventsAbout(endpointId, MAX_EVENTS);
+  // Of its life, so that thousands of queries do not hide it; of its use, as far back as it is likely to matter.
+  const bySeq = new Map(
+    [...look.eventsAbout(endpointId, MAX_EVENTS, true), ...look.eventsAbout(endpointId, MAX_EVENTS)].map((event) => [event.seq, event]),
+  );
+  const events = [...bySeq.values()].sort((a, b) => b.seq - a.seq);
   const reasons = [
     explainState(look, compute, events),
     ...explainPending(look, compute),
@@ -39,40 +43,56 @@ export function explainEndpoint(look: Look, endpointId: string) {
 /** What asked for an operation, what it waited for, how long it takes, and what came of it. */
 export function explainOperation(look: Look, operationId: string) {
   const events = [...look.eventsAbout(operationId, MAX_EVENTS)].reverse();
-  const scheduled = newest(events, "OperationScheduled", ({ operation }) => operation.id === operationId);
-  if (scheduled === undefined) return found(refuse("OPERATION_NOT_FOUND", `operation "${operationId}" not found`));
-  const { operation } = scheduled;
+  const scheduled = newest(events, "OperationScheduled", (event) => event.operation.id === operationId);
+  const operation = look.operation(operationId) ?? scheduled?.operation;
+  if (operation === undefined) return found(refuse("OPERATION_NOT_FOUND", `operation "${operationId}" not found`));
+  const decision = scheduled === undefined ? [] : decisionOf(look, scheduled);
+  const activity = decision.find((event): event is EventOf<"ActivityRecorded"> => event.type === "ActivityRecorded");
+  const cause = activity ?? decision.find((event) => event.seq === scheduled?.decision);
   const reasons: Reason[] = [
     {
       about: "state",
-      text: `${describe(operation)} was scheduled at ${instant(scheduled.at)}, ${askedBy(operation, activityOf(look, scheduled))}`,
-      proof: [...decisionOf(look, scheduled), scheduled].filter((event, index, all) => all.indexOf(event) === index),
+      text: `${name(operation)} was scheduled at ${instant(operation.createdAt)}, ${askedBy(operation, activity)}`,
+      proof: [...some(cause), ...some(scheduled)],
     },
+    explainCourse(look, operation, events),
   ];
-  const { state } = look.world.operations.get(operationId) ?? operation;
-  for (const event of events) {
-    if (event.type === "OperationStarted") {
-      const waitedMs = event.at - scheduled.at;
-      reasons.push({
+  const { action, projectId, state } = operation;
+  return { operation_id: operationId, project_id: projectId, action, status: state.status, ...render(look, reasons) };
+}
+
+function explainCourse(look: Look, operation: Operation, events: readonly RecordedEvent[]): Reason {
+  const { state, createdAt } = operation;
+  const started = newest(events, "OperationStarted");
+  const waited = (startedAt: number) => (startedAt > createdAt ? `it waited ${startedAt - createdAt} ms for others, ` : "it ");
+  switch (state.status) {
+    case "finished": {
+      const finished = newest(events, "OperationFinished");
+      const text =
+        state.startedAt === state.finishedAt && operation.durationMs === 0 && started === undefined
+          ? `it was finished at once`
+          : `${waited(state.startedAt)}ran from ${instant(state.startedAt)} and was finished at ${instant(state.finishedAt)}`;
+      return {
         about: "state",
-        text: `it waited ${waitedMs} ms for the ones before it and has run since ${instant(event.at)}`,
-        proof: [event],
-      });
+        text,
+        proof: [
+          ...some(started),
+          ...(finished === undefined ? some(newest(events, "OperationScheduled")) : [finished, ...effects(look, finished)]),
+        ],
+      };
     }
-    if (event.type === "OperationFinished")
-      reasons.push({ about: "state", text: `it finished at ${instant(event.at)}`, proof: [event, ...effects(look, event)] });
-    if (event.type === "OperationCancelled") {
-      reasons.push({
+    case "cancelled":
+      return {
         about: "state",
-        text: `it was cancelled at ${instant(event.at)}, because what it concerned was deleted`,
-        proof: [event],
-      });
-    }
+        text: `it was cancelled at ${instant(state.cancelledAt)}, because what it concerned was deleted`,
+        proof: some(newest(events, "OperationCancelled")),
+      };
+    case "running":
+    case "scheduling":
+      return explainUnfinished(look, operation);
+    default:
+      return state satisfies never;
   }
-  if (look.world.operations.get(operationId) !== undefined) reasons.push(explainUnfinished(look, { ...operation, state }));
-  const last = events.at(-1);
-  const status = last?.type === "OperationFinished" ? "finished" : last?.type === "OperationCancelled" ? "cancelled" : state.status;
-  return { operation_id: operationId, project_id: operation.projectId, action: operation.action, status, ...render(look, reasons) };
 }
 
 function render({ now }: Look, reasons: readonly Reason[]) {
@@ -80,7 +100,7 @@ function render({ now }: Look, reasons: readonly Reason[]) {
   return {
     at: instant(now),
     summary: `${reasons.map(({ text }) => text).join(". ")}.`,
-    reasons: reasons.map(({ about, text, proof }) => ({ about, text, events: proof.map(({ seq }) => seq) })),
+    reasons: reasons.map(({ about, text, proof }) => ({ about, text, events: [...new Set(proof.map(({ seq }) => seq))] })),
     events: [...proofs.values()].sort((a, b) => a.seq - b.seq).map((event) => record(event)),
   };
 }
@@ -97,34 +117,58 @@ function explainState(look: Look, compute: Compute, events: readonly RecordedEve
         proof: some(activated),
       };
     }
-    case "idle": {
-      const suspended = newest(events, "ComputeSuspended");
-      if (suspended === undefined) {
-        return {
-          about,
-          text: `${compute.id} is idle: it was made disabled and never started`,
-          proof: some(newest(events, "ComputeCreated")),
-        };
-      }
-      const last = newest(events, "ActivityRecorded", ({ seq }) => seq < suspended.seq);
-      const delayS = delaySeconds(profileOf(look.world), compute.suspendTimeoutSeconds);
-      const why = {
-        autosuspend: `nothing had used it since ${instant(compute.lastActiveAt ?? compute.startedAt ?? compute.createdAt)}, and its delay is ${delayS} s now`,
-        request: "a request suspended it, or a change of it did",
-        restart: "a restart suspended it",
-        activity: "it was suspended for a client that came",
-      }[suspended.cause];
-      return {
-        about,
-        text: `${compute.id} has been idle since ${instant(suspended.at)}: ${why}`,
-        proof: [...(suspended.cause === "autosuspend" ? some(last) : []), suspended],
-      };
-    }
+    case "idle":
+      return explainIdle(look, compute, events);
     case "init":
       return { about, text: `${compute.id} is new and has not started yet`, proof: some(newest(events, "ComputeCreated")) };
     default:
       return phase satisfies never;
   }
+}
+
+function explainIdle(look: Look, compute: Compute, events: readonly RecordedEvent[]): Reason {
+  const about = "state";
+  const suspended = newest(events, "ComputeSuspended");
+  const created = newest(events, "ComputeCreated");
+  if (suspended === undefined || compute.suspendedAt === undefined) {
+    const text =
+      compute.suspendedAt === undefined
+        ? `${compute.id} is idle: it was made disabled and has not been started`
+        : `${compute.id} has been idle since ${instant(compute.suspendedAt)}; what suspended it is forgotten, or lies far back`;
+    return { about, text, proof: some(created) };
+  }
+  const decision = decisionOf(look, suspended);
+  if (suspended.cause !== "autosuspend") {
+    const update = decision.find(({ type }) => type === "OperationFinished");
+    return {
+      about,
+      text: `${compute.id} has been idle since ${instant(suspended.at)}: a request suspended it, or changed it`,
+      proof: [...some(update), suspended],
+    };
+  }
+  const use = lastUse(events, suspended.seq);
+  // A client that came since then has moved its last activity; what it was before, only events tell.
+  const last = compute.lastActiveAt ?? 0;
+  const since = last <= suspended.at ? Math.max(last, compute.startedAt ?? compute.createdAt) : use.since;
+  const proof = since === use.since ? use.proof : undefined;
+  const unused = since === undefined ? "" : `: nothing had used it since ${instant(since)}, for ${(suspended.at - since) / SECOND} s`;
+  return { about, text: `${compute.id} has been idle since ${instant(suspended.at)}${unused}`, proof: [...some(proof), suspended] };
+}
+
+/** When a compute was used last in the life that lasts at `before`, and the event that tells of it: an activity, or the start itself. */
+function lastUse(events: readonly RecordedEvent[], before: number): { readonly since?: number; readonly proof?: RecordedEvent } {
+  const activated = newest(events, "ComputeActivated", ({ seq }) => seq < before);
+  if (activated === undefined) return {};
+  let use: { since: number; proof: RecordedEvent } = { since: activated.at, proof: activated };
+  for (const event of events) {
+    if (event.type !== "ActivityRecorded" || event.seq >= before) continue;
+    // What waited for the start is served from its end.
+    const servedAt = event.seq > activated.seq ? event.at : event.at + event.waitedMs === activated.at ? activated.at : undefined;
+    if (servedAt === undefined) continue;
+    const until = servedAt + (event.activity.kind === "connect" ? 0 : (event.activity.durationMs ?? 0));
+    if (until > use.since || (until === use.since && use.proof === activated)) use = { since: until, proof: event };
+  }
+  return use;
 }
 
 function explainPending(look: Look, compute: Compute): Reason[] {
@@ -137,10 +181,14 @@ function explainUnfinished(look: Look, operation: Operation): Reason {
   const about = "pending";
   const proof = look.eventsAbout(operation.id, 2);
   if (operation.state.status === "running") {
-    return { about, text: `${describe(operation)} runs and ends at ${instant(operation.state.dueAt)}`, proof };
+    return {
+      about,
+      text: `${name(operation)} runs until ${instant(operation.state.dueAt)}`,
+      proof,
+    };
   }
-  const before = unfinishedOperations(look.world, operation.projectId).filter(({ number }) => number < operation.number);
-  return { about, text: `${describe(operation)} waits for ${before.map(describe).join(", ")}`, proof };
+  const before = blockersOf(unfinishedOperations(look.world, operation.projectId), operation);
+  return { about, text: `${name(operation)} waits for ${before.map(name).join(", ")}`, proof };
 }
 
 function explainWake(events: readonly RecordedEvent[]): Reason[] {
@@ -153,10 +201,12 @@ function explainWake(events: readonly RecordedEvent[]): Reason[] {
 
 function explainSuspend(look: Look, compute: Compute, events: readonly RecordedEvent[]): Reason[] {
   const { phase } = compute;
-  if (phase.state !== "active" || phase.suspending) return [];
+  const isBeingSuspended = unfinishedOperations(look.world, compute.projectId).some(
+    ({ endpointId, action }) => endpointId === compute.id && action === "suspend_compute",
+  );
+  if (phase.state !== "active" || phase.suspending || isBeingSuspended) return [];
   const profile = profileOf(look.world);
   const delayS = delaySeconds(profile, compute.suspendTimeoutSeconds);
-  const last = newest(events, "ActivityRecorded");
   if (delayS === undefined) {
     const set =
       newest(events, "ComputeUpdated", ({ changes }) => changes.suspendTimeoutSeconds !== undefined) ?? newest(events, "ComputeCreated");
@@ -165,9 +215,11 @@ function explainSuspend(look: Look, compute: Compute, events: readonly RecordedE
   const since = idleSince(compute, phase);
   const dueAt = suspendDueAt(compute, profile);
   if (since === undefined || dueAt === undefined) return [explainTransactions(look, compute, phase, events)];
+  const use = lastUse(events, Number.POSITIVE_INFINITY);
   const busy = since > look.now ? `a query runs until ${instant(since)}` : `nothing has used it since ${instant(since)}`;
-  const text = `${busy}, and after ${delayS} s without activity it goes to sleep: at ${instant(dueAt)}, in ${(dueAt - look.now) / SECOND} s`;
-  return [{ about: "suspend", text, proof: some(last ?? newest(events, "ComputeActivated")) }];
+  const when = dueAt <= look.now ? "now" : `at ${instant(dueAt)}, in ${(dueAt - look.now) / SECOND} s`;
+  const text = `${busy}, and after ${delayS} s without activity it goes to sleep: ${when}`;
+  return [{ about: "suspend", text, proof: use.since === since ? some(use.proof) : [] }];
 }
 
 function explainTransactions(look: Look, compute: Compute, { openTransactions }: ActivePhase, events: readonly RecordedEvent[]): Reason {
@@ -176,12 +228,12 @@ function explainTransactions(look: Look, compute: Compute, { openTransactions }:
     .toArray()
     .filter((connection) => connection.inTransaction && !connection.waiting);
   const begun = open.flatMap(({ id }) => some(newest(events, "ActivityRecorded", ({ activity }) => activity.connectionId === id)));
-  const names = open.map(({ id }) => `"${id}"`).join(", ");
-  return {
-    about: "suspend",
-    text: `${openTransactions} open transactions keep it awake until they end: connection ${names}`,
-    proof: begun,
-  };
+  const ids = open.map(({ id }) => `"${id}"`).join(", ");
+  const text =
+    openTransactions === 1
+      ? `an open transaction keeps it awake until it ends: connection ${ids}`
+      : `${openTransactions} open transactions keep it awake until they end: connections ${ids}`;
+  return { about: "suspend", text, proof: begun };
 }
 
 /** C, D: whoever would schedule more operations gets 423 while some are unfinished. */
@@ -189,20 +241,20 @@ function explainChanges(look: Look, compute: Compute): Reason {
   const operations = unfinishedOperations(look.world, compute.projectId);
   if (operations.length === 0)
     return { about: "changes", text: "changes are accepted: its project has no unfinished operations", proof: [] };
-  const until = operations.reduce(
-    (latest, { endpointId, state }) =>
-      endpointId === undefined
-        ? Math.max(latest, state.status === "running" ? state.dueAt : latest)
-        : Math.max(latest, expectedReady(operations, endpointId, look.now)),
-    look.now,
-  );
+  const until = Math.max(...expectedEnds(operations, look.now));
+  // A start that follows by itself takes a time that is not drawn yet.
+  const about = operations.some(({ thenStart }) => thenStart) ? "until some time after" : "until";
   const proof = operations.flatMap(({ id }) => look.eventsAbout(id, 1));
-  const text = `changes of its project are answered 423 until about ${instant(until)}: ${operations.map(describe).join(", ")}`;
+  const text = `changes of its project are answered 423 ${about} ${instant(until)}: ${operations.map(describe).join(", ")}`;
   return { about: "changes", text, proof };
 }
 
-function describe({ action, endpointId, branchId, state }: Operation): string {
-  return `${action} of ${endpointId ?? branchId ?? "the project"} (${state.status})`;
+function name({ action, endpointId, branchId }: Operation): string {
+  return `${action} of ${endpointId ?? branchId ?? "the project"}`;
+}
+
+function describe(operation: Operation): string {
+  return `${name(operation)} (${operation.state.status})`;
 }
 
 function askedBy({ cause }: Operation, activity: EventOf<"ActivityRecorded"> | undefined): string {
@@ -222,15 +274,12 @@ function askedBy({ cause }: Operation, activity: EventOf<"ActivityRecorded"> | u
   }
 }
 
-/** What else was decided with an event: what asked for it stands there. */
-function decisionOf(look: Look, { decision, seq }: RecordedEvent): readonly RecordedEvent[] {
-  return seq === decision ? [] : look.events(decision - 1, 1);
+/** All that was decided together with an event, if it is near: what asked for it stands there. */
+function decisionOf(look: Look, { decision }: RecordedEvent): readonly RecordedEvent[] {
+  return look.events(decision - 1, MAX_DECISION).filter((event) => event.decision === decision);
 }
 
-function activityOf(look: Look, event: RecordedEvent): EventOf<"ActivityRecorded"> | undefined {
-  const [first] = decisionOf(look, event);
-  return first?.type === "ActivityRecorded" ? first : undefined;
-}
+const MAX_DECISION = 50;
 
 /** What came of an event in the same decision, for as long as that is next to it. */
 function effects(look: Look, { seq, decision }: RecordedEvent): readonly RecordedEvent[] {

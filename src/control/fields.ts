@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { END_OF_TIME, parseDuration } from "../platform/time.ts";
 import { parseClockSetting } from "../simulation/clock.ts";
-import { AUTOMATIC_PREFIX, BACKUP_PREFIX } from "../worlds/world-handle.ts";
+import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../worlds/world-handle.ts";
 
 /** `90s`, `10m`, `2h`, `7d` or milliseconds. */
 export const duration = z.union([z.string(), z.number()]).transform((text, context) => {
@@ -20,32 +20,32 @@ export const instant = z.iso
   .transform((text) => Date.parse(text))
   .refine((at) => at >= 0 && at <= END_OF_TIME, "must lie between the years 1970 and 9999");
 
+const POINT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event";
+
 /** A point in history: an event by its sequence number, or an instant. Both are included. */
-export const point = z.union([z.int().min(0), z.string()]).transform((input, context) => {
+export const point = z.union([z.int().min(0), z.string()], { error: POINT_RULE }).transform((input, context) => {
   if (/^\d{1,15}$/.test(String(input))) return { seq: Number(input) };
   const parsed = instant.safeParse(input);
   if (parsed.success) return { at: parsed.data };
-  context.addIssue({
-    code: "custom",
-    message: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event",
-  });
+  context.addIssue({ code: "custom", message: POINT_RULE });
   return z.NEVER;
 });
 
+const CLOCK_RULE = "must be real, manual, a factor like 60x, or a mode, with a factor where it is scaled";
+
 /** `real`, `manual`, a factor like `60x`, or what `PUT /clock` takes. */
 export const clockSetting = z
-  .union([z.string(), z.strictObject({ mode: z.string(), factor: z.number().optional() })])
+  .union([z.string(), z.strictObject({ mode: z.enum(["real", "scaled", "manual"]), factor: z.number().optional() })], { error: CLOCK_RULE })
   .transform((input, context) => {
+    const isOdd = typeof input !== "string" && (input.mode === "scaled") !== (input.factor !== undefined);
     const text = typeof input === "string" ? input : input.mode === "scaled" ? `${input.factor}x` : input.mode;
-    const setting = parseClockSetting(text);
+    const setting = isOdd ? undefined : parseClockSetting(text);
     if (setting !== undefined) return setting;
-    context.addIssue({ code: "custom", message: "must be real, manual, a factor like 60x, or a mode with its factor" });
+    context.addIssue({ code: "custom", message: CLOCK_RULE });
     return z.NEVER;
   });
 
-export const worldName = z
-  .string()
-  .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 of a-z, 0-9 and -, and neither begin nor end with -");
+export const worldName = z.string().regex(WORLD_NAME, WORLD_NAME_RULE);
 
 export const snapshotName = z
   .string()

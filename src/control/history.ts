@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { found } from "../http/request.ts";
+import { refuse } from "../platform/refusals.ts";
 import type { Look, WorldHandle } from "../worlds/world-handle.ts";
 import { explainEndpoint, explainOperation } from "./explain.ts";
 import { duration, point } from "./fields.ts";
@@ -46,5 +47,7 @@ export function historyRoutes(options: ControlOptions): Hono {
 
 /** A look at the world at a point of its history; without one, as it is now. */
 async function lookAt<T>(world: WorldHandle, at: z.output<typeof point> | undefined, see: (look: Look) => T): Promise<T> {
-  return at === undefined ? turnOf(world, see) : see(found(await world.past(at)));
+  if (at === undefined) return turnOf(world, see);
+  const past = await world.past(at);
+  return past.ok ? see(past.value) : found(refuse(past.refusal.code, `at: ${past.refusal.message}`));
 }

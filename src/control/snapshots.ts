@@ -37,9 +37,8 @@ export function snapshotRoutes(options: ControlOptions): Hono {
   app.post(
     "/snapshots/:name/restore",
     handler(options, { body: z.strictObject({}).optional() }, async ({ world, params }) => {
-      const { former } = found(await worlds.restore(world.name, params["name"] ?? ""));
-      const { id, seq } = world.history();
-      return { restored: params["name"], former_kept_as: former, now: instant(world.now()), seq, history_id: id };
+      const { former, info } = found(await worlds.restore(world.name, params["name"] ?? ""));
+      return { restored: params["name"], former_kept_as: former, now: instant(info.now), seq: info.seq, history_id: info.historyId };
     }),
   );
 

@@ -139,24 +139,29 @@ export function startFreed(world: World, finished: Operation, now: SimTime): Eve
 
 /** When everything will be over that is scheduled for a compute, if nothing else comes; `now` where there is nothing. */
 export function expectedReady(operations: readonly Operation[], endpointId: string, now: SimTime): SimTime {
-  const ends: { readonly operation: Operation; readonly endsAt: SimTime }[] = [];
-  let readyAt = now;
+  const ends = expectedEnds(operations, now);
+  return operations.reduce(
+    (latest, operation, index) => (operation.endpointId === endpointId ? Math.max(latest, ends[index] ?? now) : latest),
+    now,
+  );
+}
+
+/** When each of a project's unfinished operations will be over, if nothing else comes. */
+export function expectedEnds(operations: readonly Operation[], now: SimTime): SimTime[] {
+  const ends: SimTime[] = [];
   for (const operation of operations) {
-    const { state } = operation;
-    let endsAt: SimTime;
-    if (state.status === "running") {
-      endsAt = state.dueAt;
-    } else {
-      const startsAt = ends.reduce(
-        (latest, other) => (conflicts(other.operation, operation) ? Math.max(latest, other.endsAt) : latest),
-        now,
-      );
-      endsAt = startsAt + operation.durationMs;
-    }
-    ends.push({ operation, endsAt });
-    if (operation.endpointId === endpointId) readyAt = Math.max(readyAt, endsAt);
+    const startsAt = ends.reduce(
+      (latest, endsAt, index) => (conflicts(operations[index] as Operation, operation) ? Math.max(latest, endsAt) : latest),
+      now,
+    );
+    ends.push(operation.state.status === "running" ? operation.state.dueAt : startsAt + operation.durationMs);
   }
-  return readyAt;
+  return ends;
+}
+
+/** The operations that one waits for: earlier ones that it must not run beside. */
+export function blockersOf(operations: readonly Operation[], waiting: Operation): Operation[] {
+  return operations.filter((operation) => operation.number < waiting.number && conflicts(operation, waiting));
 }
 
 /** Where a compute's unfinished operations lead; `undefined` where they leave it as it is. */

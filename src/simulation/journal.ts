@@ -38,8 +38,8 @@ export interface Journal {
   write(batch: Batch): void;
   /** Events with a sequence number above `since`, in order; what is forgotten is left out. */
   events(since: number, limit: number): RecordedEvent[];
-  /** Events in which this id stands, newest first, from below `before` on. */
-  eventsAbout(id: string, before: number, limit: number): RecordedEvent[];
+  /** Events in which this id stands, newest first, from below `before` on; of activity there may be very many. */
+  eventsAbout(id: string, before: number, limit: number, withoutActivity?: boolean): RecordedEvent[];
   /** The oldest checkpoint: history before it is forgotten. That of a whole history is the empty world, at 0. */
   readonly oldest: Pick<Checkpoint, "seq" | "at">;
   /** Sequence number of the newest checkpoint. */
@@ -101,10 +101,11 @@ export class MemoryJournal implements Journal {
     return this.#events.slice(from, from + limit);
   }
 
-  eventsAbout(id: string, before: number, limit: number): RecordedEvent[] {
+  eventsAbout(id: string, before: number, limit: number, withoutActivity = false): RecordedEvent[] {
     const found: RecordedEvent[] = [];
     for (let index = Math.min(this.#events.length, before - 1 - this.oldest.seq) - 1; index >= 0 && found.length < limit; index -= 1) {
       const event = this.#events[index] as RecordedEvent;
+      if (withoutActivity && event.type.startsWith("Activity")) continue;
       if (JSON.stringify(event).includes(`"${id}"`)) found.push(event);
     }
     return found;

@@ -107,8 +107,9 @@ export class SqliteJournal implements Journal {
     checkLinks(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
   }
 
-  eventsAbout(id: string, before: number, limit: number): RecordedEvent[] {
-    return this.#statements.eventsAbout.all(this.#oldest.seq, before, `"${id}"`, limit).map((raw) => {
+  eventsAbout(id: string, before: number, limit: number, withoutActivity = false): RecordedEvent[] {
+    const { eventsAbout, lifeAbout } = this.#statements;
+    return (withoutActivity ? lifeAbout : eventsAbout).all(this.#oldest.seq, before, `"${id}"`, limit).map((raw) => {
       const row = rowOf(raw);
       checkLinks([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
       return eventOf(row);
@@ -250,6 +251,9 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
     eventsSince: prepare<RawEvent, [number, number]>(`SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     eventsAbout: prepare<RawEvent, [number, number, string, number]>(
       `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    ).raw(),
+    lifeAbout: prepare<RawEvent, [number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
     deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
     someOperations: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(

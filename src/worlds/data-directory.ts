@@ -1,4 +1,4 @@
-import { constants, existsSync, mkdirSync, promises, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { constants, existsSync, mkdirSync, promises, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
 import { amendFile } from "../store/amend.ts";
 import { asDamaged, Damaged } from "../store/checksum.ts";
@@ -152,6 +152,9 @@ export class DataDirectory implements Shelf {
       // A damaged snapshot shows it now, or never.
       openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
       keepAs(path, this.#snapshotFile(world, former));
+      // It is of now, whenever its world was last written to.
+      const now = new Date();
+      utimesSync(this.#snapshotFile(world, former), now, now);
     });
   }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecordedEvent } from "../platform/events.ts";
+import type { Operation } from "../platform/operation.ts";
 import { accept, type Result } from "../platform/refusals.ts";
 import { type DurationMs, END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
 import { HISTORY_TABLES, type World } from "../platform/world.ts";
@@ -78,12 +79,11 @@ export class HostedWorld implements WorldHandle {
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#live = this.#open();
   }
 
   /** Whether the world has been made already, or is as empty as its file. */
   get isMade(): boolean {
-    return (this.#live?.simulation.world.seq ?? 0) > 0;
+    return this.#alive().simulation.world.seq > 0;
   }
 
   now(): SimTime {
@@ -175,11 +175,13 @@ export class HostedWorld implements WorldHandle {
     if (!cut.ok) return cut;
     const { seq, at } = cut.value;
     const world = await this.#reading(() => worldAt(journal, seq, () => nextTurn()));
+    const overThen = (operation: Operation | undefined) => (operation !== undefined && operation.updatedAt <= at ? operation : undefined);
     return accept({
       cut: cut.value,
       world,
+      operation: (id) => world.operations.get(id) ?? overThen(this.#reading(() => journal.operation(id))),
       now: at,
-      eventsAbout: (id, limit) => this.#reading(() => journal.eventsAbout(id, seq + 1, limit)),
+      eventsAbout: (id, limit, withoutActivity) => this.#reading(() => journal.eventsAbout(id, seq + 1, limit, withoutActivity)),
       events: (since, limit) => this.#reading(() => journal.events(since, Math.min(limit, seq - since))),
     });
   }
@@ -214,7 +216,7 @@ export class HostedWorld implements WorldHandle {
   }
 
   /** Has another history take the place of this one, while nobody has either open. */
-  async replace(swap: () => void | Promise<void>): Promise<void> {
+  async replace(swap: () => Promise<void>): Promise<void> {
     await this.#exclusively(async () => {
       try {
         await this.#settleTo(this.now());
@@ -316,9 +318,9 @@ export class HostedWorld implements WorldHandle {
         flushed();
         return journal.operations(projectId, limit, beforeNumber);
       },
-      eventsAbout(id, limit) {
+      eventsAbout(id, limit, withoutActivity) {
         flushed();
-        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit);
+        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, withoutActivity);
       },
       events(since, limit) {
         flushed();

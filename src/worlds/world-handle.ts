@@ -12,8 +12,9 @@ export type Look = {
   readonly world: World;
   readonly now: SimTime;
   /** Events until then in which this id stands, newest first. */
-  eventsAbout(id: string, limit: number): readonly RecordedEvent[];
+  eventsAbout(id: string, limit: number, withoutActivity?: boolean): readonly RecordedEvent[];
   events(since: number, limit: number): readonly RecordedEvent[];
+  operation(id: string): Operation | undefined;
 };
 
 /** One uninterrupted look, in which commands may be given. All of it happens at that instant. */
@@ -26,7 +27,6 @@ export type Turn = Look & {
   noteKeyUse(keyId: number, address: string): void;
   /** A project's operations, newest first, finished ones included. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
-  operation(id: string): Operation | undefined;
 };
 
 export type ClockReading = {
@@ -110,6 +110,10 @@ export type WorldInfo = WorldFacts & {
 export const AUTOMATIC_PREFIX = "auto-";
 export const BACKUP_PREFIX = "backup-";
 
+/** Names are parts of paths, in URLs and in directories. */
+export const WORLD_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, and neither begin nor end with -";
+
 /** A name that is not taken, like this one. */
 export function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
@@ -142,7 +146,7 @@ export interface WorldsHandle {
   remove(name: string): Promise<Result<true>>;
   snapshots(world: string): readonly SnapshotInfo[];
   takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>>;
-  /** Gives the name of the snapshot that the former state is kept under. */
-  restore(world: string, name: string): Promise<Result<{ readonly former: string }>>;
+  /** Gives the name of the snapshot that the former state is kept under, and what the world has become. */
+  restore(world: string, name: string): Promise<Result<{ readonly former: string; readonly info: WorldInfo }>>;
   removeSnapshot(world: string, name: string): Promise<Result<true>>;
 }

@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from "../platform/refusals.ts";
+import { accept, type Refusal, type Result, refuse } from "../platform/refusals.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
 import type { Fork, Shelf } from "./shelf.ts";
@@ -32,6 +32,8 @@ export class Worlds implements WorldsHandle {
   readonly #open = new Map<string, HostedWorld>();
   /** Worlds that are being made or removed. */
   readonly #changing = new Set<string>();
+  /** Snapshots that are being taken, by their world and name. */
+  readonly #takingSnapshots = new Set<string>();
 
   constructor(options: WorldsOptions) {
     this.#options = options;
@@ -62,7 +64,7 @@ export class Worlds implements WorldsHandle {
   async fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
     const { shelf, limits } = this.#options;
     const origin = this.world(from);
-    if (!origin.ok) return origin;
+    if (!origin.ok) return prefixed("from", origin);
     const taken = this.#names().includes(name) || this.#changing.has(name);
     if (taken) return refuse("WORLD_EXISTS", `name: there is a world "${name}" already`);
     if (this.#names().length + this.#changing.size >= limits.maxWorlds) {
@@ -72,9 +74,9 @@ export class Worlds implements WorldsHandle {
     if (bytes > limits.maxWorldBytes) {
       return refuse("WORLD_TOO_LARGE", `world "${from}" has ${bytes} bytes, at most ${limits.maxWorldBytes} are forked (--max-world-size)`);
     }
-    return this.#whileChanging(name, async () => {
+    return whileIn(this.#changing, name, async () => {
       const past = at === undefined ? undefined : await origin.value.past(at);
-      if (past?.ok === false) return past;
+      if (past?.ok === false) return prefixed("at", past);
       if (past === undefined) await origin.value.flush();
       const fork = this.#newFork({
         ...(clock === undefined ? {} : { clock }),
@@ -91,7 +93,7 @@ export class Worlds implements WorldsHandle {
     if (name === DEFAULT_WORLD) return refuse("WORLD_IS_DEFAULT", `world "${name}" is the server's own; empty it with POST /_sim/reset`);
     const world = this.world(name);
     if (!world.ok) return world;
-    return this.#whileChanging(name, async () => {
+    return whileIn(this.#changing, name, async () => {
       await world.value.close();
       this.#open.delete(name);
       this.#options.shelf.removeWorld(name);
@@ -108,26 +110,29 @@ export class Worlds implements WorldsHandle {
     const origin = this.world(world);
     if (!origin.ok) return origin;
     const key = `${world}/${name}`;
-    if (shelf.hasSnapshot(world, name) || this.#changing.has(key)) {
+    if (shelf.hasSnapshot(world, name) || this.#takingSnapshots.has(key)) {
       return refuse("SNAPSHOT_EXISTS", `name: there is a snapshot "${name}" of world "${world}" already`);
     }
-    return this.#whileChanging(key, async () => {
+    return whileIn(this.#takingSnapshots, key, async () => {
       await origin.value.flush();
       await this.#keeping(`world "${world}" could not be kept`, () => shelf.takeSnapshot(world, name));
       return this.#snapshot(world, name);
     });
   }
 
-  async restore(world: string, name: string): Promise<Result<{ readonly former: string }>> {
+  async restore(world: string, name: string): Promise<Result<{ readonly former: string; readonly info: WorldInfo }>> {
     const { shelf, wall } = this.#options;
     const hosted = this.world(world);
     if (!hosted.ok) return hosted;
     const snapshot = this.#snapshot(world, name);
     if (!snapshot.ok) return snapshot;
-    const former = this.#freeName(world, `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wall())}`);
-    const restore = () => shelf.restore(world, name, former, this.#newFork({}));
-    await hosted.value.replace(() => this.#keeping(`world "${world}" could not be restored`, restore));
-    return accept({ former });
+    let former = "";
+    await hosted.value.replace(() => {
+      // Chosen when nobody else restores: two at once must not keep what they replace under one name.
+      former = this.#freeName(world, `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wall())}`);
+      return this.#keeping(`world "${world}" could not be restored`, () => shelf.restore(world, name, former, this.#newFork({})));
+    });
+    return accept({ former, info: this.#info(world) });
   }
 
   async removeSnapshot(world: string, name: string): Promise<Result<true>> {
@@ -211,14 +216,19 @@ export class Worlds implements WorldsHandle {
       throw new StoreUnavailable(`${failure}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
+}
 
-  async #whileChanging<T>(name: string, work: () => Promise<T>): Promise<T> {
-    this.#changing.add(name);
-    try {
-      return await work();
-    } finally {
-      this.#changing.delete(name);
-    }
+/** A refusal that names the field it is about. */
+function prefixed(field: string, { refusal }: { readonly refusal: Refusal }): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal: { ...refusal, message: `${field}: ${refusal.message}` } };
+}
+
+async function whileIn<T>(names: Set<string>, name: string, work: () => Promise<T>): Promise<T> {
+  names.add(name);
+  try {
+    return await work();
+  } finally {
+    names.delete(name);
   }
 }
 

@@ -17,19 +17,19 @@ test("a new compute: what it waits for, and until when its project is locked", a
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const [ep, br] = [body.endpoints[0].id, body.branch.id];
-  const [timeline, start] = [`create_timeline of ${br} (running)`, `start_compute of ${ep} (scheduling)`];
+  const [timeline, start] = [`create_timeline of ${br}`, `start_compute of ${ep}`];
   expect(await told(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: ${start} waits for ${timeline} [OperationScheduled]`,
     FIRST_START,
-    `changes: changes of its project are answered 423 until about ${at("00:00:04.000")}: ${timeline}, ${start} [OperationScheduled, OperationScheduled]`,
+    `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("2s");
   expect(await told(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
-    `pending: start_compute of ${ep} (running) runs and ends at ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
+    `pending: start_compute of ${ep} runs until ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
     FIRST_START,
-    `changes: changes of its project are answered 423 until about ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
+    `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
   ]);
 });
 
@@ -125,7 +125,7 @@ test("open transactions keep it awake: which ones", async () => {
   await act(double, endpointId, { kind: "connect", connection_id: "idle" });
   await double.advance("1h");
   expect(await toldAbout(double, "suspend", endpointId)).toBe(
-    'suspend: 2 open transactions keep it awake until they end: connection "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
+    'suspend: 2 open transactions keep it awake until they end: connections "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
   );
   for (const connection_id of ["job-1", "job-2"]) await act(double, endpointId, { kind: "disconnect", connection_id });
   expect(await toldAbout(double, "suspend", endpointId)).toContain(`nothing has used it since ${at("01:00:10.000")}`);
@@ -148,7 +148,7 @@ test("idle by autosuspend: since when nothing had used it, and with which delay"
   await act(double, endpointId, { duration_ms: 20_000 });
   await double.advance("1h");
   expect(await told(double, endpointId)).toEqual([
-    `state: ${endpointId} has been idle since ${at("00:05:30.000")}: nothing had used it since ${at("00:00:30.000")}, and its delay is 300 s now [ActivityRecorded, ComputeSuspended]`,
+    `state: ${endpointId} has been idle since ${at("00:05:30.000")}: nothing had used it since ${at("00:00:30.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     FIRST_START,
     ACCEPTED,
   ]);
@@ -158,7 +158,7 @@ test("idle by autosuspend without ever being used: since its start", async () =>
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   expect(await toldAbout(double, "state", endpointId)).toBe(
-    `state: ${endpointId} has been idle since ${at("00:05:04.000")}: nothing had used it since ${at("00:00:04.000")}, and its delay is 300 s now [ComputeSuspended]`,
+    `state: ${endpointId} has been idle since ${at("00:05:04.000")}: nothing had used it since ${at("00:00:04.000")}, for 300 s [ComputeActivated, ComputeSuspended]`,
   );
 });
 
@@ -188,7 +188,7 @@ test("idle by request: who suspended it is not the autosuspend", async () => {
   const { endpointId, path } = await createProject(double);
   await suspend(double, path);
   expect(await told(double, endpointId)).toEqual([
-    `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or a change of it did [ComputeSuspended]`,
+    `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     FIRST_START,
     ACCEPTED,
   ]);
@@ -198,22 +198,22 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
-  const [suspending, starting] = [`suspend_compute of ${endpointId} (running)`, `start_compute of ${endpointId} (scheduling)`];
+  const [suspending, starting] = [`suspend_compute of ${endpointId}`, `start_compute of ${endpointId}`];
   const asked = `wake: its last start was asked for at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
   expect(await told(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
-    `pending: ${suspending} runs and ends at ${at("00:00:11.000")} [OperationScheduled]`,
+    `pending: ${suspending} runs until ${at("00:00:11.000")} [OperationScheduled]`,
     `pending: ${starting} waits for ${suspending} [OperationScheduled]`,
     asked,
-    `changes: changes of its project are answered 423 until about ${at("00:00:14.000")}: ${suspending}, ${starting} [OperationScheduled, OperationScheduled]`,
+    `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("1s");
-  const running = `start_compute of ${endpointId} (running)`;
+  const running = `start_compute of ${endpointId}`;
   expect(await told(double, endpointId)).toEqual([
-    `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or a change of it did [ComputeSuspended]`,
-    `pending: ${running} runs and ends at ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
+    `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
+    `pending: ${running} runs until ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
     asked,
-    `changes: changes of its project are answered 423 until about ${at("00:00:14.000")}: ${running} [OperationStarted]`,
+    `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
   ]);
   await double.advance("3s");
   expect(await toldAbout(double, "state", endpointId)).toContain(`has been active since ${at("00:00:14.000")}`);
@@ -241,7 +241,10 @@ test("made disabled: it has never started", async () => {
     endpoint: { branch_id: branchId, type: "read_write", disabled: true },
   });
   const { id } = body.endpoint;
-  expect(await told(double, id)).toEqual([`state: ${id} is idle: it was made disabled and never started [ComputeCreated]`, ACCEPTED]);
+  expect(await told(double, id)).toEqual([
+    `state: ${id} is idle: it was made disabled and has not been started [ComputeCreated]`,
+    ACCEPTED,
+  ]);
 });
 
 test.each([
@@ -286,10 +289,10 @@ test("idle while a client waits for its start: that client came after it went to
   await double.advance("1h");
   await act(double, endpointId, { source: "checkout" });
   expect(await told(double, endpointId)).toEqual([
-    `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, and its delay is 300 s now [ActivityRecorded, ComputeSuspended]`,
-    `pending: start_compute of ${endpointId} (running) runs and ends at ${at("01:00:13.000")} [OperationScheduled]`,
+    `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
+    `pending: start_compute of ${endpointId} runs until ${at("01:00:13.000")} [OperationScheduled]`,
     `wake: its last start was asked for at ${at("01:00:10.000")}, by a client's query of "checkout" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
-    `changes: changes of its project are answered 423 until about ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: changes of its project are answered 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   ]);
 });
 

@@ -15,7 +15,7 @@ test("an operation that waits is told what it waits for, and not what merely run
   const [primary, replica] = body.endpoints.map(({ id }: any) => id);
   for (const id of [primary, replica]) {
     expect(await toldAbout(double, "pending", id)).toBe(
-      `pending: start_compute of ${id} (scheduling) waits for create_branch of ${body.branch.id} (running) [OperationScheduled]`,
+      `pending: start_compute of ${id} waits for create_branch of ${body.branch.id} [OperationScheduled]`,
     );
   }
 });
@@ -27,7 +27,7 @@ test("a change of another compute of the project locks this one too, and it is t
   await double.api("POST", `${paths[0]}/suspend`);
   expect(await toldAbout(double, "pending", endpointId)).toBe("");
   expect(await toldAbout(double, "changes", endpointId)).toBe(
-    `changes: changes of its project are answered 423 until about ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
+    `changes: changes of its project are answered 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
   );
 });
 
@@ -55,13 +55,14 @@ test.each(Object.keys(LOCKS))("until %s is over, changes are answered 423: until
   const answer = (await LOCKS[name]?.({ double, ...project })) as { status?: number } | undefined;
   expect(answer?.status ?? 200).toBeLessThan(300);
   const text = await toldAbout(double, "changes", project.endpointId);
-  const [, until] = /423 until about (\S+Z):/.exec(text) ?? [];
+  const [, after, until] = /423 until (some time after )?(\S+Z):/.exec(text) ?? [];
   expect(until).toBeDefined();
   const change = () => double.api("PATCH", project.path, { endpoint: { name: "changed" } });
   await double.sim("POST", "/clock/advance", { to: new Date(Date.parse(until ?? "") - 1).toISOString() });
   expect((await change()).status).toBe(423);
   await double.sim("POST", "/clock/advance", { to: until });
-  expect((await change()).status).toBe(200);
+  // How long a start takes that follows by itself is not drawn yet.
+  expect((await change()).status).toBe(after === undefined ? 200 : 423);
 });
 
 test("a request that got 423 is explained by its instant, however long ago", async () => {
@@ -77,7 +78,7 @@ test("a request that got 423 is explained by its instant, however long ago", asy
   const lines = await told(double, endpointId, then);
   expect(lines).toEqual(before);
   expect(lines.at(-1)).toBe(
-    `changes: changes of its project are answered 423 until about ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: changes of its project are answered 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   );
   expect((await explain(double, endpointId, then)).body.at).toBe(then);
   expect((await told(double, endpointId)).at(-1)).toBe(ACCEPTED);
