@@ -1,10 +1,13 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
+import { fork } from "./benchmarks/fork.ts";
 import { idleMemory } from "./benchmarks/idle-memory.ts";
+import { inProcess } from "./benchmarks/in-process.ts";
 import { memoryGrowth } from "./benchmarks/memory-growth.ts";
 import { readLatencyUnderWrites } from "./benchmarks/read-latency-under-writes.ts";
 import { readThroughput } from "./benchmarks/read-throughput.ts";
+import { replay } from "./benchmarks/replay.ts";
 import { simulatedDay } from "./benchmarks/simulated-day.ts";
 import { startUp } from "./benchmarks/start-up.ts";
 import type { Figure } from "./figure.ts";
@@ -15,10 +18,13 @@ import { renderTable } from "./table.ts";
 const BENCHMARKS: readonly Benchmark[] = [
   startUp,
   idleMemory,
+  inProcess,
   readThroughput,
   durableWrites,
   readLatencyUnderWrites,
   simulatedDay,
+  replay,
+  fork,
   memoryGrowth,
 ];
 
@@ -31,7 +37,7 @@ const command = new Command("npm run bench --")
   .addOption(new Option("--only <name...>", "run only these").choices(BENCHMARKS.map(({ name }) => name)))
   .option("--quick", "fewer and shorter rounds: to see that it works, not to know")
   .option("--json", "print the figures as JSON")
-  .addHelpText("after", `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(10)}${measures}`).join("\n")}`)
+  .addHelpText("after", `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(12)}${measures}`).join("\n")}`)
   .exitOverride();
 
 try {

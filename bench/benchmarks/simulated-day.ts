@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import type { Benchmark } from "../benchmark.ts";
 import { type Figure, median, plainFigure, type Target } from "../figure.ts";
-import type { SimulatedDayOptions, SimulatedDayResult } from "../processes/simulated-day.ts";
+import type { SimulatedDayOptions } from "../processes/simulated-day.ts";
+import { simulateDay } from "../stage/simulated-world.ts";
 import { MIGRATIONS, type Stage } from "../stage/stage.ts";
 
 const COMPUTES = 10_000;
 const EVENTS_PER_SECOND = 200_000;
-/** The whole history of the day stays in memory, on machines too where node would take less by itself. */
-const HEAP_MIB = 4_096;
 
 export const simulatedDay: Benchmark = {
   name: "day",
@@ -29,9 +28,6 @@ export const simulatedDay: Benchmark = {
 };
 
 async function eventsPerSecond(stage: Stage, options: SimulatedDayOptions): Promise<number> {
-  const args = [`--max-old-space-size=${HEAP_MIB}`, stage.script("simulated-day"), JSON.stringify(options)];
-  const child = await stage.start<SimulatedDayResult>(args, { talks: false });
-  const { events, elapsedMs } = child.ready;
-  await stage.stop(child);
+  const { events, elapsedMs } = await simulateDay(stage, options);
   return events / (elapsedMs / 1_000);
 }

@@ -10,6 +10,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache");
 
 export const COMMAND = join(ROOT, "dist/standin.js");
+/** The package's export, as a test imports it. */
+export const PACKAGE = join(ROOT, "dist/create-standin.js");
 export const MIGRATIONS = join(ROOT, "migrations");
 
 /** What benchmarks have to work with: processes, directories and a client. All of it is gone when it closes. */

@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import BetterSqlite3 from "better-sqlite3";
+import type { RecordedEvent } from "../../src/platform/events.ts";
+import { emptyWorld } from "../../src/platform/world.ts";
+import { type Journal, MemoryJournal } from "../../src/simulation/journal.ts";
+import { worldAt } from "../../src/simulation/replay.ts";
+import { readWorldRow } from "../../src/store/open.ts";
+import { openForReading } from "../../src/store/read.ts";
+import { SqliteJournal } from "../../src/store/sqlite-journal.ts";
+
+export type ReplayOptions = {
+  /** A world's file without checkpoints, which would shorten the way. */
+  readonly file: string;
+  readonly migrations: string;
+  /** Whether history is folded from the file, from memory, or its rows are only read and parsed. */
+  readonly side: "file" | "memory" | "rows";
+};
+
+export type ReplayResult = { readonly events: number; readonly elapsedMs: number };
+
+/** As many as a replay reads at once. */
+const EVENTS_PER_PORTION = 500;
+const EVENTS_PER_LOAD = 5_000;
+
+const { file, migrations, side } = JSON.parse(process.argv[2] ?? "") as ReplayOptions;
+const result = await (side === "rows" ? readRows() : side === "file" ? foldFile() : foldMemory());
+process.stdout.write(`${JSON.stringify(result)}\n`);
+
+async function foldFile(): Promise<ReplayResult> {
+  const { journal, head, close } = openJournal();
+  const folded = await fold(journal, head);
+  close();
+  return folded;
+}
+
+async function foldMemory(): Promise<ReplayResult> {
+  const { journal, head, close } = openJournal();
+  const inMemory = new MemoryJournal();
+  const { settings, numbers } = emptyWorld();
+  const clock = { mode: "manual", factor: 0, simAnchor: 0, wallAnchor: 0 } as const;
+  for (let seq = 0; seq < head; ) {
+    const events = journal.events(seq, EVENTS_PER_LOAD);
+    inMemory.write({ events, changes: [], settings, numbers, clock, now: 0 });
+    seq += events.length;
+  }
+  close();
+  return fold(inMemory, head);
+}
+
+async function fold(journal: Journal, head: number): Promise<ReplayResult> {
+  if (journal.newestCheckpoint !== 0) throw new Error("there is a checkpoint, so not all of history would be folded");
+  const startedAt = performance.now();
+  const world = await worldAt(journal, head, () => nextTurn());
+  return { events: world.seq, elapsedMs: performance.now() - startedAt };
+}
+
+/** The same rows in the same portions, and nothing done with them. */
+function readRows(): ReplayResult {
+  const sqlite = new BetterSqlite3(file, { readonly: true });
+  const some = sqlite
+    .prepare<[number, number], unknown[]>("SELECT seq, at, type, decision, payload, chain FROM events WHERE seq > ? ORDER BY seq LIMIT ?")
+    .raw();
+  const startedAt = performance.now();
+  const parsed: RecordedEvent[][] = [];
+  let events = 0;
+  for (let rows = some.all(0, EVENTS_PER_PORTION); rows.length > 0; rows = some.all(events, EVENTS_PER_PORTION)) {
+    parsed[0] = rows.map((row) => JSON.parse(row[4] as string));
+    events += rows.length;
+  }
+  const elapsedMs = performance.now() - startedAt;
+  sqlite.close();
+  return { events, elapsedMs };
+}
+
+function openJournal() {
+  const { sqlite, close } = openForReading(file, migrations);
+  const row = readWorldRow(sqlite);
+  if (row === undefined) throw new Error(`${file} holds no world`);
+  return { journal: new SqliteJournal(sqlite, row), head: row.seq, close };
+}

@@ -1,0 +1,72 @@
+import { uniform } from "../../src/platform/chance.ts";
+import type { Command } from "../../src/platform/commands.ts";
+import type { RecordedEvent } from "../../src/platform/events.ts";
+import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../src/platform/time.ts";
+import { chanceFrom } from "../../src/simulation/random.ts";
+import type { Simulation } from "../../src/simulation/simulation.ts";
+
+const SEED = 7;
+const START: SimTime = Date.parse("2026-01-01T00:00:00Z");
+/** When everything that was laid out has long been started. */
+export const DAY_START: SimTime = START + HOUR;
+const COMPUTES_PER_PROJECT = 10;
+/** As many as an advance does between two commits. */
+const EVENTS_PER_COMMIT = 5_000;
+const LONGEST_QUERY_MS = 30 * SECOND;
+/** Long enough for a start, the longest query and the default delay of 5 minutes, so that every arrival finds its compute asleep. */
+const AWAKE_MS = 10 * MINUTE;
+
+/** Projects of ten branches with a compute each, all started and asleep again when the day starts. */
+export function layOut(simulation: Simulation, computes: number): void {
+  const give = giver(simulation, START);
+  const settings = { seed: SEED, profile: "2024", plan: "paid", operations: "immediate", startAt: START } as const;
+  give({ type: "CreateWorld", settings });
+  give({ type: "CreateAccount", name: "bench" });
+  const accountId = [...simulation.world.accounts.values()][0]?.id ?? "";
+  for (let made = 0; made < computes; made += COMPUTES_PER_PROJECT) {
+    const events = give({ type: "CreateProject", accountId });
+    const projectId = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
+    for (let branch = 1; branch < Math.min(COMPUTES_PER_PROJECT, computes - made); branch += 1) {
+      give({ type: "CreateBranch", accountId, projectId, computes: [{ computeType: "read_write", options: {} }] });
+    }
+  }
+  give({ type: "ConfigureWorld", settings: { operations: "timed" } });
+  commit(simulation, START);
+  advance(simulation, DAY_START);
+}
+
+/** A query for each compute in each of as many slots of the day as it is to wake, at an instant of chance. */
+export function tellAhead(simulation: Simulation, wakes: number): void {
+  const give = giver(simulation, DAY_START);
+  const chance = chanceFrom(SEED);
+  const slotMs = Math.floor(DAY / wakes);
+  for (const { id: endpointId, number } of [...simulation.world.computes.values()]) {
+    const source = chance.source("bench-wakes", number);
+    for (let slot = 0; slot < wakes; slot += 1) {
+      const at = DAY_START + slot * slotMs + 1 + Math.floor(uniform(source) * (slotMs - AWAKE_MS));
+      const durationMs = Math.floor(uniform(source) * LONGEST_QUERY_MS);
+      give({ type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } });
+    }
+    commit(simulation, DAY_START);
+  }
+}
+
+/** Everything that is due until `to`, committed as the server does it. */
+export function advance(simulation: Simulation, to: SimTime): void {
+  for (let isDone = false; !isDone; ) {
+    isDone = simulation.settle(to, EVENTS_PER_COMMIT);
+    commit(simulation, isDone ? to : simulation.world.at);
+  }
+}
+
+function commit(simulation: Simulation, now: SimTime): void {
+  simulation.commit({ mode: "manual", factor: 0, simAnchor: now, wallAnchor: 0 }, now);
+}
+
+function giver(simulation: Simulation, now: SimTime): (command: Command) => readonly RecordedEvent[] {
+  return (command) => {
+    const decided = simulation.execute(command, now);
+    if (!decided.ok) throw new Error(`${command.type}: ${decided.refusal.message}`);
+    return decided.value;
+  };
+}
