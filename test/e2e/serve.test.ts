@@ -181,7 +181,7 @@ test("a file that is no world of ours is named, and left as it is", async () => 
   writeFileSync(file, "not a database, but long enough to be taken for one".repeat(100));
   const refused = await standin(["serve", "--data", data, "--port", "0"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toMatch(/^standin: world "default" cannot be opened: /);
+  expect(refused.stderr).toMatch(/^standin: the file of world "default" is damaged \(file is not a database\); restore a snapshot of it: /);
   expect(readFileSync(file, "utf8")).toContain("not a database");
 });
 
