@@ -24,8 +24,13 @@ export class Changes {
     this.#kept = new Set(tables);
   }
 
+  /** Whether anybody wants to know of changes of this table: what is recorded has to be put together first. */
+  wants(table: string): boolean {
+    return this.#kept?.has(table) !== false;
+  }
+
   record(table: string, key: string, value: unknown, constrained: string): void {
-    if (this.#kept?.has(table) === false) return;
+    if (!this.wants(table)) return;
     let ofTable = this.#last.get(table);
     if (ofTable === undefined) {
       ofTable = new Map();
@@ -43,7 +48,7 @@ export class Changes {
 
   /** All rows of a table go, history included; what comes after is kept apart from what came before. */
   recordEmptied(table: string): void {
-    if (this.#kept?.has(table) === false) return;
+    if (!this.wants(table)) return;
     this.#last.delete(table);
     this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
   }
@@ -145,6 +150,7 @@ export class Table<T, Index extends string = never> {
 
   set(row: T): void {
     this.load(row);
+    if (!this.#changes.wants(this.name)) return;
     this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
   }
 
@@ -164,6 +170,7 @@ export class Table<T, Index extends string = never> {
   retire(row: T): void {
     const key = this.#key(row);
     this.#forget(key);
+    if (!this.#changes.wants(this.name)) return;
     this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
   }
 
