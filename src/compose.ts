@@ -1,13 +1,15 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { type Context, Hono } from "hono";
 import { createApi } from "./api/app.ts";
+import { coverage } from "./api/coverage.ts";
 import { createControl } from "./control/app.ts";
 import { guard } from "./control/guard.ts";
 import { found, respondFailure, type WorldOf } from "./http/request.ts";
 import { findApiKeyByHash } from "./platform/api-key.ts";
 import type { DurationDistribution } from "./platform/distribution.ts";
-import type { PlanName } from "./platform/plan.ts";
+import type { LimitSettings, PlanName } from "./platform/plan.ts";
 import type { ProfileName } from "./platform/profile.ts";
 import type { SimTime } from "./platform/time.ts";
 import type { WorldSettings } from "./platform/world.ts";
@@ -36,6 +38,10 @@ type WorldOptions = {
   readonly clock?: ClockSetting | undefined;
   readonly operations?: WorldSettings["operations"] | undefined;
   readonly startDelay?: DurationDistribution | undefined;
+  /** In the place of the plan's limits. */
+  readonly planLimits?: LimitSettings | undefined;
+  /** What the host names of computes end in. */
+  readonly hostDomain?: string | undefined;
   /** A key that must be valid, of the first account. */
   readonly apiKey?: string | undefined;
   /** Lays out what the world must have, before anybody is served. */
@@ -107,6 +113,8 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
         operations: options.operations ?? "timed",
         startAt: options.startAt ?? turn.now,
         ...(options.startDelay === undefined ? {} : { startDelay: options.startDelay }),
+        ...(options.hostDomain === undefined ? {} : { hostDomain: options.hostDomain }),
+        ...(options.planLimits === undefined ? {} : { limits: options.planLimits }),
       },
     });
   } else {
@@ -119,22 +127,31 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
 
 /** Flags that shape a world act when it is made; given later and different, they would be a lie. */
 function checkShape(settings: WorldSettings, options: WorldOptions): void {
-  const has = { seed: settings.seed, profile: settings.profile, plan: settings.plan, startAt: settings.startAt };
-  const flags = { seed: "--seed", profile: "--profile", plan: "--plan", startAt: "--start-at" } as const;
-  for (const key of ["seed", "profile", "plan", "startAt"] as const) {
+  const { seed, profile, plan, startAt, hostDomain } = settings;
+  const has = { seed, profile, plan, startAt, hostDomain };
+  const flags = {
+    seed: "--seed",
+    profile: "--profile",
+    plan: "--plan",
+    startAt: "--start-at",
+    hostDomain: "--host-domain",
+  } as const;
+  for (const key of ["seed", "profile", "plan", "startAt", "hostDomain"] as const) {
     const asked = options[key];
     if (asked === undefined || asked === has[key]) continue;
     const shown = (value: unknown) => (key === "startAt" ? new Date(Number(value)).toISOString() : String(value));
-    throw new WorldMismatch(
-      `this world was made with ${flags[key]} ${shown(has[key])}, not ${shown(asked)}; leave the flag out, or use another --data directory`,
-    );
+    const made = has[key] === undefined ? `without ${flags[key]}` : `with ${flags[key]} ${shown(has[key])}`;
+    throw new WorldMismatch(`this world was made ${made}, not ${shown(asked)}; leave the flag out, or use another --data directory`);
   }
 }
 
-function configure(turn: Turn, { operations, startDelay }: WorldOptions): void {
+function configure(turn: Turn, { operations, startDelay, planLimits }: WorldOptions): void {
   const { settings } = turn.world;
   const changes = {
     ...(operations === undefined || operations === settings.operations ? {} : { operations }),
+    ...(planLimits === undefined || isDeepStrictEqual({ ...settings.limits, ...planLimits }, settings.limits)
+      ? {}
+      : { limits: { ...settings.limits, ...planLimits } }),
     ...(startDelay === undefined || JSON.stringify(startDelay) === JSON.stringify(settings.startDelay) ? {} : { startDelay }),
   };
   if (Object.keys(changes).length > 0) turn.execute({ type: "ConfigureWorld", settings: changes });
@@ -190,7 +207,7 @@ function surfaces({ worlds, version, rateLimit, hosts, controlToken, onBug }: Ap
   const app = new Hono();
   app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
-  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, onBug }));
+  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, coverage, onBug }));
   if (base !== "") app.all("*", unknownPath);
   return app;
 }

@@ -7,6 +7,7 @@ import { createApp, MIGRATIONS_FOLDER, memoryShelf, openWorlds, type ServerOptio
 import { instant } from "./control/fields.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "./platform/api-key.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "./platform/distribution.ts";
+import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "./platform/hosts.ts";
 import { parseClockSetting } from "./simulation/clock.ts";
 import { DataDirectory, DEFAULT_WORLD } from "./worlds/data-directory.ts";
 
@@ -26,6 +27,10 @@ export type StandinOptions = {
   readonly operations?: "timed" | "immediate";
   /** How long a start takes: `3s`, `1s..5s` or `3s~0.5`. */
   readonly startDelay?: string;
+  /** In the place of the limits of the plan: projects of an account, and the others of a project. */
+  readonly limits?: { readonly projects?: number; readonly branches?: number; readonly endpoints?: number; readonly snapshots?: number };
+  /** What the host names of computes end in. */
+  readonly hostDomain?: string;
   /** A key that is valid from the start; without it, one is made. */
   readonly apiKey?: string;
   /** Answer 429 beyond the platform's limits. */
@@ -151,6 +156,15 @@ const options = z.strictObject({
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
   startDelay: parsed(parseDistribution, DISTRIBUTION_RULE).optional(),
+  limits: z
+    .strictObject({
+      projects: z.int().min(0).exactOptional(),
+      branches: z.int().min(1).exactOptional(),
+      endpoints: z.int().min(1).exactOptional(),
+      snapshots: z.int().min(0).exactOptional(),
+    })
+    .optional(),
+  hostDomain: z.string().regex(HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE).optional(),
   apiKey: z.string().regex(SECRET_PATTERN, SECRET_RULE).optional(),
   rateLimit: z.boolean().default(false),
   data: z.string().min(1).optional(),
@@ -168,7 +182,8 @@ const EVENTS_PER_CALL = 10_000;
 
 /** Makes a stand-in in this process, or opens one that has files. Rejects with a `StandinError` where an option is not understood. */
 export async function createStandin(asked: StandinOptions = {}): Promise<Standin> {
-  const { data, port, rateLimit, ...shape } = parseOptions(asked);
+  const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(asked);
+  const shape = { ...rest, planLimits };
   const directory = data === undefined ? undefined : new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
   const isNew = directory?.worlds().includes(DEFAULT_WORLD) !== true;
   const bugs: unknown[] = [];

@@ -1,12 +1,12 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { planOf } from "../platform/account.ts";
+import { limitsOf, planOf } from "../platform/account.ts";
+import { organizationsOf } from "../platform/organization.ts";
 import { REGIONS } from "../platform/regions.ts";
 import { profileOf } from "../platform/world.ts";
 import type { Caller } from "./call.ts";
 import { id } from "./fields.ts";
-import { checkOrganization } from "./projects.ts";
 import { renderOrganization, renderRegion } from "./render.ts";
 
 /** S: who one is and where one may be. */
@@ -15,8 +15,9 @@ export function accountRoutes(caller: Caller): Hono {
 
   app.get(
     "/users/me",
-    caller.route({}, ({ account, turn }) => {
+    caller.route({ needs: "person" }, ({ account, turn }) => {
       const plan = planOf(account);
+      const limits = limitsOf(turn.world, plan);
       return {
         active_seconds_limit: 0,
         auth_accounts: [],
@@ -26,8 +27,8 @@ export function accountRoutes(caller: Caller): Hono {
         login: account.email,
         name: account.name,
         last_name: "",
-        projects_limit: plan.projectsLimit,
-        branches_limit: plan.branchesLimit,
+        projects_limit: limits.projects,
+        branches_limit: limits.branches,
         max_autoscaling_limit: plan.onlySizeCu ?? profileOf(turn.world).sizes.autoscaled.at(-1) ?? 0,
         plan: plan.subscriptionType,
       } satisfies CurrentUserInfoResponse;
@@ -36,28 +37,32 @@ export function accountRoutes(caller: Caller): Hono {
 
   app.get(
     "/users/me/organizations",
-    caller.route({}, ({ account }) => ({ organizations: [renderOrganization(account)] })),
+    // S: with a key that is no person's, the one organization that it belongs to.
+    caller.route({}, ({ principal: { account, scope }, turn }) => ({
+      organizations: (scope === undefined ? organizationsOf(turn.world, account) : [account]).map(renderOrganization),
+    })),
   );
 
   app.get(
     "/organizations/:org_id",
-    caller.route({ params: z.object({ org_id: id }) }, ({ account, params }) => {
-      checkOrganization(account, params.org_id);
-      return renderOrganization(account);
-    }),
+    caller.route({ params: z.object({ org_id: id }), needs: "belong" }, ({ account }) => renderOrganization(account)),
   );
 
   app.get(
     "/regions",
-    caller.route({ query: z.object({ org_id: id.optional() }) }, ({ account, query }) => {
-      checkOrganization(account, query.org_id);
-      return { regions: REGIONS.map((region, index) => renderRegion(region, index === 0)) };
-    }),
+    caller.route({ query: z.object({ org_id: id.optional() }) }, () => ({
+      regions: REGIONS.map((region, index) => renderRegion(region, index === 0)),
+    })),
   );
 
   app.get(
     "/auth",
-    caller.route({}, ({ account }) => ({ account_id: account.id, auth_method: "api_key_user" })),
+    // A: the account of an organization's key is the organization.
+    caller.route({}, ({ principal: { account, scope } }) =>
+      scope === undefined
+        ? { account_id: account.id, auth_method: "api_key_user" }
+        : { account_id: scope.organizationId, auth_method: "api_key_org" },
+    ),
   );
 
   return app;

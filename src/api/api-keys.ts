@@ -4,10 +4,8 @@ import { timestamp } from "../http/instants.ts";
 import { validApiKeys } from "../platform/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Caller } from "./call.ts";
-import { keyId } from "./fields.ts";
+import { keyId, keyName } from "./fields.ts";
 import { renderApiKey } from "./render.ts";
-
-const MAX_KEY_NAME_LENGTH = 64; // S
 
 /** R, "API keys". */
 export function apiKeyRoutes(caller: Caller): Hono {
@@ -15,7 +13,7 @@ export function apiKeyRoutes(caller: Caller): Hono {
 
   app.post(
     "/api_keys",
-    caller.route({ body: z.object({ key_name: z.string().min(1).max(MAX_KEY_NAME_LENGTH) }) }, ({ account, body, execute }) => {
+    caller.route({ needs: "person", body: z.object({ key_name: keyName }) }, ({ account, body, execute }) => {
       // R: the secret is shown now and never again.
       const key = newApiKeySecret();
       for (const event of execute({ type: "CreateApiKey", accountId: account.id, name: body.key_name, hash: hashSecret(key) })) {
@@ -29,7 +27,7 @@ export function apiKeyRoutes(caller: Caller): Hono {
 
   app.get(
     "/api_keys",
-    caller.route({}, ({ account, turn }) => {
+    caller.route({ needs: "person" }, ({ account, turn }) => {
       const created_by = { id: account.id, name: account.name, image: "" };
       return [...validApiKeys(turn.world, account.id)].map((apiKey) => ({ ...renderApiKey(turn.world, apiKey), created_by }));
     }),
@@ -37,7 +35,7 @@ export function apiKeyRoutes(caller: Caller): Hono {
 
   app.delete(
     "/api_keys/:key_id",
-    caller.route({ params: z.object({ key_id: keyId }) }, ({ account, params, turn, execute }) => {
+    caller.route({ needs: "person", params: z.object({ key_id: keyId }) }, ({ account, params, turn, execute }) => {
       execute({ type: "RevokeApiKey", accountId: account.id, keyId: params.key_id });
       const apiKey = turn.world.apiKeys.get(String(params.key_id));
       if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");

@@ -4,23 +4,49 @@ import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { branchRoutes } from "./branches.ts";
 import { type ApiOptions, Caller } from "./call.ts";
+import { consumptionRoutes } from "./consumption.ts";
+import { databaseRoutes } from "./databases.ts";
 import { endpointRoutes } from "./endpoints.ts";
+import { jwksRoutes } from "./jwks.ts";
 import { operationRoutes } from "./operations.ts";
+import { organizationKeyRoutes } from "./organization-keys.ts";
+import { organizationRoutes } from "./organizations.ts";
+import { permissionRoutes } from "./permissions.ts";
 import { projectRoutes } from "./projects.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
+import { roleRoutes } from "./roles.ts";
+import { servedOperations } from "./served.ts";
+import { snapshotRoutes } from "./snapshots.ts";
+import { transferRoutes } from "./transfers.ts";
+import { vpcEndpointRoutes } from "./vpc-endpoints.ts";
+
+/** The routes of the imitated API, a list of them for every resource family. */
+export function routeFamilies(caller: Caller): readonly Hono[] {
+  return [
+    apiKeyRoutes(caller),
+    projectRoutes(caller),
+    endpointRoutes(caller),
+    branchRoutes(caller),
+    roleRoutes(caller),
+    databaseRoutes(caller),
+    snapshotRoutes(caller),
+    operationRoutes(caller),
+    accountRoutes(caller),
+    organizationRoutes(caller),
+    organizationKeyRoutes(caller),
+    jwksRoutes(caller),
+    permissionRoutes(caller),
+    vpcEndpointRoutes(caller),
+    transferRoutes(caller),
+    consumptionRoutes(caller),
+  ];
+}
 
 /** The imitated v2 API, relative to its base URL. */
 export function createApi(options: ApiOptions): Hono {
   const caller = new Caller(options);
   const app = new Hono();
-  const families = [
-    apiKeyRoutes(caller),
-    projectRoutes(caller),
-    endpointRoutes(caller),
-    branchRoutes(caller),
-    operationRoutes(caller),
-    accountRoutes(caller),
-  ];
+  const families = routeFamilies(caller);
   for (const family of families) app.route("/", family);
   const served = servedOperations(families);
   for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
@@ -38,16 +64,6 @@ export function createApi(options: ApiOptions): Hono {
     caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path))),
   );
   return app;
-}
-
-/** The public operations that these routes answer. */
-function servedOperations(families: readonly Hono[]): Set<string> {
-  const routes = new Set(families.flatMap((family) => family.routes.map(({ method, path }) => `${method} ${path}`)));
-  return new Set(
-    PUBLIC_OPERATIONS.filter(({ method, path }) => routes.has(`${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`)).map(
-      ({ operationId }) => operationId,
-    ),
-  );
 }
 
 /** 405 where the path is known by other methods, else 404 with a hint at what is often meant. */

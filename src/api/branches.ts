@@ -1,13 +1,17 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { notImitated } from "../http/errors.ts";
+import { badRequest, notImitated } from "../http/errors.ts";
 import { fail, found } from "../http/request.ts";
 import type { Branch } from "../platform/branch.ts";
-import { branchesOf, findBranch, findDatabase, findProject } from "../platform/lookup.ts";
+import { contentAt } from "../platform/branch-content.ts";
+import type { Command } from "../platform/commands.ts";
+import { findDatabase } from "../platform/database.ts";
+import { branchesOf, computesOnBranch, findBranch, findProject } from "../platform/lookup.ts";
+import { recoverableBranchesOf } from "../platform/recovery.ts";
+import type { SimTime } from "../platform/time.ts";
 import type { Call, Caller } from "./call.ts";
-import { computeFields, computeOptions, computeType, flag, id, name } from "./fields.ts";
+import { computeFields, computeOptions, computeType, flag, id, instant, lsn, name } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
-import { PASSWORDS_NOT_STORED, roleOf } from "./projects.ts";
 import {
   renderAnnotation,
   renderBranch,
@@ -16,6 +20,7 @@ import {
   renderDatabase,
   renderRole,
   renderScheduled,
+  renderSettlingEndpoint,
 } from "./render.ts";
 
 const MAX_PAGE = 10_000; // S
@@ -23,10 +28,8 @@ const SORTS = ["name", "created_at", "updated_at"] as const; // S
 const ORDERS = ["asc", "desc"] as const; // S
 
 const inProject = z.object({ project_id: id });
-const onBranch = z.object({ project_id: id, branch_id: id });
-type OnBranch = Call<z.output<typeof onBranch>, unknown, unknown>;
-
-const instant = z.iso.datetime({ offset: true, message: "must be an ISO 8601 timestamp like 2026-01-31T12:00:00Z" });
+export const onBranch = z.object({ project_id: id, branch_id: id });
+export type OnBranch = Call<z.output<typeof onBranch>, unknown, unknown>;
 
 const createBody = z
   .object({
@@ -38,15 +41,12 @@ const createBody = z
       .object({
         name: name.optional(),
         parent_id: id.optional(),
-        parent_lsn: z
-          .string()
-          .regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838")
-          .optional(),
+        parent_lsn: lsn.optional(),
         parent_timestamp: instant.optional(),
         protected: z.boolean().optional(),
         archived: z.boolean().optional(),
         init_source: z.enum(["parent-data", "schema-only"]).optional(),
-        expires_at: z.string().optional(),
+        expires_at: instant.optional(),
       })
       .optional(),
     annotation_value: z.record(z.string(), z.string()).optional(),
@@ -71,7 +71,6 @@ export function branchRoutes(caller: Caller): Hono {
     caller.route({ status: 201, params: inProject, body: createBody }, ({ account, params, body, turn, execute }) => {
       const { world, now } = turn;
       const asked = body?.branch;
-      if (asked?.expires_at !== undefined) return fail(notImitated("branch.expires_at is not imitated"));
       if (asked?.archived === true) return fail(notImitated("branch.archived is not imitated"));
       const events = execute({
         type: "CreateBranch",
@@ -80,7 +79,8 @@ export function branchRoutes(caller: Caller): Hono {
         name: asked?.name,
         parentId: asked?.parent_id,
         parentLsn: asked?.parent_lsn,
-        parentTimestamp: asked?.parent_timestamp === undefined ? undefined : Date.parse(asked.parent_timestamp),
+        parentTimestamp: asked?.parent_timestamp,
+        expiresAt: asked?.expires_at,
         protected: asked?.protected,
         initSource: asked?.init_source,
         annotations: body?.annotation_value,
@@ -92,7 +92,7 @@ export function branchRoutes(caller: Caller): Hono {
       const computes = events.flatMap((event) => (event.type === "ComputeCreated" ? [event.compute] : []));
       const uris = computes
         .slice(0, 1)
-        .flatMap((compute) => renderConnectionUris(branch, compute, (secretId) => world.secrets.get(secretId)?.value));
+        .flatMap((compute) => renderConnectionUris(world, branch, compute, (secretId) => world.secrets.get(secretId)?.value));
       return {
         branch: renderBranch(world, branch, now),
         endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
@@ -108,7 +108,9 @@ export function branchRoutes(caller: Caller): Hono {
     "/projects/:project_id/branches",
     caller.route({ params: inProject, query: listQuery }, ({ account, params, query, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      const { page, next } = pageOf(searched(branchesOf(turn.world, project.id), query.search), query);
+      // S: "to list deleted branches available for recovery": they come beside the others.
+      const deleted = query.include_deleted === true ? recoverableBranchesOf(turn.world, project.id, turn.now) : [];
+      const { page, next } = pageOf(searched([...branchesOf(turn.world, project.id), ...deleted], query.search), query);
       const annotated = page.filter((branch) => Object.keys(branch.annotations).length > 0);
       return {
         branches: page.map((branch) => renderBranch(turn.world, branch, turn.now)),
@@ -140,13 +142,12 @@ export function branchRoutes(caller: Caller): Hono {
       {
         params: onBranch,
         body: z.object({
-          branch: z.object({ name: name.optional(), protected: z.boolean().optional(), expires_at: z.string().nullable().optional() }),
+          branch: z.object({ name: name.optional(), protected: z.boolean().optional(), expires_at: instant.nullable().optional() }),
         }),
       },
       (call) => {
         const { name: newName, protected: isProtected, expires_at } = call.body.branch;
-        if (typeof expires_at === "string") return fail(notImitated("branch.expires_at is not imitated"));
-        return changed(call, { type: "UpdateBranch", name: newName, protected: isProtected });
+        return changed(call, { type: "UpdateBranch", name: newName, protected: isProtected, expiresAt: expires_at });
       },
     ),
   );
@@ -155,7 +156,7 @@ export function branchRoutes(caller: Caller): Hono {
     "/projects/:project_id/branches/:branch_id",
     caller.route({ params: onBranch, query: z.object({ hard_delete: flag.optional() }) }, (call) => {
       const branch = branchOf(call);
-      const events = call.execute({ type: "DeleteBranch", ...targetOf(call) });
+      const events = call.execute({ type: "DeleteBranch", ...targetOf(call), hard: call.query.hard_delete });
       return { branch: renderBranch(call.turn.world, branch, call.turn.now), operations: renderScheduled(events, call.turn.now) };
     }),
   );
@@ -165,69 +166,122 @@ export function branchRoutes(caller: Caller): Hono {
     caller.route({ params: onBranch }, (call) => changed(call, { type: "SetDefaultBranch" })),
   );
 
-  app.get(
-    "/projects/:project_id/branches/:branch_id/roles",
+  app.post(
+    "/projects/:project_id/branches/:branch_id/restore",
+    caller.route(
+      {
+        params: onBranch,
+        body: z.object({
+          source_branch_id: id,
+          source_lsn: lsn.optional(),
+          source_timestamp: instant.optional(),
+          preserve_under_name: name.optional(),
+        }),
+      },
+      (call) => {
+        const { source_branch_id, source_lsn, source_timestamp, preserve_under_name } = call.body;
+        return changed(call, {
+          type: "RestoreBranch",
+          sourceBranchId: source_branch_id,
+          sourceLsn: source_lsn,
+          sourceTimestamp: source_timestamp,
+          preserveUnderName: preserve_under_name,
+        });
+      },
+    ),
+  );
+
+  app.post(
+    "/projects/:project_id/branches/:branch_id/recover",
     caller.route({ params: onBranch }, (call) => {
+      const { world, now } = call.turn;
+      call.execute({ type: "RecoverBranch", ...targetOf(call) });
       const branch = branchOf(call);
-      return { roles: branch.roles.map((role) => renderRole(branch, role)) };
+      return {
+        branch: renderBranch(world, branch, now),
+        endpoints: computesOnBranch(world, branch.id).map((compute) => renderSettlingEndpoint(world, compute, now)),
+      };
+    }),
+  );
+
+  app.post(
+    "/projects/:project_id/branches/:branch_id/finalize_restore",
+    caller.route({ params: onBranch, body: z.object({ name: name.optional() }).optional() }, (call) => {
+      const events = call.execute({ type: "FinalizeRestore", ...targetOf(call), replacedName: call.body?.name });
+      return { operations: renderScheduled(events, call.turn.now) };
     }),
   );
 
   app.get(
-    "/projects/:project_id/branches/:branch_id/roles/:role_name",
-    caller.route({ params: onBranch.extend({ role_name: z.string() }) }, (call) => {
-      const branch = branchOf(call);
-      return { role: renderRole(branch, roleOf(branch, call.params.role_name)) };
-    }),
+    "/projects/:project_id/branches/:branch_id/schema",
+    caller.route(
+      {
+        params: onBranch,
+        query: z.object({
+          db_name: z.string(),
+          lsn: lsn.optional(),
+          timestamp: instant.optional(),
+          format: z.enum(["sql", "json"]).optional(),
+        }),
+      },
+      (call) => {
+        checkHolds(call, branchOf(call), call.query.db_name, call.query.timestamp);
+        // A control plane holds no data, so every database is as empty as on its first day.
+        return call.query.format === "json" ? { json: { tables: [] } } : { sql: "" };
+      },
+    ),
   );
 
   app.get(
-    "/projects/:project_id/branches/:branch_id/roles/:role_name/reveal_password",
-    caller.route({ params: onBranch.extend({ role_name: z.string() }) }, (call) => {
-      const branch = branchOf(call);
-      const password = call.turn.world.secrets.get(roleOf(branch, call.params.role_name).secretId)?.value;
-      return password === undefined ? fail(PASSWORDS_NOT_STORED) : { password };
-    }),
-  );
-
-  app.get(
-    "/projects/:project_id/branches/:branch_id/databases",
-    caller.route({ params: onBranch }, (call) => {
-      const branch = branchOf(call);
-      return { databases: branch.databases.map((database) => renderDatabase(branch, database)) };
-    }),
-  );
-
-  app.get(
-    "/projects/:project_id/branches/:branch_id/databases/:database_name",
-    caller.route({ params: onBranch.extend({ database_name: z.string() }) }, (call) => {
-      const branch = branchOf(call);
-      const database = findDatabase(branch, call.params.database_name);
-      if (database !== undefined) return { database: renderDatabase(branch, database) };
-      return fail({ status: 404, code: "DATABASE_NOT_FOUND", message: `database "${call.params.database_name}" not found` });
-    }),
+    "/projects/:project_id/branches/:branch_id/compare_schema",
+    caller.route(
+      {
+        params: onBranch,
+        query: z.object({
+          base_branch_id: id.optional(),
+          db_name: z.string(),
+          lsn: lsn.optional(),
+          timestamp: instant.optional(),
+          base_lsn: lsn.optional(),
+          base_timestamp: instant.optional(),
+        }),
+      },
+      (call) => {
+        const { account, params, query, turn } = call;
+        const branch = branchOf(call);
+        const baseId = query.base_branch_id ?? branch.parentId;
+        if (baseId === undefined) return fail(badRequest("base_branch_id: is needed for a branch that has no parent"));
+        const base = found(findBranch(turn.world, found(findProject(turn.world, account.id, params.project_id)), baseId));
+        checkHolds(call, branch, query.db_name, query.timestamp);
+        checkHolds(call, base, query.db_name, query.base_timestamp);
+        return { diff: "" };
+      },
+    ),
   );
 
   return app;
 }
 
-function targetOf({ account, params }: OnBranch) {
+export function targetOf({ account, params }: OnBranch) {
   return { accountId: account.id, projectId: params.project_id, branchId: params.branch_id };
 }
 
-function branchOf(call: OnBranch): Branch {
+export function branchOf(call: OnBranch): Branch {
   const { account, params, turn } = call;
   return found(findBranch(turn.world, found(findProject(turn.world, account.id, params.project_id)), params.branch_id));
 }
 
-function changed(
-  call: OnBranch,
-  command:
-    | { readonly type: "SetDefaultBranch" }
-    | { readonly type: "UpdateBranch"; readonly name: string | undefined; readonly protected: boolean | undefined },
-) {
-  const events = call.execute({ ...targetOf(call), ...command });
+type Changing = Extract<Command, { type: "SetDefaultBranch" | "UpdateBranch" | "RestoreBranch" }>;
+type Untargeted<C> = C extends Changing ? Omit<C, "accountId" | "projectId" | "branchId"> : never;
+
+function changed(call: OnBranch, command: Untargeted<Changing>) {
+  const events = call.execute({ ...targetOf(call), ...command } as Changing);
   return { branch: renderBranch(call.turn.world, branchOf(call), call.turn.now), operations: renderScheduled(events, call.turn.now) };
+}
+
+/** A database that the branch held at an instant, or holds now. */
+function checkHolds({ turn }: OnBranch, branch: Branch, databaseName: string, at: SimTime | undefined): void {
+  found(findDatabase(contentAt(branch, at ?? turn.now), databaseName));
 }
 
 /** S: by name or id, whatever the case. */

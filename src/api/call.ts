@@ -3,10 +3,12 @@ import * as z from "zod";
 import { errorBody, type Failure } from "../http/errors.ts";
 import { DateHeader } from "../http/instants.ts";
 import { fail, failureFrom, found, jsonOf, parse, queryOf, Refused, readBody, requestIdOf, type WorldOf } from "../http/request.ts";
+import { admit, type Need, type Principal } from "../platform/access.ts";
 import type { Account } from "../platform/account.ts";
 import { findApiKeyByHash } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import { findOrganization } from "../platform/lookup.ts";
 import { hashSecret, sameHash } from "../worlds/secrets.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
 import { RateLimiter } from "./rate-limit.ts";
@@ -14,7 +16,10 @@ import { RateLimiter } from "./rate-limit.ts";
 /** One request, authenticated and parsed, in its turn of the world. */
 export type Call<P, Q, B> = {
   readonly turn: Turn;
+  /** For which the call acts: that of the project or organization which it names, else the caller's own. */
   readonly account: Account;
+  /** Who calls. */
+  readonly principal: Principal;
   /** Id of the key that the request came with. */
   readonly keyId: number;
   readonly params: P;
@@ -25,10 +30,16 @@ export type Call<P, Q, B> = {
 };
 
 export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
-  /** S: 200, or 201 where something is created. */
-  readonly status?: 200 | 201;
+  /** S: 200, or 201 where something is created, and a few others. An answer without a body has none in the document. */
+  readonly status?: 200 | 201 | 202 | 204;
+  /** What the caller must be allowed; else to read by GET, to write by the others. */
+  readonly needs?: Need;
+  /** The organization that the body names, where neither path nor query does. */
+  readonly organizationIn?: (body: z.output<B>) => string | undefined;
   readonly params?: P;
   readonly query?: Q;
+  /** Query parameters that may be repeated; they are parsed as one, with commas. */
+  readonly lists?: readonly string[];
   readonly body?: B;
 };
 
@@ -65,12 +76,19 @@ export class Caller {
   ): (context: Context) => Promise<Response> {
     return async (context) => {
       const input = options.body === undefined ? undefined : await readBody(context);
+      const need = options.needs ?? (context.req.method === "GET" || context.req.method === "HEAD" ? "read" : "write");
       return this.#answer(context, (turn, caller) => {
         const params = parse(options.params ?? ANYTHING, context.req.param()) as z.output<P>;
-        const query = parse(options.query ?? ANYTHING, options.query && queryOf(context)) as z.output<Q>;
+        const query = parse(options.query ?? ANYTHING, options.query && queryOf(context, options.lists)) as z.output<Q>;
         const body = parse(options.body ?? ANYTHING, input && jsonOf(input)) as z.output<B>;
+        const { principal, keyId } = caller;
+        const place = {
+          projectId: context.req.param("project_id"),
+          organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
+        };
+        const account = found(admit(turn.world, principal, need, place));
         const execute = (command: Command) => found(turn.execute(command));
-        return { status: options.status ?? 200, body: look({ turn, ...caller, params, query, body, execute }) };
+        return { status: options.status ?? 200, body: look({ turn, account, principal, keyId, params, query, body, execute }) };
       });
     };
   }
@@ -80,7 +98,7 @@ export class Caller {
     return (context) => this.#answer(context, () => failureFor(context));
   }
 
-  async #answer(context: Context, look: (turn: Turn, caller: { account: Account; keyId: number }) => Answer): Promise<Response> {
+  async #answer(context: Context, look: (turn: Turn, caller: Authenticated) => Answer): Promise<Response> {
     const { worldOf, onBug } = this.#options;
     const requestId = requestIdOf(context);
     let world: WorldHandle | undefined;
@@ -92,7 +110,10 @@ export class Caller {
       answer = await world.turn((turn) => {
         try {
           const caller = authenticate(turn, context);
-          const limited = this.#rates?.refuse(`${history} ${caller.account.id} ${context.req.method} ${context.req.routePath}`, turn.now);
+          const limited = this.#rates?.refuse(
+            `${history} ${caller.principal.account.id} ${context.req.method} ${context.req.routePath}`,
+            turn.now,
+          );
           if (limited !== undefined) return limited;
           return look(turn, caller);
         } catch (error) {
@@ -107,6 +128,10 @@ export class Caller {
     const now = world && nowOf(world);
     if (now !== undefined) headers["Date"] = this.#date.at(now);
     if ("body" in answer) {
+      if (answer.body === undefined) {
+        delete headers["Content-Type"];
+        return context.body(null, answer.status as 200, headers);
+      }
       const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
       return context.body(text, answer.status as 200, headers);
     }
@@ -118,8 +143,10 @@ export class Caller {
   }
 }
 
+type Authenticated = { readonly principal: Principal; readonly keyId: number };
+
 /** R: a missing header, an invalid or a revoked key are all 401. */
-function authenticate(turn: Turn, context: Context): { account: Account; keyId: number } {
+function authenticate(turn: Turn, context: Context): Authenticated {
   const header = context.req.header("authorization");
   const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
   if (secret === undefined) {
@@ -134,10 +161,19 @@ function authenticate(turn: Turn, context: Context): { account: Account; keyId: 
   if (apiKey === undefined || !sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined) {
     return fail(unauthorized("the API key is not valid or has been revoked"));
   }
-  const account = turn.world.accounts.get(apiKey.accountId);
+  const { scope } = apiKey;
+  // An organization's key is nobody's own: it stays when whoever made it leaves.
+  const account =
+    scope === undefined ? turn.world.accounts.get(apiKey.accountId) : found(findOrganization(turn.world, scope.organizationId));
   if (account === undefined) throw new Error(`API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`);
   turn.noteKeyUse(apiKey.id, addressOf(context));
-  return { account, keyId: apiKey.id };
+  return { principal: scope === undefined ? { account } : { account, scope }, keyId: apiKey.id };
+}
+
+/** The organization that a request is for, by its path or its query. */
+function organizationIn(context: Context, query: unknown): string | undefined {
+  const inPath = context.req.param("org_id") ?? context.req.param("source_org_id");
+  return inPath ?? (query as { org_id?: string } | undefined)?.org_id;
 }
 
 function unauthorized(message: string): Failure {

@@ -52,7 +52,7 @@ export function endpointRoutes(caller: Caller): Hono {
     "/projects/:project_id/endpoints",
     caller.route({ params: inProject }, ({ account, params, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      return textsOf(turn.world).list(computesOf(turn.world, project.id), turn.now);
+      return textsOf(turn.world).list(turn.world, computesOf(turn.world, project.id), turn.now);
     }),
   );
 
@@ -62,7 +62,7 @@ export function endpointRoutes(caller: Caller): Hono {
       const project = found(findProject(turn.world, account.id, params.project_id));
       const branch = found(findBranch(turn.world, project, params.branch_id));
       const computes = computesOf(turn.world, project.id).filter((compute) => compute.branchId === branch.id);
-      return textsOf(turn.world).list(computes, turn.now);
+      return textsOf(turn.world).list(turn.world, computes, turn.now);
     }),
   );
 

@@ -4,8 +4,21 @@ import type { ComputeOptions } from "../platform/compute.ts";
 /** S: the pattern of all ids but those of keys and operations. */
 export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
 export const name = z.string().min(1).max(256);
+/** An instant of the world's clock. */
+export const instant = z.iso
+  .datetime({ offset: true, message: "must be an ISO 8601 timestamp like 2026-01-31T12:00:00Z" })
+  .transform((text) => Date.parse(text));
+export const lsn = z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838");
+/** What Postgres allows for the names of databases and roles. */
+export const postgresName = z.string().min(1).max(63);
 /** A query parameter that is `true` or `false`. */
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** S. */
+export const email = z.email("must be an email address like somebody@example.com").max(256);
+
+const MAX_KEY_NAME_LENGTH = 64; // S
+export const keyName = z.string().min(1).max(MAX_KEY_NAME_LENGTH);
 
 export const keyId = z
   .string()

@@ -1,14 +1,18 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { type Failure, notImitated } from "../http/errors.ts";
+import type { Failure } from "../http/errors.ts";
 import { fail, found } from "../http/request.ts";
+import { sees, sharedProjects } from "../platform/access.ts";
 import type { Account } from "../platform/account.ts";
-import type { Branch } from "../platform/branch.ts";
 import type { Compute } from "../platform/compute.ts";
-import { computesOnBranch, defaultBranchOf, findBranch, findCompute, findProject, projectsOf } from "../platform/lookup.ts";
+import { findDatabase } from "../platform/database.ts";
+import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findCompute, findProject, projectsOf } from "../platform/lookup.ts";
 import type { DefaultEndpointSettings, Project } from "../platform/project.ts";
+import { recoverableProjectsOf } from "../platform/recovery.ts";
+import { findRole, type Role } from "../platform/role.ts";
 import type { World } from "../platform/world.ts";
 import { newPassword } from "../worlds/secrets.ts";
+import type { Turn } from "../worlds/world-handle.ts";
 import type { Caller } from "./call.ts";
 import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
 import { cursorOf, encodeCursor, integerOf, limitOf } from "./paging.ts";
@@ -31,9 +35,18 @@ const DATABASE_NAME = z.string().min(1).max(63);
 
 const inProject = z.object({ project_id: id });
 
-/** S: settings that a project keeps; quotas are refused until they are imitated, for a quota that never bites is no quota. */
+/** S: 0 is none (see platform/quota.ts for those that can be reached here). */
+const quota = z.object({
+  active_time_seconds: z.int().min(0).optional(),
+  compute_time_seconds: z.int().min(0).optional(),
+  written_data_bytes: z.int().min(0).optional(),
+  data_transfer_bytes: z.int().min(0).optional(),
+  logical_size_bytes: z.int().min(0).optional(),
+});
+
+/** S: settings that a project keeps. */
 const settings = z.object({
-  quota: z.record(z.string(), z.int().min(0)).optional(),
+  quota: quota.optional(),
   allowed_ips: z.object({ ips: z.array(z.string()).optional(), protected_branches_only: z.boolean().optional() }).optional(),
   enable_logical_replication: z.boolean().optional(),
   maintenance_window: z.object({ weekdays: z.array(z.int().min(1).max(7)), start_time: z.string(), end_time: z.string() }).optional(),
@@ -82,43 +95,37 @@ const listQuery = z.object({
   recoverable: flag.optional(),
 });
 
+const creating = {
+  status: 201,
+  needs: "bring",
+  organizationIn: (body: z.output<typeof createBody>) => body.project.org_id,
+  body: createBody,
+} as const;
+
 /** R for the list; S for the rest. */
 export function projectRoutes(caller: Caller): Hono {
   const app = new Hono();
 
   app.get(
     "/projects",
-    caller.route({ query: listQuery }, ({ account, query, turn }) => {
-      checkOrganization(account, query.org_id);
-      const page = [];
-      // Nothing can be recovered here yet, so nothing is recoverable.
-      for (const project of query.recoverable === true ? [] : projectsOf(turn.world, account.id)) {
-        if (page.length === query.limit) break;
-        if (project.number <= (query.cursor?.[0] ?? 0)) continue;
-        if (query.search !== undefined && !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())) continue;
-        page.push(project);
-      }
-      const last = page.at(-1);
-      return {
-        projects: page.map((project) => renderProjectListItem(turn.world, project, turn.now)),
-        applications: {},
-        integrations: {},
-        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("projects", [last.number]) } }),
-      };
+    caller.route({ query: listQuery }, ({ account, principal, query, turn }) => {
+      const { world, now } = turn;
+      const listed = query.recoverable === true ? recoverableProjectsOf(world, account.id, now) : projectsOf(world, account.id);
+      return { ...pageOf(turn, listed, query, (project) => sees(world, principal, project)), applications: {}, integrations: {} };
     }),
   );
 
-  // S: projects of others that this account may see; accounts of one world are blind to each other.
+  // S: projects of others that were shared with the caller.
   app.get(
     "/projects/shared",
-    caller.route({ query: listQuery.omit({ org_id: true, recoverable: true }) }, () => ({ projects: [] })),
+    caller.route({ query: listQuery.omit({ org_id: true, recoverable: true }) }, ({ principal, query, turn }) =>
+      pageOf(turn, sharedProjects(turn.world, principal), query),
+    ),
   );
 
   app.post(
     "/projects",
-    caller.route({ status: 201, body: createBody }, ({ account, body: { project: asked }, turn, execute }) => {
-      checkOrganization(account, asked.org_id);
-      checkQuota(asked.settings);
+    caller.route(creating, ({ account, body: { project: asked }, turn, execute }) => {
       const events = execute({
         type: "CreateProject",
         accountId: account.id,
@@ -145,17 +152,11 @@ export function projectRoutes(caller: Caller): Hono {
       const created = events.find((event) => event.type === "ProjectCreated");
       const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
       if (created === undefined || branch === undefined) throw new Error("CreateProject created none");
-      // Shown now; told again later only where the project is to store it.
-      const passwords = new Map(branch.roles.map((role) => [role.secretId, newPassword()]));
-      for (const [secretId, password] of passwords) {
-        if (created.project.storePasswords) turn.keepSecret(secretId, password);
-        // A history that was reset or taken back may have left one under this name.
-        else turn.forgetSecret(secretId);
-      }
+      const passwords = new Map(branch.roles.map((role) => [role.secretId, givePassword(turn, created.project, role)]));
       const computes = computesOnBranch(world, branch.id);
       return {
         project: renderProject(world, created.project, now),
-        connection_uris: computes.flatMap((compute) => renderConnectionUris(branch, compute, (secretId) => passwords.get(secretId))),
+        connection_uris: computes.flatMap((compute) => renderConnectionUris(world, branch, compute, (secretId) => passwords.get(secretId))),
         roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
         databases: branch.databases.map((database) => renderDatabase(branch, database)),
         operations: renderScheduled(events, now),
@@ -177,7 +178,6 @@ export function projectRoutes(caller: Caller): Hono {
     "/projects/:project_id",
     caller.route({ params: inProject, body: z.object({ project: z.object(shared) }) }, ({ account, params, body, turn, execute }) => {
       const { project: asked } = body;
-      checkQuota(asked.settings);
       const events = execute({
         type: "UpdateProject",
         accountId: account.id,
@@ -194,10 +194,23 @@ export function projectRoutes(caller: Caller): Hono {
 
   app.delete(
     "/projects/:project_id",
-    caller.route({ params: inProject }, ({ account, params, turn, execute }) => {
+    caller.route({ params: inProject, needs: "rule" }, ({ account, params, turn, execute }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
       execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
       return { project: renderProject(turn.world, project, turn.now) };
+    }),
+  );
+
+  app.post(
+    "/projects/:project_id/recover",
+    caller.route({ params: inProject, needs: "rule" }, ({ account, params, turn, execute }) => {
+      execute({ type: "RecoverProject", accountId: account.id, projectId: params.project_id });
+      const { world, now } = turn;
+      const project = found(findProject(world, account.id, params.project_id));
+      return {
+        project: renderProject(world, project, now),
+        branches: branchesOf(world, project.id).map((branch) => renderBranch(world, branch, now)),
+      };
     }),
   );
 
@@ -219,10 +232,10 @@ export function projectRoutes(caller: Caller): Hono {
         const project = found(findProject(world, account.id, params.project_id));
         const compute = computeToReach(world, project, account, query);
         const branch = found(findBranch(world, project, compute.branchId));
-        const password = world.secrets.get(roleOf(branch, query.role_name).secretId)?.value;
-        checkDatabase(branch, query.database_name);
+        const password = world.secrets.get(found(findRole(branch, query.role_name)).secretId)?.value;
+        found(findDatabase(branch, query.database_name));
         if (password === undefined) return fail(PASSWORDS_NOT_STORED);
-        return { uri: connectionUri(compute, query.role_name, password, query.database_name, query.pooled ?? false) };
+        return { uri: connectionUri(world, compute, query.role_name, password, query.database_name, query.pooled ?? false) };
       },
     ),
   );
@@ -259,27 +272,40 @@ function computeToReach(
   );
 }
 
-/** The role of this name, or 404. */
-export function roleOf(branch: Branch, roleName: string) {
-  const role = branch.roles.find((candidate) => candidate.name === roleName);
-  return role ?? fail({ status: 404, code: "ROLE_NOT_FOUND", message: `role "${roleName}" not found` });
+/** A new password for a role: shown now, and told again later only where the project is to store it. */
+export function givePassword(turn: Turn, project: Project, role: Role): string {
+  const password = newPassword();
+  if (project.storePasswords) turn.keepSecret(role.secretId, password);
+  // A history that was reset or taken back may have left one under this name.
+  else turn.forgetSecret(role.secretId);
+  return password;
 }
 
-function checkDatabase(branch: Branch, databaseName: string): void {
-  if (branch.databases.some((database) => database.name === databaseName)) return;
-  fail({ status: 404, code: "DATABASE_NOT_FOUND", message: `database "${databaseName}" not found` });
+/** A page of these projects, which come oldest first. */
+function pageOf(
+  { world, now }: Turn,
+  projects: Iterable<Project>,
+  query: Pick<z.output<typeof listQuery>, "limit" | "cursor" | "search">,
+  shows: (project: Project) => boolean = () => true,
+) {
+  const page: Project[] = [];
+  for (const project of projects) {
+    if (page.length === query.limit) break;
+    if (project.number <= (query.cursor?.[0] ?? 0) || !shows(project)) continue;
+    if (query.search !== undefined && !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())) continue;
+    page.push(project);
+  }
+  const last = page.at(-1);
+  return {
+    projects: page.map((project) => renderProjectListItem(world, project, now)),
+    ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("projects", [last.number]) } }),
+  };
 }
 
 /** An account sees its own organization and no other. */
 export function checkOrganization(account: Account, organizationId: string | undefined): void {
   if (organizationId === undefined || organizationId === account.organizationId) return;
   fail({ status: 404, code: "ORGANIZATION_NOT_FOUND", message: `organization "${organizationId}" not found` });
-}
-
-/** S: a quota of 0 is none. */
-function checkQuota(asked: z.output<typeof settings> | undefined): void {
-  const quota = Object.entries(asked?.quota ?? {}).find(([, value]) => value > 0);
-  if (quota !== undefined) fail(notImitated(`project.settings.quota.${quota[0]} is not imitated`));
 }
 
 function defaultsOf(fields: z.output<typeof defaultEndpointSettings>): DefaultEndpointSettings {

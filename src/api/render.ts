@@ -1,16 +1,22 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../http/instants.ts";
 import type { Account } from "../platform/account.ts";
-import { planOf } from "../platform/account.ts";
+import { limitsOf, planOf } from "../platform/account.ts";
 import type { ApiKey } from "../platform/api-key.ts";
-import type { Branch, Database, Role } from "../platform/branch.ts";
+import type { Branch } from "../platform/branch.ts";
+import type { BranchSnapshot } from "../platform/branch-snapshot.ts";
+import { monthStart, nextMonthStart } from "../platform/calendar.ts";
 import type { Compute } from "../platform/compute.ts";
+import { usedThisMonth } from "../platform/consumption.ts";
+import type { Database } from "../platform/database.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { computeHost, poolerHost, proxyHost } from "../platform/hosts.ts";
 import { computesOnBranch } from "../platform/lookup.ts";
 import { type Operation, pendingStateOf } from "../platform/operation.ts";
 import type { Project } from "../platform/project.ts";
+import { hasQuota } from "../platform/quota.ts";
 import type { Region } from "../platform/regions.ts";
+import type { Role } from "../platform/role.ts";
 import { SECOND, type SimTime } from "../platform/time.ts";
 import { usageAt } from "../platform/usage.ts";
 import type { World } from "../platform/world.ts";
@@ -34,9 +40,9 @@ function optionalTimestamp(at: SimTime | undefined): string | undefined {
 }
 
 /** R: `pending_state` is there in answers that change a compute, and until it has settled; never in lists. */
-function renderEndpoint(compute: Compute, now: SimTime, pendingState?: EndpointState) {
+function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
   return present({
-    host: computeHost(compute),
+    host: computeHost(world, compute),
     id: compute.id,
     name: compute.name,
     project_id: compute.projectId,
@@ -58,7 +64,7 @@ function renderEndpoint(compute: Compute, now: SimTime, pendingState?: EndpointS
     updated_at: timestamp(compute.updatedAt),
     started_at: optionalTimestamp(compute.startedAt),
     suspended_at: optionalTimestamp(compute.suspendedAt),
-    proxy_host: proxyHost(compute.regionId),
+    proxy_host: proxyHost(world, compute.regionId),
     suspend_timeout_seconds: compute.suspendTimeoutSeconds,
     provisioner: compute.provisioner,
     compute_release_version: compute.phase.state === "active" ? String(compute.phase.release) : undefined,
@@ -79,22 +85,22 @@ export class EndpointTexts {
   readonly #lists = new WeakMap<Compute, { readonly computes: readonly Compute[]; readonly text: string }>();
 
   /** JSON text of the compute as lists show it. */
-  of(compute: Compute, now: SimTime): string {
+  of(world: World, compute: Compute, now: SimTime): string {
     const text = this.#texts.get(compute);
     if (text !== undefined) return text;
-    const rendered = JSON.stringify(renderEndpoint(compute, now));
+    const rendered = JSON.stringify(renderEndpoint(world, compute, now));
     // A running query moves `last_active` with the clock: nothing to keep until it has ended.
     const settled = lastActive(compute, now) === compute.lastActiveAt;
     if (settled && !(compute.phase.state === "active" && compute.phase.openTransactions > 0)) this.#texts.set(compute, rendered);
     return rendered;
   }
 
-  list(computes: readonly Compute[], now: SimTime): string {
+  list(world: World, computes: readonly Compute[], now: SimTime): string {
     const [first] = computes;
     const known = first && this.#lists.get(first);
     if (known?.computes.length === computes.length && known.computes.every((compute, index) => compute === computes[index]))
       return known.text;
-    const text = `{"endpoints":[${computes.map((compute) => this.of(compute, now)).join(",")}]}`;
+    const text = `{"endpoints":[${computes.map((compute) => this.of(world, compute, now)).join(",")}]}`;
     if (first !== undefined && computes.every((compute) => this.#texts.has(compute))) this.#lists.set(first, { computes, text });
     return text;
   }
@@ -102,11 +108,11 @@ export class EndpointTexts {
 
 /** A compute in an answer to a call that changes it: where nothing is pending, that equals the current state (A). */
 export function renderChangedEndpoint(world: World, compute: Compute, now: SimTime) {
-  return renderEndpoint(compute, now, pendingOf(world, compute) ?? (compute.phase.state as EndpointState));
+  return renderEndpoint(world, compute, now, pendingOf(world, compute) ?? (compute.phase.state as EndpointState));
 }
 
 export function renderSettlingEndpoint(world: World, compute: Compute, now: SimTime) {
-  return renderEndpoint(compute, now, pendingOf(world, compute));
+  return renderEndpoint(world, compute, now, pendingOf(world, compute));
 }
 
 function pendingOf(world: World, compute: Compute): EndpointState | undefined {
@@ -138,19 +144,20 @@ export function renderScheduled(events: readonly RecordedEvent[], now: SimTime) 
 export function renderProject(world: World, project: Project, now: SimTime) {
   const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
   const account = world.accounts.get(project.accountId);
-  const date = new Date(now);
+  const ofPeriod = usedThisMonth(world, project.id, world.computes.by("project", project.id).values(), now);
   return present({
     ...projectFields(world, project, now),
     data_storage_bytes_hour: 0,
     data_transfer_bytes: 0,
     written_data_bytes: 0,
-    compute_time_seconds: wholeSeconds(usage.cuMs),
-    active_time_seconds: wholeSeconds(usage.activeMs),
+    // S: of the billing period; the deprecated one is Σ CU × active seconds ever since (PLATFORM).
+    compute_time_seconds: wholeSeconds(ofPeriod.cuMs),
+    active_time_seconds: wholeSeconds(ofPeriod.activeMs),
     cpu_used_sec: wholeSeconds(usage.cuMs),
     history_retention_seconds: project.historyRetentionSeconds,
-    consumption_period_start: timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth())),
-    consumption_period_end: timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)),
-    owner: account === undefined ? undefined : renderOwner(account),
+    consumption_period_start: timestamp(monthStart(now)),
+    consumption_period_end: timestamp(nextMonthStart(now)),
+    owner: account === undefined ? undefined : renderOwner(world, account),
   }) satisfies Optional<public_.Project>;
 }
 
@@ -161,6 +168,8 @@ export function renderProjectListItem(world: World, project: Project, now: SimTi
     active_time: wholeSeconds(usage.activeMs),
     cpu_used_sec: wholeSeconds(usage.cuMs),
     history_retention_seconds: project.historyRetentionSeconds,
+    deleted_at: optionalTimestamp(project.deletedAt),
+    recoverable_until: optionalTimestamp(project.recoverableUntil),
     // R, and no field of the public document any more.
     locked: false,
   }) satisfies Optional<public_.ProjectListItem>;
@@ -188,7 +197,7 @@ function projectFields(world: World, project: Project, now: SimTime) {
     } as public_.DefaultEndpointSettings,
     settings: project.settings as public_.ProjectSettingsData,
     pg_version: project.pgVersion as public_.PgVersion,
-    proxy_host: proxyHost(project.regionId),
+    proxy_host: proxyHost(world, project.regionId),
     branch_logical_size_limit: LOGICAL_SIZE_LIMIT_MB,
     branch_logical_size_limit_bytes: LOGICAL_SIZE_LIMIT_MB * MB,
     store_passwords: project.storePasswords,
@@ -196,17 +205,18 @@ function projectFields(world: World, project: Project, now: SimTime) {
     created_at: timestamp(project.createdAt),
     updated_at: timestamp(project.updatedAt),
     synthetic_storage_size: 0,
+    quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
     owner_id: project.accountId,
     compute_last_active_at: optionalTimestamp(lastActiveAt),
     org_id: world.accounts.get(project.accountId)?.organizationId,
   };
 }
 
-function renderOwner(account: Account) {
+function renderOwner(world: World, account: Account) {
   return {
     email: account.email,
     name: account.name,
-    branches_limit: planOf(account).branchesLimit,
+    branches_limit: limitsOf(world, planOf(account)).branches,
     subscription_type: planOf(account).subscriptionType as public_.BillingSubscriptionType,
   } satisfies public_.ProjectOwnerData;
 }
@@ -221,7 +231,7 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     parent_timestamp: optionalTimestamp(branch.parentTimestamp),
     name: branch.name,
     current_state: branch.state,
-    pending_state: branch.state === "init" ? "ready" : undefined,
+    pending_state: branch.state === "ready" ? undefined : "ready",
     state_changed_at: timestamp(branch.stateChangedAt),
     logical_size: 0,
     creation_source: CREATION_SOURCE,
@@ -236,7 +246,40 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     created_at: timestamp(branch.createdAt),
     updated_at: timestamp(branch.updatedAt),
     init_source: branch.initSource,
+    expires_at: optionalTimestamp(branch.expiresAt),
+    ttl_interval_seconds: branch.ttlSeconds,
+    last_reset_at: optionalTimestamp(branch.lastResetAt),
+    restore_status: branch.restoreStatus,
+    restored_from: branch.restoredFrom,
+    restored_as: branch.restoredAs,
+    recovery: renderRecovery(branch),
   }) satisfies Optional<public_.Branch>;
+}
+
+/** S: there only while a deleted branch can be recovered. */
+function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
+  if (deletedAt === undefined || recoverableUntil === undefined) return undefined;
+  const expired = expiresAt !== undefined && expiresAt <= deletedAt;
+  return {
+    deleted_at: timestamp(deletedAt),
+    recoverable_until: timestamp(recoverableUntil),
+    deletion_method: (expired ? "ttl" : "user") as public_.BranchRecoveryInfo["deletion_method"],
+  } satisfies public_.BranchRecoveryInfo;
+}
+
+export function renderSnapshot(snapshot: BranchSnapshot) {
+  return present({
+    id: snapshot.id,
+    name: snapshot.name,
+    lsn: snapshot.lsn,
+    timestamp: timestamp(snapshot.timestamp),
+    source_branch_id: snapshot.sourceBranchId,
+    created_at: timestamp(snapshot.createdAt),
+    expires_at: optionalTimestamp(snapshot.expiresAt),
+    manual: snapshot.manual,
+    // S: "a value of 0 means the snapshot is not being charged".
+    full_size: 0,
+  }) satisfies Optional<public_.Snapshot>;
 }
 
 export function renderAnnotation(branch: Branch) {
@@ -254,6 +297,7 @@ export function renderRole(branch: Branch, role: Role, password?: string) {
     name: role.name,
     password,
     protected: false,
+    authentication_method: role.noLogin === true ? "no_login" : "password",
     created_at: timestamp(role.createdAt),
     updated_at: timestamp(role.updatedAt),
   }) satisfies Optional<public_.Role>;
@@ -270,25 +314,25 @@ export function renderDatabase(branch: Branch, database: Database) {
   } satisfies public_.Database;
 }
 
-export function connectionUri(compute: Compute, role: string, password: string, database: string, pooled: boolean): string {
-  const host = pooled ? poolerHost(compute) : computeHost(compute);
+export function connectionUri(world: World, compute: Compute, role: string, password: string, database: string, pooled: boolean): string {
+  const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
   return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?sslmode=require`;
 }
 
 /** One for each database whose owner's password is known, through this compute. */
-export function renderConnectionUris(branch: Branch, compute: Compute, passwordOf: (secretId: string) => string | undefined) {
+export function renderConnectionUris(world: World, branch: Branch, compute: Compute, passwordOf: (secretId: string) => string | undefined) {
   return branch.databases.flatMap((database) => {
     const secretId = branch.roles.find((role) => role.name === database.ownerName)?.secretId;
     const password = secretId === undefined ? undefined : passwordOf(secretId);
     if (password === undefined) return [];
     return {
-      connection_uri: connectionUri(compute, database.ownerName, password, database.name, false),
+      connection_uri: connectionUri(world, compute, database.ownerName, password, database.name, false),
       connection_parameters: {
         database: database.name,
         password,
         role: database.ownerName,
-        host: computeHost(compute),
-        pooler_host: poolerHost(compute),
+        host: computeHost(world, compute),
+        pooler_host: poolerHost(world, compute),
       },
     } satisfies public_.ConnectionDetails;
   });

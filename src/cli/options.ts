@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from "../platform/distribution.ts";
+import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/hosts.ts";
 import { parseDuration, type SimTime } from "../platform/time.ts";
 import { type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
 import type { Point } from "../simulation/replay.ts";
@@ -111,6 +112,12 @@ export function clockSetting(text: string): ClockSetting {
   const setting = parseClockSetting(text);
   if (setting !== undefined) return setting;
   throw new InvalidArgumentError("It must be real, manual, or a factor like 60x.");
+}
+
+/** What host names end in. */
+export function hostDomain(text: string): string {
+  if (HOST_DOMAIN_PATTERN.test(text)) return text;
+  throw new InvalidArgumentError(`It ${HOST_DOMAIN_RULE}.`);
 }
 
 /** How long starts take. */

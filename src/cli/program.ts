@@ -1,11 +1,13 @@
 import { Command } from "commander";
 import { clockCommand } from "./clock.ts";
 import { compactCommand } from "./compact.ts";
+import { driftCommand } from "./drift.ts";
 import { envCommand } from "./env.ts";
 import { explainCommand } from "./explain.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
 import { keysCommand } from "./keys.ts";
+import { mirrorCommand } from "./mirror.ts";
 import { replayCommand } from "./replay.ts";
 import { serveCommand } from "./serve.ts";
 import { snapshotsCommand } from "./snapshots.ts";
@@ -35,6 +37,8 @@ export function createProgram(): Command {
     exportCommand(),
     importCommand(),
     compactCommand(),
+    driftCommand(),
+    mirrorCommand(),
   ]) {
     program.addCommand(command);
   }

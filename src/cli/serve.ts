@@ -2,7 +2,21 @@ import { Command } from "commander";
 import type { DurationDistribution } from "../platform/distribution.ts";
 import { DAY } from "../platform/time.ts";
 import type { ClockSetting } from "../simulation/clock.ts";
-import { backupInterval, bytes, clockSetting, dataOption, instant, integer, option, retention, secret, startDelay } from "./options.ts";
+import {
+  backupInterval,
+  bytes,
+  clockSetting,
+  dataOption,
+  hostDomain,
+  instant,
+  integer,
+  option,
+  retention,
+  secret,
+  startDelay,
+} from "./options.ts";
+
+const MAX_LIMIT = 1_000_000;
 
 export type ServeOptions = {
   data: string;
@@ -15,6 +29,11 @@ export type ServeOptions = {
   plan?: "paid" | "free";
   operations?: "timed" | "immediate";
   startDelay?: DurationDistribution;
+  projectsLimit?: number;
+  branchesLimit?: number;
+  endpointsLimit?: number;
+  snapshotsLimit?: number;
+  hostDomain?: string;
   seedFile?: string;
   apiKey?: string;
   controlToken?: string;
@@ -45,6 +64,15 @@ export function serveCommand(): Command {
     .addOption(option("--operations <mode>", "whether operations take their time (new worlds: timed)").choices(["timed", "immediate"]))
     .addOption(
       option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, or 3s~0.5 (default: the profile's)").argParser(startDelay),
+    )
+    .addOption(option("--projects-limit <n>", "projects of an account, in the place of its plan's limit").argParser(integer(0, MAX_LIMIT)))
+    .addOption(option("--branches-limit <n>", "branches of a project, likewise").argParser(integer(1, MAX_LIMIT)))
+    .addOption(option("--endpoints-limit <n>", "computes of a project, likewise").argParser(integer(1, MAX_LIMIT)))
+    .addOption(option("--snapshots-limit <n>", "manual snapshots of a project, likewise").argParser(integer(0, MAX_LIMIT)))
+    .addOption(
+      option("--host-domain <name>", "what the host names of a new world's computes end in (default: standin.localhost)").argParser(
+        hostDomain,
+      ),
     )
     .addOption(option("--seed-file <file>", "YAML file of accounts, keys, projects, branches and endpoints to lay out"))
     .addOption(

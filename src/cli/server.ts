@@ -4,6 +4,7 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorlds, openWorlds, WorldMismatch } from "../compose.ts";
+import type { LimitSettings } from "../platform/plan.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
 import type { Worlds } from "../worlds/worlds.ts";
@@ -93,13 +94,23 @@ async function open(directory: DataDirectory, options: ServeOptions, layOut: Lay
   try {
     const limits = { maxWorlds: options.maxWorlds, maxWorldBytes: options.maxWorldSize };
     const retention = { history: options.keepHistory, operations: options.keepOperations };
-    return await openWorlds(directory, { ...options, layOut, limits, retention }, (error) =>
+    return await openWorlds(directory, { ...options, planLimits: planLimits(options), layOut, limits, retention }, (error) =>
       log.error(error, "a commit failed; the world is opened again from its file"),
     );
   } catch (error) {
     if (error instanceof WorldMismatch || error instanceof StoreUnavailable) throw new CliError(error.message);
     throw error;
   }
+}
+
+function planLimits({ projectsLimit, branchesLimit, endpointsLimit, snapshotsLimit }: ServeOptions): LimitSettings | undefined {
+  const limits = {
+    ...(projectsLimit === undefined ? {} : { projects: projectsLimit }),
+    ...(branchesLimit === undefined ? {} : { branches: branchesLimit }),
+    ...(endpointsLimit === undefined ? {} : { endpoints: endpointsLimit }),
+    ...(snapshotsLimit === undefined ? {} : { snapshots: snapshotsLimit }),
+  };
+  return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
 type Fetch = ReturnType<typeof createApp>["fetch"];

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { fail, found } from "../http/request.ts";
 import type { Account } from "../platform/account.ts";
-import { findApiKeyByHash, SECRET_PATTERN, SECRET_RULE, validApiKeys } from "../platform/api-key.ts";
+import { type ApiKey, findApiKeyByHash, SECRET_PATTERN, SECRET_RULE, validApiKeys, validOrganizationKeys } from "../platform/api-key.ts";
 import { refuse } from "../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Turn } from "../worlds/world-handle.ts";
@@ -54,7 +54,7 @@ export function accountRoutes(options: ControlOptions): Hono {
       turnOf(world, (turn) => {
         const accounts = query.account_id === undefined ? [...turn.world.accounts.values()] : [accountOf(turn, query.account_id)];
         return {
-          api_keys: accounts.flatMap((account) => [...validApiKeys(turn.world, account.id)].map((apiKey) => renderKey(turn, apiKey.id))),
+          api_keys: accounts.flatMap((account) => keysOf(turn, account).map((apiKey) => renderKey(turn, apiKey.id))),
         };
       }),
     ),
@@ -79,13 +79,19 @@ export function accountRoutes(options: ControlOptions): Hono {
       turnOf(world, (turn) => {
         const apiKey = turn.world.apiKeys.get(params["key_id"] ?? "");
         if (apiKey === undefined) return found(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));
-        found(turn.execute({ type: "RevokeApiKey", accountId: apiKey.accountId, keyId: apiKey.id }));
+        const { accountId, scope, id: keyId } = apiKey;
+        found(turn.execute({ type: "RevokeApiKey", accountId, organizationId: scope?.organizationId, keyId }));
         return { ...renderKey(turn, apiKey.id), revoked: true };
       }),
     ),
   );
 
   return app;
+}
+
+/** The keys of an account and of its organization. */
+function keysOf({ world }: Turn, account: Account): ApiKey[] {
+  return [...validApiKeys(world, account.id), ...validOrganizationKeys(world, account.organizationId)];
 }
 
 /** The account of this id; without one, the first. */
@@ -115,6 +121,7 @@ function renderKey({ world }: Turn, keyId: number) {
     id: keyId,
     name: apiKey?.name,
     account_id: apiKey?.accountId,
+    ...(apiKey?.scope && { organization_id: apiKey.scope.organizationId, project_id: apiKey.scope.projectId ?? null }),
     created_at: apiKey && instant(apiKey.createdAt),
     last_used_at: use === undefined ? null : instant(use.lastUsedAt),
     last_used_from_addr: use?.lastUsedFromAddr ?? "",

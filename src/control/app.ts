@@ -12,6 +12,7 @@ import { clockRoutes } from "./clock.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
 import { historyRoutes } from "./history.ts";
 import { renderMetrics } from "./metrics.ts";
+import { organizationRoutes } from "./organizations.ts";
 import { instant, record } from "./records.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
@@ -67,6 +68,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", clockRoutes(options));
   app.route("/", activityRoutes(options));
   app.route("/", accountRoutes(options));
+  app.route("/", organizationRoutes(options));
   app.route("/", historyRoutes(options));
   app.route("/", snapshotRoutes(options));
   app.route("/", worldRoutes(options));
@@ -90,6 +92,11 @@ export function createControl(options: ControlOptions): Hono {
     handler(options, { query: z.object({ since: sequence.optional() }) }, ({ world, query }, context) =>
       streamEvents(context, world, options, query.since),
     ),
+  );
+
+  app.get(
+    "/coverage",
+    handler(options, {}, () => options.coverage()),
   );
 
   app.get(

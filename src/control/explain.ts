@@ -4,6 +4,7 @@ import { delaySeconds, idleSince, suspendDueAt } from "../platform/autosuspend.t
 import type { ActivePhase, Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { blockersOf, expectedEnds, type Operation, unfinishedOperations } from "../platform/operation.ts";
+import { refuseOverQuota } from "../platform/quota.ts";
 import { refuse } from "../platform/refusals.ts";
 import { SECOND } from "../platform/time.ts";
 import { profileOf } from "../platform/world.ts";
@@ -138,6 +139,7 @@ function explainIdle(look: Look, compute: Compute, events: readonly RecordedEven
     return { about, text, proof: some(created) };
   }
   const decision = decisionOf(look, suspended);
+  if (suspended.cause === "quota") return explainQuota(look, compute, suspended);
   if (suspended.cause !== "autosuspend") {
     const update = decision.find(({ type }) => type === "OperationFinished");
     return {
@@ -153,6 +155,14 @@ function explainIdle(look: Look, compute: Compute, events: readonly RecordedEven
   const proof = since === use.since ? use.proof : undefined;
   const unused = since === undefined ? "" : `: nothing had used it since ${instant(since)}, for ${(suspended.at - since) / SECOND} s`;
   return { about, text: `${compute.id} has been idle since ${instant(suspended.at)}${unused}`, proof: [...some(proof), suspended] };
+}
+
+/** S: what a quota has suspended does not start before the next billing period. */
+function explainQuota(look: Look, compute: Compute, suspended: EventOf<"ComputeSuspended">): Reason {
+  const still = refuseOverQuota(look.world, compute.projectId, look.now);
+  const now = still === undefined ? "by now it may start again" : still.message;
+  const text = `${compute.id} has been idle since ${instant(suspended.at)}, when its project reached a quota; ${now}`;
+  return { about: "state", text, proof: [suspended] };
 }
 
 /** When a compute was used last in the life that lasts at `before`, and the event that tells of it: an activity, or the start itself. */
@@ -265,6 +275,8 @@ function askedBy({ cause }: Operation, activity: EventOf<"ActivityRecorded"> | u
     }
     case "autosuspend":
       return "by the autosuspend";
+    case "quota":
+      return "by a quota of its project that was reached";
     case "restart":
       return "by the update that it was restarted for";
     case "request":

@@ -8,6 +8,8 @@ export type ControlOptions = {
   readonly worlds: WorldsHandle;
   readonly worldOf: WorldOf;
   readonly version: string;
+  /** What becomes of every operation of the public document. */
+  readonly coverage: () => unknown;
   readonly onBug: (error: unknown) => void;
 };
 

@@ -11,10 +11,21 @@ const STATUS_OF = {
   ROLE_NOT_FOUND: 404,
   DATABASE_NOT_FOUND: 404,
   ORGANIZATION_NOT_FOUND: 404,
+  REGION_NOT_FOUND: 404,
+  JWKS_NOT_FOUND: 404,
+  VPC_ENDPOINT_NOT_FOUND: 404,
+  PERMISSION_NOT_FOUND: 404,
+  TRANSFER_REQUEST_NOT_FOUND: 404,
+  MEMBER_NOT_FOUND: 404,
+  INVITATION_NOT_FOUND: 404,
   READ_WRITE_ENDPOINT_EXISTS: 409,
   BRANCH_ALREADY_EXISTS: 409,
   ID_EXISTS: 409,
   API_KEY_EXISTS: 409,
+  PERMISSION_EXISTS: 409,
+  MEMBER_EXISTS: 409,
+  ROLE_ALREADY_EXISTS: 409,
+  DATABASE_ALREADY_EXISTS: 409,
   PLAN_LIMIT_EXCEEDED: 422,
   PROJECTS_LIMIT_EXCEEDED: 422,
   BRANCHES_LIMIT_EXCEEDED: 422,
@@ -24,9 +35,29 @@ const STATUS_OF = {
   BRANCH_IS_PROTECTED: 422,
   BRANCH_HAS_CHILDREN: 422,
   BRANCH_IS_ROOT: 422,
+  BRANCH_EXPIRATION_NOT_ALLOWED: 422,
+  BRANCH_NOT_RECOVERABLE: 422,
+  RESTORE_NOT_ALLOWED: 422,
+  SNAPSHOTS_LIMIT_EXCEEDED: 422,
+  SNAPSHOT_EXPIRATION_NOT_ALLOWED: 422,
+  ENDPOINTS_LIMIT_EXCEEDED: 422,
+  ROLE_NAME_NOT_ALLOWED: 422,
+  ROLE_OWNS_DATABASE: 422,
+  ROLE_HAS_NO_PASSWORD: 422,
+  DATABASE_NAME_NOT_ALLOWED: 422,
   REGION_NOT_SUPPORTED: 422,
   PARENT_TIMESTAMP_NOT_ALLOWED: 422,
   ENDPOINT_DISABLED: 422,
+  QUOTA_EXCEEDED: 422,
+  CONSUMPTION_WINDOW: 406,
+  PLAN_WITHOUT_CONSUMPTION_HISTORY: 403,
+  VPC_ENDPOINT_NOT_ALLOWED: 422,
+  TRANSFER_NOT_ALLOWED: 422,
+  LAST_ADMIN: 422,
+  // A: the document has no 403; what one sees and may not do is told apart from what one does not see.
+  ACCESS_DENIED: 403,
+  LIMITS_UNSATISFIED: 406,
+  PLAN_NOT_SATISFIED: 406,
   OPERATIONS_IN_PROGRESS: 423,
   TOO_MANY_CONNECTIONS: 422,
   CONNECTION_EXISTS: 409,
@@ -65,10 +96,18 @@ export type Failure = {
   readonly code: RefusalCode | BoundaryCode;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In the place of the ordinary one, where the document describes another. */
+  readonly body?: unknown;
 };
 
 export function failureOf(refusal: Refusal): Failure {
-  return { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
+  const failure = { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
+  const { shortfalls } = refusal;
+  if (shortfalls === undefined) return failure;
+  // S: the two calls that move projects tell in different words why they cannot.
+  const limits = shortfalls.map(({ name, expected, actual }) => ({ name, expected, actual }));
+  const reasons = shortfalls.map(({ code, message }) => ({ code, message }));
+  return { ...failure, body: refusal.code === "LIMITS_UNSATISFIED" ? { limits } : { reasons } };
 }
 
 export function badRequest(message: string): Failure {

@@ -114,10 +114,19 @@ const TOO_LARGE: Failure = {
   headers: { Connection: "close" },
 };
 
-/** The query parameters; one that is given twice is no parameter of ours. */
-export function queryOf(context: Context): Record<string, string> {
+/**
+ * The query parameters; one that is given twice is no parameter of ours, unless it is one of `lists`: there, several mean the same as
+ * one with commas (S), and a name that ends in `[]` is what the public client makes of an array (C).
+ */
+export function queryOf(context: Context, lists: readonly string[] = []): Record<string, string> {
   const parameters: Record<string, string> = {};
-  for (const [name, [value, another]] of Object.entries(context.req.queries())) {
+  for (const [name, values] of Object.entries(context.req.queries())) {
+    const [value, another] = values;
+    const list = lists.find((candidate) => name === candidate || name === `${candidate}[]`);
+    if (list !== undefined) {
+      parameters[list] = [...(parameters[list] === undefined ? [] : [parameters[list]]), ...values].join(",");
+      continue;
+    }
     if (another !== undefined) fail(badRequest(`${name}: is given more than once`));
     parameters[name] = value ?? "";
   }

@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawUuid } from "./ids.ts";
-import { PLANS, type Plan, type PlanName } from "./plan.ts";
+import { type LimitSettings, PLANS, type Plan, type PlanName } from "./plan.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import type { SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
@@ -49,4 +49,10 @@ export function findAccount(world: World, accountId: string): Result<Account> {
 
 export function planOf(account: Account): Plan {
   return PLANS[account.plan];
+}
+
+/** What a plan allows in this world, where a limit may be another one. `branches` are of a project. */
+export function limitsOf({ settings }: World, plan: Plan): Required<LimitSettings> {
+  const { projectsLimit: projects, branchesLimit: branches, endpointsLimit: endpoints, snapshotsLimit: snapshots } = plan;
+  return { projects, branches, endpoints, snapshots, ...settings.limits };
 }

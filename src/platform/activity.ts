@@ -4,9 +4,11 @@ import { type Compute, refuseDisabled } from "./compute.ts";
 import { serve } from "./compute-life.ts";
 import { admitConnection, busyUntil, type Connection, closeConnection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
+import { findDatabase } from "./database.ts";
 import type { Event } from "./events.ts";
-import { findDatabase, isVisible } from "./lookup.ts";
+import { isVisible } from "./lookup.ts";
 import { expectedReady, scheduleOperations, unfinishedOperations } from "./operation.ts";
+import { refuseOverQuota } from "./quota.ts";
 import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
 import type { DurationMs, SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
@@ -85,6 +87,8 @@ export function decideActivity(world: World, { activity, scheduled }: RecordActi
     const after = serve(world, compute, phase, asWaiting(activity), false, now).phase;
     return accept([recorded(0), ...(after.state === "active" ? resize(compute, phase, after.readings, context) : [])]);
   }
+  const stopped = refuseOverQuota(world, compute.projectId, now);
+  if (stopped !== undefined) return { ok: false, refusal: stopped };
   const start = wake(world, compute, context);
   const scheduledOperations = start.flatMap((event) => (event.type === "OperationScheduled" ? [event.operation] : []));
   const operations = [...unfinishedOperations(world, compute.projectId), ...scheduledOperations];
@@ -183,7 +187,7 @@ function checkDatabase(world: World, compute: Compute, name: string | undefined)
   // R: the platform-managed database is there on every branch.
   if (name === undefined || name === "postgres") return undefined;
   const branch = world.branches.get(compute.branchId);
-  if (branch !== undefined && findDatabase(branch, name) !== undefined) return undefined;
+  if (branch !== undefined && findDatabase(branch, name).ok) return undefined;
   return refuse("DATABASE_NOT_FOUND", `database "${name}" does not exist`).refusal;
 }
 

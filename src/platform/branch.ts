@@ -1,31 +1,21 @@
-import { findAccount, planOf } from "./account.ts";
-import { type Compute, type ComputeOptions, type ComputeType, makeCompute, startRequests } from "./compute.ts";
+import { type Account, findAccount, limitsOf, planOf } from "./account.ts";
+import type { BackupSchedule } from "./backup-schedule.ts";
+import { type BranchContent, contentAt, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
+import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
+import type { Database } from "./database.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
 import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findProject } from "./lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
+import { type OperationRequest, pendingStateOf, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
-import type { SimTime } from "./time.ts";
+import { RECOVERY_WINDOW } from "./removal.ts";
+import { countRoles, newSecretId, type Role } from "./role.ts";
+import { DAY, SECOND, type SimTime } from "./time.ts";
+import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
-
-/** A Postgres role of a branch. Its password is a secret of the world and is nowhere in history, only its name there. */
-export type Role = {
-  readonly name: string;
-  readonly secretId: string;
-  readonly createdAt: SimTime;
-  readonly updatedAt: SimTime;
-};
-
-export type Database = {
-  readonly id: number;
-  readonly name: string;
-  readonly ownerName: string;
-  readonly createdAt: SimTime;
-  readonly updatedAt: SimTime;
-};
 
 /** A line of a project's data, with its roles and databases; reached only through a compute of its own. */
 export type Branch = {
@@ -36,7 +26,8 @@ export type Branch = {
   readonly parentTimestamp?: SimTime;
   readonly parentLsn?: string;
   readonly name: string;
-  readonly state: "init" | "ready";
+  /** S: `resetting` while it is restored. */
+  readonly state: "init" | "ready" | "resetting";
   readonly stateChangedAt: SimTime;
   readonly default: boolean;
   readonly protected: boolean;
@@ -46,11 +37,22 @@ export type Branch = {
   readonly annotations: Readonly<Record<string, string>>;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
-  /** Its removal is under way: nobody sees it any more. */
+  /** S: when it is deleted by itself, and how long that was when it was set. */
+  readonly expiresAt?: SimTime;
+  readonly ttlSeconds?: number;
+  readonly lastResetAt?: SimTime;
+  /** Id of the snapshot that it was restored from, and of the branch that it is to replace, or has replaced. */
+  readonly restoredFrom?: string;
+  readonly restoredAs?: string;
+  readonly restoreStatus?: "restored" | "finalized";
+  readonly backupSchedule?: BackupSchedule;
+  /** What it held before, oldest first, as far back as its project keeps history. */
+  readonly past?: readonly (BranchContent & { readonly until: SimTime })[];
+  /** It was deleted: nobody sees it any more, but for those who look for what can be recovered. */
   readonly deletedAt?: SimTime;
+  /** S: until when it can be recovered; absent where it cannot. */
+  readonly recoverableUntil?: SimTime;
 };
-
-type OnBranch = { readonly accountId: string; readonly projectId: string; readonly branchId: string };
 
 export type CreateBranch = {
   readonly type: "CreateBranch";
@@ -63,6 +65,7 @@ export type CreateBranch = {
   readonly parentLsn?: string | undefined;
   readonly protected?: boolean | undefined;
   readonly initSource?: Branch["initSource"] | undefined;
+  readonly expiresAt?: SimTime | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
   readonly queue?: true;
@@ -74,11 +77,17 @@ export type UpdateBranch = OnBranch & {
   readonly type: "UpdateBranch";
   readonly name?: string | undefined;
   readonly protected?: boolean | undefined;
+  /** `null` ends the expiration. */
+  readonly expiresAt?: SimTime | null | undefined;
 };
-export type DeleteBranch = OnBranch & { readonly type: "DeleteBranch" };
+export type DeleteBranch = OnBranch & {
+  readonly type: "DeleteBranch";
+  /** S: without a time in which it can be recovered. */
+  readonly hard?: boolean | undefined;
+};
 export type SetDefaultBranch = OnBranch & { readonly type: "SetDefaultBranch" };
 
-export type BranchChanges = Partial<Pick<Branch, "name" | "protected">>;
+export type BranchChanges = Partial<Pick<Branch, "name" | "protected" | "restoreStatus">>;
 
 /** The default branch of a new project; roles and databases as asked for. */
 export function makeBranch(
@@ -108,7 +117,7 @@ export function makeBranch(
     default: asked.isDefault,
     protected: false,
     initSource: "parent-data",
-    roles: [{ name: ownerName, secretId: `role-${nextNumber(world, "role")}`, createdAt: now, updatedAt: now }],
+    roles: [{ name: ownerName, secretId: newSecretId(world), createdAt: now, updatedAt: now }],
     databases: [{ id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now }],
     annotations: asked.annotations ?? {},
     createdAt: now,
@@ -128,37 +137,23 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   const id = decideBranchId(world, command.id, chance);
   if (!id.ok) return id;
   const name = command.name ?? id.value;
-  const taken = checkName(world, project.value.id, name, undefined);
+  const taken = checkBranchName(world, project.value.id, name, undefined);
   if (!taken.ok) return taken;
-  if (branchesOf(world, project.value.id).length >= plan.branchesLimit) {
-    return refuse(
-      "BRANCHES_LIMIT_EXCEEDED",
-      `branches limit exceeded: the ${plan.name} plan allows ${plan.branchesLimit} branches in a project`,
-    );
-  }
+  const room = checkRoom(world, account.value, project.value.id);
+  if (!room.ok) return room;
+  const expires = checkExpiration(parent.value, command.expiresAt, command, now);
+  if (!expires.ok) return expires;
+  const parentTimestamp = command.parentTimestamp ?? now;
+  // S: `schema-only` creates a new root branch, with the schema of another.
+  const isRoot = command.initSource === "schema-only";
   const branch: Branch = {
-    id: id.value,
-    number: nextNumber(world, "branch"),
-    projectId: project.value.id,
-    parentId: parent.value.id,
-    parentTimestamp: command.parentTimestamp ?? now,
-    ...(command.parentLsn === undefined ? {} : { parentLsn: command.parentLsn }),
-    name,
-    state: "init",
-    stateChangedAt: now,
-    default: false,
+    ...branchFrom(world, project.value, contentAt(parent.value, parentTimestamp), { id: id.value, name }, now),
+    ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
+    ...(isRoot || command.parentLsn === undefined ? {} : { parentLsn: command.parentLsn }),
     protected: command.protected ?? false,
     initSource: command.initSource ?? "parent-data",
-    roles: parent.value.roles.map((role) => ({ ...role, createdAt: now, updatedAt: now })),
-    databases: parent.value.databases.map((database, index) => ({
-      ...database,
-      id: nextNumber(world, "database", index),
-      createdAt: now,
-      updatedAt: now,
-    })),
     annotations: command.annotations ?? {},
-    createdAt: now,
-    updatedAt: now,
+    ...expirationFrom(command.expiresAt, now),
   };
   const computes = makeComputes(world, project.value, plan, branch, command, context);
   if (!computes.ok) return computes;
@@ -170,6 +165,45 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
     ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
     ...scheduleOperations(world, project.value.id, requests, context),
   ]);
+}
+
+/** A branch that begins with what another held; whose child it is, is for the caller to say. */
+export function branchFrom(
+  world: World,
+  project: Project,
+  { roles, databases }: BranchContent,
+  { id, name, ahead = 0 }: { readonly id: string; readonly name: string; readonly ahead?: number },
+  now: SimTime,
+): Branch {
+  return {
+    id,
+    number: nextNumber(world, "branch", ahead),
+    projectId: project.id,
+    name,
+    state: "init",
+    stateChangedAt: now,
+    default: false,
+    protected: false,
+    initSource: "parent-data",
+    roles: roles.map((role) => ({ ...role, createdAt: now, updatedAt: now })),
+    databases: databases.map((database, index) => ({
+      ...database,
+      id: nextNumber(world, "database", index),
+      createdAt: now,
+      updatedAt: now,
+    })),
+    annotations: {},
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** D: the limit of a project counts the branches that can be seen. */
+export function checkRoom(world: World, account: Account, projectId: string): Result<true> {
+  const plan = planOf(account);
+  const { branches: limit } = limitsOf(world, plan);
+  if (branchesOf(world, projectId).length < limit) return accept(true);
+  return refuse("BRANCHES_LIMIT_EXCEEDED", `branches limit exceeded: the ${plan.name} plan allows ${limit} branches in a project`);
 }
 
 function makeComputes(
@@ -184,6 +218,8 @@ function makeComputes(
   if (asked.filter((compute) => compute.computeType === "read_write").length > 1) {
     return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
   }
+  const room = checkComputeRoom(world, project, plan, asked.length);
+  if (!room.ok) return room;
   const computes: Compute[] = [];
   for (const [index, options] of asked.entries()) {
     const compute = makeCompute(world, project, plan, { ...options, branchId: branch.id }, context, index);
@@ -197,27 +233,85 @@ function findParent(world: World, project: Project, { parentId, parentTimestamp 
   const parent = parentId === undefined ? accept(defaultBranchOf(world, project.id)) : findBranch(world, project, parentId);
   if (!parent.ok) return parent;
   if (parent.value === undefined) return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
-  if (parentTimestamp !== undefined && (parentTimestamp < parent.value.createdAt || parentTimestamp > now)) {
-    return refuse(
-      "PARENT_TIMESTAMP_NOT_ALLOWED",
-      `parent_timestamp must lie between the creation of the parent branch and now; branch "${parent.value.id}" has no history there`,
-    );
-  }
-  return accept(parent.value);
+  const reached = parentTimestamp === undefined ? undefined : checkInstant("parent_timestamp", parent.value, project, parentTimestamp, now);
+  return reached?.ok === false ? reached : accept(parent.value);
+}
+
+/** S: a point in time must lie within the history that the project keeps, of a branch that was there. */
+export function checkInstant(field: string, branch: Branch, project: Project, at: SimTime, now: SimTime): Result<true> {
+  const oldest = Math.max(branch.createdAt, now - project.historyRetentionSeconds * SECOND);
+  if (at >= oldest && at <= now) return accept(true);
+  return refuse(
+    "PARENT_TIMESTAMP_NOT_ALLOWED",
+    `${field} must lie between the creation of the branch and now, and within the project's history_retention_seconds (${project.historyRetentionSeconds}); branch "${branch.id}" has no history there`,
+  );
+}
+
+/**
+ * D: the default branch, protected ones and those with children do not expire, and one that expires gets no children; at most 30 days
+ * ahead. `parent` is the one that the new branch would have.
+ */
+function checkExpiration(
+  parent: Branch | undefined,
+  expiresAt: SimTime | undefined | null,
+  branch: { readonly default?: boolean; readonly protected?: boolean | undefined; readonly hasChildren?: boolean },
+  now: SimTime,
+): Result<true> {
+  const no = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
+  if (parent?.expiresAt !== undefined) return no(`branch "${parent.name}" has an expiration and can have no child branches`);
+  if (expiresAt === undefined || expiresAt === null) return accept(true);
+  if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION) return no("expires_at must lie in the future, at most 30 days from now");
+  if (branch.default) return no("the default branch cannot expire");
+  if (branch.protected) return no("a protected branch cannot expire");
+  if (branch.hasChildren) return no("a branch with child branches cannot expire");
+  return accept(true);
+}
+
+/** S: the time to live is kept as it was when the expiration was set. */
+function expirationFrom(expiresAt: SimTime | undefined, now: SimTime): Pick<Branch, "expiresAt" | "ttlSeconds"> {
+  return expiresAt === undefined ? {} : { expiresAt, ttlSeconds: Math.floor((expiresAt - now) / SECOND) };
+}
+
+export function expirationDueAt(world: World, branchId: string): SimTime | undefined {
+  const branch = world.branches.get(branchId);
+  if (branch?.deletedAt !== undefined || branch === undefined) return undefined;
+  return world.projects.get(branch.projectId)?.deletedAt === undefined ? branch.expiresAt : undefined;
+}
+
+/** S: deleted by itself, "by a background job": nobody waits for it, so it queues behind what is under way. */
+export function decideExpireBranch(world: World, branchId: string, context: Context): Event[] {
+  const branch = world.branches.get(branchId);
+  return branch === undefined ? [] : deleteBranch(world, branch, context.now + RECOVERY_WINDOW, context);
 }
 
 export function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   if (command.name !== undefined) {
-    const taken = checkName(world, command.projectId, command.name, command.branchId);
+    const taken = checkBranchName(world, command.projectId, command.name, command.branchId);
     if (!taken.ok) return taken;
+  }
+  const { expiresAt } = command;
+  const isProtected = command.protected ?? branch.value.protected;
+  const hasChildren = childrenOf(world, command.branchId).length > 0;
+  const expires = checkExpiration(undefined, expiresAt, { default: branch.value.default, protected: isProtected, hasChildren }, now);
+  if (!expires.ok) return expires;
+  if (command.protected === true && expiresAt !== null && branch.value.expiresAt !== undefined) {
+    return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`);
   }
   const changes: BranchChanges = {
     ...(command.name === undefined ? {} : { name: command.name }),
     ...(command.protected === undefined ? {} : { protected: command.protected }),
   };
-  return accept([{ type: "BranchUpdated", at: now, branchId: command.branchId, changes }]);
+  return accept([
+    { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
+    ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),
+  ]);
+}
+
+/** An event cannot say that something is not there but by leaving it out. */
+export function expirationSet(branchId: string, expiresAt: SimTime | undefined, at: SimTime): Event {
+  return { type: "BranchExpirationSet", at, branchId, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
 
 /** S: neither the root nor the default branch, nor one that has children; D: nor a protected one. */
@@ -226,23 +320,43 @@ export function decideDeleteBranch(world: World, command: DeleteBranch, context:
   if (!found.ok) return found;
   const branch = found.value;
   if (branch.default) return refuse("BRANCH_IS_DEFAULT", `branch "${branch.name}" is the default branch and cannot be deleted`);
-  if (branch.parentId === undefined) return refuse("BRANCH_IS_ROOT", `branch "${branch.name}" is a root branch and cannot be deleted`);
+  if (isProjectRoot(branch)) return refuse("BRANCH_IS_ROOT", `branch "${branch.name}" is a root branch and cannot be deleted`);
   if (branch.protected) return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and cannot be deleted`);
-  for (const child of world.branches.by("parent", branch.id).values()) {
-    if (child.deletedAt === undefined) {
-      return refuse("BRANCH_HAS_CHILDREN", `branch "${branch.name}" has the child branch "${child.name}" and cannot be deleted`);
-    }
+  const [child] = childrenOf(world, branch.id);
+  if (child !== undefined) {
+    return refuse("BRANCH_HAS_CHILDREN", `branch "${branch.name}" has the child branch "${child.name}" and cannot be deleted`);
   }
   const busy = refuseWhileBusy(world, command.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };
+  return accept(deleteBranch(world, branch, command.hard === true ? undefined : context.now + RECOVERY_WINDOW, context));
+}
+
+/** D, A: computes are suspended, then the timeline goes; nobody sees the branch from now on, but who looks for what can be recovered. */
+function deleteBranch(world: World, branch: Branch, recoverableUntil: SimTime | undefined, context: Context): Event[] {
   const requests: OperationRequest[] = [];
   for (const compute of computesOnBranch(world, branch.id)) {
-    if (compute.phase.state === "active") requests.push({ action: "suspend_compute", branchId: branch.id, endpointId: compute.id });
+    // A start that is under way ends before what is scheduled now.
+    const isStarting = pendingStateOf(unfinishedOperations(world, branch.projectId), compute.id) === "active";
+    if (compute.phase.state !== "active" && !isStarting) continue;
+    requests.push({ action: "suspend_compute", branchId: branch.id, endpointId: compute.id });
   }
-  return accept([
-    { type: "BranchDeleted", at: context.now, branchId: branch.id },
-    ...scheduleOperations(world, command.projectId, [...requests, { action: "delete_timeline", branchId: branch.id }], context),
-  ]);
+  return [
+    { type: "BranchDeleted", at: context.now, branchId: branch.id, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) },
+    ...scheduleOperations(world, branch.projectId, [...requests, { action: "delete_timeline", branchId: branch.id }], context),
+  ];
+}
+
+/** S: the branch that came with its project; other roots hold a schema or what a snapshot held. */
+function isProjectRoot(branch: Branch): boolean {
+  return branch.parentId === undefined && branch.initSource !== "schema-only" && branch.restoredFrom === undefined;
+}
+
+/** The children that can be seen, oldest first. */
+export function childrenOf(world: World, branchId: string): Branch[] {
+  return world.branches
+    .by("parent", branchId)
+    .toArray()
+    .filter((child) => child.deletedAt === undefined);
 }
 
 /** S: the former default loses the designation; nothing is scheduled. */
@@ -250,23 +364,41 @@ export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, 
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   if (branch.value.default) return accept([]);
+  const lasting = checkLasting(branch.value);
+  if (!lasting.ok) return lasting;
   return accept([{ type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId }]);
 }
 
-export function evolveBranch(
-  world: World,
-  event: Extract<
-    Event,
-    { type: "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchDeleted" | "BranchRemoved" }
-  >,
-): void {
+/** D: the default branch does not expire. */
+export function checkLasting({ name, expiresAt }: Branch): Result<true> {
+  if (expiresAt === undefined) return accept(true);
+  return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${name}" has an expiration and cannot be the default branch`);
+}
+
+type BranchEvent = Extract<
+  Event,
+  {
+    type:
+      | "BranchCreated"
+      | "BranchBecameReady"
+      | "BranchUpdated"
+      | "BranchExpirationSet"
+      | "BranchSetAsDefault"
+      | "BranchMoved"
+      | "BranchRestored"
+      | "BranchDeleted"
+      | "BranchRecovered"
+      | "BranchRemoved";
+  }
+>;
+
+export function evolveBranch(world: World, event: BranchEvent): void {
   const { at } = event;
   if (event.type === "BranchCreated") {
     const { branch } = event;
-    const roles = branch.parentId === undefined ? branch.roles.length : 0;
     world.numbers.branch = branch.number;
-    world.numbers.role += roles;
     world.numbers.database += branch.databases.length;
+    countRoles(world, branch.roles);
     world.branches.set(branch);
     return;
   }
@@ -279,17 +411,37 @@ export function evolveBranch(
     case "BranchUpdated":
       world.branches.set({ ...branch, ...event.changes, updatedAt: at });
       return;
+    case "BranchExpirationSet":
+      world.branches.set({ ...withoutExpiration(branch), ...expirationFrom(event.expiresAt, at), updatedAt: at });
+      return;
     case "BranchSetAsDefault": {
       const former = defaultBranchOf(world, event.projectId);
       if (former !== undefined) world.branches.set({ ...former, default: false, updatedAt: at });
       world.branches.set({ ...branch, default: true, updatedAt: at });
       return;
     }
-    case "BranchDeleted":
-      world.branches.set({ ...branch, deletedAt: at });
+    case "BranchMoved":
+      world.branches.set({ ...branch, parentId: event.parentId, updatedAt: at });
       return;
+    case "BranchRestored": {
+      const { parentLsn: _, ...rest } = withContent(world, branch, event.content, at);
+      const { parentId, parentTimestamp } = event;
+      const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
+      world.branches.set({ ...rest, parentId, parentTimestamp, ...lsn, state: "resetting", stateChangedAt: at, lastResetAt: at });
+      return;
+    }
+    case "BranchDeleted": {
+      const { recoverableUntil } = event;
+      world.branches.set({ ...branch, deletedAt: at, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) });
+      return;
+    }
+    case "BranchRecovered": {
+      const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branch);
+      world.branches.set({ ...rest, updatedAt: at });
+      return;
+    }
     case "BranchRemoved":
-      world.usage.delete(branch.id);
+      forgetUsage(world, branch.id);
       world.branches.delete(branch.id);
       return;
     default:
@@ -297,21 +449,21 @@ export function evolveBranch(
   }
 }
 
-function findBranchFor(world: World, { accountId, projectId, branchId }: OnBranch): Result<Branch> {
-  const project = findProject(world, accountId, projectId);
-  return project.ok ? findBranch(world, project.value, branchId) : project;
+function withoutExpiration({ expiresAt: _, ttlSeconds: __, ...branch }: Branch): Branch {
+  return branch;
 }
 
-function decideBranchId(world: World, asked: string | undefined, chance: Context["chance"]): Result<string> {
+export function decideBranchId(world: World, asked: string | undefined, chance: Context["chance"]): Result<string> {
   const isTaken = (id: string) => world.branches.get(id) !== undefined;
   if (asked !== undefined && isTaken(asked)) return refuse("ID_EXISTS", `a branch with id "${asked}" exists already`);
   return accept(asked ?? drawId(chance, "branch", nextNumber(world, "branch"), isTaken));
 }
 
 /** D: the exact sentence that public clients look for. */
-function checkName(world: World, projectId: string, name: string, except: string | undefined): Result<true> {
+export function checkBranchName(world: World, projectId: string, name: string, except: string | undefined): Result<true> {
   const taken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
   return taken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : accept(true);
 }
 
+const MAX_EXPIRATION = 30 * DAY; // D
 const DEFAULT_DATABASE_NAME = "neondb"; // D

@@ -2,14 +2,32 @@ import type { CreateAccount } from "./account.ts";
 import type { RecordActivity, ScheduleActivity } from "./activity.ts";
 import type { CreateApiKey, RevokeApiKey } from "./api-key.ts";
 import type { CreateBranch, DeleteBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
+import type { RestoreBranch } from "./branch-restore.ts";
+import type {
+  CreateSnapshot,
+  DeleteSnapshot,
+  FinalizeRestore,
+  RestoreSnapshot,
+  SetBackupSchedule,
+  UpdateSnapshot,
+} from "./branch-snapshot.ts";
 import type { CreateCompute, DeleteCompute, RestartCompute, StartCompute, SuspendCompute, UpdateCompute } from "./compute.ts";
+import type { CreateDatabase, DeleteDatabase, UpdateDatabase } from "./database.ts";
+import type { AddJwks, DeleteJwks } from "./jwks.ts";
+import type { AcceptInvitation, ChangeMemberRole, InviteMembers, RemoveMember } from "./organization.ts";
+import type { GrantPermission, RevokePermission } from "./permission.ts";
 import type { CreateProject, DeleteProject, UpdateProject } from "./project.ts";
+import type { RecoverBranch, RecoverProject } from "./recovery.ts";
+import type { CreateRole, DeleteRole, ResetRolePassword } from "./role.ts";
+import type { ClearSpendingLimit, SetSpendingLimit } from "./spending-limit.ts";
+import type { AcceptTransfer, RequestTransfer, TransferProjects } from "./transfer.ts";
+import type { AssignVpcEndpoint, DeleteVpcEndpoint, RestrictProject, UnrestrictProject } from "./vpc-endpoint.ts";
 import type { WorldSettings } from "./world.ts";
 
 type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
 type ConfigureWorld = {
   readonly type: "ConfigureWorld";
-  readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed">>;
+  readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed" | "limits" | "hourlyUsage">>;
 };
 type ResetWorld = { readonly type: "ResetWorld" };
 
@@ -28,6 +46,38 @@ export type Command =
   | UpdateBranch
   | DeleteBranch
   | SetDefaultBranch
+  | RestoreBranch
+  | RecoverBranch
+  | RecoverProject
+  | CreateRole
+  | DeleteRole
+  | ResetRolePassword
+  | CreateDatabase
+  | UpdateDatabase
+  | DeleteDatabase
+  | CreateSnapshot
+  | UpdateSnapshot
+  | DeleteSnapshot
+  | RestoreSnapshot
+  | FinalizeRestore
+  | SetBackupSchedule
+  | AddJwks
+  | DeleteJwks
+  | GrantPermission
+  | RevokePermission
+  | RestrictProject
+  | UnrestrictProject
+  | AssignVpcEndpoint
+  | DeleteVpcEndpoint
+  | RequestTransfer
+  | AcceptTransfer
+  | TransferProjects
+  | InviteMembers
+  | AcceptInvitation
+  | ChangeMemberRole
+  | RemoveMember
+  | SetSpendingLimit
+  | ClearSpendingLimit
   | CreateCompute
   | UpdateCompute
   | DeleteCompute
@@ -42,4 +92,10 @@ export type DueWork =
   | { readonly kind: "operation"; readonly id: string }
   | { readonly kind: "activity"; readonly id: string }
   | { readonly kind: "rescale"; readonly id: string }
-  | { readonly kind: "autosuspend"; readonly id: string };
+  | { readonly kind: "autosuspend"; readonly id: string }
+  | { readonly kind: "quota"; readonly id: string }
+  | { readonly kind: "expiration"; readonly id: string }
+  | { readonly kind: "backup"; readonly id: string }
+  | { readonly kind: "snapshotExpiration"; readonly id: string }
+  | { readonly kind: "branchRemoval"; readonly id: string }
+  | { readonly kind: "projectRemoval"; readonly id: string };

@@ -1,4 +1,4 @@
-import { findAccount, planOf } from "./account.ts";
+import { findAccount, limitsOf, planOf } from "./account.ts";
 import type { Waiting } from "./activity.ts";
 import type { LoadReading } from "./autoscaling.ts";
 import { DEFAULT_DELAY, decideDelay } from "./autosuspend.ts";
@@ -6,10 +6,11 @@ import type { CacheStatistics } from "./cache.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
-import { findBranch, findCompute, findProject, primaryOf } from "./lookup.ts";
+import { computesOf, findBranch, findCompute, findProject, primaryOf } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
 import type { Project } from "./project.ts";
+import { reachedQuota, refuseOverQuota } from "./quota.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { decideRange, type SizeRange } from "./sizes.ts";
 import type { SimTime } from "./time.ts";
@@ -140,6 +141,8 @@ export function decideCreateCompute(world: World, command: CreateCompute, contex
   }
   const taken = checkPlace(world, command.branchId, command.computeType, undefined);
   if (!taken.ok) return taken;
+  const room = checkComputeRoom(world, project, plan, 1);
+  if (!room.ok) return room;
   const compute = makeCompute(world, project, plan, command, context);
   if (!compute.ok) return compute;
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
@@ -148,6 +151,13 @@ export function decideCreateCompute(world: World, command: CreateCompute, contex
     { type: "ComputeCreated", at: context.now, compute: compute.value },
     ...scheduleOperations(world, project.id, startRequests([compute.value]), context),
   ]);
+}
+
+/** Whether a project may have so many more computes. */
+export function checkComputeRoom(world: World, project: Project, plan: Plan, more: number): Result<true> {
+  const { endpoints: limit } = limitsOf(world, plan);
+  if (computesOf(world, project.id).length + more <= limit) return accept(true);
+  return refuse("ENDPOINTS_LIMIT_EXCEEDED", `endpoints limit exceeded: the ${plan.name} plan allows ${limit} computes in a project`);
 }
 
 /** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */
@@ -193,8 +203,8 @@ export function makeCompute(
     passwordlessAccess: options.passwordlessAccess ?? true,
     disabled,
     provisioner: options.provisioner ?? project.provisioner,
-    // A: what is made disabled is never started.
-    phase: { state: disabled ? "idle" : "init" },
+    // A: what is made disabled is never started, nor what is made while its project is at its quota.
+    phase: { state: disabled || reachedQuota(world, project, now) !== undefined ? "idle" : "init" },
     createdAt: now,
     updatedAt: now,
   });
@@ -203,7 +213,7 @@ export function makeCompute(
 /** The operations that bring new computes up. */
 export function startRequests(computes: readonly Compute[]): OperationRequest[] {
   return computes
-    .filter((compute) => !compute.disabled)
+    .filter((compute) => compute.phase.state === "init")
     .map((compute) => ({ action: "start_compute", branchId: compute.branchId, endpointId: compute.id }));
 }
 
@@ -224,7 +234,7 @@ export function decideUpdateCompute(world: World, command: UpdateCompute, contex
 }
 
 /** PLATFORM, "Life of a compute": the delay and the name alone need no restart, disabling only a suspend, all else both. */
-function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
+export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
   const gentle: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
   const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some((key) => !gentle.includes(key));
   const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
@@ -302,6 +312,8 @@ function decideLifeCall(
   if (!compute.ok) return compute;
   if (compute.value.disabled && command.type !== "SuspendCompute") return refuseDisabled(compute.value);
   const { id: endpointId, branchId } = compute.value;
+  const stopped = command.type === "SuspendCompute" ? undefined : refuseOverQuota(world, command.projectId, context.now);
+  if (stopped !== undefined) return { ok: false, refusal: stopped };
   const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
   const busy = requests.length === 0 ? undefined : refuseWhileBusy(world, command.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };

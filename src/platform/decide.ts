@@ -3,7 +3,18 @@ import { decideActivity, decideArrival, decideScheduleActivity } from "./activit
 import { decideCreateApiKey, decideRevokeApiKey } from "./api-key.ts";
 import { decideRescale } from "./autoscaling.ts";
 import { decideAutosuspend } from "./autosuspend.ts";
-import { decideCreateBranch, decideDeleteBranch, decideSetDefaultBranch, decideUpdateBranch } from "./branch.ts";
+import { decideCreateBranch, decideDeleteBranch, decideExpireBranch, decideSetDefaultBranch, decideUpdateBranch } from "./branch.ts";
+import { decideRestoreBranch } from "./branch-restore.ts";
+import {
+  decideCreateSnapshot,
+  decideDeleteSnapshot,
+  decideExpireSnapshot,
+  decideFinalizeRestore,
+  decideRestoreSnapshot,
+  decideScheduledSnapshot,
+  decideSetBackupSchedule,
+  decideUpdateSnapshot,
+} from "./branch-snapshot.ts";
 import type { Command, DueWork } from "./commands.ts";
 import {
   decideCreateCompute,
@@ -14,10 +25,21 @@ import {
   decideUpdateCompute,
 } from "./compute.ts";
 import type { Context } from "./context.ts";
+import { decideCreateDatabase, decideDeleteDatabase, decideUpdateDatabase } from "./database.ts";
 import type { Event } from "./events.ts";
+import { decideAddJwks, decideDeleteJwks } from "./jwks.ts";
 import { decideFinishOperation } from "./operation-end.ts";
+import { decideAcceptInvitation, decideChangeMemberRole, decideInviteMembers, decideRemoveMember } from "./organization.ts";
+import { decideGrantPermission, decideRevokePermission } from "./permission.ts";
 import { decideCreateProject, decideDeleteProject, decideUpdateProject } from "./project.ts";
+import { decideQuota } from "./quota.ts";
+import { decideRecoverBranch, decideRecoverProject } from "./recovery.ts";
 import { accept, type Result } from "./refusals.ts";
+import { decideRemoveBranch, decideRemoveProject } from "./removal.ts";
+import { decideCreateRole, decideDeleteRole, decideResetRolePassword } from "./role.ts";
+import { decideClearSpendingLimit, decideSetSpendingLimit } from "./spending-limit.ts";
+import { decideAcceptTransfer, decideRequestTransfer, decideTransferProjects } from "./transfer.ts";
+import { decideAssignVpcEndpoint, decideDeleteVpcEndpoint, decideRestrictProject, decideUnrestrictProject } from "./vpc-endpoint.ts";
 import type { World } from "./world.ts";
 
 /** What a command makes happen in this world at this instant, or why it does not. Changes nothing. */
@@ -25,7 +47,7 @@ export function decide(world: World, command: Command, context: Context): Result
   const at = context.now;
   switch (command.type) {
     case "CreateWorld":
-      return accept([{ type: "WorldCreated", at, world: command.settings }]);
+      return accept([{ type: "WorldCreated", at, world: { ...command.settings, hourlyUsage: true } }]);
     case "ConfigureWorld":
       return accept([{ type: "WorldConfigured", at, changes: command.settings }]);
     case "ResetWorld":
@@ -50,6 +72,70 @@ export function decide(world: World, command: Command, context: Context): Result
       return decideDeleteBranch(world, command, context);
     case "SetDefaultBranch":
       return decideSetDefaultBranch(world, command, context);
+    case "RestoreBranch":
+      return decideRestoreBranch(world, command, context);
+    case "RecoverBranch":
+      return decideRecoverBranch(world, command, context);
+    case "RecoverProject":
+      return decideRecoverProject(world, command, context);
+    case "CreateRole":
+      return decideCreateRole(world, command, context);
+    case "DeleteRole":
+      return decideDeleteRole(world, command, context);
+    case "ResetRolePassword":
+      return decideResetRolePassword(world, command, context);
+    case "CreateDatabase":
+      return decideCreateDatabase(world, command, context);
+    case "UpdateDatabase":
+      return decideUpdateDatabase(world, command, context);
+    case "DeleteDatabase":
+      return decideDeleteDatabase(world, command, context);
+    case "CreateSnapshot":
+      return decideCreateSnapshot(world, command, context);
+    case "UpdateSnapshot":
+      return decideUpdateSnapshot(world, command, context);
+    case "DeleteSnapshot":
+      return decideDeleteSnapshot(world, command, context);
+    case "RestoreSnapshot":
+      return decideRestoreSnapshot(world, command, context);
+    case "FinalizeRestore":
+      return decideFinalizeRestore(world, command, context);
+    case "SetBackupSchedule":
+      return decideSetBackupSchedule(world, command, context);
+    case "AddJwks":
+      return decideAddJwks(world, command, context);
+    case "DeleteJwks":
+      return decideDeleteJwks(world, command, context);
+    case "GrantPermission":
+      return decideGrantPermission(world, command, context);
+    case "RevokePermission":
+      return decideRevokePermission(world, command, context);
+    case "RestrictProject":
+      return decideRestrictProject(world, command, context);
+    case "UnrestrictProject":
+      return decideUnrestrictProject(world, command, context);
+    case "AssignVpcEndpoint":
+      return decideAssignVpcEndpoint(world, command, context);
+    case "DeleteVpcEndpoint":
+      return decideDeleteVpcEndpoint(world, command, context);
+    case "RequestTransfer":
+      return decideRequestTransfer(world, command, context);
+    case "AcceptTransfer":
+      return decideAcceptTransfer(world, command, context);
+    case "TransferProjects":
+      return decideTransferProjects(world, command, context);
+    case "InviteMembers":
+      return decideInviteMembers(world, command, context);
+    case "AcceptInvitation":
+      return decideAcceptInvitation(world, command, context);
+    case "ChangeMemberRole":
+      return decideChangeMemberRole(world, command, context);
+    case "RemoveMember":
+      return decideRemoveMember(world, command, context);
+    case "SetSpendingLimit":
+      return decideSetSpendingLimit(world, command, context);
+    case "ClearSpendingLimit":
+      return decideClearSpendingLimit(world, command, context);
     case "CreateCompute":
       return decideCreateCompute(world, command, context);
     case "UpdateCompute":
@@ -82,6 +168,16 @@ export function decideDue(world: World, work: DueWork, context: Context): Event[
       const scheduled = world.scheduledActivities.get(work.id);
       return scheduled === undefined ? [] : decideArrival(world, scheduled, context);
     }
+    case "expiration":
+      return decideExpireBranch(world, work.id, context);
+    case "backup":
+      return decideScheduledSnapshot(world, work.id, context);
+    case "snapshotExpiration":
+      return decideExpireSnapshot(world, work.id, context);
+    case "branchRemoval":
+      return decideRemoveBranch(world, work.id, context);
+    case "projectRemoval":
+      return decideRemoveProject(world, work.id, context);
     case "rescale":
     case "autosuspend": {
       const compute = world.computes.get(work.id);
@@ -89,6 +185,8 @@ export function decideDue(world: World, work: DueWork, context: Context): Event[
       const decided = work.kind === "rescale" ? decideRescale(compute, context) : decideAutosuspend(world, compute, context);
       return decided.ok ? decided.value : [];
     }
+    case "quota":
+      return decideQuota(world, work.id, context);
     default:
       return work satisfies never;
   }

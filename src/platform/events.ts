@@ -1,10 +1,16 @@
 import type { Account } from "./account.ts";
 import type { ActivityRecorded, ScheduledActivity } from "./activity.ts";
 import type { ApiKey } from "./api-key.ts";
+import type { BackupScheduleItem } from "./backup-schedule.ts";
 import type { Branch, BranchChanges } from "./branch.ts";
+import type { BranchContent } from "./branch-content.ts";
+import type { BranchSnapshot } from "./branch-snapshot.ts";
 import type { Compute, ComputeChanges } from "./compute.ts";
+import type { Database, DatabaseChanges } from "./database.ts";
 import type { Operation } from "./operation.ts";
 import type { Project, ProjectChanges } from "./project.ts";
+import type { InertRecord } from "./record.ts";
+import type { Role } from "./role.ts";
 import type { SimTime } from "./time.ts";
 import type { WorldSettings } from "./world.ts";
 
@@ -17,21 +23,50 @@ type OfEndpoint = At & { readonly endpointId: string };
  */
 export type Event =
   | (At & { readonly type: "WorldCreated"; readonly world: WorldSettings })
-  | (At & { readonly type: "WorldConfigured"; readonly changes: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed">> })
+  | (At & {
+      readonly type: "WorldConfigured";
+      readonly changes: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed" | "limits" | "hourlyUsage">>;
+    })
   | (At & { readonly type: "WorldReset" })
   | (At & { readonly type: "AccountCreated"; readonly account: Account })
   | (At & { readonly type: "ApiKeyCreated"; readonly apiKey: ApiKey })
   | (At & { readonly type: "ApiKeyRevoked"; readonly keyId: number })
   | (At & { readonly type: "ProjectCreated"; readonly project: Project })
   | (At & { readonly type: "ProjectUpdated"; readonly projectId: string; readonly changes: ProjectChanges })
-  | (At & { readonly type: "ProjectDeleted"; readonly projectId: string })
+  | (At & { readonly type: "ProjectDeleted"; readonly projectId: string; readonly recoverableUntil?: SimTime })
+  | (At & { readonly type: "ProjectRecovered"; readonly projectId: string })
   | (At & { readonly type: "ProjectRemoved"; readonly projectId: string })
+  | (At & { readonly type: "ProjectTransferred"; readonly projectId: string; readonly accountId: string })
+  | (At & { readonly type: "RecordCreated"; readonly record: InertRecord })
+  | (At & { readonly type: "RecordUpdated"; readonly recordId: string; readonly fields: InertRecord["fields"] })
+  | (At & { readonly type: "RecordDeleted"; readonly recordId: string })
   | (At & { readonly type: "BranchCreated"; readonly branch: Branch })
   | (At & { readonly type: "BranchBecameReady"; readonly branchId: string })
   | (At & { readonly type: "BranchUpdated"; readonly branchId: string; readonly changes: BranchChanges })
   | (At & { readonly type: "BranchSetAsDefault"; readonly projectId: string; readonly branchId: string })
-  | (At & { readonly type: "BranchDeleted"; readonly branchId: string })
+  | (At & { readonly type: "BranchExpirationSet"; readonly branchId: string; readonly expiresAt?: SimTime })
+  | (At & { readonly type: "BranchMoved"; readonly branchId: string; readonly parentId: string })
+  | (At & {
+      readonly type: "BranchRestored";
+      readonly branchId: string;
+      readonly content: BranchContent;
+      readonly parentId: string;
+      readonly parentTimestamp: SimTime;
+      readonly parentLsn?: string;
+    })
+  | (At & { readonly type: "BranchDeleted"; readonly branchId: string; readonly recoverableUntil?: SimTime })
+  | (At & { readonly type: "BranchRecovered"; readonly branchId: string })
   | (At & { readonly type: "BranchRemoved"; readonly branchId: string })
+  | (At & { readonly type: "RoleCreated"; readonly branchId: string; readonly role: Role })
+  | (At & { readonly type: "RoleDeleted"; readonly branchId: string; readonly roleName: string })
+  | (At & { readonly type: "RolePasswordReset"; readonly branchId: string; readonly roleName: string; readonly secretId: string })
+  | (At & { readonly type: "DatabaseCreated"; readonly branchId: string; readonly database: Database })
+  | (At & { readonly type: "DatabaseUpdated"; readonly branchId: string; readonly databaseId: number; readonly changes: DatabaseChanges })
+  | (At & { readonly type: "DatabaseDeleted"; readonly branchId: string; readonly databaseId: number })
+  | (At & { readonly type: "SnapshotCreated"; readonly snapshot: BranchSnapshot })
+  | (At & { readonly type: "SnapshotRenamed"; readonly snapshotId: string; readonly name: string })
+  | (At & { readonly type: "SnapshotDeleted"; readonly snapshotId: string })
+  | (At & { readonly type: "BackupScheduleSet"; readonly branchId: string; readonly items: readonly BackupScheduleItem[] })
   | (At & { readonly type: "ComputeCreated"; readonly compute: Compute })
   | (OfEndpoint & { readonly type: "ComputeUpdated"; readonly changes: ComputeChanges })
   | (OfEndpoint & { readonly type: "ComputeDeleted" })

@@ -1,9 +1,13 @@
 import { evolveActivity } from "./activity.ts";
 import { evolveBranch } from "./branch.ts";
+import { evolveSnapshot } from "./branch-snapshot.ts";
 import { evolveCompute } from "./compute-life.ts";
+import { evolveDatabase } from "./database.ts";
 import type { RecordedEvent } from "./events.ts";
 import { evolveOperation } from "./operation.ts";
 import { evolveProject } from "./project.ts";
+import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./record-life.ts";
+import { evolveRole } from "./role.ts";
 import { NO_NUMBERS, type World } from "./world.ts";
 
 /** Folds a fact into the world. It never refuses: what cannot be folded in is a bug, and throws. */
@@ -37,16 +41,45 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "ProjectCreated":
     case "ProjectUpdated":
     case "ProjectDeleted":
+    case "ProjectRecovered":
+    case "ProjectTransferred":
     case "ProjectRemoved":
       evolveProject(world, event);
+      if (event.type === "ProjectRemoved") forgetProject(world, event.projectId, event.at);
+      return;
+    case "RecordCreated":
+    case "RecordUpdated":
+    case "RecordDeleted":
+      evolveRecord(world, event);
       return;
     case "BranchCreated":
     case "BranchBecameReady":
     case "BranchUpdated":
     case "BranchSetAsDefault":
+    case "BranchExpirationSet":
+    case "BranchMoved":
+    case "BranchRestored":
+    case "BranchRecovered":
     case "BranchDeleted":
     case "BranchRemoved":
+      if (event.type === "BranchRemoved") forgetBranch(world, event.branchId);
       evolveBranch(world, event);
+      return;
+    case "RoleCreated":
+    case "RoleDeleted":
+    case "RolePasswordReset":
+      evolveRole(world, event);
+      return;
+    case "DatabaseCreated":
+    case "DatabaseUpdated":
+    case "DatabaseDeleted":
+      evolveDatabase(world, event);
+      return;
+    case "SnapshotCreated":
+    case "SnapshotRenamed":
+    case "SnapshotDeleted":
+    case "BackupScheduleSet":
+      evolveSnapshot(world, event);
       return;
     case "ComputeCreated":
     case "ComputeUpdated":
@@ -73,10 +106,14 @@ export function evolve(world: World, event: RecordedEvent): void {
   }
 }
 
-/** Accounts and keys stay, so that clients stay logged in; all else is as in a new world, down to the ids that come next. */
+/**
+ * Accounts, what belongs to their organizations, and keys stay, so that clients stay logged in; all else is as in a new world,
+ * down to the ids that come next.
+ */
 function reset(world: World): void {
-  const { account, apiKey } = world.numbers;
-  world.numbers = { ...NO_NUMBERS, account, apiKey };
+  const { account, apiKey, record } = world.numbers;
+  world.numbers = { ...NO_NUMBERS, account, apiKey, record };
+  forgetAllProjects(world, world.at);
   for (const table of [
     world.projects,
     world.branches,
@@ -85,6 +122,8 @@ function reset(world: World): void {
     world.operations,
     world.scheduledActivities,
     world.usage,
+    world.hourlyUsage,
+    world.branchSnapshots,
   ]) {
     table.empty();
   }

@@ -1,4 +1,5 @@
-import type { Branch, Database } from "./branch.ts";
+import type { Account } from "./account.ts";
+import type { Branch } from "./branch.ts";
 import type { Compute, OnCompute } from "./compute.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
@@ -15,9 +16,18 @@ export function findProject(world: World, accountId: string, projectId: string):
   return accept(project);
 }
 
-/** The projects of an account, oldest first. */
+/** The projects of an account, oldest first: one that moved here does not come last. */
 export function projectsOf(world: World, accountId: string): Iterable<Project> {
-  return world.projects.by("account", accountId).values();
+  return world.projects
+    .by("account", accountId)
+    .toArray()
+    .sort((a, b) => a.number - b.number);
+}
+
+/** The account that an organization is (S: every account has one of its own). Whether a caller may see it is for access.ts. */
+export function findOrganization(world: World, organizationId: string): Result<Account> {
+  for (const account of world.accounts.by("organization", organizationId).values()) return accept(account);
+  return refuse("ORGANIZATION_NOT_FOUND", `organization "${organizationId}" not found`);
 }
 
 /** Which branch a call means that names none. */
@@ -50,10 +60,6 @@ export function primaryOf(world: World, branchId: string): Compute | undefined {
     if (compute.type === "read_write") return compute;
   }
   return undefined;
-}
-
-export function findDatabase(branch: Branch, name: string): Database | undefined {
-  return branch.databases.find((database) => database.name === name);
 }
 
 /** The compute, if this account may see it. */

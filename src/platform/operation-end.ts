@@ -1,8 +1,11 @@
+import type { Branch } from "./branch.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
-import { computesOnBranch } from "./lookup.ts";
 import { type Operation, scheduleOperations, startFreed, unfinishedOperations } from "./operation.ts";
+import type { Project } from "./project.ts";
+import { refuseOverQuota } from "./quota.ts";
 import { releaseAt } from "./release.ts";
+import { removeBranch, removeProject } from "./removal.ts";
 import type { World } from "./world.ts";
 
 /** An operation is over: what it did, what it sets free, and the start that follows an update of an active compute. */
@@ -17,7 +20,8 @@ export function decideFinishOperation(world: World, operation: Operation, contex
   ];
 }
 
-function effects(world: World, { action, branchId, endpointId, projectId, cause }: Operation, { now }: Context): Event[] {
+function effects(world: World, operation: Operation, { now }: Context): Event[] {
+  const { action, branchId, endpointId, cause } = operation;
   switch (action) {
     case "create_timeline":
     case "create_branch":
@@ -30,7 +34,7 @@ function effects(world: World, { action, branchId, endpointId, projectId, cause 
         ? []
         : [{ type: "ComputeSuspended", at: now, endpointId, cause }];
     case "delete_timeline":
-      return branchId === undefined ? removeProject(world, projectId, now) : removeBranch(world, branchId, now);
+      return removeUnlessRecoverable(world, operation, now);
     case "apply_config":
       return [];
     default:
@@ -42,24 +46,21 @@ function effects(world: World, { action, branchId, endpointId, projectId, cause 
 function restart(world: World, operation: Operation, context: Context): Event[] {
   const { endpointId, branchId, projectId } = operation;
   if (!operation.thenStart || endpointId === undefined || branchId === undefined) return [];
+  if (refuseOverQuota(world, projectId, context.now) !== undefined) return [];
   const others = unfinishedOperations(world, projectId).filter((other) => other.id !== operation.id);
   if (others.some((other) => other.action === "start_compute" && other.endpointId === endpointId)) return [];
   return scheduleOperations(world, projectId, [{ action: "start_compute", branchId, endpointId, cause: "restart" }], context, operation.id);
 }
 
-function removeBranch(world: World, branchId: string, now: number): Event[] {
-  const computes = computesOnBranch(world, branchId);
-  return [
-    ...computes.map(({ id }): Event => ({ type: "ComputeDeleted", at: now, endpointId: id })),
-    { type: "BranchRemoved", at: now, branchId },
-  ];
+/** S: what is deleted can be recovered for a while, and so is kept; it goes at once only where that was asked for. */
+function removeUnlessRecoverable(world: World, { id, branchId, projectId }: Operation, now: number): Event[] {
+  const branch = branchId === undefined ? undefined : world.branches.get(branchId);
+  const project = world.projects.get(projectId);
+  if (branchId === undefined) return project === undefined || !isGoneForGood(project) ? [] : removeProject(world, project, now, id);
+  return branch === undefined || !isGoneForGood(branch) ? [] : removeBranch(world, branch, now, id);
 }
 
-/** Children go before their parents: they are younger. */
-function removeProject(world: World, projectId: string, now: number): Event[] {
-  const branches = world.branches
-    .by("project", projectId)
-    .toArray()
-    .sort((a, b) => b.number - a.number);
-  return [...branches.flatMap((branch) => removeBranch(world, branch.id, now)), { type: "ProjectRemoved", at: now, projectId }];
+/** One that was recovered meanwhile is not deleted any more. */
+function isGoneForGood({ deletedAt, recoverableUntil }: Pick<Branch | Project, "deletedAt" | "recoverableUntil">): boolean {
+  return deletedAt !== undefined && recoverableUntil === undefined;
 }

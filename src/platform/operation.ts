@@ -34,7 +34,7 @@ export type Operation = {
   /** How long it runs once it runs: drawn when it is scheduled, so that its end can be foretold. */
   readonly durationMs: DurationMs;
   /** What asked for it. */
-  readonly cause: "request" | "activity" | "autosuspend" | "restart";
+  readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota";
   /** R: after an update, a compute that was active starts again by itself. */
   readonly thenStart: boolean;
   readonly createdAt: SimTime;
@@ -89,11 +89,14 @@ export function scheduleOperations(
   return events;
 }
 
-/** R: "a suspend_compute operation is recorded": the platform did it at this instant and nobody had to wait for it (A). */
-export function recordOperation(world: World, projectId: string, request: OperationRequest, context: Context): Event {
+/**
+ * R: "a suspend_compute operation is recorded": the platform did it at this instant and nobody had to wait for it (A). `ahead` counts
+ * those that the same decision records before it.
+ */
+export function recordOperation(world: World, projectId: string, request: OperationRequest, context: Context, ahead = 0): Event {
   const at = context.now;
   const state: OperationState = { status: "finished", startedAt: at, finishedAt: at };
-  const operation = makeOperation(projectId, request, nextNumber(world, "operation"), 0, state, context);
+  const operation = makeOperation(projectId, request, nextNumber(world, "operation", ahead), 0, state, context);
   return { type: "OperationScheduled", at, operation };
 }
 

@@ -1,6 +1,7 @@
-import { type Account, findAccount, planOf } from "./account.ts";
+import { type Account, findAccount, limitsOf, planOf } from "./account.ts";
 import { decideDelay } from "./autosuspend.ts";
 import { makeBranch } from "./branch.ts";
+import { snapshotsOf } from "./branch-snapshot.ts";
 import { type ComputeOptions, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
@@ -11,8 +12,10 @@ import type { Plan } from "./plan.ts";
 import type { Profile } from "./profile.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { REGIONS } from "./regions.ts";
+import { RECOVERY_WINDOW } from "./removal.ts";
 import { decideRange } from "./sizes.ts";
 import type { SimTime } from "./time.ts";
+import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
 
 /** What new computes of a project start from. */
@@ -38,8 +41,10 @@ export type Project = {
   readonly defaultEndpointSettings: DefaultEndpointSettings;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
-  /** Its removal is under way: nobody sees it any more. */
+  /** It was deleted: nobody sees it any more, but for those who look for what can be recovered. */
   readonly deletedAt?: SimTime;
+  /** S: until when it can be recovered; absent where it cannot. */
+  readonly recoverableUntil?: SimTime;
 };
 
 export type CreateProject = {
@@ -83,8 +88,9 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
-  if (world.projects.by("account", account.value.id).size >= plan.projectsLimit) {
-    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: the ${plan.name} plan allows ${plan.projectsLimit} projects`);
+  const { projects: limit } = limitsOf(world, plan);
+  if (world.projects.by("account", account.value.id).size >= limit) {
+    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: the ${plan.name} plan allows ${limit} projects`);
   }
   const made = makeProject(world, account.value, plan, command, context);
   if (!made.ok) return made;
@@ -171,7 +177,7 @@ export function decideDeleteProject(world: World, command: DeleteProject, contex
   if (!project.ok) return project;
   const { id } = project.value;
   for (const branch of world.branches.by("project", id).values()) {
-    if (branch.protected) {
+    if (branch.protected && branch.deletedAt === undefined) {
       return refuse("BRANCH_IS_PROTECTED", `project "${id}" has the protected branch "${branch.name}" and cannot be deleted`);
     }
   }
@@ -183,14 +189,17 @@ export function decideDeleteProject(world: World, command: DeleteProject, contex
     requests.push({ action: "suspend_compute", branchId: compute.branchId, endpointId: compute.id });
   }
   return accept([
-    { type: "ProjectDeleted", at: context.now, projectId: id },
+    { type: "ProjectDeleted", at: context.now, projectId: id, recoverableUntil: context.now + RECOVERY_WINDOW },
     ...scheduleOperations(world, id, [...requests, { action: "delete_timeline" }], context),
   ]);
 }
 
 export function evolveProject(
   world: World,
-  event: Extract<Event, { type: "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRemoved" }>,
+  event: Extract<
+    Event,
+    { type: "ProjectCreated" | "ProjectUpdated" | "ProjectTransferred" | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved" }
+  >,
 ): void {
   if (event.type === "ProjectCreated") {
     world.numbers.project = event.project.number;
@@ -203,11 +212,22 @@ export function evolveProject(
     case "ProjectUpdated":
       world.projects.set({ ...project, ...event.changes, updatedAt: event.at });
       return;
-    case "ProjectDeleted":
-      world.projects.set({ ...project, deletedAt: event.at });
+    case "ProjectTransferred":
+      world.projects.set({ ...project, accountId: event.accountId, updatedAt: event.at });
       return;
+    case "ProjectDeleted": {
+      const { recoverableUntil } = event;
+      world.projects.set({ ...project, deletedAt: event.at, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) });
+      return;
+    }
+    case "ProjectRecovered": {
+      const { deletedAt: _, recoverableUntil: __, ...rest } = project;
+      world.projects.set({ ...rest, updatedAt: event.at });
+      return;
+    }
     case "ProjectRemoved":
-      world.usage.delete(project.id);
+      forgetUsage(world, project.id);
+      for (const { id } of snapshotsOf(world, project.id)) world.branchSnapshots.delete(id);
       world.projects.delete(project.id);
       return;
     default:

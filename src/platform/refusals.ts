@@ -13,11 +13,22 @@ export type RefusalCode =
   | "ROLE_NOT_FOUND"
   | "DATABASE_NOT_FOUND"
   | "ORGANIZATION_NOT_FOUND"
+  | "REGION_NOT_FOUND"
+  | "JWKS_NOT_FOUND"
+  | "VPC_ENDPOINT_NOT_FOUND"
+  | "PERMISSION_NOT_FOUND"
+  | "TRANSFER_REQUEST_NOT_FOUND"
+  | "MEMBER_NOT_FOUND"
+  | "INVITATION_NOT_FOUND"
   // the name or the place is taken
   | "READ_WRITE_ENDPOINT_EXISTS"
   | "BRANCH_ALREADY_EXISTS"
   | "ID_EXISTS"
   | "API_KEY_EXISTS"
+  | "PERMISSION_EXISTS"
+  | "MEMBER_EXISTS"
+  | "ROLE_ALREADY_EXISTS"
+  | "DATABASE_ALREADY_EXISTS"
   // understood, but the plan or the rules do not allow it
   | "PLAN_LIMIT_EXCEEDED"
   | "PROJECTS_LIMIT_EXCEEDED"
@@ -28,9 +39,30 @@ export type RefusalCode =
   | "BRANCH_IS_PROTECTED"
   | "BRANCH_HAS_CHILDREN"
   | "BRANCH_IS_ROOT"
+  | "BRANCH_EXPIRATION_NOT_ALLOWED"
+  | "BRANCH_NOT_RECOVERABLE"
+  | "RESTORE_NOT_ALLOWED"
+  | "SNAPSHOTS_LIMIT_EXCEEDED"
+  | "SNAPSHOT_EXPIRATION_NOT_ALLOWED"
+  | "ENDPOINTS_LIMIT_EXCEEDED"
+  | "ROLE_NAME_NOT_ALLOWED"
+  | "ROLE_OWNS_DATABASE"
+  | "ROLE_HAS_NO_PASSWORD"
+  | "DATABASE_NAME_NOT_ALLOWED"
   | "REGION_NOT_SUPPORTED"
   | "PARENT_TIMESTAMP_NOT_ALLOWED"
   | "ENDPOINT_DISABLED"
+  | "QUOTA_EXCEEDED"
+  | "CONSUMPTION_WINDOW"
+  | "PLAN_WITHOUT_CONSUMPTION_HISTORY"
+  | "VPC_ENDPOINT_NOT_ALLOWED"
+  | "TRANSFER_NOT_ALLOWED"
+  | "LAST_ADMIN"
+  // seen, but not for this caller to do
+  | "ACCESS_DENIED"
+  // S: the account that a project is to move to cannot own it; the answer lists why
+  | "LIMITS_UNSATISFIED"
+  | "PLAN_NOT_SATISFIED"
   // the project is busy
   | "OPERATIONS_IN_PROGRESS"
   // connections, told to the data plane only
@@ -51,7 +83,16 @@ export type RefusalCode =
   | "NOT_DUE"
   | "INSTANT_IN_THE_PAST";
 
-export type Refusal = { readonly code: RefusalCode; readonly message: string };
+/** One thing that keeps an account from owning a project. */
+export type Shortfall = {
+  readonly name: "projects_count" | "subscription_type";
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly expected: string;
+  readonly actual: string;
+};
+
+export type Refusal = { readonly code: RefusalCode; readonly message: string; readonly shortfalls?: readonly Shortfall[] };
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
 
@@ -59,6 +100,10 @@ export function accept<T>(value: T): Result<T> {
   return { ok: true, value };
 }
 
-export function refuse(code: RefusalCode, message: string): { readonly ok: false; readonly refusal: Refusal } {
-  return { ok: false, refusal: { code, message } };
+export function refuse(
+  code: RefusalCode,
+  message: string,
+  shortfalls?: readonly Shortfall[],
+): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal: { code, message, ...(shortfalls === undefined ? {} : { shortfalls }) } };
 }

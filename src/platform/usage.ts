@@ -1,30 +1,39 @@
-import type { Compute } from "./compute.ts";
-import type { DurationMs, SimTime } from "./time.ts";
+import type { ActivePhase, Compute } from "./compute.ts";
+import { HOUR, type SimTime } from "./time.ts";
+import { bookByHour, forgetPeriods, NO_USE, type OpenHour, type Totals } from "./usage-periods.ts";
 import type { World } from "./world.ts";
 
 /** What the computes of a branch, or of a project, have used up to their last metering. */
-export type Usage = {
+export type Usage = Totals & {
   /** Id of the branch or of the project. */
   readonly id: string;
-  /** Σ time in which a compute was active. */
-  readonly activeMs: DurationMs;
-  /** Σ compute units × that time: `cpu_used_sec` is a thousandth of it (PLATFORM, "Life of a compute"). */
-  readonly cuMs: number;
+  /** Where use is kept by the hour. */
+  readonly hour?: OpenHour;
 };
 
 /** Books what a compute used since its last metering on its branch and project. The caller moves `meteredAt`. */
-export function meter(world: World, compute: Compute, at: SimTime): void {
-  if (compute.phase.state !== "active") return;
-  const activeMs = at - compute.phase.meteredAt;
-  const cuMs = activeMs * compute.phase.sizeCu;
-  for (const id of [compute.branchId, compute.projectId]) {
-    const usage = world.usage.get(id);
-    world.usage.set({ id, activeMs: (usage?.activeMs ?? 0) + activeMs, cuMs: (usage?.cuMs ?? 0) + cuMs });
+export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
+  if (phase.state !== "active") return;
+  book(world, branchId, phase, at);
+  book(world, projectId, phase, at);
+}
+
+function book(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
+  const usage = world.usage.get(id) ?? { id, ...NO_USE };
+  const activeMs = usage.activeMs + at - meteredAt;
+  const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
+  if (world.settings.hourlyUsage !== true) {
+    world.usage.set({ id, activeMs, cuMs });
+    return;
   }
+  const { hour } = usage;
+  // Mostly within the hour that is open: then nothing of it changes.
+  const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
+  world.usage.set({ id, activeMs, cuMs, hour: isWithin ? hour : bookByHour(world, usage, { from: meteredAt, to: at, sizeCu }) });
 }
 
 /** Usage of a branch or project at `now`: what is booked and what its computes are running up. */
-export function usageAt(world: World, id: string, computes: Iterable<Compute>, now: SimTime): Usage {
+export function usageAt(world: World, id: string, computes: Iterable<Compute>, now: SimTime): Totals & { readonly id: string } {
   const booked = world.usage.get(id);
   let activeMs = booked?.activeMs ?? 0;
   let cuMs = booked?.cuMs ?? 0;
@@ -34,4 +43,10 @@ export function usageAt(world: World, id: string, computes: Iterable<Compute>, n
     cuMs += (now - phase.meteredAt) * phase.sizeCu;
   }
   return { id, activeMs, cuMs };
+}
+
+/** For a branch or project that is gone for good. */
+export function forgetUsage(world: World, id: string): void {
+  world.usage.delete(id);
+  forgetPeriods(world, id);
 }

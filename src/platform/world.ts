@@ -2,16 +2,19 @@ import type { Account } from "./account.ts";
 import type { ScheduledActivity } from "./activity.ts";
 import type { ApiKey, ApiKeyUse } from "./api-key.ts";
 import type { Branch } from "./branch.ts";
+import type { BranchSnapshot } from "./branch-snapshot.ts";
 import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 import type { DurationDistribution } from "./distribution.ts";
 import type { Operation } from "./operation.ts";
-import type { PlanName } from "./plan.ts";
+import type { LimitSettings, PlanName } from "./plan.ts";
 import { PROFILES, type Profile, type ProfileName } from "./profile.ts";
 import type { Project } from "./project.ts";
+import { concernOf, type InertRecord } from "./record.ts";
 import { Changes, Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
 import type { Usage } from "./usage.ts";
+import { type HourlyUsage, hourlyUsageKey } from "./usage-periods.ts";
 
 /** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
 export type WorldSettings = {
@@ -23,12 +26,29 @@ export type WorldSettings = {
   readonly operations: "timed" | "immediate";
   /** In the place of the profile's start delay. */
   readonly startDelay?: DurationDistribution;
+  /** The name that the hosts of its computes end in, in the place of ours. */
+  readonly hostDomain?: string;
+  /** In the place of the plan's limits. */
+  readonly limits?: LimitSettings;
+  /** Use is also kept by the hour. Absent in histories of releases that did not, until they are told to. */
+  readonly hourlyUsage?: true;
   /** Where its clock began. */
   readonly startAt: SimTime;
 };
 
 /** How many objects of a kind were ever made: the number of the next draw of its ids. */
-export type NumberedKind = "account" | "apiKey" | "project" | "branch" | "endpoint" | "operation" | "role" | "database" | "activity";
+export type NumberedKind =
+  | "account"
+  | "apiKey"
+  | "project"
+  | "branch"
+  | "endpoint"
+  | "operation"
+  | "role"
+  | "database"
+  | "activity"
+  | "snapshot"
+  | "record";
 export type Numbers = Record<NumberedKind, number>;
 
 /** The whole state. Only `evolve` changes it, and it replaces rows; nobody edits one. */
@@ -40,7 +60,7 @@ export type World = {
   numbers: Numbers;
   readonly changes: Changes;
   readonly accounts: Table<Account, "organization">;
-  readonly apiKeys: Table<ApiKey, "account" | "hash">;
+  readonly apiKeys: Table<ApiKey, "account" | "hash" | "organization" | "project">;
   readonly projects: Table<Project, "account">;
   readonly branches: Table<Branch, "project" | "parent">;
   readonly computes: Table<Compute, "project" | "branch">;
@@ -49,6 +69,9 @@ export type World = {
   readonly operations: Table<Operation, "project">;
   readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
   readonly usage: Table<Usage>;
+  readonly hourlyUsage: Table<HourlyUsage, "of">;
+  readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
+  readonly records: Table<InertRecord, "scope" | "concern">;
   /** Beside history; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
@@ -65,6 +88,9 @@ export const HISTORY_TABLES = [
   "operations",
   "scheduledActivities",
   "usage",
+  "hourlyUsage",
+  "branchSnapshots",
+  "records",
 ] as const satisfies readonly (keyof World)[];
 
 /** What must be told again later and must not stand in history: the password of a role. */
@@ -80,6 +106,8 @@ export const NO_NUMBERS: Readonly<Numbers> = {
   role: 0,
   database: 0,
   activity: 0,
+  snapshot: 0,
+  record: 0,
 };
 
 /** A world before its first event. */
@@ -94,7 +122,12 @@ export function emptyWorld(): World {
     accounts: new Table("accounts", changes, { key: (row) => row.id, indexes: { organization: (row) => row.organizationId } }),
     apiKeys: new Table("apiKeys", changes, {
       key: (row) => String(row.id),
-      indexes: { account: (row) => row.accountId, hash: (row) => row.hash },
+      indexes: {
+        account: (row) => row.accountId,
+        hash: (row) => row.hash,
+        organization: (row) => row.scope?.organizationId,
+        project: (row) => row.scope?.projectId,
+      },
     }),
     projects: new Table("projects", changes, {
       key: (row) => row.id,
@@ -121,6 +154,12 @@ export function emptyWorld(): World {
       indexes: { endpoint: (row) => row.activity.endpointId },
     }),
     usage: new Table("usage", changes, { key: (row) => row.id }),
+    hourlyUsage: new Table<HourlyUsage, "of">("hourlyUsage", changes, { key: hourlyUsageKey, indexes: { of: (row) => row.of } }),
+    branchSnapshots: new Table("branchSnapshots", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId, branch: (row) => row.sourceBranchId },
+    }),
+    records: new Table("records", changes, { key: (row) => row.id, indexes: { scope: (row) => row.scope, concern: concernOf } }),
     apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
     secrets: new Table("secrets", changes, { key: (row) => row.id }),
   };

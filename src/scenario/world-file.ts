@@ -5,6 +5,7 @@ import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusals.ts";
 import { findTornText } from "../platform/text.ts";
+import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 
 const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
@@ -198,6 +199,7 @@ function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutSt
   const [first, ...others] = layout.branches;
   const primary = first?.endpoints.find((endpoint) => endpoint.type === "read_write");
   checkOwner(what, world.projects.get(layout.id)?.accountId, accountId);
+  if (isRecoverable(world.projects.get(layout.id))) give({ type: "RecoverProject", accountId, projectId: layout.id, queue: true }, what);
   if (world.projects.get(layout.id) === undefined) {
     const events = give(
       {
@@ -226,7 +228,9 @@ function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutSt
 
 function layOutBranch(accountId: string, projectId: string, layout: BranchLayout, stage: LayoutStage, give: Give): void {
   const what = `project ${projectId}, branch ${layout.id}`;
-  checkOwner(what, stage.world.branches.get(layout.id)?.projectId, projectId);
+  const there = stage.world.branches.get(layout.id);
+  checkOwner(what, there?.projectId, projectId);
+  if (isRecoverable(there)) give({ type: "RecoverBranch", accountId, projectId, branchId: layout.id, queue: true }, what);
   if (stage.world.branches.get(layout.id) === undefined) {
     give(
       {
@@ -264,6 +268,10 @@ function layOutComputes(accountId: string, projectId: string, layout: BranchLayo
       what,
     );
   }
+}
+
+function isRecoverable(there: { readonly recoverableUntil?: SimTime } | undefined): boolean {
+  return there?.recoverableUntil !== undefined;
 }
 
 /** An id that is taken elsewhere would be laid out nowhere. */

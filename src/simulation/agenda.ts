@@ -4,8 +4,21 @@ import type { SimTime } from "../platform/time.ts";
 /**
  * At one instant operations end first, then what was told ahead arrives, then sizes follow the load, and only then computes go to
  * sleep: an arrival at exactly the deadline still finds its compute awake (WHATIF: a gap equal to the delay is no cold start).
+ * A quota stops what is still active then: what arrives at exactly that instant is served, and dropped with the rest.
+ * Snapshots are taken of what was there at their instant; what expires goes after that, and what can no longer be recovered last.
  */
-const PRIORITY: Readonly<Record<DueWork["kind"], number>> = { operation: 0, activity: 1, rescale: 2, autosuspend: 3 };
+const PRIORITY: Readonly<Record<DueWork["kind"], number>> = {
+  operation: 0,
+  activity: 1,
+  rescale: 2,
+  autosuspend: 3,
+  quota: 4,
+  backup: 5,
+  snapshotExpiration: 6,
+  expiration: 7,
+  branchRemoval: 8,
+  projectRemoval: 9,
+};
 
 /** `order` is the object's number in the world: ties are decided by the world alone, so a rebuilt agenda decides them alike. */
 type Entry = { readonly at: SimTime; readonly priority: number; readonly order: number; readonly work: DueWork; live: boolean };
@@ -18,6 +31,12 @@ export class Agenda {
     activity: new Map(),
     rescale: new Map(),
     autosuspend: new Map(),
+    quota: new Map(),
+    backup: new Map(),
+    snapshotExpiration: new Map(),
+    expiration: new Map(),
+    branchRemoval: new Map(),
+    projectRemoval: new Map(),
   };
 
   get size(): number {

@@ -1,5 +1,5 @@
 import type { SimTime } from "../platform/time.ts";
-import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
+import { emptyWorld, HISTORY_TABLES, NO_NUMBERS, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 
 /** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
 export type Checkpoint = {
@@ -27,7 +27,7 @@ export function worldFrom({ seq, at, settings, numbers, tables }: Checkpoint): W
   world.seq = seq;
   world.at = at;
   world.settings = settings;
-  world.numbers = { ...numbers };
+  world.numbers = { ...NO_NUMBERS, ...numbers };
   for (const name of HISTORY_TABLES) {
     const table: { load(row: unknown): void } = world[name] as never;
     for (const row of tables[name] ?? []) table.load(row);

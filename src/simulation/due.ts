@@ -1,7 +1,11 @@
 import { rescaleDueAt } from "../platform/autoscaling.ts";
 import { suspendDueAt } from "../platform/autosuspend.ts";
+import { backupDueAt } from "../platform/backup-schedule.ts";
+import { expirationDueAt } from "../platform/branch.ts";
 import type { DueWork } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import { quotaDueAt } from "../platform/quota.ts";
+import { branchRemovalDueAt } from "../platform/removal.ts";
 import type { SimTime } from "../platform/time.ts";
 import { profileOf, type World } from "../platform/world.ts";
 import { Agenda } from "./agenda.ts";
@@ -15,6 +19,18 @@ export function dueAt(world: World, work: DueWork): SimTime | undefined {
     }
     case "activity":
       return world.scheduledActivities.get(work.id)?.at;
+    case "quota":
+      return quotaDueAt(world, work.id);
+    case "backup":
+      return backupDueAt(world, work.id);
+    case "snapshotExpiration":
+      return world.branchSnapshots.get(work.id)?.expiresAt;
+    case "expiration":
+      return expirationDueAt(world, work.id);
+    case "branchRemoval":
+      return branchRemovalDueAt(world, work.id);
+    case "projectRemoval":
+      return world.projects.get(work.id)?.recoverableUntil;
     case "rescale":
     case "autosuspend": {
       const compute = world.computes.get(work.id);
@@ -45,6 +61,28 @@ export function planAfter(agenda: Agenda, world: World, event: RecordedEvent): v
     case "ComputeUpdated":
     case "ComputeResized":
       planCompute(agenda, world, event.endpointId);
+      planQuota(agenda, world, world.computes.get(event.endpointId)?.projectId);
+      return;
+    case "ProjectUpdated":
+      planQuota(agenda, world, event.projectId);
+      return;
+    case "BranchCreated":
+      planBranch(agenda, world, event.branch.id);
+      return;
+    case "BranchExpirationSet":
+    case "BackupScheduleSet":
+    case "BranchDeleted":
+    case "BranchRecovered":
+      planBranch(agenda, world, event.branchId);
+      return;
+    case "SnapshotCreated":
+      plan(agenda, world, { kind: "snapshotExpiration", id: event.snapshot.id });
+      return;
+    case "ProjectDeleted":
+      plan(agenda, world, { kind: "projectRemoval", id: event.projectId });
+      return;
+    case "ProjectRecovered":
+      for (const branch of world.branches.by("project", event.projectId).values()) planBranch(agenda, world, branch.id);
       return;
     case "WorldReset":
       agenda.clear();
@@ -57,6 +95,10 @@ export function planAll(agenda: Agenda, world: World): void {
   agenda.clear();
   for (const operation of world.operations.values()) plan(agenda, world, { kind: "operation", id: operation.id });
   for (const scheduled of world.scheduledActivities.values()) plan(agenda, world, { kind: "activity", id: String(scheduled.number) });
+  for (const branch of world.branches.values()) planBranch(agenda, world, branch.id);
+  for (const snapshot of world.branchSnapshots.values()) plan(agenda, world, { kind: "snapshotExpiration", id: snapshot.id });
+  for (const project of world.projects.values()) plan(agenda, world, { kind: "projectRemoval", id: project.id });
+  for (const project of world.projects.values()) planQuota(agenda, world, project.id);
   for (const compute of world.computes.values()) planCompute(agenda, world, compute.id);
 }
 
@@ -86,8 +128,39 @@ function planCompute(agenda: Agenda, world: World, id: string): void {
   plan(agenda, world, { kind: "autosuspend", id });
 }
 
+/** Only what makes use grow faster, or a quota smaller: where it is reached later than planned, the look that was planned will tell. */
+function planQuota(agenda: Agenda, world: World, projectId: string | undefined): void {
+  if (projectId !== undefined) plan(agenda, world, { kind: "quota", id: projectId });
+}
+
+function planBranch(agenda: Agenda, world: World, id: string): void {
+  plan(agenda, world, { kind: "expiration", id });
+  plan(agenda, world, { kind: "backup", id });
+  plan(agenda, world, { kind: "branchRemoval", id });
+}
+
 /** The number of the object that the work concerns. */
 function orderOf(world: World, work: DueWork): number {
-  if (work.kind === "activity") return Number(work.id);
-  return (work.kind === "operation" ? world.operations : world.computes).get(work.id)?.number ?? 0;
+  return work.kind === "activity" ? Number(work.id) : (tableOf(world, work.kind).get(work.id)?.number ?? 0);
+}
+
+function tableOf(world: World, kind: Exclude<DueWork["kind"], "activity">): { get(id: string): { readonly number: number } | undefined } {
+  switch (kind) {
+    case "operation":
+      return world.operations;
+    case "rescale":
+    case "autosuspend":
+      return world.computes;
+    case "expiration":
+    case "backup":
+    case "branchRemoval":
+      return world.branches;
+    case "snapshotExpiration":
+      return world.branchSnapshots;
+    case "quota":
+    case "projectRemoval":
+      return world.projects;
+    default:
+      return kind satisfies never;
+  }
 }

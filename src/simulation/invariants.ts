@@ -2,8 +2,12 @@ import { planOf } from "../platform/account.ts";
 import { delaySeconds } from "../platform/autosuspend.ts";
 import { cacheCapacity } from "../platform/cache.ts";
 import { countConnections, limitsInForce } from "../platform/connection.ts";
+import { findOrganization } from "../platform/lookup.ts";
+import { canBeStopped, reachedQuota } from "../platform/quota.ts";
+import { isOfOrganization } from "../platform/record.ts";
 import { maxConnections } from "../platform/sizes.ts";
 import type { SimTime } from "../platform/time.ts";
+import { vpcEndpointsOf } from "../platform/vpc-endpoint.ts";
 import { profileOf, type World } from "../platform/world.ts";
 import { overdue } from "./due.ts";
 
@@ -203,6 +207,58 @@ const INVARIANTS: readonly Invariant[] = [
     },
   },
   {
+    name: "a project is of an account, and a key to a project alone is of that account's organization",
+    *violations(world) {
+      for (const project of world.projects.values()) {
+        if (world.accounts.get(project.accountId) === undefined)
+          yield `project ${project.id} is of account ${project.accountId}, which does not exist`;
+      }
+      for (const { id, scope, revokedAt } of world.apiKeys.values()) {
+        if (scope === undefined || revokedAt !== undefined) continue;
+        const owner = findOrganization(world, scope.organizationId);
+        if (!owner.ok) yield `API key ${id} is of organization ${scope.organizationId}, which does not exist`;
+        else if (scope.projectId !== undefined && world.projects.get(scope.projectId)?.accountId !== owner.value.id)
+          yield `API key ${id} opens project ${scope.projectId}, which organization ${scope.organizationId} does not have`;
+      }
+    },
+  },
+  {
+    name: "a record belongs to what exists, and names what exists", // DESIGN, "Plain things stay plain"
+    *violations(world) {
+      for (const record of world.records.values()) {
+        const project = world.projects.get(record.scope);
+        if (isOfOrganization(record)) {
+          if (!findOrganization(world, record.scope).ok)
+            yield `${record.kind} ${record.id} is of ${record.scope}, which is no organization`;
+        } else if (project === undefined) {
+          yield `${record.kind} ${record.id} is of ${record.scope}, which is no project`;
+        }
+        if (record.kind === "member" && world.accounts.get(record.fields.accountId) === undefined)
+          yield `member ${record.id} is account ${record.fields.accountId}, which does not exist`;
+        if (record.kind === "jwks" && record.fields.branchId !== undefined && world.branches.get(record.fields.branchId) === undefined)
+          yield `JWKS ${record.id} is for branch ${record.fields.branchId}, which does not exist`;
+        if (record.kind !== "projectVpcEndpoint" || project === undefined) continue;
+        const { vpcEndpointId } = record.fields;
+        const organizationId = world.accounts.get(project.accountId)?.organizationId ?? "";
+        if (!vpcEndpointsOf(world, organizationId).some(({ fields }) => fields.vpcEndpointId === vpcEndpointId))
+          yield `project ${project.id} is restricted to ${vpcEndpointId}, which its organization does not have`;
+      }
+    },
+  },
+  {
+    name: "an account is in an organization once",
+    *violations(world) {
+      const seen = new Set<string>();
+      for (const record of world.records.values()) {
+        if (record.kind !== "member") continue;
+        const member = `${record.fields.accountId} in ${record.scope}`;
+        const owner = findOrganization(world, record.scope);
+        if (seen.has(member) || (owner.ok && owner.value.id === record.fields.accountId)) yield `account ${member} is there twice`;
+        seen.add(member);
+      }
+    },
+  },
+  {
     name: "use adds up: a project has used at least as much as its branches",
     *violations(world) {
       const ofBranches = new Map<string, number>();
@@ -213,6 +269,31 @@ const INVARIANTS: readonly Invariant[] = [
       for (const [projectId, cuMs] of ofBranches) {
         const used = world.usage.get(projectId)?.cuMs ?? 0;
         if (cuMs > used) yield `project ${projectId} has used ${used} CU-ms, its branches ${cuMs}`;
+      }
+    },
+  },
+  {
+    name: "a project over its quota has no active compute", // S
+    *violations(world, now) {
+      for (const project of world.projects.values()) {
+        // What the last instant has brought about may be yet to be seen to.
+        const reached = project.updatedAt < now ? reachedQuota(world, project, now - 1) : undefined;
+        if (reached === undefined || reachedQuota(world, project, now) === undefined) continue;
+        for (const compute of world.computes.by("project", project.id).values()) {
+          if (canBeStopped(compute) && (compute.startedAt ?? now) < now) yield `${compute.id} is active, its project is at its ${reached}`;
+        }
+      }
+    },
+  },
+  {
+    name: "use by the hour adds up: no more than the totals, and neither day nor month less than the hours in them",
+    *violations(world) {
+      for (const usage of world.usage.values()) {
+        if (usage.hour === undefined) continue;
+        const { beforeHour, beforeDay, beforeMonth } = usage.hour;
+        const inOrder = [0, beforeMonth.activeMs, beforeDay.activeMs, beforeHour.activeMs, usage.activeMs];
+        if (inOrder.some((value, index) => value < (inOrder[index - 1] ?? 0)))
+          yield `${usage.id} has used ${inOrder.slice(1).join(", ")} ms before its month, its day, its hour, and by now`;
       }
     },
   },

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../platform/time.ts";
-import { emptyWorld, HISTORY_TABLES, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
+import { emptyWorld, HISTORY_TABLES, NO_NUMBERS, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
 import { asDamaged, checksumOf, Damaged } from "./checksum.ts";
 import { close, connect, look } from "./connect.ts";
@@ -102,7 +102,15 @@ export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefin
   if (row === undefined) return undefined;
   const [settings, numbers, clock, seq, at, now, chain, checksum] = row;
   if (checksumOf(row.slice(0, -1)) !== checksum) throw new Damaged("the row of the world is damaged");
-  return { settings: JSON.parse(settings), numbers: JSON.parse(numbers), clock: JSON.parse(clock), seq, at, now, chain };
+  return {
+    settings: JSON.parse(settings),
+    numbers: { ...NO_NUMBERS, ...JSON.parse(numbers) },
+    clock: JSON.parse(clock),
+    seq,
+    at,
+    now,
+    chain,
+  };
 }
 
 /** Reads the tables in the order in which the rows were made, for that is the order in which the world lists them. */

@@ -2,10 +2,14 @@ import { sql } from "drizzle-orm";
 import { blob, index, integer, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Account } from "../platform/account.ts";
 import type { Activity } from "../platform/activity.ts";
+import type { ApiKey } from "../platform/api-key.ts";
 import type { Branch } from "../platform/branch.ts";
+import type { BranchSnapshot } from "../platform/branch-snapshot.ts";
 import type { Compute } from "../platform/compute.ts";
 import type { Operation } from "../platform/operation.ts";
 import type { Project } from "../platform/project.ts";
+import type { InertRecord } from "../platform/record.ts";
+import type { Usage } from "../platform/usage.ts";
 import type { Numbers, WorldSettings } from "../platform/world.ts";
 import type { ClockState } from "../simulation/clock.ts";
 import type { Origin } from "../simulation/journal.ts";
@@ -89,6 +93,7 @@ export const apiKeys = sqliteTable("api_keys", {
   hash: text().notNull(),
   createdAt: instant().notNull(),
   revokedAt: instant(),
+  scope: text({ mode: "json" }).$type<NonNullable<ApiKey["scope"]>>(),
   checksum: checksum(),
 });
 
@@ -121,6 +126,7 @@ export const projects = sqliteTable("projects", {
   createdAt: instant().notNull(),
   updatedAt: instant().notNull(),
   deletedAt: instant(),
+  recoverableUntil: instant(),
   checksum: checksum(),
 });
 
@@ -145,6 +151,15 @@ export const branches = sqliteTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     deletedAt: instant(),
+    recoverableUntil: instant(),
+    expiresAt: instant(),
+    ttlSeconds: integer(),
+    lastResetAt: instant(),
+    restoredFrom: text(),
+    restoredAs: text(),
+    restoreStatus: text().$type<NonNullable<Branch["restoreStatus"]>>(),
+    backupSchedule: text({ mode: "json" }).$type<NonNullable<Branch["backupSchedule"]>>(),
+    past: text({ mode: "json" }).$type<NonNullable<Branch["past"]>>(),
     checksum: checksum(),
   },
   (table) => [
@@ -233,5 +248,43 @@ export const usage = sqliteTable("usage", {
   id: text().primaryKey(),
   activeMs: integer().notNull(),
   cuMs: real().notNull(),
+  /** The hour that is not over yet. */
+  hour: text({ mode: "json" }).$type<NonNullable<Usage["hour"]>>(),
+  checksum: checksum(),
+});
+
+export const hourlyUsage = sqliteTable("hourly_usage", {
+  key: text().primaryKey(),
+  of: text().notNull(),
+  hour: integer().notNull(),
+  activeMs: integer().notNull(),
+  cuMs: real().notNull(),
+  checksum: checksum(),
+});
+
+export const branchSnapshots = sqliteTable("branch_snapshots", {
+  id: text().primaryKey(),
+  number: integer().notNull(),
+  projectId: text().notNull(),
+  sourceBranchId: text().notNull(),
+  name: text().notNull(),
+  timestamp: instant().notNull(),
+  lsn: text(),
+  manual: flag().notNull(),
+  expiresAt: instant(),
+  content: text({ mode: "json" }).$type<BranchSnapshot["content"]>().notNull(),
+  createdAt: instant().notNull(),
+  updatedAt: instant().notNull(),
+  checksum: checksum(),
+});
+
+export const records = sqliteTable("records", {
+  id: text().primaryKey(),
+  number: integer().notNull(),
+  kind: text().$type<InertRecord["kind"]>().notNull(),
+  scope: text().notNull(),
+  fields: text({ mode: "json" }).$type<InertRecord["fields"]>().notNull(),
+  createdAt: instant().notNull(),
+  updatedAt: instant().notNull(),
   checksum: checksum(),
 });

@@ -26,6 +26,9 @@ const TABLES: Readonly<Record<TableName, StoredTable>> = {
   operations: { table: schema.operations, key: "id", order: "number" },
   scheduledActivities: { table: schema.scheduledActivities, key: "number", order: "number" },
   usage: { table: schema.usage, key: "id", order: "id" },
+  hourlyUsage: { table: schema.hourlyUsage, key: "key", order: "key" },
+  branchSnapshots: { table: schema.branchSnapshots, key: "id", order: "number" },
+  records: { table: schema.records, key: "id", order: "number" },
 };
 
 /** The checksum is none of the values that it is of; what SQLite computes itself is not written. */
@@ -111,6 +114,23 @@ export function prepareReader<T>(
       }
       return row as T;
     });
+}
+
+/** Every row against its checksum, in a file whose tables may have fewer columns than those of today. */
+export function checkChecksums(sqlite: BetterSqlite3.Database): void {
+  for (const { table } of Object.values(TABLES)) {
+    const name = getTableName(table);
+    const there = new Set(sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name));
+    if (there.size === 0) continue;
+    const columns = valueColumns(table)
+      .map(([property]) => toSnakeCase(property))
+      .filter((column) => there.has(column));
+    const rows = sqlite.prepare<[], unknown[]>(`SELECT ${columns.map(quote).join(", ")}, checksum FROM ${quote(name)}`).raw();
+    for (const values of rows.iterate()) {
+      const checksum = (values as unknown[]).pop();
+      if (checksumOf(values) !== checksum) throw new Damaged(`a row of ${name} is damaged`);
+    }
+  }
 }
 
 /** Computes every row's checksum anew, where rows were not written by a `RowWriter`. */

@@ -7,7 +7,8 @@ import { close, connect, foldLog } from "./connect.ts";
 import { keepAs, putInPlace, removeDatabase, unfinished } from "./file.ts";
 import { writeHistory } from "./history-row.ts";
 import { relink } from "./link.ts";
-import { JOURNAL_VERSION, markVersion } from "./version.ts";
+import { checkChecksums, rewriteChecksums } from "./tables.ts";
+import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "./version.ts";
 
 /** Makes an empty world's file and begins a history in it; it is there when it is whole. */
 export function createFile(path: string, migrationsFolder: string): void {
@@ -37,10 +38,16 @@ export function upgradeFile(path: string, migrationsFolder: string, keptAt?: str
   copyFileSync(path, copy);
   const sqlite = connect(copy);
   try {
+    const version = schemaVersionOf(sqlite);
+    // A checksum that is written anew says nothing of what was there before.
+    if (version > FIRST_VERSION) checkChecksums(sqlite);
     migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
     sqlite.transaction(() => {
-      beginHistory(sqlite);
-      relink(sqlite, inferDecision());
+      if (version > FIRST_VERSION) rewriteChecksums(sqlite);
+      else {
+        beginHistory(sqlite);
+        relink(sqlite, inferDecision());
+      }
       markVersion(sqlite);
     })();
   } finally {

@@ -3,14 +3,14 @@ import { Damaged } from "./checksum.ts";
 import { readHistory } from "./history-row.ts";
 
 /** Of the tables: how many migrations a file has gone through (see migrations/). */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 /**
  * Of what events mean. 2: they tell which decision they came from. A new type of event is no new version; an event that older
  * releases would misunderstand is.
  */
 export const JOURNAL_VERSION = 2;
 
-const FIRST_VERSION = 1;
+export const FIRST_VERSION = 1;
 
 /** "STAN" in the header of a file: what a world's file says it is. */
 const APPLICATION_ID = 0x5354414e;

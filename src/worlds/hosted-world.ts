@@ -52,6 +52,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const EVENTS_PER_CHECKPOINT = 50_000;
 /** To write down a row costs about as much as to fold so many events. */
 const EVENTS_PER_CHECKPOINT_ROW = 20;
+/** Of these there are many, and each is five numbers. */
+const EVENTS_PER_CHECKPOINT_HOUR = 1;
 const MINIMUM_EVENTS = 100_000;
 
 type Live = { readonly history: History; readonly simulation: Simulation; readonly clock: Clock; checkpointDueAt: number };
@@ -97,6 +99,7 @@ export class HostedWorld implements WorldHandle {
     let result: T;
     try {
       const now = live.clock.now();
+      keepHoursBeforeDue(simulation, now);
       if (!simulation.settle(now, EVENTS_PER_COMMIT)) return this.#catchUp().then(() => this.turn(look));
       result = look(this.#turnAt(simulation, now));
     } catch (bug) {
@@ -306,7 +309,10 @@ export class HostedWorld implements WorldHandle {
     return {
       world,
       now,
-      execute: (command) => simulation.execute(command, now),
+      execute(command) {
+        keepHours(simulation, now);
+        return simulation.execute(command, now);
+      },
       keepSecret: (id, value) => world.secrets.set({ id, value }),
       forgetSecret: (id) => world.secrets.delete(id),
       noteKeyUse(keyId, address) {
@@ -359,6 +365,7 @@ export class HostedWorld implements WorldHandle {
   async #settleTo(to: SimTime): Promise<void> {
     for (;;) {
       const { simulation, clock } = this.#alive();
+      keepHoursBeforeDue(simulation, to);
       const done = simulation.settle(to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
       if (simulation.hasUncommittedEvents) this.#commitNow();
@@ -425,8 +432,9 @@ export class HostedWorld implements WorldHandle {
 
   #nextCheckpoint(seq: number, world: World): number {
     const { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT } = this.#options.retention;
-    const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, 0);
-    return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows);
+    const hours = world.hourlyUsage.size;
+    const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
+    return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours);
   }
 
   #rejectCommit(failure: StoreUnavailable): void {
@@ -504,6 +512,23 @@ export class HostedWorld implements WorldHandle {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
+}
+
+/**
+ * A world of a release that did not keep use by the hour begins to with the first thing that happens in it: whoever only looks at it
+ * finds the history that it came with. What its computes were running up then is kept by the hour from its beginning on.
+ */
+function keepHours(simulation: Simulation, at: SimTime): void {
+  const { seq, settings } = simulation.world;
+  if (settings.hourlyUsage === true || seq === 0) return;
+  simulation.execute({ type: "ConfigureWorld", settings: { hourlyUsage: true } }, at);
+}
+
+/** The same, where what happens first is due by itself until `until`. */
+function keepHoursBeforeDue(simulation: Simulation, until: SimTime): void {
+  if (simulation.world.settings.hourlyUsage === true) return;
+  const at = simulation.nextDue();
+  if (at !== undefined && at <= until) keepHours(simulation, Math.max(simulation.world.at, at - 1));
 }
 
 function describeDamage(world: string, { message }: Damaged): string {

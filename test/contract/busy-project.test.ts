@@ -22,6 +22,8 @@ const SCHEDULING = [
   "updateProjectEndpoint",
   "suspendProjectEndpoint",
   "restartProjectEndpoint",
+  "transferProjectsFromOrgToOrg",
+  "transferProjectsFromUserToOrg",
 ];
 
 async function busyScene(): Promise<Scene> {

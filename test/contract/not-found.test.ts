@@ -17,16 +17,29 @@ const CODES: Ids = {
   org_id: "ORGANIZATION_NOT_FOUND",
   role_name: "ROLE_NOT_FOUND",
   database_name: "DATABASE_NOT_FOUND",
+  jwks_id: "JWKS_NOT_FOUND",
+  permission_id: "PERMISSION_NOT_FOUND",
+  vpc_endpoint_id: "VPC_ENDPOINT_NOT_FOUND",
+  region_id: "REGION_NOT_FOUND",
+  request_id: "TRANSFER_REQUEST_NOT_FOUND",
+  member_id: "MEMBER_NOT_FOUND",
+  source_org_id: "ORGANIZATION_NOT_FOUND",
 };
-/** Every branch has a role and a database of these names. */
-const NAMES: readonly string[] = ["role_name", "database_name"];
+/** Every branch has a role and a database of these names, and all accounts are in the same regions. */
+const NAMES: readonly string[] = ["role_name", "database_name", "region_id"];
+/** Assigning makes what is named; accepting is for those who know another account's request (see transfers.test.ts). */
+const MAKING: readonly string[] = ["assignOrganizationVPCEndpoint", "assignProjectVPCEndpoint"];
+const CLAIMING = "acceptProjectTransferRequest";
 
-const onObjects = document.operations.filter(({ operationId, path }) => operationId in EXAMPLES && path.includes("{"));
+const onObjects = document.operations.filter(
+  ({ operationId, path }) => operationId in EXAMPLES && path.includes("{") && operationId !== CLAIMING,
+);
 const parametersOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof Ids);
 
 for (const operation of onObjects) {
   describe(operation.operationId, () => {
     for (const parameter of parametersOf(operation.path)) {
+      if (parameter === "vpc_endpoint_id" && MAKING.includes(operation.operationId)) continue;
       test(`does not find an unknown ${parameter}`, async () => {
         const ids = { [parameter]: UNKNOWN[parameter] };
         await expectRefused(document, await createScene(), operation, { ids }, { status: 404, code: CODES[parameter] });
@@ -70,6 +83,23 @@ const INDIRECT: readonly (readonly [string, string, (ids: Ids) => { query?: stri
   ["listProjects", "an organization to list", (ids) => ({ query: `?org_id=${ids.org_id}` }), "org_id"],
   ["createProject", "an organization to belong to", (ids) => ({ body: { project: { org_id: ids.org_id } } }), "org_id"],
   ["getActiveRegions", "an organization to ask for", (ids) => ({ query: `?org_id=${ids.org_id}` }), "org_id"],
+  ["createOrgApiKey", "a project", (ids) => ({ body: { key_name: "k", project_id: ids.project_id } }), "project_id"],
+  [
+    "addProjectJWKS",
+    "a branch",
+    (ids) => ({ body: { jwks_url: "https://a.example/jwks", provider_name: "a", branch_id: ids.branch_id } }),
+    "branch_id",
+  ],
+  ["acceptProjectTransferRequest", "an organization", (ids) => ({ body: { org_id: ids.org_id } }), "org_id"],
+  ...["transferProjectsFromOrgToOrg", "transferProjectsFromUserToOrg"].map(
+    (operationId) =>
+      [
+        operationId,
+        "an organization to transfer to",
+        (ids: Ids) => ({ body: { destination_org_id: ids.org_id, project_ids: ["any-project"] } }),
+        "org_id",
+      ] as const,
+  ),
   ["createProjectBranch", "a parent", (ids) => ({ body: { branch: { parent_id: ids.branch_id } } }), "branch_id"],
   ["createProjectEndpoint", "a branch", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id, type: "read_only" } } }), "branch_id"],
   ["updateProjectEndpoint", "a branch to move to", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id } } }), "branch_id"],

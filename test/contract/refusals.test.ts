@@ -20,6 +20,7 @@ const REGION: Refusal = { status: 422, code: "REGION_NOT_SUPPORTED" };
 const PROTECTED: Refusal = { status: 422, code: "BRANCH_IS_PROTECTED" };
 const HISTORY: Refusal = { status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED" };
 const DISABLED: Refusal = { status: 422, code: "ENDPOINT_DISABLED" };
+const QUOTA: Refusal = { status: 422, code: "QUOTA_EXCEEDED" };
 const LATER = (field: string): Refusal => ({ status: 501, code: "NOT_IMITATED", message: new RegExp(field.replaceAll(".", "\\.")) });
 
 const nothing = () => ({});
@@ -45,6 +46,7 @@ const withChildOfChild: Before = (scene) => done(scene, "POST", "/branches", { b
 const withChildProtected: Before = (scene) => done(scene, "PATCH", `/branches/${scene.childId}`, { branch: { protected: true } });
 const withChildAsDefault: Before = (scene) => done(scene, "POST", `/branches/${scene.childId}/set_as_default`);
 const withDisabled: Before = (scene) => done(scene, "PATCH", `/endpoints/${scene.ids.endpoint_id}`, { endpoint: { disabled: true } });
+const withQuotaReached: Before = (scene) => done(scene, "PATCH", "", { project: { settings: { quota: { active_time_seconds: 1 } } } });
 
 /** S: as many as the plan allows are there. */
 async function withAllProjects({ double }: Scene): Promise<void> {
@@ -131,11 +133,11 @@ refuses("updateProjectEndpoint", DELAY, "the delay is negative, and not -1", cha
 refuses("updateProjectEndpoint", PLAN, "the plan's delay is fixed", change({ suspend_timeout_seconds: -1 }));
 refuses("updateProjectEndpoint", PLAN, "the plan has one size", change({ autoscaling_limit_max_cu: 0.5 }));
 refuses("startProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
+refuses("startProjectEndpoint", QUOTA, "the project is at its quota", nothing, withQuotaReached);
+refuses("restartProjectEndpoint", QUOTA, "the project is at its quota", nothing, withQuotaReached);
 refuses("restartProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
 
 // What would be promised and not kept is refused by name.
-refuses("createProject", LATER("settings.quota"), "a quota would not bite", project({ settings: { quota: { active_time_seconds: 60 } } }));
-refuses("updateProject", LATER("settings.quota"), "a quota would not bite", project({ settings: { quota: { active_time_seconds: 60 } } }));
 refuses("createProjectBranch", LATER("branch.expires_at"), "it would not expire", branch({ expires_at: "2026-02-01T00:00:00Z" }));
 refuses("createProjectBranch", LATER("branch.archived"), "it would not be archived", branch({ archived: true }));
 refuses("updateProjectBranch", LATER("branch.expires_at"), "it would not expire", branch({ expires_at: "2026-02-01T00:00:00Z" }));

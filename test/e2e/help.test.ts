@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { standin } from "../support/process.ts";
 
 const COMMANDS = [
-  ...["serve", "status", "clock", "keys", "env", "wait", "explain"],
+  ...["serve", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
   ...["snapshots", "worlds", "replay", "verify", "export", "import", "compact"],
 ];
 const BELOW = {

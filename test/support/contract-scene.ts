@@ -3,7 +3,21 @@ import type { DocumentedOperation } from "./public-document.ts";
 
 /** What stands in the path templates of the document. */
 export type Ids = Record<
-  "project_id" | "branch_id" | "endpoint_id" | "operation_id" | "key_id" | "org_id" | "role_name" | "database_name",
+  | "project_id"
+  | "branch_id"
+  | "endpoint_id"
+  | "operation_id"
+  | "key_id"
+  | "org_id"
+  | "role_name"
+  | "database_name"
+  | "jwks_id"
+  | "permission_id"
+  | "vpc_endpoint_id"
+  | "region_id"
+  | "request_id"
+  | "member_id"
+  | "source_org_id",
   string
 >;
 
@@ -17,6 +31,13 @@ export const UNKNOWN: Ids = {
   org_id: "org-nowhere-at-all",
   role_name: "nobody",
   database_name: "nothing",
+  jwks_id: "00000000-0000-4000-8000-000000000001",
+  permission_id: "00000000-0000-4000-8000-000000000002",
+  vpc_endpoint_id: "vpce-00000000",
+  region_id: "aws-nowhere-1",
+  request_id: "00000000-0000-4000-8000-000000000003",
+  member_id: "00000000-0000-4000-8000-000000000004",
+  source_org_id: "org-nowhere-at-all",
 };
 
 /** A world with one of everything, in two accounts; nothing is under way in it. */
@@ -32,6 +53,10 @@ export type Scene = {
   readonly spareKey: string;
   /** A key of the first account that has been revoked. */
   readonly revokedKey: string;
+  /** An organization of a third account, which is a member of the other two; the first account is a member of it. */
+  readonly partnerId: string;
+  /** A key of the first account's organization. */
+  readonly organizationKey: { readonly id: string; readonly secret: string };
   /** Another account's project and all that belongs to it, and the key to it. */
   readonly others: { readonly ids: Ids; readonly key: string };
 };
@@ -39,32 +64,58 @@ export type Scene = {
 export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
   const double = await createDouble(options);
   const account = (await double.sim("POST", "/accounts", { name: "another", plan: options.plan ?? "paid" })).body;
-  const { ids, spareKey } = await furnish(double, API_KEY);
+  const partner = (await double.sim("POST", "/accounts", { name: "partner", email: PARTNER, plan: options.plan ?? "paid" })).body;
+  const { ids, spareKey, organizationKey } = await furnish(double, API_KEY);
   const others = { ids: (await furnish(double, account.api_key.key)).ids, key: account.api_key.key as string };
+  const partnerId: string = partner.account.organization_id;
+  const me = await expectSuccess(double.api("GET", "/users/me"));
+  const invitations = [{ email: me.email, role: "member" }];
+  await expectSuccess(double.api("POST", `/organizations/${partnerId}/invitations`, { invitations }, partner.api_key.key));
   const project = `/projects/${ids.project_id}`;
   const child = await expectSuccess(double.api("POST", `${project}/branches`, { branch: { name: "child" } }));
   await double.advance("10s");
   const replicaId = options.plan === "free" ? "" : await addReplica(double, ids);
   const revoked = await expectSuccess(double.api("POST", "/api_keys", { key_name: "revoked" }));
   await expectSuccess(double.api("DELETE", `/api_keys/${revoked.id}`));
-  return { double, ids, childId: child.branch.id, replicaId, spareKey, revokedKey: revoked.key, others };
+  return { double, ids, childId: child.branch.id, replicaId, spareKey, revokedKey: revoked.key, organizationKey, partnerId, others };
 }
 
-async function furnish(double: Double, key: string): Promise<{ ids: Ids; spareKey: string }> {
+const PARTNER = "partner@standin.example";
+
+async function furnish(double: Double, key: string): Promise<Pick<Scene, "ids" | "spareKey" | "organizationKey">> {
   const { created } = await createProject(double, { name: "shop" }, key);
   const spare = await expectSuccess(double.api("POST", "/api_keys", { key_name: "spare" }, key));
   const { organizations } = await expectSuccess(double.api("GET", "/users/me/organizations", undefined, key));
+  const orgId: string = organizations[0].id;
+  const post = (path: string, body: unknown) => expectSuccess(double.api("POST", path, body, key));
+  const project = `/projects/${created.project.id}`;
+  const vpcEndpointId = `vpce-${orgId}`;
+  await post(`/organizations/${orgId}/vpc/region/aws-us-east-2/vpc_endpoints/${vpcEndpointId}`, { label: "office" });
+  await post(`${project}/vpc_endpoints/${vpcEndpointId}`, { label: "office" });
+  const added = await post(`${project}/jwks`, { jwks_url: "https://issuer.example/jwks.json", provider_name: "issuer" });
+  const permission = await post(`${project}/permissions`, { email: "guest@standin.example" });
+  const request = await post(`${project}/transfer_requests`, {});
+  await post(`/organizations/${orgId}/invitations`, { invitations: [{ email: PARTNER, role: "member" }] });
+  const { members } = await expectSuccess(double.api("GET", `/organizations/${orgId}/members`, undefined, key));
+  const organizationKey = await post(`/organizations/${orgId}/api_keys`, { key_name: "of the organization" });
   const ids: Ids = {
     project_id: created.project.id,
     branch_id: created.branch.id,
     endpoint_id: created.endpoints[0].id,
     operation_id: created.operations[0].id,
     key_id: String(spare.id),
-    org_id: organizations[0].id,
+    org_id: orgId,
     role_name: created.roles[0].name,
     database_name: created.databases[0].name,
+    jwks_id: added.jwks.id,
+    permission_id: permission.id,
+    vpc_endpoint_id: vpcEndpointId,
+    region_id: "aws-us-east-2",
+    request_id: request.id,
+    member_id: members.find(({ user }: any) => user.email === PARTNER).member.id,
+    source_org_id: orgId,
   };
-  return { ids, spareKey: spare.key };
+  return { ids, spareKey: spare.key, organizationKey: { id: String(organizationKey.id), secret: organizationKey.key } };
 }
 
 async function addReplica(double: Double, ids: Ids): Promise<string> {

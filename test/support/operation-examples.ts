@@ -34,8 +34,16 @@ const computeSettings = {
 const projectSettings = {
   default_endpoint_settings: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: -1 },
   history_retention_seconds: 3600,
-  settings: { allowed_ips: { ips: ["10.0.0.1"], protected_branches_only: true }, enable_logical_replication: true },
+  settings: {
+    quota: { active_time_seconds: 3600, compute_time_seconds: 0, written_data_bytes: 1, data_transfer_bytes: 1, logical_size_bytes: 1 },
+    allowed_ips: { ips: ["10.0.0.1"], protected_branches_only: true },
+    enable_logical_replication: true,
+  },
 };
+
+const V1_METRICS = "active_time_seconds,data_storage_bytes_hour,logical_size_bytes,logical_size_bytes_hour";
+const V2_METRICS = "compute_unit_seconds,root_branch_bytes_month,child_branch_bytes_month,public_network_transfer_bytes";
+const afterDays = ({ double }: Scene) => double.advance("40h");
 
 /** Every operation that is imitated, by its id in the public document. */
 export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
@@ -196,12 +204,113 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   restartProjectEndpoint: [{ title: "that is active" }, { title: "that is idle", before: suspended }],
 
+  getConsumptionHistoryPerProject: [
+    {
+      title: "by the hour, with all metrics",
+      query: ({ ids }) => `${january("hourly", "05")}&project_ids=${ids.project_id}&metrics=${V1_METRICS}`,
+    },
+    {
+      title: "by the day, of an organization",
+      query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&include_v1_metrics=true`,
+      before: afterDays,
+    },
+    { title: "by the month, page by page", query: () => `${january("monthly", "31")}&limit=1` },
+  ],
+  getConsumptionHistoryPerProjectV2: [
+    { query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS},extra_branches_month`, before: afterDays },
+  ],
+  getConsumptionHistoryPerBranchV2: [
+    {
+      query: ({ ids }) =>
+        `${january("hourly", "05")}&org_id=${ids.org_id}&metrics=${V2_METRICS}&project_ids=${ids.project_id}&branch_ids=${ids.branch_id}`,
+    },
+  ],
+
+  getProjectJWKS: plain,
+  addProjectJWKS: [
+    { body: () => ({ jwks_url: "https://issuer.example/.well-known/jwks.json", provider_name: "issuer" }) },
+    {
+      title: "with all that can be chosen",
+      body: ({ childId }) => ({
+        jwks_url: "https://issuer.example/jwks",
+        provider_name: "issuer",
+        branch_id: childId,
+        jwt_audience: "shop",
+        role_names: ["authenticated"],
+        skip_role_creation: true,
+      }),
+    },
+  ],
+  deleteProjectJWKS: plain,
+  getAvailablePreloadLibraries: plain,
+  listProjectPermissions: plain,
+  grantPermissionToProject: [{ body: () => ({ email: "another-guest@standin.example" }) }],
+  revokePermissionFromProject: plain,
+  listProjectVPCEndpoints: plain,
+  assignProjectVPCEndpoint: [{ title: "that is assigned already", body: () => ({ label: "the office" }) }],
+  deleteProjectVPCEndpoint: plain,
+  listOrganizationVPCEndpointsAllRegions: plain,
+  listOrganizationVPCEndpoints: plain,
+  getOrganizationVPCEndpointDetails: plain,
+  assignOrganizationVPCEndpoint: [
+    { ids: () => ({ vpc_endpoint_id: "vpce-new" }), body: () => ({ label: "new" }) },
+    { title: "that is assigned already", body: () => ({ label: "the office" }) },
+  ],
+  deleteOrganizationVPCEndpoint: plain,
+  createProjectTransferRequest: [{ title: "without a body" }, { title: "for an hour", body: () => ({ ttl_seconds: 3600 }) }],
+  acceptProjectTransferRequest: [
+    { ids: ({ others: { ids } }) => ({ project_id: ids.project_id, request_id: ids.request_id }) },
+    {
+      title: "for an organization",
+      ids: ({ others: { ids } }) => ({ project_id: ids.project_id, request_id: ids.request_id }),
+      body: ({ ids }) => ({ org_id: ids.org_id }),
+    },
+  ],
+  transferProjectsFromOrgToOrg: [{ body: ({ ids, partnerId }) => ({ destination_org_id: partnerId, project_ids: [ids.project_id] }) }],
+  transferProjectsFromUserToOrg: [{ body: ({ ids, partnerId }) => ({ destination_org_id: partnerId, project_ids: [ids.project_id] }) }],
+  listOrgApiKeys: plain,
+  createOrgApiKey: [
+    { body: () => ({ key_name: "ci" }) },
+    { title: "for one project", body: ({ ids }) => ({ key_name: "ci", project_id: ids.project_id }) },
+  ],
+  revokeOrgApiKey: [{ ids: ({ organizationKey }) => ({ key_id: organizationKey.id }) }],
+  getOrganizationMembers: [{}, { title: "sorted and limited", query: () => "?sort_by=email&sort_order=asc&limit=1" }],
+  getOrganizationMember: plain,
+  updateOrganizationMember: [{ body: () => ({ role: "viewer" }) }],
+  removeOrganizationMember: plain,
+  getOrganizationInvitations: plain,
+  createOrganizationInvitations: [
+    {
+      body: () => ({
+        invitations: [
+          { email: "new@standin.example", role: "admin" },
+          { email: "newer@standin.example", role: "collaborator" },
+        ],
+      }),
+    },
+  ],
+  getOrganizationSpendingLimit: [
+    {},
+    {
+      title: "that is set",
+      before: ({ double, ids }) =>
+        double.api("PUT", `/organizations/${ids.org_id}/billing/spending_limit`, { spending_limit_cents: 5_000 }),
+    },
+  ],
+  setOrganizationSpendingLimit: [{ body: () => ({ spending_limit_cents: 10_000 }) }],
+  deleteOrganizationSpendingLimit: plain,
+
   getCurrentUserInfo: plain,
   getCurrentUserOrganizations: plain,
   getOrganization: plain,
   getActiveRegions: [{}, { title: "of the organization", query: ({ ids }) => `?org_id=${ids.org_id}` }],
   getAuthDetails: plain,
 };
+
+/** A window of the month in which scenes begin. */
+function january(granularity: "hourly" | "daily" | "monthly", until: string): string {
+  return `?from=2026-01-01T00:00:00Z&to=2026-${granularity === "monthly" ? "02-01" : `01-${until}`}T00:00:00Z&granularity=${granularity}`;
+}
 
 async function createOnChild({ double, ids, childId }: Scene): Promise<unknown> {
   return expectSuccess(

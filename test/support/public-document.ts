@@ -73,6 +73,7 @@ export function loadPublicDocument(): PublicDocument {
     },
     answerFaults(operationId, status, body) {
       const success = `${operationId}.${status}`;
+      if (messages[success] === EMPTY && status < 400) return body === "" ? [] : ["the body must be empty"];
       if (success in messages) return faults(success, body, (place) => EXTRAS[operationId]?.test(place) ?? false);
       if (status < 400) return [`${operationId} does not answer ${status} in the document`];
       return [...faults(`${operationId}.default`, body, () => false), ...emptyErrorFields(body)];

@@ -104,7 +104,7 @@ test("set_as_default moves the designation, and schedules nothing", async () => 
   expect((await double.api("POST", `${path}/${child.branchId}/set_as_default`)).status).toBe(200);
 });
 
-test("a deleted branch is gone at once, with its computes", async () => {
+test("a deleted branch is out of sight at once, with its computes, and gone when it can be recovered no longer", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   const { status, body } = await double.api("DELETE", `${path}/${branchId}`);
@@ -116,8 +116,11 @@ test("a deleted branch is gone at once, with its computes", async () => {
   expect((await double.api("GET", `/projects/${projectId}/endpoints`)).body.endpoints).toHaveLength(1);
   expect((await double.api("GET", path)).body.branches).toHaveLength(1);
   expect((await double.api("DELETE", `${path}/${branchId}`)).status).toBe(404);
+  const kept = async () => (await double.sim("GET", "/state")).body.branches.length;
   await double.advance("10s");
-  expect((await double.sim("GET", "/state")).body.branches).toHaveLength(1);
+  expect(await kept()).toBe(2);
+  await double.advance("8d");
+  expect(await kept()).toBe(1);
 });
 
 test("an activity told ahead that meets a branch on its way out is dropped, and the world lives on", async () => {

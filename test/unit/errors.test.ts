@@ -20,7 +20,7 @@ test("every error is an object of request_id, code and message, under the reques
     await double.api("GET", "/projects", undefined, "unknown"),
     await double.api("GET", "/projects/none"),
     await double.api("GET", "/no/such/path"),
-    await double.api("GET", `/projects/${projectId}/jwks`),
+    await double.api("GET", `/projects/${projectId}/branches/br-none/buckets`),
     await double.api("POST", "/projects", "{"),
     await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } }),
     await double.api("POST", `${path}/restart`),
@@ -98,8 +98,9 @@ test("every operation of the public document is answered, and what is not imitat
 
 test("a 501 lists what is imitated", async () => {
   const double = await createDouble();
-  const { body } = await double.api("GET", "/projects/any-project/jwks");
-  for (const operationId of ["getProjectJWKS", "listProjects", "createProjectEndpoint"]) expect(body.message).toContain(operationId);
+  const { body } = await double.api("GET", "/projects/any-project/branches/br-none/buckets");
+  for (const operationId of ["listProjectBranchBuckets", "listProjects", "createProjectEndpoint"])
+    expect(body.message).toContain(operationId);
 });
 
 const BODIES: readonly (readonly [string, string])[] = [

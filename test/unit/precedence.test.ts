@@ -21,7 +21,7 @@ test("401 comes before an unknown path, a path that is not imitated, and a body 
   const { projectId, statusOf } = await createTrouble();
   for (const [method, path] of [
     ["GET", "/nothing"],
-    ["GET", `/projects/${projectId}/jwks`],
+    ["GET", `/projects/${projectId}/branches/br-none/buckets`],
     ["POST", "/projects"],
     ["GET", "/projects/none"],
     ["PUT", "/projects"],
@@ -32,9 +32,9 @@ test("401 comes before an unknown path, a path that is not imitated, and a body 
 
 test("501 and 404 for the path come before 400 and 404 for the object", async () => {
   const { statusOf } = await createTrouble();
-  expect(await statusOf("POST", "/projects/none/jwks", "{")).toBe(501);
+  expect(await statusOf("POST", "/projects/none/branches/br-none/buckets", "{")).toBe(501);
   expect(await statusOf("POST", "/projects/none/nothing", "{")).toBe(404);
-  expect(await statusOf("GET", "/projects/NOT%20AN%20ID/jwks")).toBe(501);
+  expect(await statusOf("GET", "/projects/NOT%20AN%20ID/branches/br-none/buckets")).toBe(501);
 });
 
 test("400 comes before 404 for the object", async () => {

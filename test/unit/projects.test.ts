@@ -114,7 +114,7 @@ test("a change of settings keeps those that are not named, and a change of defau
   expect((await double.api("GET", paths[0] ?? "")).body.endpoint.suspend_timeout_seconds).toBe(120);
 });
 
-test("a deleted project is gone at once, with all that is in it", async () => {
+test("a deleted project is out of sight at once, and gone with all that is in it when it can be recovered no longer", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path, branchId } = await createProject(double);
   const { status, body } = await double.api("DELETE", `/projects/${projectId}`);
@@ -124,7 +124,7 @@ test("a deleted project is gone at once, with all that is in it", async () => {
   }
   expect((await double.api("GET", "/projects")).body.projects).toEqual([]);
   expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(404);
-  await double.advance("10s");
+  await double.advance("8d");
   const state = (await double.sim("GET", "/state")).body;
   expect([state.projects, state.branches, state.endpoints, state.operations, state.usage]).toEqual([[], [], [], [], []]);
   expect((await double.sim("GET", `/endpoints/${endpointId}/stats`)).status).toBe(404);

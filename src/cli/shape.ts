@@ -1,0 +1,185 @@
+/** What a JSON value is, with the format of a string where it has one that clients read. */
+type Kind = "null" | "boolean" | "number" | "array" | "object" | StringFormat;
+type StringFormat = "timestamp" | "uuid" | "id" | "text" | "empty text";
+
+/** The union of the shapes of values that stood at one place. */
+export type Shape = {
+  readonly kinds: ReadonlySet<Kind>;
+  /** So many of the values were objects with fields, an empty one included. */
+  readonly objects: number;
+  readonly fields: ReadonlyMap<string, Field>;
+  /** What stood in maps, objects whose keys are no fields; absent where none had an entry. */
+  readonly entries?: Shape;
+  /** What stood in arrays; absent where all were empty. */
+  readonly items?: Shape;
+};
+type Field = { readonly shape: Shape; readonly seen: number };
+
+/** One thing that is not alike, by its path in the answer. */
+export type Difference = {
+  readonly path: string;
+  /** `sometimes` and `not compared` are remarks: what differs there may be the content alone. */
+  readonly kind: "missing here" | "missing there" | "type" | "format" | "sometimes" | "not compared";
+  readonly here: string;
+  readonly there: string;
+};
+
+const ABSENT = "absent";
+/** Below that no answer is looked at; the public document nests six deep. */
+const MAX_DEPTH = 50;
+
+/** Objects of these names are keyed by ids or by whatever users like, so that their keys are no fields (S). */
+const USER_KEYED = new Set(["annotations", "applications", "integrations", "pg_settings", "pgbouncer_settings", "value"]);
+
+/** The shape of all these values together: a field that only some of them have is one that is there sometimes. */
+export function shapeOf(values: readonly unknown[]): Shape {
+  const shape = emptyShape();
+  for (const value of values) observe(shape, value, "", 0);
+  return shape;
+}
+
+export function isRemark({ kind }: Difference): boolean {
+  return kind === "sometimes" || kind === "not compared";
+}
+
+/** What differs between two shapes, in the order of the fields here, then of those that are only there. */
+export function compareShapes(here: Shape, there: Shape, path = ""): Difference[] {
+  const types = [typesOf(here), typesOf(there)] as const;
+  const place = path === "" ? "the answer" : path;
+  if (areDisjoint(...types)) return [{ path: place, kind: "type", here: describe(here), there: describe(there) }];
+  return [
+    ...(areEqual(...types) ? [] : [{ path: place, kind: "sometimes", here: describe(here), there: describe(there) } as const]),
+    ...compareFormats(here, there, place),
+    ...compareFields(here, there, path),
+    ...compareContents(here.entries, there.entries, `${path}{}`),
+    ...compareContents(here.items, there.items, `${path}[]`),
+  ];
+}
+
+type Growing = {
+  kinds: Set<Kind>;
+  objects: number;
+  fields: Map<string, { shape: Growing; seen: number }>;
+  entries?: Growing;
+  items?: Growing;
+};
+
+function emptyShape(): Growing {
+  return { kinds: new Set(), objects: 0, fields: new Map() };
+}
+
+function observe(shape: Growing, value: unknown, name: string, depth: number): void {
+  shape.kinds.add(kindOf(value, name));
+  if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      shape.items ??= emptyShape();
+      observe(shape.items, item, name, depth + 1);
+    }
+    return;
+  }
+  const fields = Object.entries(value);
+  if (isMap(name, fields)) {
+    for (const [, entry] of fields) {
+      shape.entries ??= emptyShape();
+      observe(shape.entries, entry, "", depth + 1);
+    }
+    return;
+  }
+  shape.objects += 1;
+  for (const [key, inner] of fields) {
+    const field = shape.fields.get(key) ?? { shape: emptyShape(), seen: 0 };
+    field.seen += 1;
+    shape.fields.set(key, field);
+    observe(field.shape, inner, key, depth + 1);
+  }
+}
+
+function isMap(name: string, fields: readonly (readonly [string, unknown])[]): boolean {
+  return USER_KEYED.has(name) || (fields.length > 0 && fields.every(([key]) => looksLikeId(key)));
+}
+
+/** Fields are written with underscores, ids with hyphens or as numbers. */
+function looksLikeId(key: string): boolean {
+  return /^[a-z0-9]+(-[a-z0-9]+)+$/i.test(key) || /^\d+$/.test(key);
+}
+
+function kindOf(value: unknown, name: string): Kind {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "string") return formatOf(value, name);
+  return typeof value as "boolean" | "number" | "object";
+}
+
+/** A name may look like an id, so only what the field says is an id is taken for one. */
+function formatOf(text: string, name: string): StringFormat {
+  if (text === "") return "empty text";
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return "timestamp";
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return "uuid";
+  return /(^|_)ids?$/.test(name) && /^[a-z0-9-]{1,60}$/.test(text) ? "id" : "text";
+}
+
+const FORMATS = new Set<Kind>(["timestamp", "uuid", "id", "text"] satisfies StringFormat[]);
+
+function typesOf({ kinds }: Shape): Set<string> {
+  return new Set([...kinds].map((kind) => (FORMATS.has(kind) || kind === "empty text" ? "string" : kind)));
+}
+
+/** An empty text has any format. */
+function compareFormats(here: Shape, there: Shape, path: string): Difference[] {
+  const [ours, theirs] = [here, there].map(({ kinds }) => new Set([...kinds].filter((kind) => FORMATS.has(kind)))) as [
+    Set<Kind>,
+    Set<Kind>,
+  ];
+  if (ours.size === 0 || theirs.size === 0 || !areDisjoint(ours, theirs)) return [];
+  return [{ path, kind: "format", here: [...ours].join(" or "), there: [...theirs].join(" or ") }];
+}
+
+function compareFields(here: Shape, there: Shape, path: string): Difference[] {
+  const names = new Set([...here.fields.keys(), ...there.fields.keys()]);
+  return [...names].flatMap((name) => {
+    const inner = path === "" ? name : `${path}.${name}`;
+    const [ours, theirs] = [here.fields.get(name), there.fields.get(name)];
+    if (ours !== undefined && theirs !== undefined) {
+      return [...comparePresence(ours, here, theirs, there, inner), ...compareShapes(ours.shape, theirs.shape, inner)];
+    }
+    return [missing(inner, presenceOf(ours, here), presenceOf(theirs, there), ours === undefined)];
+  });
+}
+
+type Presence = { readonly always: boolean; readonly text: string };
+
+function presenceOf(field: Field | undefined, { objects }: Shape): Presence {
+  if (field === undefined) return { always: false, text: ABSENT };
+  const always = field.seen === objects;
+  return { always, text: always ? describe(field.shape) : `${describe(field.shape)}, in ${field.seen} of ${objects}` };
+}
+
+function missing(path: string, ours: Presence, theirs: Presence, isOurs: boolean): Difference {
+  const always = ours.always || theirs.always;
+  return { path, kind: always ? (isOurs ? "missing here" : "missing there") : "sometimes", here: ours.text, there: theirs.text };
+}
+
+function comparePresence(ours: Field, here: Shape, theirs: Field, there: Shape, path: string): Difference[] {
+  const [a, b] = [presenceOf(ours, here), presenceOf(theirs, there)];
+  return a.always === b.always ? [] : [{ path, kind: "sometimes", here: a.text, there: b.text }];
+}
+
+/** What stands in an empty list nobody knows. */
+function compareContents(here: Shape | undefined, there: Shape | undefined, path: string): Difference[] {
+  if (here !== undefined && there !== undefined) return compareShapes(here, there, path);
+  if (here === undefined && there === undefined) return [];
+  return [{ path, kind: "not compared", here: here ? describe(here) : "empty", there: there ? describe(there) : "empty" }];
+}
+
+function describe({ kinds }: Shape): string {
+  return [...kinds].join(" or ");
+}
+
+function areDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return ![...a].some((one) => b.has(one));
+}
+
+function areEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((one) => b.has(one));
+}

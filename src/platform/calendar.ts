@@ -1,0 +1,75 @@
+import { DAY, type DurationMs, HOUR, type SimTime } from "./time.ts";
+
+/** An instant as a calendar of UTC names it. Whole numbers only: nothing here asks the wall's calendar. */
+export type Civil = {
+  readonly year: number;
+  /** 1 January, 12 December. */
+  readonly month: number;
+  /** From 1. */
+  readonly day: number;
+  readonly hour: number;
+  /** 1 Monday, 7 Sunday. */
+  readonly weekday: number;
+};
+
+export function civil(at: SimTime): Civil {
+  const days = Math.floor(at / DAY);
+  return { ...dateOf(days), hour: Math.floor((at - days * DAY) / HOUR), weekday: ((((days + 3) % 7) + 7) % 7) + 1 };
+}
+
+/** The instant of a date's hour. Months and days beyond their range run on, so that `month + 1` needs no care. */
+export function instantOf(year: number, month: number, day = 1, hour = 0): SimTime {
+  return daysTo(year, month, day) * DAY + hour * HOUR;
+}
+
+export function hourStart(at: SimTime): SimTime {
+  return floorTo(at, HOUR);
+}
+
+export function dayStart(at: SimTime): SimTime {
+  return floorTo(at, DAY);
+}
+
+export function monthStart(at: SimTime): SimTime {
+  const { year, month } = dateOf(Math.floor(at / DAY));
+  return instantOf(year, month);
+}
+
+/** The first instant that is no longer of the month. */
+export function nextMonthStart(at: SimTime): SimTime {
+  const { year, month } = dateOf(Math.floor(at / DAY));
+  return instantOf(year, month + 1);
+}
+
+function floorTo(at: SimTime, span: DurationMs): SimTime {
+  return Math.floor(at / span) * span;
+}
+
+/** Years are counted from March, so that the day that comes every four years is the last of its year. */
+const DAYS_TO_1970 = 719_468;
+const DAYS_OF_400_YEARS = 146_097;
+
+function daysTo(year: number, month: number, day: number): number {
+  const sinceMarch = year * 12 + month - 3;
+  const y = Math.floor(sinceMarch / 12);
+  const m = sinceMarch - y * 12;
+  return y * 365 + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + daysBeforeMonth(m) + day - 1 - DAYS_TO_1970;
+}
+
+function dateOf(days: number): Pick<Civil, "year" | "month" | "day"> {
+  const since = days + DAYS_TO_1970;
+  const era = Math.floor(since / DAYS_OF_400_YEARS);
+  const dayOfEra = since - era * DAYS_OF_400_YEARS;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const m = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = m < 10 ? m + 3 : m - 9;
+  return { year: era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, day: dayOfYear - daysBeforeMonth(m) + 1 };
+}
+
+/** March has 31 days, April 30, and so on: five months are 153 days, again and again. */
+function daysBeforeMonth(sinceMarch: number): number {
+  return Math.floor((153 * sinceMarch + 2) / 5);
+}

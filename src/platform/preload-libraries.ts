@@ -1,0 +1,19 @@
+/** S: what may be loaded with Postgres. D: extensions that public documents name as needing it; the versions are ours (A). */
+export const PRELOAD_LIBRARIES: readonly PreloadLibrary[] = [
+  { name: "pg_stat_statements", description: "Statistics of the SQL statements that were executed", version: "1.10", isDefault: true },
+  { name: "timescaledb", description: "Tables partitioned by time", version: "2.17.1", isDefault: true },
+  { name: "pg_cron", description: "Jobs at intervals or times of day", version: "1.6", isDefault: true },
+  { name: "pg_partman_bgw", description: "Upkeep of partitioned tables in the background", version: "5.1.0", isDefault: true },
+  { name: "pgx_ulid", description: "Sortable unique identifiers", version: "0.2.0", isDefault: false },
+  { name: "pg_search", description: "Full-text search with ranking", version: "0.15.12", isDefault: false, sincePgVersion: 17 },
+  { name: "anon", description: "Masking of personal data", version: "2.1.0", isDefault: false, isExperimental: true },
+];
+
+type PreloadLibrary = {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly isDefault: boolean;
+  readonly isExperimental?: boolean;
+  readonly sincePgVersion?: number;
+};

@@ -1,0 +1,323 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { front } from "../support/front.ts";
+import { launch, standin } from "../support/process.ts";
+import { type Client, clientOf, newDirectory, type Running, start } from "../support/running.ts";
+
+const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
+
+/** An account with two projects: one with settings of its own, a protected child, a grandchild, a replica; one as it comes. */
+async function origin(): Promise<Running> {
+  const server = await start(newDirectory(), [...MANUAL, "--seed", "1", "--profile", "2026", "--operations", "immediate"]);
+  const api = async (method: string, path: string, body?: unknown) => {
+    const answer = await server.api(method, path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return answer.body;
+  };
+  const { project, branch, endpoints } = await api("POST", "/projects", {
+    project: {
+      name: "shop",
+      region_id: "aws-eu-central-1",
+      pg_version: 16,
+      history_retention_seconds: 3_600,
+      settings: { enable_logical_replication: true, allowed_ips: { ips: ["192.0.2.1"] } },
+      default_endpoint_settings: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 },
+      branch: { name: "prod", role_name: "clerk", database_name: "orders" },
+    },
+  });
+  const path = `/projects/${project.id}`;
+  await api("PATCH", `${path}/endpoints/${endpoints[0].id}`, {
+    endpoint: { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 4, settings: { pg_settings: { work_mem: "8MB" } } },
+  });
+  const child = await api("POST", `${path}/branches`, {
+    branch: { name: "preview", protected: true },
+    endpoints: [{ type: "read_write" }],
+  });
+  await api("POST", `${path}/branches`, { branch: { name: "deep", parent_id: child.branch.id } });
+  await api("POST", `${path}/endpoints`, { endpoint: { branch_id: branch.id, type: "read_only", suspend_timeout_seconds: -1 } });
+  await api("POST", "/projects", { project: { name: "mill" } });
+  return server;
+}
+
+/** What an account has, in words that say nothing of ids and times, and in an order that does not depend on them. */
+async function inventoryOf(client: Client, key?: string) {
+  const get = async (path: string) => (await client.api("GET", path, undefined, key)).body;
+  const { projects } = await get("/projects?limit=400");
+  return Promise.all(
+    projects.map(async ({ id }: any) => {
+      const { project } = await get(`/projects/${id}`);
+      const { branches } = await get(`/projects/${id}/branches`);
+      const { endpoints } = await get(`/projects/${id}/endpoints`);
+      const nameOf = (branchId: string) => branches.find((branch: any) => branch.id === branchId)?.name;
+      return {
+        name: project.name,
+        region: project.region_id,
+        pgVersion: project.pg_version,
+        retention: project.history_retention_seconds,
+        settings: project.settings,
+        defaults: project.default_endpoint_settings,
+        branches: await Promise.all(
+          branches
+            .toSorted((a: any, b: any) => a.name.localeCompare(b.name))
+            .map(async (branch: any) => ({
+              ...{ name: branch.name, parent: nameOf(branch.parent_id), isDefault: branch.default, protected: branch.protected },
+              roles: (await get(`/projects/${id}/branches/${branch.id}/roles`)).roles.map(({ name }: any) => name),
+              databases: (await get(`/projects/${id}/branches/${branch.id}/databases`)).databases.map(({ name }: any) => name),
+            })),
+        ),
+        endpoints: endpoints
+          .map((one: any) => ({
+            ...{ branch: nameOf(one.branch_id), type: one.type, settings: one.settings, suspend: one.suspend_timeout_seconds },
+            ...{ min: one.autoscaling_limit_min_cu, max: one.autoscaling_limit_max_cu, disabled: one.disabled },
+          }))
+          .toSorted((a: any, b: any) => `${a.branch} ${a.type}`.localeCompare(`${b.branch} ${b.type}`)),
+      };
+    }),
+  );
+}
+
+const keyOf = (server: Running) => server.ready.api_key as string;
+
+function mirror(url: string, key: string, args: readonly string[]) {
+  return standin(["mirror", "--from", url, ...args], { STANDIN_FROM_KEY: key });
+}
+
+test("a running double gets the same inventory, also on a manual clock; the origin gets nothing but GET", async () => {
+  const from = await origin();
+  const before = (await from.sim("GET", "/health")).body.seq;
+  const seen = await front(from.ready.api_url, () => undefined);
+  const data = newDirectory();
+  const to = await start(data, [...MANUAL, "--seed", "2", "--profile", "2024"]);
+  const { code, stdout, stderr } = await mirror(seen.url, keyOf(from), ["--data", data, "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const all = { projects: 2, branches: 4, endpoints: 4 };
+  const { found, world, left_out } = JSON.parse(stdout);
+  expect({ found, made: world.made, left_out }).toEqual({ found: all, made: all, left_out: [] });
+  const inventory = await inventoryOf(to);
+  expect(inventory).toEqual(await inventoryOf(from));
+  expect(inventory[0]).toMatchObject({
+    name: "shop",
+    branches: [{ name: "deep", parent: "preview" }, { name: "preview" }, { name: "prod" }],
+  });
+  for (const [id, made] of Object.entries(world.ids)) expect(made).not.toBe(id);
+  expect(new Set(seen.seen.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  expect((await from.sim("GET", "/health")).body.seq).toBe(before);
+  expect((await to.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
+  expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
+  for (const secret of [keyOf(from), keyOf(to)]) expect(stdout).not.toContain(secret);
+});
+
+test("a world that is named gets it, in the account of the key that is given; a second time, what is there is left out", async () => {
+  const from = await origin();
+  const data = newDirectory();
+  const to = await start(data, [...MANUAL, "--operations", "immediate"]);
+  await standin(["worlds", "create", "copy", "--data", data]);
+  const base = new URL(to.ready.api_url).origin;
+  const copy = clientOf({ ...to.ready, api_url: `${base}/w/copy/api/v2`, control_url: `${base}/w/copy/_sim` });
+  const { api_key } = (await copy.sim("POST", "/accounts", { id: "second", name: "Second" })).body;
+  const args = ["--data", data, "--world", "copy", "--key", api_key.key];
+  expect((await mirror(from.ready.api_url, keyOf(from), args)).code).toBe(0);
+  expect(await inventoryOf(copy, api_key.key)).toEqual(await inventoryOf(from));
+  expect((await to.api("GET", "/projects")).body.projects).toEqual([]);
+  const again = await mirror(from.ready.api_url, keyOf(from), args);
+  expect(again.code).toBe(0);
+  expect(again.stdout).toMatch(/^left out: project shop \(.*\), because: the world has a project of this name already$/m);
+  expect((await copy.api("GET", "/projects", undefined, api_key.key)).body.projects).toHaveLength(2);
+});
+
+test("a size and a setting that the double does not have are left out by themselves, and said", async () => {
+  const from = await origin();
+  const changed = await front(from.ready.api_url, ({ path, body }) => {
+    if (/^\/projects\/[^/]+$/.test(path)) body.project.settings.audit_log_level = "loud";
+    if (!/^\/projects\/[^/]+\/endpoints$/.test(path)) return;
+    for (const endpoint of body.endpoints) {
+      if (endpoint.type === "read_only") Object.assign(endpoint, { autoscaling_limit_min_cu: 12, autoscaling_limit_max_cu: 14 });
+    }
+  });
+  const data = newDirectory();
+  const to = await start(data, [...MANUAL, "--operations", "immediate"]);
+  const { code, stdout } = await mirror(changed.url, keyOf(from), ["--data", data]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^left out: project shop \(.*\), endpoint ep-.*: 12 to 14 CU, because: .*12 CU is not a compute size/m);
+  expect(stdout).toMatch(/^left out: project mill \(.*\): settings\.audit_log_level, because: .*audit_log_level/m);
+  const [shop] = await inventoryOf(to);
+  expect(shop).toMatchObject({
+    settings: { allowed_ips: { ips: ["192.0.2.1"] } },
+    endpoints: [{}, { type: "read_only", suspend: -1 }, {}],
+  });
+});
+
+test("a default branch that is a child, a branch without a compute and a disabled compute are copied as they are", async () => {
+  const from = await origin();
+  const [shop, mill] = (await from.api("GET", "/projects")).body.projects;
+  const [endpoint] = (await from.api("GET", `/projects/${mill.id}/endpoints`)).body.endpoints;
+  expect((await from.api("DELETE", `/projects/${mill.id}/endpoints/${endpoint.id}`)).status).toBe(200);
+  const { branches } = (await from.api("GET", `/projects/${shop.id}/branches`)).body;
+  const preview = branches.find(({ name }: any) => name === "preview");
+  expect((await from.api("POST", `/projects/${shop.id}/branches/${preview.id}/set_as_default`)).status).toBe(200);
+  const { endpoints } = (await from.api("GET", `/projects/${shop.id}/branches/${preview.id}/endpoints`)).body;
+  const disabled = await from.api("PATCH", `/projects/${shop.id}/endpoints/${endpoints[0].id}`, { endpoint: { disabled: true } });
+  expect(disabled.status).toBe(200);
+  const data = newDirectory();
+  const to = await start(data, MANUAL);
+  const out = join(newDirectory(), "world.yaml");
+  const { code, stdout } = await mirror(from.ready.api_url, keyOf(from), ["--data", data, "--out", out, "--json"]);
+  expect(code).toBe(0);
+  expect(await inventoryOf(to)).toEqual(await inventoryOf(from));
+  const { world, file } = JSON.parse(stdout);
+  expect(world.left_out).toEqual([]);
+  expect(file.left_out.map(({ what }: any) => what)).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/project shop .* branch preview: that it is the default one$/),
+      expect.stringMatching(/project mill .* branch main: that it has no primary compute$/),
+    ]),
+  );
+  expect((await start(newDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
+});
+
+test("what no world knows, a region, a version, a size, is left out of a double and of a file; the rest is there", async () => {
+  const from = await origin();
+  const strange = await front(from.ready.api_url, ({ path, body }) => {
+    if (/^\/projects\/[^/]+$/.test(path)) Object.assign(body.project, { region_id: "aws-mars-1", pg_version: 99 });
+    if (!/^\/projects\/[^/]+\/endpoints$/.test(path)) return;
+    for (const endpoint of body.endpoints) Object.assign(endpoint, { autoscaling_limit_min_cu: 0.3, autoscaling_limit_max_cu: 99 });
+  });
+  const data = newDirectory();
+  const to = await start(data, [...MANUAL, "--operations", "immediate"]);
+  const out = join(newDirectory(), "world.yaml");
+  const { code, stdout } = await mirror(strange.url, keyOf(from), ["--data", data, "--out", out, "--json"]);
+  expect(code).toBe(0);
+  const { world, file } = JSON.parse(stdout);
+  expect(world.made).toEqual({ projects: 2, branches: 4, endpoints: 4 });
+  for (const { left_out } of [world, file]) {
+    const said = left_out.map(({ what }: any) => what).join("\n");
+    for (const part of [/^project mill .*aws-mars-1$/m, /^project mill .* 99$/m, /^project mill .*endpoint ep-.*: 0\.3 to 99 CU$/m])
+      expect(said).toMatch(part);
+  }
+  expect((await to.api("GET", "/projects")).body.projects.map(({ region_id }: any) => region_id)).toEqual([
+    "aws-us-east-2",
+    "aws-us-east-2",
+  ]);
+  expect((await start(newDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
+});
+
+test("a seed file keeps the ids, serves as one, has no secret in it, and says what it cannot hold", async () => {
+  const from = await origin();
+  const out = join(newDirectory(), "world.yaml");
+  const { code, stdout, stderr } = await mirror(from.ready.api_url, keyOf(from), ["--out", out]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain(`use it with: standin serve --seed-file ${out}\n`);
+  expect(stdout).toMatch(
+    /^left out: project shop \(.*\): settings\.enable_logical_replication, because: a seed file has no field for it$/m,
+  );
+  const text = readFileSync(out, "utf8");
+  for (const secret of [keyOf(from), "password", "npg_"]) expect(text).not.toContain(secret);
+  const to = await start(newDirectory(), [...MANUAL, "--seed-file", out]);
+  const ids = async (client: Client) => {
+    const { projects } = (await client.api("GET", "/projects")).body;
+    const inside = await Promise.all(
+      projects.map(async ({ id }: any) => [
+        ...(await client.api("GET", `/projects/${id}/branches`)).body.branches.map((one: any) => `${one.id} of ${one.parent_id}`),
+        ...(await client.api("GET", `/projects/${id}/endpoints`)).body.endpoints.map((one: any) => `${one.id} on ${one.branch_id}`),
+      ]),
+    );
+    return [projects.map(({ id }: any) => id), inside.flat().toSorted()];
+  };
+  const key = (await to.sim("POST", "/api_keys", { key_name: "mine", account_id: (await from.api("GET", "/users/me")).body.id })).body.key;
+  expect(await ids(clientOf(to.ready, key))).toEqual(await ids(from));
+  const named = ({ branches, endpoints }: any) => ({ branches, endpoints: endpoints.map(({ settings: _, ...endpoint }: any) => endpoint) });
+  expect((await inventoryOf(to, key)).map(named)).toEqual((await inventoryOf(from)).map(named));
+});
+
+test("a file goes to stdout by --out -, and a dry run makes nothing and writes nothing", async () => {
+  const from = await origin();
+  const shown = await mirror(from.ready.api_url, keyOf(from), ["--out", "-"]);
+  expect(shown.code).toBe(0);
+  expect(shown.stdout).toMatch(/^version: 1\naccounts:\n/);
+  expect(shown.stderr).toMatch(/2 projects, 4 branches, 4 computes/);
+  const data = newDirectory();
+  const to = await start(data, MANUAL);
+  const out = join(newDirectory(), "world.yaml");
+  const dry = await mirror(from.ready.api_url, keyOf(from), ["--data", data, "--out", out, "--dry-run"]);
+  expect(dry).toMatchObject({ code: 0, stderr: "" });
+  expect(dry.stdout).toContain("nothing was made and nothing was written");
+  expect(existsSync(out)).toBe(false);
+  expect((await to.api("GET", "/projects")).body.projects).toEqual([]);
+  expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
+});
+
+test("lists are read page by page, and a 429 is waited out", async () => {
+  const from = await origin();
+  let refusals = 0;
+  const slow = await front(
+    from.ready.api_url,
+    (passing) => {
+      if (refusals === 3 || !passing.path.includes("/endpoints")) return;
+      refusals += 1;
+      Object.assign(passing, { status: 429, body: { code: "TOO_MANY_REQUESTS", message: "later" }, headers: { "Retry-After": "0" } });
+    },
+    (path) => path.replace(/limit=\d+/, "limit=1"),
+  );
+  const { code, stdout } = await mirror(slow.url, keyOf(from), ["--dry-run", "--json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).found).toEqual({ projects: 2, branches: 4, endpoints: 4 });
+  expect(slow.seen.filter(({ path }) => /^\/projects\?.*cursor=/.test(path))).toHaveLength(2);
+  expect(refusals).toBe(3);
+});
+
+test("Ctrl-C ends it between two requests: code 1, no half of a file, no key that stays", async () => {
+  const from = await origin();
+  const data = newDirectory();
+  const out = join(newDirectory(), "world.yaml");
+  const to = await start(data, MANUAL);
+  let reached = () => {};
+  const hanging = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const held = await front(from.ready.api_url, (passing) => {
+    if (!passing.path.endsWith("/endpoints")) return;
+    passing.held = true;
+    reached();
+  });
+  const launched = launch(["mirror", "--from", held.url, "--data", data, "--out", out], { STANDIN_FROM_KEY: keyOf(from) });
+  onTestFinished(async () => void (await launched.kill("SIGKILL")));
+  await hanging;
+  expect(await launched.kill("SIGINT")).toBe(1);
+  expect(launched.stderr()).toBe("standin: interrupted\n");
+  expect(launched.stdout()).toBe("");
+  expect(existsSync(out)).toBe(false);
+  expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
+});
+
+test("Ctrl-C in the midst of laying out says how far it came, and takes the key back that was made for it", async () => {
+  const from = await origin();
+  const data = newDirectory();
+  // Its operations do not end while the test runs.
+  const to = await start(data, ["--clock", "real", "--start-delay", "1h"]);
+  const launched = launch(["mirror", "--from", from.ready.api_url, "--data", data], { STANDIN_FROM_KEY: keyOf(from) });
+  onTestFinished(async () => void (await launched.kill("SIGKILL")));
+  while ((await to.api("GET", "/projects")).body.projects.length === 0);
+  expect(await launched.kill("SIGINT")).toBe(1);
+  expect(launched.stderr()).toBe("standin: interrupted: 0 of 2 projects were laid out, and a part of the next one\n");
+  expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
+});
+
+test("what keeps it from running is said: code 2 for the command line, else 1", async () => {
+  const from = await origin();
+  const url = from.ready.api_url;
+  const data = newDirectory();
+  const cases = [
+    [await mirror("https://example.com", "key", []), 2, /must end in \/api\/v2/],
+    [await mirror(url, "", []), 2, /--from-key/],
+    [await mirror(url, keyOf(from), ["--data", data]), 1, /no server answers for .*; or write a file for it with --out/],
+    [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]), 1, /no server answers at http/],
+    [await mirror(url, "not-a-key-of-theirs", ["--dry-run"]), 1, /STANDIN_FROM_KEY/],
+    [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot be written/],
+  ] as const;
+  for (const [{ code, stdout, stderr }, expected, message] of cases) {
+    expect({ code, stdout }).toEqual({ code: expected, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/^ {4}at |not-a-key-of-theirs/m);
+  }
+});

@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { PROFILES } from "../../src/platform/profile.ts";
+import { sizeForLoad } from "../../src/platform/sizes.ts";
+import { emptyWorld } from "../../src/platform/world.ts";
+import { replay } from "../../src/simulation/replay.ts";
+import { journalOf } from "../support/chronicle.ts";
+import { createDouble, type Double, START } from "../support/double.ts";
+import { eventsOf, stateOf, stateText } from "../support/life.ts";
+import { commandSequences, play } from "../support/model/commands.ts";
+import type { PlatformModel, Project } from "../support/model/platform-model.ts";
+import { expectHolds } from "../support/properties.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const PROFILE = PROFILES["2024"];
+
+type Span = { readonly from: number; readonly to: number; readonly cu: number };
+type Compute = {
+  readonly project: string;
+  branch: string;
+  range: { readonly minCu: number; readonly maxCu: number };
+  /** While it is active: since when, with this size. */
+  active: { since: number; cu: number } | undefined;
+  suspending: boolean;
+  waitingLoad: number;
+};
+
+/** For each project and branch, when which sizes were active until `now`: a ledger kept from events alone. */
+function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
+  const computes = new Map<string, Compute>();
+  const spans = new Map<string, Span[]>();
+  const book = (compute: Compute, at: number, cu?: number) => {
+    if (compute.active === undefined) return;
+    const span = { from: compute.active.since, to: at, cu: compute.active.cu };
+    for (const id of [compute.project, compute.branch]) spans.set(id, [...(spans.get(id) ?? []), span]);
+    compute.active = cu === undefined ? undefined : { since: at, cu };
+  };
+  for (const event of journal) {
+    const at = Date.parse(event.at);
+    if (event.type === "WorldReset") {
+      computes.clear();
+      spans.clear();
+    }
+    if (event.type === "ComputeCreated") {
+      const { id, project_id: project, branch_id: branch, range } = event.compute;
+      const limits = { minCu: range.min_cu, maxCu: range.max_cu };
+      computes.set(id, { project, branch, range: limits, active: undefined, suspending: false, waitingLoad: 0 });
+    }
+    const compute = computes.get(event.endpoint_id ?? event.activity?.endpoint_id);
+    if (compute === undefined) continue;
+    switch (event.type) {
+      case "ActivityRecorded":
+        if (event.activity.kind !== "disconnect" && (compute.active === undefined || compute.suspending))
+          compute.waitingLoad = Math.max(compute.waitingLoad, event.activity.load ?? 0);
+        break;
+      case "ComputeActivated":
+        compute.active = { since: at, cu: sizeForLoad(PROFILE, compute.range, compute.waitingLoad) };
+        compute.suspending = false;
+        compute.waitingLoad = 0;
+        break;
+      case "ComputeResized":
+        book(compute, at, event.size_cu);
+        break;
+      case "ComputeUpdated": {
+        book(compute, at, compute.active?.cu);
+        const { branch_id, range } = event.changes;
+        compute.branch = branch_id ?? compute.branch;
+        if (range !== undefined) compute.range = { minCu: range.min_cu, maxCu: range.max_cu };
+        break;
+      }
+      case "ComputeSuspending":
+        compute.suspending = compute.active !== undefined;
+        break;
+      case "ComputeSuspended":
+        book(compute, at);
+        compute.suspending = false;
+        break;
+      case "ComputeDeleted":
+        book(compute, at);
+        computes.delete(event.endpoint_id);
+    }
+  }
+  for (const compute of computes.values()) book(compute, now);
+  return spans;
+}
+
+/** Whole seconds by `at` since its month began, of active time and of compute units. */
+function secondsBy(spans: readonly Span[], monthStart: number, at: number): readonly [active: number, compute: number] {
+  let active = 0;
+  let compute = 0;
+  for (const { from, to, cu } of spans) {
+    const within = Math.max(0, Math.min(to, at) - Math.max(from, monthStart));
+    active += within;
+    compute += within * cu;
+  }
+  return [Math.floor(active / 1_000), Math.floor(compute / 1_000)];
+}
+
+function monthOf(at: number): number {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+const GRANULARITIES = [
+  { granularity: "hourly", backMs: 168 * HOUR },
+  { granularity: "daily", backMs: 60 * DAY },
+  { granularity: "monthly", backMs: 365 * DAY },
+] as const;
+
+/** What is told of a project and of its branches, in both versions, each timeframe against the ledger. */
+async function expectConsumption(double: Double, project: Project, spans: ReadonlyMap<string, Span[]>, now: number): Promise<void> {
+  const { key } = project.account;
+  const { body: own } = await double.api("GET", "/users/me/organizations", undefined, key);
+  const org = own.organizations[0].id;
+  for (const { granularity, backMs } of GRANULARITIES) {
+    const window = `from=${iso(Math.max(START, now - backMs))}&to=${iso(now + 31 * DAY)}&granularity=${granularity}&project_ids=${project.id}`;
+    const ask = async (path: string) => {
+      const { status, body } = await double.api("GET", `/consumption_history/${path}${window}`, undefined, key);
+      expect(status, JSON.stringify(body)).toBe(project.account.plan === "free" ? 403 : 200);
+      return body;
+    };
+    const told = await ask("projects?");
+    const toldV2 = await ask(`v2/projects?org_id=${org}&metrics=compute_unit_seconds&`);
+    const branches = await ask(`v2/branches?org_id=${org}&metrics=compute_unit_seconds&`);
+    if (project.account.plan === "free") continue;
+    expectFrames(told.projects[0].periods, spans.get(project.id) ?? [], (frame) => [frame.active_time_seconds, frame.compute_time_seconds]);
+    for (const one of [...toldV2.projects, ...branches.branches]) {
+      expectFrames(one.periods, spans.get(one.branch_id ?? one.project_id) ?? [], (frame) => [undefined, frame.metrics[0].value]);
+    }
+  }
+}
+
+function expectFrames(periods: readonly any[], spans: readonly Span[], valuesOf: (frame: any) => (number | undefined)[]): void {
+  for (const period of periods) {
+    let last: string | undefined;
+    for (const frame of period.consumption) {
+      expect(last ?? frame.timeframe_start, "no timeframe is left out").toBe(frame.timeframe_start);
+      last = frame.timeframe_end;
+      const [start, end] = [Date.parse(frame.timeframe_start), Date.parse(frame.timeframe_end)];
+      expect(iso(monthOf(start)).slice(0, 19)).toBe(period.period_start.slice(0, 19));
+      const before = secondsBy(spans, monthOf(start), start);
+      const after = secondsBy(spans, monthOf(start), end);
+      const [active, compute] = valuesOf(frame);
+      expect(compute, frame.timeframe_start).toBe(after[1] - before[1]);
+      if (active !== undefined) expect(active, frame.timeframe_start).toBe(after[0] - before[0]);
+    }
+  }
+}
+
+const projectsThere = (model: PlatformModel) => model.projects.filter(({ gone }) => !gone);
+
+test("compute time, active time and consumption agree with what the journal says, to the second", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences({ keys: false }), async (commands) => {
+      const double = await createDouble();
+      const model = await play(commands, { double: () => double });
+      const journal = await journalOf(double);
+      const spans = spansOf(journal, model.now);
+      for (const project of projectsThere(model)) {
+        await expectConsumption(double, project, spans, model.now);
+        const { project: told } = (await double.api("GET", `/projects/${project.id}`, undefined, project.account.key)).body;
+        const own = spans.get(project.id) ?? [];
+        expect([told.active_time_seconds, told.compute_time_seconds]).toEqual(secondsBy(own, monthOf(model.now), model.now));
+        expect(told.cpu_used_sec).toBe(secondsBy(own, START, model.now)[1]);
+      }
+      const world = emptyWorld();
+      replay(await eventsOf(double), world);
+      expect(stateText(world)).toBe(await stateOf(double));
+      await double.close();
+    }),
+    60,
+  );
+});

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { renderState } from "../../src/control/state.ts";
+import { replay } from "../../src/simulation/replay.ts";
+import { createDouble } from "../support/double.ts";
+import { expectHolds } from "../support/properties.ts";
+import { createStoredDouble } from "../support/stored-double.ts";
+import { walk, walks } from "../support/walk.ts";
+
+const ALL = Number.MAX_SAFE_INTEGER;
+
+test("wherever a walk of hours and days leads, every answer is of the document, all invariants hold, and history tells the same", async () => {
+  await expectHolds(
+    fc.asyncProperty(walks(), async (steps) => {
+      const double = await createDouble();
+      try {
+        await walk(steps, { double: () => double });
+        const lived = await double.world.turn(({ world }) => renderState(world));
+        const events = JSON.parse(JSON.stringify(await double.world.events(0, ALL)));
+        expect(renderState(replay(events))).toEqual(lived);
+      } finally {
+        await double.close();
+      }
+    }),
+    60,
+  );
+});
+
+test("where operations take no time, a walk leads through the same rules", async () => {
+  await expectHolds(
+    fc.asyncProperty(walks({ maxSteps: 40 }), async (steps) => {
+      const double = await createDouble({ operations: "immediate" });
+      try {
+        await walk(steps, { double: () => double });
+      } finally {
+        await double.close();
+      }
+    }),
+    40,
+  );
+});
+
+test("a world that is closed and opened again on the way is found as it was, and its tables hold what its journal folds to", async () => {
+  await expectHolds(
+    fc.asyncProperty(walks({ maxSteps: 40, restarts: true }), async (steps) => {
+      const stored = await createStoredDouble();
+      try {
+        await walk(steps, stored);
+        const { world, journal, close } = await stored.load();
+        const folded = replay(journal.events(0, ALL));
+        close();
+        expect(renderState(world)).toEqual(renderState(folded));
+      } finally {
+        await stored.end();
+      }
+    }),
+    30,
+  );
+});
