@@ -8,10 +8,12 @@ import type { Command } from "../platform/commands.ts";
 import { findDatabase } from "../platform/database.ts";
 import { branchesOf, computesOnBranch, findBranch, findProject } from "../platform/lookup.ts";
 import { recoverableBranchesOf } from "../platform/recovery.ts";
+import { rolesNamedAfter } from "../platform/role.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { Call, Caller } from "./call.ts";
 import { computeFields, computeOptions, computeType, flag, id, instant, lsn, name } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
+import { givePassword } from "./passwords.ts";
 import {
   renderAnnotation,
   renderBranch,
@@ -72,6 +74,7 @@ export function branchRoutes(caller: Caller): Hono {
       const { world, now } = turn;
       const asked = body?.branch;
       if (asked?.archived === true) return fail(notImitated("branch.archived is not imitated"));
+      const namedBefore = world.numbers.role;
       const events = execute({
         type: "CreateBranch",
         accountId: account.id,
@@ -89,15 +92,18 @@ export function branchRoutes(caller: Caller): Hono {
       const created = events.find((event) => event.type === "BranchCreated");
       if (created === undefined) throw new Error("CreateBranch created none");
       const { branch } = created;
+      const project = found(findProject(world, account.id, branch.projectId));
+      const passwords = new Map(
+        rolesNamedAfter(branch.roles, namedBefore).map((role) => [role.secretId, givePassword(turn, project, role)]),
+      );
+      const passwordOf = (secretId: string) => passwords.get(secretId) ?? world.secrets.get(secretId)?.value;
       const computes = events.flatMap((event) => (event.type === "ComputeCreated" ? [event.compute] : []));
-      const uris = computes
-        .slice(0, 1)
-        .flatMap((compute) => renderConnectionUris(world, branch, compute, (secretId) => world.secrets.get(secretId)?.value));
+      const uris = computes.slice(0, 1).flatMap((compute) => renderConnectionUris(world, branch, compute, passwordOf));
       return {
         branch: renderBranch(world, branch, now),
         endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
         operations: renderScheduled(events, now),
-        roles: branch.roles.map((role) => renderRole(branch, role)),
+        roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
         databases: branch.databases.map((database) => renderDatabase(branch, database)),
         ...(uris.length === 0 ? {} : { connection_uris: uris }),
       };

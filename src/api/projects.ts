@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import type { Failure } from "../http/errors.ts";
 import { fail, found } from "../http/request.ts";
 import { sees, sharedProjects } from "../platform/access.ts";
 import type { Account } from "../platform/account.ts";
@@ -9,13 +8,13 @@ import { findDatabase } from "../platform/database.ts";
 import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findCompute, findProject, projectsOf } from "../platform/lookup.ts";
 import type { DefaultEndpointSettings, Project } from "../platform/project.ts";
 import { recoverableProjectsOf } from "../platform/recovery.ts";
-import { findRole, type Role } from "../platform/role.ts";
+import { findRole } from "../platform/role.ts";
 import type { World } from "../platform/world.ts";
-import { newPassword } from "../worlds/secrets.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import type { Caller } from "./call.ts";
 import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
 import { cursorOf, encodeCursor, integerOf, limitOf } from "./paging.ts";
+import { givePassword, PASSWORDS_NOT_STORED } from "./passwords.ts";
 import {
   connectionUri,
   renderBranch,
@@ -243,13 +242,6 @@ export function projectRoutes(caller: Caller): Hono {
   return app;
 }
 
-/** S: 412 where the project does not store passwords. */
-export const PASSWORDS_NOT_STORED: Failure = {
-  status: 412,
-  code: "PASSWORDS_NOT_STORED",
-  message: "this project does not store passwords",
-};
-
 /** S: the named endpoint, or the primary of the named or the default branch. R: a branch is reached only through a compute of its own. */
 function computeToReach(
   world: World,
@@ -270,15 +262,6 @@ function computeToReach(
     compute ??
     fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `branch "${branch?.id ?? ""}" has no such endpoint to connect through` })
   );
-}
-
-/** A new password for a role: shown now, and told again later only where the project is to store it. */
-export function givePassword(turn: Turn, project: Project, role: Role): string {
-  const password = newPassword();
-  if (project.storePasswords) turn.keepSecret(role.secretId, password);
-  // A history that was reset or taken back may have left one under this name.
-  else turn.forgetSecret(role.secretId);
-  return password;
 }
 
 /** A page of these projects, which come oldest first. */

@@ -6,7 +6,7 @@ import { findRole } from "../platform/role.ts";
 import { branchOf, onBranch, targetOf } from "./branches.ts";
 import type { Caller } from "./call.ts";
 import { postgresName } from "./fields.ts";
-import { givePassword, PASSWORDS_NOT_STORED } from "./projects.ts";
+import { givePassword, PASSWORDS_NOT_STORED } from "./passwords.ts";
 import { renderRole, renderScheduled } from "./render.ts";
 
 const onRole = onBranch.extend({ role_name: z.string() });

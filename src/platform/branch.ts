@@ -12,7 +12,7 @@ import type { Plan } from "./plan.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { RECOVERY_WINDOW } from "./removal.ts";
-import { countRoles, newSecretId, type Role } from "./role.ts";
+import { countRoles, newSecretId, type Role, withNewPasswords } from "./role.ts";
 import { DAY, SECOND, type SimTime } from "./time.ts";
 import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
@@ -146,8 +146,10 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   const parentTimestamp = command.parentTimestamp ?? now;
   // S: `schema-only` creates a new root branch, with the schema of another.
   const isRoot = command.initSource === "schema-only";
+  const content = contentAt(parent.value, parentTimestamp);
+  const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
   const branch: Branch = {
-    ...branchFrom(world, project.value, contentAt(parent.value, parentTimestamp), { id: id.value, name }, now),
+    ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
     ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
     ...(isRoot || command.parentLsn === undefined ? {} : { parentLsn: command.parentLsn }),
     protected: command.protected ?? false,

@@ -277,9 +277,14 @@ function decideChanges(
 }
 
 /** R: permanent, and the operations array is empty; what was still under way for it is cancelled. */
+/** D: a compute of a protected branch stays. */
 export function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
   const compute = findCompute(world, command);
   if (!compute.ok) return compute;
+  const branch = world.branches.get(compute.value.branchId);
+  if (branch?.protected === true) {
+    return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and its computes cannot be deleted`);
+  }
   const under = unfinishedOperations(world, command.projectId).filter((operation) => operation.endpointId === command.endpointId);
   return accept([
     ...under.map((operation): Event => ({ type: "OperationCancelled", at: now, operationId: operation.id })),

@@ -135,9 +135,24 @@ function contentAfter({ roles, databases }: Branch, event: RoleEvent): BranchCon
   }
 }
 
-/** The names of passwords carry the number of their draw. */
+/** D: "new passwords are generated for the roles of a branch that is created from a protected branch". */
+export function withNewPasswords(world: World, roles: readonly Role[]): Role[] {
+  let ahead = 0;
+  return roles.map((role) => (role.noLogin === true ? role : { ...role, secretId: newSecretId(world, ahead++) }));
+}
+
+/** Those of a branch whose passwords were named after `before` of them had been, and who log in. */
+export function rolesNamedAfter(roles: readonly Role[], before: number): Role[] {
+  return roles.filter(({ secretId, noLogin }) => noLogin !== true && numberOf(secretId) > before);
+}
+
 export function countRoles(world: World, roles: readonly Role[]): void {
-  for (const { secretId } of roles) world.numbers.role = Math.max(world.numbers.role, Number(secretId.slice("role-".length)));
+  for (const { secretId } of roles) world.numbers.role = Math.max(world.numbers.role, numberOf(secretId));
+}
+
+/** The names of passwords carry the number of their draw. */
+function numberOf(secretId: string): number {
+  return Number(secretId.slice("role-".length));
 }
 
 /** D: names that Postgres and the platform keep for themselves. */

@@ -4,6 +4,7 @@ import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusals.ts";
+import { rolesNamedAfter } from "../platform/role.ts";
 import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
@@ -214,10 +215,7 @@ function layOutProject(accountId: string, layout: ProjectLayout, stage: LayoutSt
       },
       what,
     );
-    for (const event of events) {
-      if (event.type !== "BranchCreated") continue;
-      for (const role of event.branch.roles) stage.keepSecret(role.secretId, stage.newPassword());
-    }
+    keepPasswords(stage, events, 0);
     if (first?.protected === true) {
       give({ type: "UpdateBranch", accountId, projectId: layout.id, branchId: first.id, protected: true }, `${what}, branch ${first.id}`);
     }
@@ -231,8 +229,9 @@ function layOutBranch(accountId: string, projectId: string, layout: BranchLayout
   const there = stage.world.branches.get(layout.id);
   checkOwner(what, there?.projectId, projectId);
   if (isRecoverable(there)) give({ type: "RecoverBranch", accountId, projectId, branchId: layout.id, queue: true }, what);
-  if (stage.world.branches.get(layout.id) === undefined) {
-    give(
+  if (there === undefined) {
+    const namedBefore = stage.world.numbers.role;
+    const events = give(
       {
         type: "CreateBranch",
         accountId,
@@ -245,6 +244,7 @@ function layOutBranch(accountId: string, projectId: string, layout: BranchLayout
       },
       what,
     );
+    keepPasswords(stage, events, namedBefore);
   }
   layOutComputes(accountId, projectId, layout, stage, give);
 }
@@ -267,6 +267,13 @@ function layOutComputes(accountId: string, projectId: string, layout: BranchLayo
       },
       what,
     );
+  }
+}
+
+function keepPasswords(stage: LayoutStage, events: readonly RecordedEvent[], namedBefore: number): void {
+  for (const event of events) {
+    if (event.type !== "BranchCreated") continue;
+    for (const role of rolesNamedAfter(event.branch.roles, namedBefore)) stage.keepSecret(role.secretId, stage.newPassword());
   }
 }
 
