@@ -221,6 +221,6 @@ test("two accounts of one world are blind to each other", async () => {
 
 test("what is not imitated says so", async () => {
   const { projectId, branchId } = await createShop();
-  const refused = await errorOf(client.createSnapshot({ projectId, branchId }));
-  expect(refused).toMatchObject({ status: 501, message: expect.stringMatching(/^createSnapshot /) });
+  const refused = await errorOf(client.createProjectBranchDataApi(projectId, branchId, "neondb", {}));
+  expect(refused).toMatchObject({ status: 501, message: expect.stringMatching(/^createProjectBranchDataAPI /) });
 });

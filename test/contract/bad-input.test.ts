@@ -19,6 +19,12 @@ const taking = [
   "updateProjectBranch",
   "createProjectEndpoint",
   "updateProjectEndpoint",
+  "restoreProjectBranch",
+  "createProjectBranchRole",
+  "createProjectBranchDatabase",
+  "updateProjectBranchDatabase",
+  "updateSnapshot",
+  "setSnapshotSchedule",
 ];
 
 for (const operation of served) {
@@ -117,6 +123,36 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [branch({ name: "" }), "branch.name"],
     [branch({ protected: "yes" }), "branch.protected"],
   ],
+  restoreProjectBranch: [
+    [{ source_branch_id: 7 }, "source_branch_id"],
+    [{ source_branch_id: "br-a-b-1", source_timestamp: "yesterday" }, "source_timestamp"],
+    [{ source_branch_id: "br-a-b-1", source_lsn: "x" }, "source_lsn"],
+    [{ source_branch_id: "br-a-b-1", preserve_under_name: "" }, "preserve_under_name"],
+  ],
+  finalizeRestoreBranch: [[{ name: "" }, "name"]],
+  restoreSnapshot: [
+    [{ target_branch_id: "Not_An_Id" }, "target_branch_id"],
+    [{ finalize_restore: "yes" }, "finalize_restore"],
+  ],
+  updateSnapshot: [[{ snapshot: { name: "" } }, "snapshot.name"]],
+  setSnapshotSchedule: [
+    [{ schedule: [{}] }, "schedule.0.frequency"],
+    [{ schedule: [{ frequency: "secondly" }] }, "schedule.0.frequency"],
+    ...[-1, 24, 1.5].map((hour): [unknown, string] => [{ schedule: [{ frequency: "daily", hour }] }, "schedule.0.hour"]),
+    ...[0, 32].map((day): [unknown, string] => [{ schedule: [{ frequency: "monthly", day }] }, "schedule.0.day"]),
+    ...[0, 13].map((month): [unknown, string] => [{ schedule: [{ frequency: "yearly", month }] }, "schedule.0.month"]),
+    [{ schedule: [{ frequency: "hourly", retention_seconds: 3_599 }] }, "schedule.0.retention_seconds"],
+  ],
+  createProjectBranchRole: [
+    [{ role: {} }, "role.name"],
+    [{ role: { name: "a".repeat(64) } }, "role.name"],
+    [{ role: { name: "a", no_login: "yes" } }, "role.no_login"],
+  ],
+  createProjectBranchDatabase: [
+    [{ database: { name: "a" } }, "database.owner_name"],
+    [{ database: { name: "", owner_name: "a" } }, "database.name"],
+  ],
+  updateProjectBranchDatabase: [[{ database: { name: "" } }, "database.name"]],
   createProjectEndpoint: [
     [{ endpoint: { type: "read_write" } }, "endpoint.branch_id"],
     [{ endpoint: { branch_id: "br-a-b-1" } }, "endpoint.type"],
@@ -177,6 +213,21 @@ const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ["?sort_by=size", "sort_by"],
     ["?sort_order=up", "sort_order"],
     ["?include_deleted=1", "include_deleted"],
+  ],
+  createSnapshot: [
+    ["?timestamp=yesterday", "timestamp"],
+    ["?expires_at=never", "expires_at"],
+    ["?lsn=x", "lsn"],
+    ["?name=", "name"],
+  ],
+  getProjectBranchSchema: [
+    ["", "db_name"],
+    ["?db_name=neondb&timestamp=yesterday", "timestamp"],
+    ["?db_name=neondb&format=xml", "format"],
+  ],
+  getProjectBranchSchemaComparison: [
+    ["?base_branch_id=Not_An_Id&db_name=neondb", "base_branch_id"],
+    ["?db_name=neondb&base_timestamp=yesterday", "base_timestamp"],
   ],
   deleteProjectBranch: [["?hard_delete=1", "hard_delete"]],
   getConnectionURI: [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createScene, makeBusy, type Scene, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, expectSuccess, makeBusy, type Scene, UNKNOWN } from "../support/contract-scene.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { type Difference, expectRefused, sendExample } from "../support/refused-request.ts";
@@ -24,39 +24,52 @@ const SCHEDULING = [
   "restartProjectEndpoint",
   "transferProjectsFromOrgToOrg",
   "transferProjectsFromUserToOrg",
+  "startProjectEndpoint",
+  "restoreProjectBranch",
+  "recoverProjectBranch",
+  "finalizeRestoreBranch",
+  "restoreSnapshot",
+  "createProjectBranchRole",
+  "deleteProjectBranchRole",
+  "resetProjectBranchRolePassword",
+  "createProjectBranchDatabase",
+  "updateProjectBranchDatabase",
+  "deleteProjectBranchDatabase",
 ];
+/** What is deleted has no operation but those of its deletion. */
+const RECOVERING = "recoverProject";
 
-async function busyScene(): Promise<Scene> {
+/** A project with an operation under way, ready for the first example of an operation. */
+async function busyScene(operationId?: string): Promise<Scene> {
   const scene = await createScene();
+  if (operationId !== undefined) await EXAMPLES[operationId]?.[0]?.before?.(scene);
   await makeBusy(scene);
   return scene;
 }
 
 test.each(SCHEDULING)("%s answers 423 while an operation runs in the project, and succeeds when it has ended", async (operationId) => {
-  const scene = await busyScene();
+  const scene = await busyScene(operationId);
   await expectRefused(document, scene, document.operation(operationId), {}, BUSY);
   await scene.double.advance("10s");
   expect((await sendExample(scene, document.operation(operationId))).status).toBeLessThan(300);
 });
 
-test("startProjectEndpoint answers 423 while an operation runs in the project, and succeeds when it has ended", async () => {
+test("recoverProject answers 423 while the project is being deleted, and succeeds when it has ended", async () => {
   const scene = await createScene();
-  await sendExample(scene, document.operation("suspendProjectEndpoint"));
+  await expectSuccess(scene.double.api("DELETE", `/projects/${scene.ids.project_id}`));
+  await expectRefused(document, scene, document.operation(RECOVERING), {}, BUSY);
   await scene.double.advance("10s");
-  await makeBusy(scene);
-  await expectRefused(document, scene, document.operation("startProjectEndpoint"), {}, BUSY);
-  await scene.double.advance("10s");
-  expect((await sendExample(scene, document.operation("startProjectEndpoint"))).status).toBe(200);
+  expect((await sendExample(scene, document.operation(RECOVERING))).status).toBe(200);
 });
 
 const unhindered = document.operations.filter(
-  ({ operationId }) => operationId in EXAMPLES && ![...SCHEDULING, "startProjectEndpoint"].includes(operationId),
+  ({ operationId }) => operationId in EXAMPLES && ![...SCHEDULING, RECOVERING].includes(operationId),
 );
 
 test.each(unhindered.map(({ operationId }) => operationId))(
   "%s does not mind an operation that runs in the project",
   async (operationId) => {
-    const scene = await busyScene();
+    const scene = await busyScene(operationId);
     const { status, body } = await sendExample(scene, document.operation(operationId));
     expect(status).toBeLessThan(300);
     expect(document.answerFaults(operationId, status, body)).toEqual([]);

@@ -24,6 +24,7 @@ const CODES: Ids = {
   request_id: "TRANSFER_REQUEST_NOT_FOUND",
   member_id: "MEMBER_NOT_FOUND",
   source_org_id: "ORGANIZATION_NOT_FOUND",
+  snapshot_id: "SNAPSHOT_NOT_FOUND",
 };
 /** Every branch has a role and a database of these names, and all accounts are in the same regions. */
 const NAMES: readonly string[] = ["role_name", "database_name", "region_id"];
@@ -101,6 +102,14 @@ const INDIRECT: readonly (readonly [string, string, (ids: Ids) => { query?: stri
       ] as const,
   ),
   ["createProjectBranch", "a parent", (ids) => ({ body: { branch: { parent_id: ids.branch_id } } }), "branch_id"],
+  ["restoreProjectBranch", "a source", (ids) => ({ body: { source_branch_id: ids.branch_id } }), "branch_id"],
+  ["restoreSnapshot", "a branch to replace", (ids) => ({ body: { target_branch_id: ids.branch_id } }), "branch_id"],
+  [
+    "getProjectBranchSchemaComparison",
+    "a branch to compare with",
+    (ids) => ({ query: `?db_name=neondb&base_branch_id=${ids.branch_id}` }),
+    "branch_id",
+  ],
   ["createProjectEndpoint", "a branch", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id, type: "read_only" } } }), "branch_id"],
   ["updateProjectEndpoint", "a branch to move to", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id } } }), "branch_id"],
 ];
@@ -114,6 +123,16 @@ for (const [operationId, what, difference, parameter] of INDIRECT) {
     }
   });
 }
+
+test.each([
+  ["getProjectBranchSchema", { query: `?db_name=${UNKNOWN.database_name}` }, "database_name"],
+  ["getProjectBranchSchemaComparison", { query: `?db_name=${UNKNOWN.database_name}` }, "database_name"],
+  ["createProjectBranchDatabase", { body: { database: { name: "app", owner_name: UNKNOWN.role_name } } }, "role_name"],
+  ["updateProjectBranchDatabase", { body: { database: { owner_name: UNKNOWN.role_name } } }, "role_name"],
+] as const)("%s does not find what the branch does not hold: %j", async (operationId, difference, parameter) => {
+  const expected = { status: 404, code: CODES[parameter] };
+  await expectRefused(document, await createScene(), document.operation(operationId), difference, expected);
+});
 
 test("a connection string is only for a branch, an endpoint on it, a role and a database that are there", async () => {
   const operation = document.operation("getConnectionURI");

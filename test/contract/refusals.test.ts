@@ -21,6 +21,8 @@ const PROTECTED: Refusal = { status: 422, code: "BRANCH_IS_PROTECTED" };
 const HISTORY: Refusal = { status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED" };
 const DISABLED: Refusal = { status: 422, code: "ENDPOINT_DISABLED" };
 const QUOTA: Refusal = { status: 422, code: "QUOTA_EXCEEDED" };
+const NO_RESTORE: Refusal = { status: 422, code: "RESTORE_NOT_ALLOWED" };
+const EXPIRATION: Refusal = { status: 422, code: "BRANCH_EXPIRATION_NOT_ALLOWED", message: /expir/ };
 const LATER = (field: string): Refusal => ({ status: 501, code: "NOT_IMITATED", message: new RegExp(field.replaceAll(".", "\\.")) });
 
 const nothing = () => ({});
@@ -56,7 +58,8 @@ async function withAllProjects({ double }: Scene): Promise<void> {
 
 async function withAllBranches(scene: Scene): Promise<void> {
   const { branches_limit } = (await scene.double.api("GET", "/users/me")).body;
-  for (let count = 2; count < branches_limit; count += 1) await done(scene, "POST", "/branches");
+  const { count: there } = (await scene.double.api("GET", `${projectPath(scene)}/branches/count`)).body;
+  for (let count = there; count < branches_limit; count += 1) await done(scene, "POST", "/branches");
 }
 
 function refuses(
@@ -137,7 +140,106 @@ refuses("startProjectEndpoint", QUOTA, "the project is at its quota", nothing, w
 refuses("restartProjectEndpoint", QUOTA, "the project is at its quota", nothing, withQuotaReached);
 refuses("restartProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
 
+const aYearFromNow = { expires_at: "2027-01-01T00:00:00Z" };
+refuses("createProjectBranch", EXPIRATION, "it would live too long", branch(aYearFromNow));
+refuses("updateProjectBranch", EXPIRATION, "it would live too long", ({ childId }) => ({
+  ...branch(aYearFromNow)(),
+  ids: { branch_id: childId },
+}));
+refuses("updateProjectBranch", EXPIRATION, "it is the default", branch({ expires_at: "2026-01-10T00:00:00Z" }));
+
+const restored =
+  (fields: object, source?: "itself") =>
+  ({ ids, childId }: Scene) => ({
+    ids: { branch_id: source === "itself" ? ids.branch_id : childId },
+    body: { source_branch_id: ids.branch_id, ...fields },
+  });
+const LONG_AGO = "2025-12-31T23:59:59Z";
+refuses("restoreProjectBranch", TAKEN, "the name for what it was is taken", restored({ preserve_under_name: "main" }));
+refuses("restoreProjectBranch", PROTECTED, "it is protected", restored({}), withChildProtected);
+refuses("restoreProjectBranch", HISTORY, "the source was not yet there", restored({ source_timestamp: LONG_AGO }));
+refuses("restoreProjectBranch", NO_RESTORE, "it has children and no name for what it was", restored({}), withChildOfChild);
+refuses("restoreProjectBranch", NO_RESTORE, "its own head is what it is", restored({ preserve_under_name: "before" }, "itself"));
+refuses(
+  "restoreProjectBranch",
+  { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
+  "the plan has no more",
+  restored({ preserve_under_name: "b" }),
+  withAllBranches,
+);
+refuses("finalizeRestoreBranch", NO_RESTORE, "it was not restored", ({ childId }) => ({ ids: { branch_id: childId } }));
+refuses("finalizeRestoreBranch", TAKEN, "the name for what it replaces is taken", () => ({ body: { name: "main" } }));
+refuses("restoreSnapshot", TAKEN, "the name is taken", () => ({ body: { name: "main" } }));
+refuses("restoreSnapshot", { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" }, "the plan has no more", nothing, withAllBranches);
+refuses("createSnapshot", HISTORY, "the branch was not yet there", () => ({ query: `?timestamp=${LONG_AGO}` }));
+refuses("createSnapshot", { status: 422, code: "SNAPSHOTS_LIMIT_EXCEEDED" }, "the plan has no more", nothing);
+refuses("createSnapshot", { status: 422, code: "SNAPSHOT_EXPIRATION_NOT_ALLOWED" }, "it would be gone already", () => ({
+  query: `?expires_at=${LONG_AGO}`,
+}));
+
+const role =
+  (name: string, more: object = {}) =>
+  () => ({ body: { role: { name, ...more } } });
+const database = (name: string) => (scene: Scene) => ({ body: { database: { name, owner_name: scene.ids.role_name } } });
+const DATABASE_TAKEN = {
+  status: 409,
+  code: "DATABASE_ALREADY_EXISTS",
+  message: 'database already exists; database_name:"neondb"',
+} as const;
+const ROLE_TAKEN = { status: 409, code: "ROLE_ALREADY_EXISTS", message: 'role already exists; role_name:"neondb_owner"' } as const;
+const withAnotherDatabase: Before = (scene) =>
+  done(scene, "POST", `/branches/${scene.ids.branch_id}/databases`, { database: { name: "app", owner_name: scene.ids.role_name } });
+const withRoleOfNobody: Before = (scene) =>
+  done(scene, "POST", `/branches/${scene.ids.branch_id}/roles`, role("readers", { no_login: true })().body);
+refuses("createProjectBranchRole", ROLE_TAKEN, "the name is taken", role("neondb_owner"));
+refuses("createProjectBranchRole", { status: 422, code: "ROLE_NAME_NOT_ALLOWED" }, "the name is reserved", role("pg_monitor"));
+refuses("deleteProjectBranchRole", { status: 422, code: "ROLE_OWNS_DATABASE" }, "it owns a database", ({ ids }) => ({ ids }));
+refuses(
+  "resetProjectBranchRolePassword",
+  { status: 422, code: "ROLE_HAS_NO_PASSWORD" },
+  "it cannot log in",
+  () => ({ ids: { role_name: "readers" } }),
+  withRoleOfNobody,
+);
+refuses("createProjectBranchDatabase", DATABASE_TAKEN, "the name is taken", database("neondb"));
+refuses(
+  "createProjectBranchDatabase",
+  { status: 422, code: "DATABASE_NAME_NOT_ALLOWED" },
+  "the name is Postgres' own",
+  database("postgres"),
+);
+refuses(
+  "updateProjectBranchDatabase",
+  DATABASE_TAKEN,
+  "the name is taken",
+  () => ({ ids: { database_name: "app" }, body: { database: { name: "neondb" } } }),
+  withAnotherDatabase,
+);
+
+const withTakenName: Before = async (scene) => {
+  await done(scene, "DELETE", `/branches/${scene.childId}`);
+  await done(scene, "POST", "/branches", { branch: { name: "child" } });
+};
+const withDeletedParent: Before = async (scene) => {
+  await done(scene, "POST", "/branches", { branch: { name: "middle" } });
+  const { branches } = (await scene.double.api("GET", `${projectPath(scene)}/branches?search=middle`)).body;
+  await done(scene, "POST", `/branches/${scene.childId}/restore`, { source_branch_id: branches[0].id });
+  await done(scene, "DELETE", `/branches/${scene.childId}`);
+  await done(scene, "DELETE", `/branches/${branches[0].id}`);
+};
+refuses(
+  "recoverProjectBranch",
+  { status: 409, code: "BRANCH_ALREADY_EXISTS", message: 'branch already exists; branch_name:"child"' },
+  "the name is taken meanwhile",
+  nothing,
+  withTakenName,
+);
+refuses("recoverProjectBranch", { status: 422, code: "BRANCH_NOT_RECOVERABLE" }, "its parent is deleted", nothing, withDeletedParent);
+refuses("recoverProject", { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" }, "the plan has no more", nothing, async (scene) => {
+  await done(scene, "DELETE", "");
+  await scene.double.api("POST", "/projects", { project: {} });
+  await withAllProjects(scene);
+});
+
 // What would be promised and not kept is refused by name.
-refuses("createProjectBranch", LATER("branch.expires_at"), "it would not expire", branch({ expires_at: "2026-02-01T00:00:00Z" }));
 refuses("createProjectBranch", LATER("branch.archived"), "it would not be archived", branch({ archived: true }));
-refuses("updateProjectBranch", LATER("branch.expires_at"), "it would not expire", branch({ expires_at: "2026-02-01T00:00:00Z" }));

@@ -17,7 +17,8 @@ export type Ids = Record<
   | "region_id"
   | "request_id"
   | "member_id"
-  | "source_org_id",
+  | "source_org_id"
+  | "snapshot_id",
   string
 >;
 
@@ -38,6 +39,7 @@ export const UNKNOWN: Ids = {
   request_id: "00000000-0000-4000-8000-000000000003",
   member_id: "00000000-0000-4000-8000-000000000004",
   source_org_id: "org-nowhere-at-all",
+  snapshot_id: "snap-nowhere-at-all-00000000",
 };
 
 /** A world with one of everything, in two accounts; nothing is under way in it. */
@@ -47,6 +49,8 @@ export type Scene = {
   readonly ids: Ids;
   /** A second branch of that project, which has no compute. */
   readonly childId: string;
+  /** A third branch, restored from the snapshot of the default one and not yet in its place. */
+  readonly restoredId: string;
   /** A read replica on the default branch. */
   readonly replicaId: string;
   /** The secret of the spare key, which has never been used. */
@@ -74,10 +78,13 @@ export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
   const project = `/projects/${ids.project_id}`;
   const child = await expectSuccess(double.api("POST", `${project}/branches`, { branch: { name: "child" } }));
   await double.advance("10s");
+  const restored = await expectSuccess(double.api("POST", `${project}/snapshots/${ids.snapshot_id}/restore`, { name: "restored" }));
+  await double.advance("10s");
   const replicaId = options.plan === "free" ? "" : await addReplica(double, ids);
   const revoked = await expectSuccess(double.api("POST", "/api_keys", { key_name: "revoked" }));
   await expectSuccess(double.api("DELETE", `/api_keys/${revoked.id}`));
-  return { double, ids, childId: child.branch.id, replicaId, spareKey, revokedKey: revoked.key, organizationKey, partnerId, others };
+  const [childId, restoredId] = [child.branch.id, restored.branch.id];
+  return { double, ids, childId, restoredId, replicaId, spareKey, revokedKey: revoked.key, organizationKey, partnerId, others };
 }
 
 const PARTNER = "partner@standin.example";
@@ -97,6 +104,7 @@ async function furnish(double: Double, key: string): Promise<Pick<Scene, "ids" |
   const request = await post(`${project}/transfer_requests`, {});
   await post(`/organizations/${orgId}/invitations`, { invitations: [{ email: PARTNER, role: "member" }] });
   const { members } = await expectSuccess(double.api("GET", `/organizations/${orgId}/members`, undefined, key));
+  const { snapshot } = await post(`${project}/branches/${created.branch.id}/snapshot?name=kept`, undefined);
   const organizationKey = await post(`/organizations/${orgId}/api_keys`, { key_name: "of the organization" });
   const ids: Ids = {
     project_id: created.project.id,
@@ -114,6 +122,7 @@ async function furnish(double: Double, key: string): Promise<Pick<Scene, "ids" |
     request_id: request.id,
     member_id: members.find(({ user }: any) => user.email === PARTNER).member.id,
     source_org_id: orgId,
+    snapshot_id: snapshot.id,
   };
   return { ids, spareKey: spare.key, organizationKey: { id: String(organizationKey.id), secret: organizationKey.key } };
 }

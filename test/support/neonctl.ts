@@ -6,6 +6,15 @@ import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
 
+/** The packages of the public command line: the old name and the new one. Both are in use. */
+export const CLIS = ["neonctl", "neon"] as const;
+export type Cli = (typeof CLIS)[number];
+
+const PACKAGE_FILES: Readonly<Record<Cli, string>> = {
+  neonctl: require.resolve("neonctl/package.json"),
+  neon: require.resolve("neon/package.json"),
+};
+
 export type NeonctlRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** The public command line, as CI jobs run it: no terminal, no credentials, no context but what they are given. */
@@ -16,9 +25,9 @@ export class Neonctl {
   readonly #home: string;
 
   /** `home` is an empty directory: credentials and context would be looked for there. */
-  constructor(apiUrl: string, apiKey: string, home: string) {
-    const packageFile = require.resolve("neonctl/package.json");
-    this.#command = join(dirname(packageFile), JSON.parse(readFileSync(packageFile, "utf8")).bin.neonctl);
+  constructor(apiUrl: string, apiKey: string, home: string, cli: Cli = "neonctl") {
+    const packageFile = PACKAGE_FILES[cli];
+    this.#command = join(dirname(packageFile), JSON.parse(readFileSync(packageFile, "utf8")).bin[cli]);
     this.#apiUrl = apiUrl;
     this.#apiKey = apiKey;
     this.#home = home;

@@ -13,6 +13,7 @@ export type Example = {
 
 const plain: readonly Example[] = [{}];
 const onChild = (scene: Scene) => ({ branch_id: scene.childId });
+const onRestored = (scene: Scene) => ({ branch_id: scene.restoredId });
 const onReplica = (scene: Scene) => ({ endpoint_id: scene.replicaId });
 
 const suspended = async ({ double, ids }: Scene) => {
@@ -38,11 +39,20 @@ const projectSettings = {
     quota: { active_time_seconds: 3600, compute_time_seconds: 0, written_data_bytes: 1, data_transfer_bytes: 1, logical_size_bytes: 1 },
     allowed_ips: { ips: ["10.0.0.1"], protected_branches_only: true },
     enable_logical_replication: true,
+    maintenance_window: { weekdays: [6, 7], start_time: "01:00", end_time: "02:00" },
+    preload_libraries: { use_defaults: true, enabled_libraries: [] },
   },
 };
 
 const V1_METRICS = "active_time_seconds,data_storage_bytes_hour,logical_size_bytes,logical_size_bytes_hour";
 const V2_METRICS = "compute_unit_seconds,root_branch_bytes_month,child_branch_bytes_month,public_network_transfer_bytes";
+const FREQUENCIES = [
+  { frequency: "hourly", retention_seconds: 3_600 },
+  { frequency: "daily", hour: 3, retention_seconds: 604_800 },
+  { frequency: "weekly", hour: 3, day: 7 },
+  { frequency: "monthly", hour: 0, day: 31, retention_seconds: 7_776_000 },
+  { frequency: "yearly", hour: 23, day: 31, month: 12 },
+];
 const afterDays = ({ double }: Scene) => double.advance("40h");
 
 /** Every operation that is imitated, by its id in the public document. */
@@ -61,6 +71,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     {},
     { title: "with a search, a limit and the organization", query: ({ ids }) => `?limit=1&search=SHOP&org_id=${ids.org_id}&timeout=100` },
     { title: "of which none can be recovered", query: () => "?recoverable=true" },
+    { title: "of which one can be recovered", query: () => "?recoverable=true", before: (scene) => done(scene, "DELETE", "") },
     { title: "while one is active", before: active },
   ],
   listSharedProjects: [{}, { title: "with a search", query: () => "?search=x&limit=400" }],
@@ -89,6 +100,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { title: "of everything", body: () => ({ project: { ...projectSettings, name: "renamed" } }) },
   ],
   deleteProject: plain,
+  recoverProject: [{ before: (scene) => done(scene, "DELETE", "") }],
   getConnectionURI: [
     { query: ({ ids }) => `?database_name=${ids.database_name}&role_name=${ids.role_name}` },
     {
@@ -124,6 +136,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     {},
     { title: "sorted, searched and limited", query: () => "?limit=1&sort_by=name&sort_order=asc&search=c" },
     {
+      title: "of which one is deleted and can be recovered",
+      query: () => "?include_deleted=true",
+      before: (scene) => done(scene, "DELETE", `/branches/${scene.childId}`),
+    },
+    {
       title: "of which one is annotated and being made",
       before: ({ double, ids }) =>
         expectSuccess(double.api("POST", `/projects/${ids.project_id}/branches`, { annotation_value: { a: "b" } })),
@@ -139,12 +156,128 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { ids: onChild },
     { title: "with an active compute", ids: onChild, before: (scene) => createOnChild(scene).then(() => scene.double.advance("10s")) },
   ],
+  restoreProjectBranch: [
+    { title: "from its parent", ids: onChild, body: ({ ids }) => ({ source_branch_id: ids.branch_id }) },
+    {
+      title: "from an instant of its parent",
+      ids: onChild,
+      body: ({ ids }) => ({ source_branch_id: ids.branch_id, source_timestamp: "2026-01-01T00:00:20Z" }),
+    },
+    {
+      title: "in its own history, preserved, with computes that are active",
+      body: ({ ids }) => ({ source_branch_id: ids.branch_id, source_timestamp: "2026-01-01T00:00:05Z", preserve_under_name: "before" }),
+    },
+    {
+      title: "from a point of the log",
+      body: ({ ids }) => ({ source_branch_id: ids.branch_id, source_lsn: "0/1E88838", preserve_under_name: "before" }),
+    },
+    {
+      title: "that expires",
+      ids: onChild,
+      before: (scene) => done(scene, "PATCH", `/branches/${scene.childId}`, { branch: { expires_at: "2026-01-10T00:00:00Z" } }),
+      body: ({ ids }) => ({ source_branch_id: ids.branch_id }),
+    },
+  ],
+  recoverProjectBranch: [
+    { ids: onChild, before: (scene) => done(scene, "DELETE", `/branches/${scene.childId}`) },
+    {
+      title: "with a compute",
+      ids: onChild,
+      before: async (scene) => {
+        await createOnChild(scene);
+        await scene.double.advance("10s");
+        await done(scene, "DELETE", `/branches/${scene.childId}`);
+      },
+    },
+  ],
+  finalizeRestoreBranch: [
+    { title: "without a body", ids: onRestored },
+    { title: "with a name for what it replaces", ids: onRestored, body: () => ({ name: "replaced" }) },
+    { title: "while the computes are idle", ids: onRestored, before: suspended },
+  ],
+  getProjectBranchSchema: [
+    { query: ({ ids }) => `?db_name=${ids.database_name}` },
+    { title: "as JSON, at an instant", query: ({ ids }) => `?db_name=${ids.database_name}&format=json&timestamp=2026-01-01T00:00:20Z` },
+  ],
+  getProjectBranchSchemaComparison: [
+    { title: "with its parent", ids: onChild, query: ({ ids }) => `?db_name=${ids.database_name}` },
+    {
+      title: "with another, both at an instant",
+      query: ({ ids, childId }) =>
+        `?db_name=${ids.database_name}&base_branch_id=${childId}&timestamp=2026-01-01T00:00:20Z&base_timestamp=2026-01-01T00:00:20Z`,
+    },
+  ],
+  createSnapshot: [
+    {},
+    { title: "that has a name and expires", query: () => "?name=nightly&expires_at=2026-02-01T00:00:00Z" },
+    { title: "of an instant", query: () => "?timestamp=2026-01-01T00:00:05.250Z" },
+    { title: "of a point of the log", query: () => "?lsn=0/1E88838" },
+  ],
+  listSnapshots: [
+    {},
+    {
+      title: "of which a schedule made some",
+      before: async (scene) => {
+        await setSchedule(scene, [{ frequency: "hourly", retention_seconds: 86_400 }]);
+        await scene.double.advance("3h");
+      },
+    },
+    {
+      title: "of which one expires",
+      before: (scene) => done(scene, "POST", `/branches/${scene.ids.branch_id}/snapshot?expires_at=2026-02-01T00:00:00Z`),
+    },
+  ],
+  updateSnapshot: [{ body: () => ({ snapshot: { name: "renamed" } }) }, { title: "that changes nothing", body: () => ({ snapshot: {} }) }],
+  deleteSnapshot: plain,
+  restoreSnapshot: [
+    { title: "without a body" },
+    { title: "under a name", body: () => ({ name: "again" }) },
+    { title: "in the place of another", body: ({ childId }) => ({ target_branch_id: childId, finalize_restore: true }) },
+    { title: "in the place of its source", body: () => ({ finalize_restore: true }) },
+    {
+      title: "whose branch has changed since",
+      before: (scene) =>
+        done(scene, "POST", `/branches/${scene.ids.branch_id}/databases`, { database: { name: "later", owner_name: scene.ids.role_name } }),
+    },
+  ],
+  getSnapshotSchedule: [
+    { title: "where there is none" },
+    { title: "with each frequency", before: (scene) => setSchedule(scene, FREQUENCIES) },
+  ],
+  setSnapshotSchedule: [
+    { title: "of nothing", body: () => ({ schedule: [] }) },
+    ...FREQUENCIES.map((item) => ({ title: item.frequency, body: () => ({ schedule: [item] }) })),
+    { title: "with each frequency", body: () => ({ schedule: FREQUENCIES }) },
+  ],
   setDefaultProjectBranch: [{ ids: onChild }, { title: "that is it already" }],
   listProjectBranchRoles: plain,
   getProjectBranchRole: plain,
   getProjectBranchRolePassword: plain,
+  createProjectBranchRole: [
+    { body: () => ({ role: { name: "alice" } }) },
+    { title: "that cannot log in", body: () => ({ role: { name: "readers", no_login: true } }) },
+    { title: "on a branch without a compute", ids: onChild, body: () => ({ role: { name: "alice" } }) },
+  ],
+  deleteProjectBranchRole: [
+    { ids: () => ({ role_name: "alice" }), before: (scene) => done(scene, "POST", rolesOf(scene), { role: { name: "alice" } }) },
+  ],
+  resetProjectBranchRolePassword: [{}, { title: "while its compute is idle", before: suspended }],
   listProjectBranchDatabases: plain,
   getProjectBranchDatabase: plain,
+  createProjectBranchDatabase: [
+    { body: ({ ids }) => ({ database: { name: "app", owner_name: ids.role_name } }) },
+    {
+      title: "while its compute is idle",
+      before: suspended,
+      body: ({ ids }) => ({ database: { name: "app", owner_name: ids.role_name } }),
+    },
+  ],
+  updateProjectBranchDatabase: [
+    { title: "of the name", body: () => ({ database: { name: "renamed" } }) },
+    { title: "of the owner", body: ({ ids }) => ({ database: { owner_name: ids.role_name } }) },
+    { title: "that changes nothing", body: () => ({ database: {} }) },
+  ],
+  deleteProjectBranchDatabase: plain,
 
   createProjectEndpoint: [
     { title: "as primary", body: ({ childId }) => ({ endpoint: { branch_id: childId, type: "read_write" } }) },
@@ -217,7 +350,12 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { title: "by the month, page by page", query: () => `${january("monthly", "31")}&limit=1` },
   ],
   getConsumptionHistoryPerProjectV2: [
-    { query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS},extra_branches_month`, before: afterDays },
+    { query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS}` },
+    {
+      title: "after days, with branches to pay for",
+      query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS},extra_branches_month`,
+      before: afterDays,
+    },
   ],
   getConsumptionHistoryPerBranchV2: [
     {
@@ -310,6 +448,18 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 /** A window of the month in which scenes begin. */
 function january(granularity: "hourly" | "daily" | "monthly", until: string): string {
   return `?from=2026-01-01T00:00:00Z&to=2026-${granularity === "monthly" ? "02-01" : `01-${until}`}T00:00:00Z&granularity=${granularity}`;
+}
+
+const rolesOf = ({ ids }: Scene) => `/branches/${ids.branch_id}/roles`;
+
+/** Something done in the scene's project, with the operations that it took. */
+async function done({ double, ids }: Scene, method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<void> {
+  await expectSuccess(double.api(method, `/projects/${ids.project_id}${path}`, body));
+  await double.advance("10s");
+}
+
+function setSchedule(scene: Scene, schedule: readonly object[]): Promise<void> {
+  return done(scene, "PUT", `/branches/${scene.ids.branch_id}/backup_schedule`, { schedule });
 }
 
 async function createOnChild({ double, ids, childId }: Scene): Promise<unknown> {

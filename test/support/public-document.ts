@@ -30,13 +30,18 @@ export type PublicDocument = {
   answerFaults(operationId: string, status: number, body: unknown): string[];
   /** What is wrong with a request body. */
   requestFaults(operationId: string, body: unknown): string[];
+  /** The names of the schemas of objects that a success of an operation is made of, its own first. */
+  schemasOf(operationId: string): readonly string[];
+  /** The document as it would be if one of those schemas required a property that nobody knows yet. */
+  requiringMore(schema: string): PublicDocument;
 };
 
 /**
  * Properties that the reference names and the document has dropped: by operation, where they may appear undeclared.
- * Reference, "Project (as returned by the project list)": `locked`.
+ * Reference, "Project (as returned by the project list)": `locked`. The list of shared projects has the same items.
  */
-const EXTRAS: Readonly<Record<string, RegExp>> = { listProjects: /^\/projects\/\d+\/locked$/ };
+const LOCKED = /^\/projects\/\d+\/locked$/;
+const EXTRAS: Readonly<Record<string, RegExp>> = { listProjects: LOCKED, listSharedProjects: LOCKED };
 
 export function loadPublicDocument(): PublicDocument {
   const packageFile = createRequire(import.meta.url).resolve("@neondatabase/api-client/package.json");
@@ -55,7 +60,11 @@ export function loadPublicDocument(): PublicDocument {
       messages[`${operationId}.request`] = schemaOf(described.requestBody) ?? EMPTY;
     }
   }
-  const schemas = { ...document.components.schemas, ...messages };
+  return judgeBy(operations, { ...document.components.schemas, ...messages });
+}
+
+/** `schemas`: of the components and, under `<operation>.<status>` and `<operation>.request`, of the messages. */
+function judgeBy(operations: readonly DocumentedOperation[], schemas: Readonly<Record<string, Schema>>): PublicDocument {
   const options = { strict: false, inlineRefs: false, allErrors: true };
   const open = register(new Ajv(options), schemas);
   const closed = register(new Ajv2019(options), closedCopy(schemas));
@@ -73,12 +82,40 @@ export function loadPublicDocument(): PublicDocument {
     },
     answerFaults(operationId, status, body) {
       const success = `${operationId}.${status}`;
-      if (messages[success] === EMPTY && status < 400) return body === "" ? [] : ["the body must be empty"];
-      if (success in messages) return faults(success, body, (place) => EXTRAS[operationId]?.test(place) ?? false);
+      if (schemas[success] === EMPTY && status < 400) return body === "" ? [] : ["the body must be empty"];
+      if (success in schemas) return faults(success, body, (place) => EXTRAS[operationId]?.test(place) ?? false);
       if (status < 400) return [`${operationId} does not answer ${status} in the document`];
       return [...faults(`${operationId}.default`, body, () => false), ...emptyErrorFields(body)];
     },
     requestFaults: (operationId, body) => faults(`${operationId}.request`, body, () => false),
+    schemasOf(operationId) {
+      const successes = Object.keys(schemas).filter((name) => name.startsWith(`${operationId}.2`));
+      return reachedFrom(schemas, successes).filter((name) => isObject(schemas[name]));
+    },
+    requiringMore: (name) => judgeBy(operations, { ...schemas, [name]: withOneMore(schemas[name] ?? EMPTY) }),
+  };
+}
+
+/** These, and all that they refer to. */
+function reachedFrom(schemas: Readonly<Record<string, Schema>>, names: readonly string[]): string[] {
+  const reached = new Set(names);
+  for (const name of reached) {
+    for (const [, referred = ""] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g)) reached.add(referred);
+  }
+  return [...reached];
+}
+
+function isObject(schema: Schema = EMPTY): boolean {
+  const { type, $ref, properties, allOf } = schema;
+  return type === "object" || (type === undefined && ($ref ?? properties ?? allOf) !== undefined && !("enum" in schema));
+}
+
+function withOneMore(schema: Schema): Schema {
+  const required = "of_a_newer_document";
+  return {
+    ...schema,
+    properties: { ...schema["properties"], [required]: {} },
+    required: [...(schema["required"] ?? []), required],
   };
 }
 

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Served, serve, temporaryDirectory } from "../support/process.ts";
+import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+
+// The public client against `standin serve`: what a branch holds, changed through its compute.
+
+const directory = temporaryDirectory();
+let served: Served;
+let judged: ReturnType<typeof judgedClients>;
+let client: PublicClient;
+
+beforeAll(async () => {
+  served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"]);
+  judged = judgedClients(served.ready.api_url);
+  client = judged.client(served.ready.api_key ?? "");
+});
+
+afterAll(async () => {
+  const code = await served.kill("SIGTERM");
+  directory.remove();
+  expect(code).toBe(0);
+  expect(judged.faults).toEqual([]);
+});
+
+const BUSY = {
+  status: 423,
+  code: "OPERATIONS_IN_PROGRESS",
+  message: "project already has running conflicting operations, scheduling of new ones is prohibited",
+};
+const settle = () => control(served.ready.control_url, "POST", "/clock/advance", { by: "10s" });
+
+/** What a call answers, once the operations that it scheduled are over. */
+async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {
+  const { data } = await call;
+  await settle();
+  return data;
+}
+
+/** The path of a new project's branch, as arguments, and that of its compute. */
+async function createShop(project: { store_passwords?: boolean } = {}) {
+  const created = await settled(client.createProject({ project }));
+  return { at: [created.project.id, created.branch.id] as const, endpointId: created.endpoints[0]?.id ?? "" };
+}
+
+test("a role is made with a password, which is revealed, reset and used to connect", async () => {
+  const { at } = await createShop();
+  const created = await client.createProjectBranchRole(...at, { role: { name: "alice" } });
+  expect(created.status).toBe(201);
+  const { role, operations } = created.data;
+  expect(role).toMatchObject({ name: "alice", branch_id: at[1], password: expect.stringMatching(/^\S{8,}$/), protected: false });
+  expect(operations.map(({ action, status }) => `${action} ${status}`)).toEqual(["apply_config running"]);
+  await settle();
+  expect((await client.getProjectBranchRole(...at, "alice")).data.role).not.toHaveProperty("password");
+  expect((await client.getProjectBranchRolePassword(...at, "alice")).data.password).toBe(role.password);
+  const reset = await settled(client.resetProjectBranchRolePassword(...at, "alice"));
+  expect(reset.role.password).not.toBe(role.password);
+  const { uri } = (await client.getConnectionUri({ projectId: at[0], database_name: "neondb", role_name: "alice" })).data;
+  expect(new URL(uri)).toMatchObject({ username: "alice", password: reset.role.password });
+});
+
+test("a role's name is taken or reserved, and a role that cannot log in has no password", async () => {
+  const { at } = await createShop();
+  expect(await errorOf(client.createProjectBranchRole(...at, { role: { name: "neondb_owner" } }))).toEqual({
+    status: 409,
+    code: "ROLE_ALREADY_EXISTS",
+    message: 'role already exists; role_name:"neondb_owner"',
+  });
+  expect(await errorOf(client.createProjectBranchRole(...at, { role: { name: "pg_me" } }))).toEqual({
+    status: 422,
+    code: "ROLE_NAME_NOT_ALLOWED",
+    message: 'role.name: "pg_me" is reserved by the platform',
+  });
+  const { role } = await settled(client.createProjectBranchRole(...at, { role: { name: "readers", no_login: true } }));
+  expect(role).not.toHaveProperty("password");
+  expect(await errorOf(client.resetProjectBranchRolePassword(...at, "readers"))).toEqual({
+    status: 422,
+    code: "ROLE_HAS_NO_PASSWORD",
+    message: 'role "readers" cannot log in and has no password',
+  });
+});
+
+test("passwords that a project does not store are told once and never again", async () => {
+  const { at } = await createShop({ store_passwords: false });
+  const { role } = await settled(client.createProjectBranchRole(...at, { role: { name: "alice" } }));
+  expect(role.password).toMatch(/^\S{8,}$/);
+  const refused = { status: 412, code: "PASSWORDS_NOT_STORED" };
+  expect(await errorOf(client.getProjectBranchRolePassword(...at, "alice"))).toMatchObject(refused);
+  expect(await errorOf(client.getConnectionUri({ projectId: at[0], database_name: "neondb", role_name: "alice" }))).toMatchObject(refused);
+});
+
+test("a database is made, given away, renamed and deleted, and its owner cannot go before it", async () => {
+  const { at } = await createShop();
+  await settled(client.createProjectBranchRole(...at, { role: { name: "alice" } }));
+  const created = await client.createProjectBranchDatabase(...at, { database: { name: "app", owner_name: "alice" } });
+  expect(created.status).toBe(201);
+  expect(created.data.database).toMatchObject({ name: "app", owner_name: "alice", branch_id: at[1] });
+  await settle();
+  expect(await errorOf(client.deleteProjectBranchRole(...at, "alice"))).toEqual({
+    status: 422,
+    code: "ROLE_OWNS_DATABASE",
+    message: 'role "alice" owns the database "app"; give that another owner or delete it first',
+  });
+  const change = { database: { name: "shop", owner_name: "neondb_owner" } };
+  const { database } = await settled(client.updateProjectBranchDatabase(...at, "app", change));
+  expect(database).toMatchObject({ id: created.data.database.id, ...change.database });
+  expect((await client.getProjectBranchDatabase(...at, "shop")).data.database).toEqual(database);
+  expect((await settled(client.deleteProjectBranchRole(...at, "alice"))).role.name).toBe("alice");
+  expect((await settled(client.deleteProjectBranchDatabase(...at, "shop"))).database.name).toBe("shop");
+  expect((await client.listProjectBranchDatabases(...at)).data.databases.map(({ name }) => name)).toEqual(["neondb"]);
+  expect((await client.listProjectBranchRoles(...at)).data.roles.map(({ name }) => name)).toEqual(["neondb_owner"]);
+  const missing = { status: 404, code: "DATABASE_NOT_FOUND", message: 'database "shop" not found' };
+  expect(await errorOf(client.deleteProjectBranchDatabase(...at, "shop"))).toEqual(missing);
+  expect(await errorOf(client.updateProjectBranchDatabase(...at, "shop", change))).toEqual(missing);
+  expect(await errorOf(client.deleteProjectBranchRole(...at, "alice"))).toMatchObject({ status: 404, code: "ROLE_NOT_FOUND" });
+});
+
+test("a database needs a free name and an owner that is there", async () => {
+  const { at } = await createShop();
+  const create = (name: string, owner_name: string) => client.createProjectBranchDatabase(...at, { database: { name, owner_name } });
+  expect(await errorOf(create("neondb", "neondb_owner"))).toEqual({
+    status: 409,
+    code: "DATABASE_ALREADY_EXISTS",
+    message: 'database already exists; database_name:"neondb"',
+  });
+  expect(await errorOf(create("app", "nobody"))).toMatchObject({ status: 404, code: "ROLE_NOT_FOUND" });
+  expect(await errorOf(create("postgres", "neondb_owner"))).toMatchObject({ status: 422, code: "DATABASE_NAME_NOT_ALLOWED" });
+});
+
+test("what a branch holds is changed through its compute: an idle one is started, and meanwhile nothing else is", async () => {
+  const { at, endpointId } = await createShop();
+  await settled(client.suspendProjectEndpoint(at[0], endpointId));
+  const { data } = await client.createProjectBranchDatabase(...at, { database: { name: "app", owner_name: "neondb_owner" } });
+  expect(data.operations.map(({ action }) => action)).toEqual(["start_compute", "apply_config"]);
+  for (const call of [
+    client.createProjectBranchRole(...at, { role: { name: "alice" } }),
+    client.resetProjectBranchRolePassword(...at, "neondb_owner"),
+    client.deleteProjectBranchDatabase(...at, "neondb"),
+    client.updateProjectBranchDatabase(...at, "neondb", { database: { name: "other" } }),
+  ]) {
+    expect(await errorOf(call)).toEqual(BUSY);
+  }
+  await settle();
+  expect((await client.getProjectEndpoint(at[0], endpointId)).data.endpoint.current_state).toBe("active");
+});

@@ -1,0 +1,58 @@
+import { beforeAll, expect, test } from "vitest";
+import { createScene, pathOf } from "../support/contract-scene.ts";
+import { EXAMPLES } from "../support/operation-examples.ts";
+import { loadPublicDocument } from "../support/public-document.ts";
+
+// The document grows. Where a newer one requires what is not served yet, the contract tests must fail: here the net is tested itself.
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+const document = loadPublicDocument();
+const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
+/** Answered without a body, so that nothing can be missing in it. */
+const withoutBody = served.filter(({ operationId }) => document.schemasOf(operationId).length === 0).map(({ operationId }) => operationId);
+const withBody = served.filter(({ operationId }) => !withoutBody.includes(operationId));
+/** Of optional properties that are never served: nobody can miss anything in them. */
+const NEVER_SERVED: readonly string[] = [
+  "BillingAccount",
+  "BranchRestrictedAction",
+  "CurrentUserAuthAccount",
+  "PaymentSource",
+  "PaymentSourceBankCard",
+  "PlanDetails",
+  "PlanVersion",
+];
+const answers = new Map<string, Answer[]>();
+
+beforeAll(async () => {
+  for (const operation of withBody) {
+    const ofOperation: Answer[] = [];
+    for (const example of EXAMPLES[operation.operationId] ?? []) {
+      const scene = await createScene();
+      await example.before?.(scene);
+      const path = pathOf(operation, { ...scene.ids, ...example.ids?.(scene) }, example.query?.(scene));
+      ofOperation.push(await scene.double.api(operation.method, path, example.body?.(scene)));
+    }
+    answers.set(operation.operationId, ofOperation);
+  }
+}, 60_000);
+
+/** Whether some answer of the operation is refused by a document that requires more of this schema. */
+function isCaught(operationId: string, schema: string): boolean {
+  const newer = document.requiringMore(schema);
+  return (answers.get(operationId) ?? []).some(({ status, body }) => newer.answerFaults(operationId, status, body).length > 0);
+}
+
+test.each(withBody.map(({ operationId }) => operationId))("of %s a newer document can require no more unnoticed", (operationId) => {
+  const [own = ""] = document.schemasOf(operationId);
+  for (const { status, body } of answers.get(operationId) ?? []) expect(document.answerFaults(operationId, status, body)).toEqual([]);
+  expect(isCaught(operationId, own)).toBe(true);
+});
+
+test("of any schema that an answer is made of, a newer document can require no more unnoticed", () => {
+  const schemas = new Set(withBody.flatMap(({ operationId }) => document.schemasOf(operationId)));
+  const unnoticed = [...schemas].filter(
+    (schema) => !withBody.some(({ operationId }) => document.schemasOf(operationId).includes(schema) && isCaught(operationId, schema)),
+  );
+  expect(unnoticed.sort()).toEqual(NEVER_SERVED);
+}, 60_000);

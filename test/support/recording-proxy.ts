@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PUBLIC_OPERATIONS } from "../../src/api/public-operations.ts";
+
+// A literal path wins over one with a parameter in its place.
+const PATTERNS = [...PUBLIC_OPERATIONS]
+  .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
+  .map(({ operationId, method, path }) => ({ operationId, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }));
+
+/** Stands between a client and the API, and knows which public operations were called through it with success. */
+export class RecordingProxy {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #operations: string[];
+
+  private constructor(server: Server, path: string, operations: string[]) {
+    this.#server = server;
+    this.#operations = operations;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  }
+
+  static async before(apiUrl: string): Promise<RecordingProxy> {
+    const { hostname, port, pathname } = new URL(apiUrl);
+    const operations: string[] = [];
+    const server = createServer((incoming, outgoing) => {
+      const { method = "", url = "", headers } = incoming;
+      const onward = request({ hostname, port, path: url, method, headers }, (answer) => {
+        const status = answer.statusCode ?? 0;
+        if (status < 300) operations.push(operationOf(method, url.slice(pathname.length)));
+        outgoing.writeHead(status, answer.headers);
+        answer.pipe(outgoing);
+      });
+      onward.on("error", () => outgoing.destroy());
+      incoming.pipe(onward);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new RecordingProxy(server, pathname, operations);
+  }
+
+  /** The operations since the last time it was asked. */
+  take(): readonly string[] {
+    return this.#operations.splice(0);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}
+
+function operationOf(method: string, pathAndQuery: string): string {
+  const path = pathAndQuery.split("?")[0] ?? "";
+  const found = PATTERNS.find((candidate) => candidate.method === method && candidate.pattern.test(path));
+  return found?.operationId ?? `${method} ${path}`;
+}
