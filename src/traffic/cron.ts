@@ -1,0 +1,119 @@
+import { CronExpressionParser } from "cron-parser";
+import { civil } from "../platform/calendar.ts";
+import { DAY, MINUTE, type SimTime } from "../platform/time.ts";
+import type { Times } from "./times.ts";
+import type { Zone } from "./zone.ts";
+
+/** When a crontab line is due, in the clock times of its zone. */
+export type CronSchedule = {
+  /** Minutes since midnight, ascending. */
+  readonly minutes: readonly number[];
+  /** Every hour: then it goes by the minute alone, whether the clocks skip an hour or show one twice. */
+  readonly hourly: boolean;
+  readonly days: ReadonlySet<number> | undefined;
+  readonly months: ReadonlySet<number> | undefined;
+  /** 0 Sunday. */
+  readonly weekdays: ReadonlySet<number> | undefined;
+};
+
+const RULE = "must be a crontab line of five fields (minute, hour, day of month, month, day of week) like */15 9-17 * * mon-fri";
+/** What all crons understand. The library knows more (L, #, H), of which H is drawn by a chance that is not ours. */
+const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
+const FIELD = /^[\d*,/-]+$/;
+const LINES = [FIELD, FIELD, FIELD, new RegExp(`^([\\d*,/-]|${MONTHS})+$`, "i"), /^([\d*,/-]|sun|mon|tue|wed|thu|fri|sat)+$/i];
+
+/** The schedule of a crontab line, or why it is none. */
+export function parseCron(
+  line: string,
+): { readonly schedule: CronSchedule; readonly problem?: never } | { readonly problem: string; readonly schedule?: never } {
+  const fields = line.trim().split(/\s+/);
+  if (fields.length !== LINES.length || fields.some((field, index) => LINES[index]?.test(field) !== true)) return { problem: RULE };
+  try {
+    const { minute, hour, dayOfMonth, month, dayOfWeek } = CronExpressionParser.parse(line, { currentDate: 0, tz: "UTC" }).fields;
+    const schedule = {
+      minutes: numbers(hour).flatMap((hours) => numbers(minute).map((minutes) => hours * 60 + minutes)),
+      hourly: hour.isWildcard,
+      days: restriction(dayOfMonth),
+      months: restriction(month),
+      weekdays: restriction(dayOfWeek),
+    };
+    return { schedule };
+  } catch (error) {
+    return { problem: `${RULE}: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+type Field = { readonly values: readonly (number | string)[]; readonly isWildcard: boolean };
+
+function numbers({ values }: Field): number[] {
+  return values.map(Number).sort((one, other) => one - other);
+}
+
+function restriction(field: Field): ReadonlySet<number> | undefined {
+  return field.isWildcard ? undefined : new Set(numbers(field).map((value) => value));
+}
+
+/** No schedule is silent for longer: a 29 February that is a Monday comes every 28 years, and 40 around 2100. */
+const LONGEST_SILENCE_DAYS = 41 * 366;
+
+/**
+ * The instants of a schedule. What falls into an hour that the clocks skip is as much later as they skip, and what falls into one that they
+ * show twice happens the first time; but what is due in every hour is due whenever the clocks show its minute (as vixie's cron does it).
+ */
+export class CronTimes implements Times {
+  readonly #schedule: CronSchedule;
+  readonly #zone: Zone;
+  readonly #from: SimTime;
+  #day: number;
+  #instants: number[] = [];
+  #taken = 0;
+
+  constructor(schedule: CronSchedule, zone: Zone, from: SimTime) {
+    this.#schedule = schedule;
+    this.#zone = zone;
+    this.#from = from;
+    // What the clocks skipped may come from the day before.
+    this.#day = Math.floor(zone.localOf(from) / DAY) - 2;
+  }
+
+  next(until: SimTime): SimTime {
+    for (let silent = 0; this.#taken === this.#instants.length; silent += 1) {
+      this.#day += 1;
+      // The zone's clocks may stand up to a day off UTC.
+      if ((this.#day - 1) * DAY >= until || silent > LONGEST_SILENCE_DAYS) return Number.POSITIVE_INFINITY;
+      if (this.#isDue(this.#day)) this.#open(this.#day);
+    }
+    const at = this.#instants[this.#taken] as number;
+    this.#taken += 1;
+    return at;
+  }
+
+  fill(room: Float64Array, until: SimTime): void {
+    for (let i = 0; i < room.length; i += 1) room[i] = this.next(until);
+  }
+
+  /** Where both are named, either day is enough, as crontab(5) has it. */
+  #isDue(day: number): boolean {
+    const { days, months, weekdays } = this.#schedule;
+    const date = civil(day * DAY);
+    if (months?.has(date.month) === false) return false;
+    if (days === undefined) return weekdays?.has(date.weekday % 7) ?? true;
+    return days.has(date.day) || weekdays?.has(date.weekday % 7) === true;
+  }
+
+  #open(day: number): void {
+    const { minutes, hourly } = this.#schedule;
+    const last = this.#instants.at(-1) ?? this.#from - 1;
+    const instants: number[] = [];
+    for (const minute of minutes) {
+      const local = day * DAY + minute * MINUTE;
+      const at = this.#zone.instantOf(local);
+      if (!hourly || this.#zone.localOf(at) === local) instants.push(at);
+      const again = hourly ? this.#zone.repeatOf(local) : undefined;
+      if (again !== undefined) instants.push(again);
+    }
+    const inOrder = [...new Set(instants)].sort((one, other) => one - other);
+    this.#instants = inOrder.filter((at) => at > last);
+    this.#taken = 0;
+  }
+}

@@ -1,0 +1,111 @@
+import * as z from "zod";
+import { normal } from "../platform/chance.ts";
+import { DISTRIBUTION_RULE, parseDistribution } from "../platform/distribution.ts";
+import type { DurationMs } from "../platform/time.ts";
+import { duration, object, positiveDuration } from "./fields.ts";
+
+const max = duration.optional().describe("none is longer; left out, there is no bound");
+
+const distributions = z.discriminatedUnion(
+  "distribution",
+  [
+    object({ distribution: z.literal("fixed"), value: duration }).describe("always the same"),
+    object({ distribution: z.literal("uniform"), min: duration, max: duration })
+      .refine(({ min, max }) => min <= max, { path: ["max"], error: "must not be shorter than min" })
+      .describe("anything between two bounds, both included"),
+    object({ distribution: z.literal("exponential"), mean: positiveDuration, max }).describe("memoryless, by its mean"),
+    object({
+      distribution: z.literal("lognormal"),
+      median: positiveDuration,
+      sigma: z.number().positive().max(10).describe("standard deviation of the logarithm"),
+      max,
+    }).describe("log-normal, by its median"),
+    object({
+      distribution: z.literal("pareto"),
+      min: positiveDuration,
+      alpha: z.number().positive().max(100).describe("the smaller, the heavier the tail; at 1 and below there is no mean"),
+      max,
+    }).describe("a power law above its minimum"),
+  ],
+  { error: "must be one of fixed, uniform, exponential, lognormal, pareto" },
+);
+
+export type Distribution = z.output<typeof distributions>;
+
+const shorthand = z.union([z.string(), z.number()], { error: DISTRIBUTION_RULE }).transform((text, context): Distribution => {
+  const distribution = parseDistribution(String(text));
+  switch (distribution?.kind) {
+    case "fixed":
+      return { distribution: "fixed", value: distribution.ms };
+    case "uniform":
+      return { distribution: "uniform", min: distribution.minMs, max: distribution.maxMs };
+    case "lognormal":
+      return { distribution: "lognormal", median: distribution.medianMs, sigma: distribution.sigma };
+    case undefined:
+      context.addIssue({ code: "custom", message: DISTRIBUTION_RULE });
+      return z.NEVER;
+    default:
+      return distribution satisfies never;
+  }
+});
+
+const { $schema: _, ...distributionsSchema } = z.toJSONSchema(distributions, { io: "input" });
+
+/**
+ * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object that names its distribution; in milliseconds. No
+ * union of zod's, which would not say what is wrong with the one alternative that was meant.
+ */
+export const distribution = z
+  .unknown()
+  .transform((given, context): Distribution => {
+    const result = (typeof given === "object" && given !== null ? distributions : shorthand).safeParse(given);
+    if (result.success) return result.data;
+    for (const { path, message } of result.error.issues) context.addIssue({ code: "custom", path: [...path], message });
+    return z.NEVER;
+  })
+  .meta({
+    description: "how long: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its numbers",
+    anyOf: [{ type: "string" }, { type: "number" }, distributionsSchema],
+  });
+
+/** No draw is longer. */
+export function longest(distribution: Distribution): DurationMs {
+  return distribution.distribution === "fixed" ? distribution.value : (distribution.max ?? Number.POSITIVE_INFINITY);
+}
+
+/** Gives whole milliseconds, never negative. */
+export type Sampler = () => DurationMs;
+
+/** Draws from `source`, which gives integers in [0, 2^32), by inversion: one draw of the source a value, two for log-normal ones. */
+export function samplerOf(distribution: Distribution, source: () => number): Sampler {
+  switch (distribution.distribution) {
+    case "fixed": {
+      const { value } = distribution;
+      return () => value;
+    }
+    case "uniform": {
+      const { min, max } = distribution;
+      const width = max - min + 1;
+      return () => min + Math.floor((source() / 2 ** 32) * width);
+    }
+    case "exponential": {
+      const { mean, max = Number.MAX_SAFE_INTEGER } = distribution;
+      return () => Math.min(max, Math.round(mean * unitExponential(source)));
+    }
+    case "lognormal": {
+      const { median, sigma, max = Number.MAX_SAFE_INTEGER } = distribution;
+      return () => Math.min(max, Math.round(median * Math.exp(sigma * normal(source))));
+    }
+    case "pareto": {
+      const { min, alpha, max = Number.MAX_SAFE_INTEGER } = distribution;
+      return () => Math.min(max, Math.round(min * Math.exp(unitExponential(source) / alpha)));
+    }
+    default:
+      return distribution satisfies never;
+  }
+}
+
+/** A gap of a Poisson process of rate 1. Never 0 and never endless: the draw is taken from the middle of its 2^32nd. */
+export function unitExponential(source: () => number): number {
+  return -Math.log((source() + 0.5) / 2 ** 32);
+}

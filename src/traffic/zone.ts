@@ -1,0 +1,71 @@
+import { Temporal } from "temporal-polyfill";
+import { DAY, type DurationMs, type SimTime } from "../platform/time.ts";
+
+/** A span in which the zone's clocks stand off UTC by the same: from `start` up to, not including, `end`. */
+type Span = { readonly start: SimTime; readonly end: SimTime; readonly offset: DurationMs };
+
+/**
+ * The clocks of a time zone. Local time is what they show, in milliseconds, counted as if they stood in UTC. Between two changes of
+ * the clocks this is one addition.
+ */
+export class Zone {
+  readonly #name: string;
+  readonly #spans: Span[] = [];
+  #span: Span;
+
+  /** Throws where there is no such zone: ask `isTimeZone` first. */
+  constructor(name: string) {
+    this.#name = name;
+    this.#span = this.#load(0);
+  }
+
+  /** What the zone's clocks show at an instant. */
+  localOf(at: SimTime): number {
+    return at + this.offsetAt(at);
+  }
+
+  offsetAt(at: SimTime): DurationMs {
+    if (at < this.#span.start || at >= this.#span.end) {
+      this.#span = this.#spans.find(({ start, end }) => start <= at && at < end) ?? this.#load(at);
+    }
+    return this.#span.offset;
+  }
+
+  /**
+   * When the zone's clocks show this; where they show it twice, the first time. What they skip is as much later as they skip:
+   * half past two of a night without it is half past three.
+   */
+  instantOf(local: number): SimTime {
+    const before = this.offsetAt(local - DAY);
+    const after = this.offsetAt(local + DAY);
+    const first = local - before;
+    if (before === after || this.offsetAt(first) === before) return first;
+    return this.offsetAt(local - after) === after ? local - after : first;
+  }
+
+  /** The second time that the clocks show this; `undefined` where they show it once or never. */
+  repeatOf(local: number): SimTime | undefined {
+    const again = local - this.offsetAt(local + DAY);
+    return again > this.instantOf(local) && this.localOf(again) === local ? again : undefined;
+  }
+
+  #load(at: SimTime): Span {
+    const there = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(this.#name);
+    const offset = there.offsetNanoseconds / 1e6;
+    const end = there.getTimeZoneTransition("next")?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+    // The change at this very instant is the one that is asked for, so it is looked for from the next millisecond.
+    const start = there.add({ milliseconds: 1 }).getTimeZoneTransition("previous")?.epochMilliseconds ?? Number.NEGATIVE_INFINITY;
+    const span = { start, end, offset };
+    this.#spans.push(span);
+    return span;
+  }
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
