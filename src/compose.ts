@@ -1,12 +1,17 @@
 import { randomInt, randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createApi } from "./api/app.ts";
 import { coverage } from "./api/coverage.ts";
+import { PUBLIC_OPERATIONS } from "./api/public-operations.ts";
+import { pathOf } from "./api/request-note.ts";
 import { createControl } from "./control/app.ts";
 import { guard } from "./control/guard.ts";
-import { found, respondFailure, type WorldOf } from "./http/request.ts";
+import { ConnectionLost } from "./http/connection-lost.ts";
+import { failureFrom, found, requestIdOf, respondFailure, type WorldOf } from "./http/request.ts";
 import { findApiKeyByHash } from "./platform/api-key.ts";
 import type { DurationDistribution } from "./platform/distribution.ts";
 import type { LimitSettings, PlanName } from "./platform/plan.ts";
@@ -56,7 +61,11 @@ export class WorldMismatch extends Error {
 export type ServerOptions = WorldOptions & {
   readonly limits?: Partial<WorldsLimits>;
   readonly retention?: Retention;
+  /** So many requests are kept of each world; 0: none. */
+  readonly requestsLimit?: number | undefined;
 };
+
+const DEFAULT_REQUESTS_LIMIT = 10_000;
 
 const DEFAULT_LIMITS: WorldsLimits = { maxWorlds: 500, maxWorldBytes: 4 * 1024 ** 3 };
 
@@ -78,6 +87,7 @@ export async function openWorlds(shelf: Shelf, options: ServerOptions, onFailure
     shelf,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     retention: options.retention ?? {},
+    requestsLimit: options.requestsLimit ?? DEFAULT_REQUESTS_LIMIT,
     wall: Date.now,
     newId: randomUUID,
     firstClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
@@ -190,16 +200,20 @@ export type AppOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
+/** The ids of all operations of the public document, which faults may name. */
+export const OPERATION_IDS = PUBLIC_OPERATIONS.map(({ operationId }) => operationId);
+
 /** Everything that one server answers: the imitated API at /api/v2, ours at /_sim, and both again for every world at /w/<name>. */
 export function createApp(options: AppOptions): Hono {
-  const app = surfaces(options, "", () => found(options.worlds.world(DEFAULT_WORLD)));
+  const ofDefault: WorldOf = () => found(options.worlds.world(DEFAULT_WORLD));
+  const app = surfaces(options, "", ofDefault);
   // Made when the first one asks for it: most servers have one world.
   let others: Hono | undefined;
   app.all("/w/:world/*", (context) => {
     others ??= surfaces(options, "/w/:world", ({ req }) => found(options.worlds.world(req.param("world") ?? "")));
     return others.fetch(context.req.raw, context.env);
   });
-  app.all("*", unknownPath);
+  app.all("*", unknownPath(ofDefault));
   return app;
 }
 
@@ -207,12 +221,39 @@ function surfaces({ worlds, version, rateLimit, hosts, controlToken, onBug }: Ap
   const app = new Hono();
   app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
-  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, coverage, onBug }));
-  if (base !== "") app.all("*", unknownPath);
+  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, coverage, operationIds: OPERATION_IDS, onBug }));
+  if (base !== "") app.all("*", unknownPath(worldOf));
+  app.onError((error, context) => {
+    if (error instanceof ConnectionLost) return loseConnection(error, context);
+    return respondFailure(context, failureFrom(error, onBug));
+  });
   return app;
 }
 
-function unknownPath(context: Context): Response {
+/** Over a socket nobody gets an answer; without one, whoever has called learns it as a fetch tells it. */
+function loseConnection(error: ConnectionLost, { env }: Context): Response {
+  const socket = (env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
+  if (socket === undefined) throw error;
+  socket.destroy();
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** What matched no path is in the journal of requests too: it is what clients with a wrong base URL are looking for there. */
+function unknownPath(worldOf: WorldOf): (context: Context) => Promise<Response> {
+  return async (context) => {
+    const requestId = requestIdOf(context);
+    try {
+      const { method, url } = context.req;
+      const note = { requestId, method, path: pathOf(url), status: 404, code: "UNKNOWN_PATH" };
+      await worldOf(context).turn(({ noteRequest }) => noteRequest?.(note));
+    } catch {
+      // It is of no world, or of one that cannot be opened.
+    }
+    return respondUnknownPath(context, requestId);
+  };
+}
+
+function respondUnknownPath(context: Context, requestId: string): Response {
   const { path } = context.req;
   const [, base = ""] = /^(\/w\/[^/]+)(?=\/|$)/.exec(path) ?? [];
   const rest = path.slice(base.length);
@@ -220,5 +261,5 @@ function unknownPath(context: Context): Response {
     rest === "/" || rest === ""
       ? `the API is at ${base}/api/v2, the control API at ${base}/_sim`
       : `did you mean ${base}/api/v2${rest.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
-  return respondFailure(context, { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` });
+  return respondFailure(context, { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` }, requestId);
 }

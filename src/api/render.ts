@@ -10,6 +10,7 @@ import type { Compute } from "../platform/compute.ts";
 import { usedThisMonth } from "../platform/consumption.ts";
 import type { Database } from "../platform/database.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import { maintenanceSince } from "../platform/fault.ts";
 import { computeHost, poolerHost, proxyHost } from "../platform/hosts.ts";
 import { computesOnBranch } from "../platform/lookup.ts";
 import { type Operation, pendingStateOf } from "../platform/operation.ts";
@@ -24,6 +25,7 @@ import type { World } from "../platform/world.ts";
 // Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.
 
 const CREATION_SOURCE = "console"; // S
+const OPERATION_ERROR = "the operation failed and is not tried again"; // A
 const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
 const MB = 1024 ** 2;
 
@@ -120,8 +122,7 @@ function pendingOf(world: World, compute: Compute): EndpointState | undefined {
 }
 
 export function renderOperation(operation: Operation, now: SimTime) {
-  const { state } = operation;
-  const endedAt = state.status === "finished" ? state.finishedAt : state.status === "cancelled" ? state.cancelledAt : now;
+  const { state, failures } = operation;
   return present({
     id: operation.id,
     project_id: operation.projectId,
@@ -129,11 +130,26 @@ export function renderOperation(operation: Operation, now: SimTime) {
     endpoint_id: operation.endpointId,
     action: operation.action as public_.OperationAction,
     status: state.status as public_.OperationStatus,
-    failures_count: 0,
+    error: state.status === "failed" ? OPERATION_ERROR : undefined,
+    failures_count: failures?.count ?? 0,
+    retry_at: optionalTimestamp(failures?.retriedAt),
     created_at: timestamp(operation.createdAt),
     updated_at: timestamp(operation.updatedAt),
-    total_duration_ms: endedAt - operation.createdAt,
+    total_duration_ms: (endOf(state) ?? now) - operation.createdAt,
   }) satisfies Optional<public_.Operation>;
+}
+
+function endOf(state: Operation["state"]): SimTime | undefined {
+  switch (state.status) {
+    case "finished":
+      return state.finishedAt;
+    case "failed":
+      return state.failedAt;
+    case "cancelled":
+      return state.cancelledAt;
+    default:
+      return undefined;
+  }
 }
 
 /** The operations that a call scheduled, as they stood when it returned. */
@@ -205,6 +221,8 @@ function projectFields(world: World, project: Project, now: SimTime) {
     created_at: timestamp(project.createdAt),
     updated_at: timestamp(project.updatedAt),
     synthetic_storage_size: 0,
+    // S: "when project update begins"; A: while it is in maintenance, when that began.
+    maintenance_scheduled_for: optionalTimestamp(maintenanceSince(world, project.id, now)),
     quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
     owner_id: project.accountId,
     compute_last_active_at: optionalTimestamp(lastActiveAt),

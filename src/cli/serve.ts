@@ -42,6 +42,7 @@ export type ServeOptions = {
   keepBackups: number;
   keepHistory?: number;
   keepOperations?: number;
+  requestsLimit: number;
   maxWorlds: number;
   maxWorldSize: number;
   logLevel: string;
@@ -97,6 +98,11 @@ export function serveCommand(): Command {
       option("--keep-operations <duration>", "forget finished operations that are older; or forever")
         .argParser(retention)
         .default(180 * DAY, "180d"),
+    )
+    .addOption(
+      option("--requests-limit <n>", "so many requests are kept in the journal of requests; 0: none")
+        .argParser(integer(0, MAX_LIMIT))
+        .default(10_000),
     )
     .addOption(option("--max-worlds <n>", "so many worlds at most").argParser(integer(1, 100_000)).default(500))
     .addOption(

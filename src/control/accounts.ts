@@ -48,6 +48,17 @@ export function accountRoutes(options: ControlOptions): Hono {
     ),
   );
 
+  app.patch(
+    "/accounts/:account_id",
+    handler(options, { body: z.strictObject({ plan: z.enum(["paid", "free"]) }) }, ({ world, params, body }) =>
+      turnOf(world, (turn) => {
+        const accountId = accountOf(turn, params["account_id"]).id;
+        found(turn.execute({ type: "ChangePlan", accountId, plan: body.plan }));
+        return { account: record(turn.world.accounts.get(accountId)) };
+      }),
+    ),
+  );
+
   app.get(
     "/api_keys",
     handler(options, { query: z.object({ account_id: accountId.optional() }) }, ({ world, query }) =>

@@ -9,11 +9,13 @@ import { type HistoryFacts, StoreUnavailable, type WorldHandle } from "../worlds
 import { accountRoutes } from "./accounts.ts";
 import { activityRoutes } from "./activity.ts";
 import { clockRoutes } from "./clock.ts";
+import { faultRoutes } from "./faults.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
 import { historyRoutes } from "./history.ts";
 import { renderMetrics } from "./metrics.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { instant, record } from "./records.ts";
+import { requestRoutes } from "./requests.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
 import { waitBody, waitUntil } from "./wait.ts";
@@ -72,6 +74,8 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", historyRoutes(options));
   app.route("/", snapshotRoutes(options));
   app.route("/", worldRoutes(options));
+  app.route("/", faultRoutes(options));
+  app.route("/", requestRoutes(options));
 
   app.get(
     "/events",

@@ -13,7 +13,7 @@ import { instant, record } from "./records.ts";
 
 /** A statement about a world, and the events that prove it. */
 type Reason = {
-  readonly about: "state" | "pending" | "wake" | "suspend" | "changes";
+  readonly about: "state" | "pending" | "wake" | "suspend" | "changes" | "fault";
   readonly text: string;
   readonly proof: readonly RecordedEvent[];
 };
@@ -56,10 +56,42 @@ export function explainOperation(look: Look, operationId: string) {
       text: `${name(operation)} was scheduled at ${instant(operation.createdAt)}, ${askedBy(operation, activity)}`,
       proof: [...some(cause), ...some(scheduled)],
     },
+    ...explainFaults(operation, events),
     explainCourse(look, operation, events),
   ];
   const { action, projectId, state } = operation;
   return { operation_id: operationId, project_id: projectId, action, status: state.status, ...render(look, reasons) };
+}
+
+/** What faults have made of an operation; each hit stands in history. */
+function explainFaults({ id, failures }: Operation, events: readonly RecordedEvent[]): Reason[] {
+  const hits = events.filter((event): event is EventOf<"FaultHit"> => event.type === "FaultHit" && isAbout(event, id));
+  return hits.map((hit) => {
+    const text = `${describeHit(hit)}${hit.outcome.kind === "operation_fails" && failures !== undefined ? `; so far ${failures.count}` : ""}`;
+    return { about: "fault", text, proof: [hit, ...events.filter(({ type }) => type === "OperationRetried")] };
+  });
+}
+
+function isAbout({ target }: EventOf<"FaultHit">, operationId: string): boolean {
+  return target.kind === "operation" && target.operationId === operationId;
+}
+
+function describeHit({ fault, outcome }: EventOf<"FaultHit">): string {
+  switch (outcome.kind) {
+    case "operation_fails": {
+      const end = outcome.ends === "failed" ? "and is not tried again" : "and then finishes";
+      return `by the fault "${fault}" it fails ${outcome.times === 1 ? "once" : `${outcome.times} times`} ${end}`;
+    }
+    case "start_slower": {
+      const longer = [
+        ...(outcome.factor === 1 ? [] : [`${outcome.factor} times as long`]),
+        ...(outcome.byMs === 0 ? [] : [`${outcome.byMs} ms longer`]),
+      ];
+      return `by the fault "${fault}" it takes ${longer.join(" and ") || "no longer"}`;
+    }
+    default:
+      return `it met the fault "${fault}"`;
+  }
 }
 
 function explainCourse(look: Look, operation: Operation, events: readonly RecordedEvent[]): Reason {
@@ -82,6 +114,12 @@ function explainCourse(look: Look, operation: Operation, events: readonly Record
         ],
       };
     }
+    case "failed":
+      return {
+        about: "state",
+        text: `${waited(state.startedAt)}ran from ${instant(state.startedAt)} and failed for good at ${instant(state.failedAt)}`,
+        proof: some(newest(events, "OperationFailed")),
+      };
     case "cancelled":
       return {
         about: "state",
@@ -190,10 +228,13 @@ function explainPending(look: Look, compute: Compute): Reason[] {
 function explainUnfinished(look: Look, operation: Operation): Reason {
   const about = "pending";
   const proof = look.eventsAbout(operation.id, 2);
+  const { failures } = operation;
+  const faulty =
+    failures === undefined ? "" : `, by the fault "${failures.fault}" having failed ${failures.count} times of ${failures.times}`;
   if (operation.state.status === "running") {
     return {
       about,
-      text: `${name(operation)} runs until ${instant(operation.state.dueAt)}`,
+      text: `${name(operation)} runs until ${instant(operation.state.dueAt)}${faulty}`,
       proof,
     };
   }

@@ -10,6 +10,8 @@ export type ControlOptions = {
   readonly version: string;
   /** What becomes of every operation of the public document. */
   readonly coverage: () => unknown;
+  /** All of them. */
+  readonly operationIds: readonly string[];
   readonly onBug: (error: unknown) => void;
 };
 

@@ -22,3 +22,20 @@ export function record(value: unknown, property = ""): unknown {
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
+
+/** What `record` showed, as it was. */
+export function fromRecord(value: unknown, property = ""): unknown {
+  if (typeof value === "string" && INSTANT.test(property)) return Date.parse(value);
+  if (Array.isArray(value)) return value.map((item) => fromRecord(item));
+  if (typeof value !== "object" || value === null || FREE.has(property)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const name = camelCase(key);
+      return [name, fromRecord(inner, name)];
+    }),
+  );
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

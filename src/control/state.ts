@@ -29,6 +29,7 @@ export function renderState(world: World) {
       .map((row) => record(row)),
     branch_snapshots: rows(world.branchSnapshots),
     records: rows(world.records),
+    faults: rows(world.faults),
   };
 }
 

@@ -71,6 +71,7 @@ const STATUS_OF = {
   SNAPSHOT_EXISTS: 409,
   POINT_NOT_REACHED: 422,
   HISTORY_FORGOTTEN: 422,
+  FAULT_NOT_FOUND: 404,
   NOT_DUE: 422,
   INSTANT_IN_THE_PAST: 400,
 } as const satisfies Record<RefusalCode, number>;
@@ -119,6 +120,6 @@ export function notImitated(message: string): Failure {
 }
 
 /** S: the body of every error. */
-export function errorBody(requestId: string, { code, message }: Pick<Failure, "code" | "message">): string {
+export function errorBody(requestId: string, { code, message }: { readonly code: string; readonly message: string }): string {
   return JSON.stringify({ request_id: requestId, code, message });
 }

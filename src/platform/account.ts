@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawUuid } from "./ids.ts";
-import { type LimitSettings, PLANS, type Plan, type PlanName } from "./plan.ts";
+import { type LimitSettings, PLANS, type Plan, type PlanName, refuseByPlan } from "./plan.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import type { SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
@@ -40,6 +40,25 @@ export function decideCreateAccount(world: World, command: CreateAccount, { now,
     createdAt: now,
   };
   return accept([{ type: "AccountCreated", at: now, account }]);
+}
+
+/** The console's part. A: what the new plan does not offer must be given up first, so that no world is beyond its plan. */
+export type ChangePlan = { readonly type: "ChangePlan"; readonly accountId: string; readonly plan: PlanName };
+
+export function decideChangePlan(world: World, { accountId, plan: name }: ChangePlan, { now }: Context): Result<Event[]> {
+  const account = findAccount(world, accountId);
+  if (!account.ok) return account;
+  if (account.value.plan === name) return accept([]);
+  const plan = PLANS[name];
+  for (const { id: projectId } of world.projects.values()) {
+    if (world.projects.get(projectId)?.accountId !== accountId) continue;
+    for (const { id, type, range } of world.computes.by("project", projectId).values()) {
+      const isOtherSize = plan.onlySizeCu !== undefined && (range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu);
+      if (isOtherSize) return refuseByPlan(plan, `the size of ${id}, ${range.minCu} to ${range.maxCu} CU,`);
+      if (type === "read_only" && !plan.readReplicas) return refuseByPlan(plan, `the read replica ${id}`);
+    }
+  }
+  return accept([{ type: "AccountPlanChanged", at: now, accountId, plan: name }]);
 }
 
 export function findAccount(world: World, accountId: string): Result<Account> {

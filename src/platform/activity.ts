@@ -1,7 +1,7 @@
 import { resize } from "./autoscaling.ts";
 import type { BlockCounts } from "./cache.ts";
 import { type Compute, refuseDisabled } from "./compute.ts";
-import { serve } from "./compute-life.ts";
+import { lifeOf, lived, serve } from "./compute-life.ts";
 import { admitConnection, busyUntil, type Connection, closeConnection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDatabase } from "./database.ts";
@@ -72,27 +72,34 @@ export function decideActivity(world: World, { activity, scheduled }: RecordActi
   const admitted = admit(world, compute, activity, context);
   if (!admitted.ok) return admitted;
   const { opened } = admitted.value;
-  const recorded = (waitedMs: DurationMs): Event => ({
-    type: "ActivityRecorded",
-    at: now,
-    activity,
-    waitedMs,
-    ...(opened === undefined ? {} : { opened }),
-    ...(scheduled === undefined ? {} : { scheduled }),
-  });
-  if (activity.kind === "disconnect") return accept([recorded(0)]);
+  if (activity.kind === "disconnect") return accept([recorded(now, activity, 0, opened, scheduled)]);
   const { phase } = compute;
   if (phase.state === "active" && !phase.suspending) {
-    if (activity.load === undefined) return accept([recorded(0)]);
+    const served = recorded(now, activity, 0, opened, scheduled);
+    if (activity.load === undefined) return accept([served]);
     const after = serve(world, compute, phase, asWaiting(activity), false, now).phase;
-    return accept([recorded(0), ...(after.state === "active" ? resize(compute, phase, after.readings, context) : [])]);
+    return accept([served, ...(after.state === "active" ? resize(compute, phase, after.readings, context) : [])]);
   }
   const stopped = refuseOverQuota(world, compute.projectId, now);
   if (stopped !== undefined) return { ok: false, refusal: stopped };
   const start = wake(world, compute, context);
-  const scheduledOperations = start.flatMap((event) => (event.type === "OperationScheduled" ? [event.operation] : []));
-  const operations = [...unfinishedOperations(world, compute.projectId), ...scheduledOperations];
-  return accept([...start, recorded(expectedReady(operations, compute.id, now) - now)]);
+  const operations = unfinishedOperations(world, compute.projectId);
+  for (const event of start) if (event.type === "OperationScheduled") operations.push(event.operation);
+  start.push(recorded(now, activity, expectedReady(operations, compute.id, now) - now, opened, scheduled));
+  return accept(start);
+}
+
+function recorded(
+  at: SimTime,
+  activity: Activity,
+  waitedMs: DurationMs,
+  opened: string | undefined,
+  scheduled: number | undefined,
+): ActivityRecorded {
+  const event: { -readonly [Key in keyof ActivityRecorded]: ActivityRecorded[Key] } = { type: "ActivityRecorded", at, activity, waitedMs };
+  if (opened !== undefined) event.opened = opened;
+  if (scheduled !== undefined) event.scheduled = scheduled;
+  return event;
 }
 
 export function decideScheduleActivity(world: World, { activity, at }: ScheduleActivity, { now }: Context): Result<Event[]> {
@@ -144,7 +151,8 @@ function evolveRecorded(world: World, { at, activity, opened }: ActivityRecorded
     world.computes.set(serve(world, compute, phase, asWaiting(activity), begins, at));
     return;
   }
-  world.computes.set({ ...compute, waiting: addWaiting(compute.waiting, activity), lastActiveAt: Math.max(compute.lastActiveAt ?? 0, at) });
+  const lastActiveAt = Math.max(compute.lastActiveAt ?? 0, at);
+  world.computes.set(lived(compute, { ...lifeOf(compute), waiting: addWaiting(compute.waiting, activity), lastActiveAt }));
 }
 
 /** The compute, if clients can still reach it: they know no account, but what is being removed is gone for them, too. */
@@ -229,18 +237,18 @@ function connectionFor(compute: Compute, activity: Activity, id: string, waiting
   const { database } = activity;
   const lastsMs = activity.connectionId === undefined ? activity.durationMs : undefined;
   const busyMs = asWaiting(activity).longestMs;
-  const ends = waiting
-    ? { busyMs, ...(lastsMs === undefined ? {} : { lastsMs }) }
-    : { busyUntil: at + busyMs, ...(lastsMs === undefined ? {} : { until: at + lastsMs }) };
-  return {
+  const connection: { -readonly [Key in keyof Connection]: Connection[Key] } = {
     endpointId: compute.id,
     id,
     pooled: activity.pooled ?? false,
-    ...(database === undefined ? {} : { database }),
     inTransaction: isOpenEnded(activity),
     waiting,
-    ...ends,
   };
+  if (waiting) connection.busyMs = busyMs;
+  else connection.busyUntil = at + busyMs;
+  if (lastsMs !== undefined) connection[waiting ? "lastsMs" : "until"] = waiting ? lastsMs : at + lastsMs;
+  if (database !== undefined) connection.database = database;
+  return connection;
 }
 
 /** The end of an open transaction is the end of an activity; a query that still ran ends with its connection. */

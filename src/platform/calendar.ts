@@ -1,4 +1,4 @@
-import { DAY, type DurationMs, HOUR, type SimTime } from "./time.ts";
+import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "./time.ts";
 
 /** An instant as a calendar of UTC names it. Whole numbers only: nothing here asks the wall's calendar. */
 export type Civil = {
@@ -20,6 +20,15 @@ export function civil(at: SimTime): Civil {
 /** The instant of a date's hour. Months and days beyond their range run on, so that `month + 1` needs no care. */
 export function instantOf(year: number, month: number, day = 1, hour = 0): SimTime {
   return daysTo(year, month, day) * DAY + hour * HOUR;
+}
+
+/** ISO 8601 with milliseconds, in UTC. */
+export function isoInstant(at: SimTime): string {
+  const { year, month, day } = civil(at);
+  const ms = at - dayStart(at);
+  const digits = (value: number, length: number) => String(Math.floor(value)).padStart(length, "0");
+  const time = [ms / HOUR, (ms % HOUR) / MINUTE, (ms % MINUTE) / SECOND].map((value) => digits(value, 2)).join(":");
+  return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}T${time}.${digits(ms % SECOND, 3)}Z`;
 }
 
 export function hourStart(at: SimTime): SimTime {

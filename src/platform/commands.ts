@@ -1,4 +1,4 @@
-import type { CreateAccount } from "./account.ts";
+import type { ChangePlan, CreateAccount } from "./account.ts";
 import type { RecordActivity, ScheduleActivity } from "./activity.ts";
 import type { CreateApiKey, RevokeApiKey } from "./api-key.ts";
 import type { CreateBranch, DeleteBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
@@ -13,6 +13,8 @@ import type {
 } from "./branch-snapshot.ts";
 import type { CreateCompute, DeleteCompute, RestartCompute, StartCompute, SuspendCompute, UpdateCompute } from "./compute.ts";
 import type { CreateDatabase, DeleteDatabase, UpdateDatabase } from "./database.ts";
+import type { RemoveFault, SetFaults } from "./fault.ts";
+import type { MeetFaults } from "./fault-hit.ts";
 import type { AddJwks, DeleteJwks } from "./jwks.ts";
 import type { AcceptInvitation, ChangeMemberRole, InviteMembers, RemoveMember } from "./organization.ts";
 import type { GrantPermission, RevokePermission } from "./permission.ts";
@@ -37,6 +39,7 @@ export type Command =
   | ConfigureWorld
   | ResetWorld
   | CreateAccount
+  | ChangePlan
   | CreateApiKey
   | RevokeApiKey
   | CreateProject
@@ -85,7 +88,10 @@ export type Command =
   | SuspendCompute
   | RestartCompute
   | RecordActivity
-  | ScheduleActivity;
+  | ScheduleActivity
+  | SetFaults
+  | RemoveFault
+  | MeetFaults;
 
 /** What falls due by itself. */
 export type DueWork =

@@ -18,7 +18,9 @@ export type ComputeEvent = Extract<
       | "ComputeActivated"
       | "ComputeSuspending"
       | "ComputeSuspended"
-      | "ComputeResized";
+      | "ComputeResized"
+      | "ComputeStartFailed"
+      | "ComputeSuspendFailed";
   }
 >;
 
@@ -44,21 +46,42 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
       world.computes.delete(compute.id);
       return;
     case "ComputeActivated":
+      // It is active still where its suspend has failed.
+      meter(world, compute, at);
       world.computes.set(activate(world, compute, event.release, at));
       return;
     case "ComputeSuspending":
       if (compute.phase.state !== "active") return;
       dropConnections(world, compute.id);
-      world.computes.set({ ...cutOff(compute, at), phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] } });
+      world.computes.set(
+        lived(compute, {
+          ...lifeOf(compute),
+          phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] },
+          lastActiveAt: cutOff(compute, at),
+        }),
+      );
       return;
     case "ComputeSuspended":
       meter(world, compute, at);
       dropConnections(world, compute.id);
       // What came during the suspend waits on, and its arrival stays the last activity.
-      world.computes.set({ ...cutOff(compute, at), phase: { state: "idle" }, suspendedAt: at, updatedAt: at });
+      world.computes.set(
+        lived(compute, { ...lifeOf(compute), phase: IDLE, lastActiveAt: cutOff(compute, at), suspendedAt: at, updatedAt: at }),
+      );
       return;
     case "ComputeResized":
       world.computes.set(resized(world, compute, event.sizeCu, at));
+      return;
+    case "ComputeStartFailed": {
+      meter(world, compute, at);
+      for (const key of [...world.connections.by("endpoint", compute.id).keys()]) world.connections.delete(key);
+      const lastActiveAt = cutOff(compute, at);
+      world.computes.set(lived(compute, { ...lifeOf(compute), phase: IDLE, waiting: undefined, lastActiveAt, updatedAt: at }));
+      return;
+    }
+    case "ComputeSuspendFailed":
+      if (compute.phase.state === "active")
+        world.computes.set({ ...compute, phase: { ...compute.phase, suspending: false }, updatedAt: at });
       return;
     default:
       event satisfies never;
@@ -67,32 +90,28 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
 
 /** R: cache statistics start at zero; the compute takes the newest release; what waited is served from now on. */
 function activate(world: World, compute: Compute, release: number, at: SimTime): Compute {
-  const { waiting, ...rest } = compute;
+  const { waiting } = compute;
   const profile = profileOf(world);
   const readings = waiting?.load === undefined ? [] : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
   const { range } = compute;
   const sizeCu = goalSize(profile, range, readings, at);
   const cache = waiting === undefined ? EMPTY_CACHE : countBlocks(EMPTY_CACHE, waiting.blocks, cacheCapacity(profile, sizeCu));
   const openTransactions = admitWaiting(world, compute.id, at);
-  return {
-    ...rest,
-    phase: {
-      state: "active",
-      startedAt: at,
-      range,
-      sizeCu,
-      meteredAt: at,
-      release,
-      openTransactions,
-      queries: waiting?.queries ?? 0,
-      readings,
-      cache,
-      suspending: false,
-    },
-    ...(waiting === undefined ? {} : { lastActiveAt: at + waiting.longestMs }),
+  const phase: ActivePhase = {
+    state: "active",
     startedAt: at,
-    updatedAt: at,
+    range,
+    sizeCu,
+    meteredAt: at,
+    release,
+    openTransactions,
+    queries: waiting?.queries ?? 0,
+    readings,
+    cache,
+    suspending: false,
   };
+  const lastActiveAt = waiting === undefined ? compute.lastActiveAt : at + waiting.longestMs;
+  return lived(compute, { phase, waiting: undefined, lastActiveAt, startedAt: at, suspendedAt: compute.suspendedAt, updatedAt: at });
 }
 
 function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): Compute {
@@ -110,25 +129,71 @@ export function serve(world: World, compute: Compute, phase: ActivePhase, activi
   const profile = profileOf(world);
   const { blocks, load, queries } = activity;
   const counts = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
-  return {
-    ...compute,
-    phase: {
-      ...phase,
-      openTransactions: phase.openTransactions + (transaction ? 1 : 0),
-      queries: phase.queries + queries,
-      readings: load === undefined ? phase.readings : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
-      cache: counts ? countBlocks(phase.cache, blocks, cacheCapacity(profile, phase.sizeCu)) : phase.cache,
-    },
-    lastActiveAt: Math.max(compute.lastActiveAt ?? 0, until),
+  const { startedAt, range, sizeCu, meteredAt, release, suspending } = phase;
+  const after: ActivePhase = {
+    state: "active",
+    startedAt,
+    range,
+    sizeCu,
+    meteredAt,
+    release,
+    openTransactions: phase.openTransactions + (transaction ? 1 : 0),
+    queries: phase.queries + queries,
+    readings: load === undefined ? phase.readings : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
+    cache: counts ? countBlocks(phase.cache, blocks, cacheCapacity(profile, sizeCu)) : phase.cache,
+    suspending,
   };
+  return lived(compute, { ...lifeOf(compute), phase: after, lastActiveAt: Math.max(compute.lastActiveAt ?? 0, until) });
 }
 
-/** What was still running when the connections closed ended then. */
-function cutOff(compute: Compute, at: SimTime): Compute {
-  if (compute.lastActiveAt === undefined) return compute;
-  const { phase } = compute;
+const IDLE = { state: "idle" } as const;
+
+/** What the life of a compute changes, while what it was made as stays; all of it, so that nothing new is forgotten here. */
+type Life = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {
+  readonly [Key in Exclude<OptionalKey<Compute>, "name">]: Compute[Key] | undefined;
+};
+type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
+
+/**
+ * The row that comes after. Written out: of all rows these are replaced most often, and a spread of rows that have come about in
+ * different ways costs ten times as much.
+ */
+export function lived(compute: Compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Life): Compute {
+  const row: { -readonly [Key in keyof Compute]: Compute[Key] } = {
+    id: compute.id,
+    number: compute.number,
+    projectId: compute.projectId,
+    branchId: compute.branchId,
+    regionId: compute.regionId,
+    type: compute.type,
+    range: compute.range,
+    suspendTimeoutSeconds: compute.suspendTimeoutSeconds,
+    settings: compute.settings,
+    poolerEnabled: compute.poolerEnabled,
+    passwordlessAccess: compute.passwordlessAccess,
+    disabled: compute.disabled,
+    provisioner: compute.provisioner,
+    phase,
+    createdAt: compute.createdAt,
+    updatedAt,
+  };
+  if (compute.name !== undefined) row.name = compute.name;
+  if (startedAt !== undefined) row.startedAt = startedAt;
+  if (suspendedAt !== undefined) row.suspendedAt = suspendedAt;
+  if (lastActiveAt !== undefined) row.lastActiveAt = lastActiveAt;
+  if (waiting !== undefined) row.waiting = waiting;
+  return row;
+}
+
+export function lifeOf({ phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Compute): Life {
+  return { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt };
+}
+
+/** What was still running when the connections closed ended then: so the last activity did. */
+function cutOff({ phase, lastActiveAt }: Compute, at: SimTime): SimTime | undefined {
+  if (lastActiveAt === undefined) return undefined;
   const running = phase.state === "active" && phase.openTransactions > 0;
-  return { ...compute, lastActiveAt: running ? at : Math.min(compute.lastActiveAt, at) };
+  return running ? at : Math.min(lastActiveAt, at);
 }
 
 function metered(compute: Compute, at: SimTime): Compute["phase"] {

@@ -62,9 +62,9 @@ export function findConnection(world: World, endpointId: string, id: string, now
 }
 
 export function openConnection(world: World, connection: Connection, now: SimTime): void {
-  const others = world.connections.by("endpoint", connection.endpointId);
+  const { size } = world.connections.by("endpoint", connection.endpointId);
   // Closed ones are swept when the number reaches a power of two: often enough to stay small, seldom enough to cost nothing.
-  if (others.size >= 8 && (others.size & (others.size - 1)) === 0) sweep(world, connection.endpointId, now);
+  if (size >= 8 && (size & (size - 1)) === 0) sweep(world, connection.endpointId, now);
   world.connections.set(connection);
 }
 
@@ -85,13 +85,14 @@ export function admitWaiting(world: World, endpointId: string, at: SimTime): num
   for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
     if (!connection.waiting) continue;
     if (connection.inTransaction) transactions += 1;
-    const { lastsMs, busyMs, ...rest } = connection;
-    world.connections.set({
-      ...rest,
-      waiting: false,
-      ...(lastsMs === undefined ? {} : { until: at + lastsMs }),
-      ...(busyMs === undefined ? {} : { busyUntil: at + busyMs }),
-    });
+    const { id, pooled, database, inTransaction, lastsMs, busyMs } = connection;
+    const admitted: { -readonly [Key in keyof Connection]: Connection[Key] } = { endpointId, id, pooled, inTransaction, waiting: false };
+    const busyUntil = busyMs === undefined ? connection.busyUntil : at + busyMs;
+    const until = lastsMs === undefined ? connection.until : at + lastsMs;
+    if (busyUntil !== undefined) admitted.busyUntil = busyUntil;
+    if (until !== undefined) admitted.until = until;
+    if (database !== undefined) admitted.database = database;
+    world.connections.set(admitted);
   }
   return transactions;
 }

@@ -1,4 +1,4 @@
-import { decideCreateAccount } from "./account.ts";
+import { decideChangePlan, decideCreateAccount } from "./account.ts";
 import { decideActivity, decideArrival, decideScheduleActivity } from "./activity.ts";
 import { decideCreateApiKey, decideRevokeApiKey } from "./api-key.ts";
 import { decideRescale } from "./autoscaling.ts";
@@ -27,6 +27,8 @@ import {
 import type { Context } from "./context.ts";
 import { decideCreateDatabase, decideDeleteDatabase, decideUpdateDatabase } from "./database.ts";
 import type { Event } from "./events.ts";
+import { decideRemoveFault, decideSetFaults } from "./fault.ts";
+import { meetFaults } from "./fault-hit.ts";
 import { decideAddJwks, decideDeleteJwks } from "./jwks.ts";
 import { decideFinishOperation } from "./operation-end.ts";
 import { decideAcceptInvitation, decideChangeMemberRole, decideInviteMembers, decideRemoveMember } from "./organization.ts";
@@ -54,6 +56,8 @@ export function decide(world: World, command: Command, context: Context): Result
       return accept([{ type: "WorldReset", at }]);
     case "CreateAccount":
       return decideCreateAccount(world, command, context);
+    case "ChangePlan":
+      return decideChangePlan(world, command, context);
     case "CreateApiKey":
       return decideCreateApiKey(world, command, context);
     case "RevokeApiKey":
@@ -152,6 +156,12 @@ export function decide(world: World, command: Command, context: Context): Result
       return decideActivity(world, command, context);
     case "ScheduleActivity":
       return decideScheduleActivity(world, command, context);
+    case "SetFaults":
+      return accept(decideSetFaults(world, command, context));
+    case "RemoveFault":
+      return decideRemoveFault(world, command, context);
+    case "MeetFaults":
+      return accept([...meetFaults(world, command.target, context).events]);
     default:
       return command satisfies never;
   }

@@ -39,3 +39,17 @@ export function parseDistribution(text: string): DurationDistribution | undefine
   const sigma = Number(second);
   return sigma > 0 && sigma <= WIDEST_SIGMA ? { kind: "lognormal", medianMs: ms, sigma, maxMs: LONGEST_MS } : undefined;
 }
+
+/** The text that `parseDistribution` takes for this one. */
+export function distributionText(distribution: DurationDistribution): string {
+  switch (distribution.kind) {
+    case "fixed":
+      return `${distribution.ms}ms`;
+    case "uniform":
+      return `${distribution.minMs}ms..${distribution.maxMs}ms`;
+    case "lognormal":
+      return `${distribution.medianMs}ms~${distribution.sigma}`;
+    default:
+      return distribution satisfies never;
+  }
+}

@@ -7,7 +7,10 @@ import type { BranchContent } from "./branch-content.ts";
 import type { BranchSnapshot } from "./branch-snapshot.ts";
 import type { Compute, ComputeChanges } from "./compute.ts";
 import type { Database, DatabaseChanges } from "./database.ts";
+import type { FaultDefinition, FaultTarget, RateWindow } from "./fault.ts";
+import type { FaultOutcome } from "./fault-hit.ts";
 import type { Operation } from "./operation.ts";
+import type { PlanName } from "./plan.ts";
 import type { Project, ProjectChanges } from "./project.ts";
 import type { InertRecord } from "./record.ts";
 import type { Role } from "./role.ts";
@@ -29,6 +32,7 @@ export type Event =
     })
   | (At & { readonly type: "WorldReset" })
   | (At & { readonly type: "AccountCreated"; readonly account: Account })
+  | (At & { readonly type: "AccountPlanChanged"; readonly accountId: string; readonly plan: PlanName })
   | (At & { readonly type: "ApiKeyCreated"; readonly apiKey: ApiKey })
   | (At & { readonly type: "ApiKeyRevoked"; readonly keyId: number })
   | (At & { readonly type: "ProjectCreated"; readonly project: Project })
@@ -74,13 +78,24 @@ export type Event =
   | (OfEndpoint & { readonly type: "ComputeSuspending" })
   | (OfEndpoint & { readonly type: "ComputeSuspended"; readonly cause: Operation["cause"] })
   | (OfEndpoint & { readonly type: "ComputeResized"; readonly sizeCu: number })
+  | (OfEndpoint & { readonly type: "ComputeStartFailed" })
+  | (OfEndpoint & { readonly type: "ComputeSuspendFailed" })
   | (At & { readonly type: "OperationScheduled"; readonly operation: Operation })
   | (At & { readonly type: "OperationStarted"; readonly operationId: string; readonly dueAt: SimTime })
   | (At & { readonly type: "OperationFinished"; readonly operationId: string })
+  | (At & { readonly type: "OperationRetried"; readonly operationId: string; readonly dueAt: SimTime })
+  | (At & { readonly type: "OperationFailed"; readonly operationId: string })
   | (At & { readonly type: "OperationCancelled"; readonly operationId: string })
   | (At & { readonly type: "ActivityScheduled"; readonly scheduled: ScheduledActivity })
   | ActivityRecorded
-  | (OfEndpoint & { readonly type: "ActivityDropped"; readonly scheduled: number; readonly reason: string });
+  | (OfEndpoint & { readonly type: "ActivityDropped"; readonly scheduled: number; readonly reason: string })
+  | (At & { readonly type: "FaultSet"; readonly definition: FaultDefinition })
+  | (At & { readonly type: "FaultRemoved"; readonly fault: string })
+  | (MetFault & { readonly type: "FaultMatched"; readonly rate?: RateWindow })
+  | (MetFault & { readonly type: "FaultHit"; readonly outcome: FaultOutcome });
+
+/** The so-manieth meeting of a fault with what it applies to, and what was drawn for it. */
+type MetFault = At & { readonly fault: string; readonly number: number; readonly target: FaultTarget; readonly drawn?: number };
 
 /**
  * An event with its place in history. `decision` is the sequence number of the first event of the decision that it came from: a

@@ -4,6 +4,7 @@ import { evolveSnapshot } from "./branch-snapshot.ts";
 import { evolveCompute } from "./compute-life.ts";
 import { evolveDatabase } from "./database.ts";
 import type { RecordedEvent } from "./events.ts";
+import { evolveFault } from "./fault.ts";
 import { evolveOperation } from "./operation.ts";
 import { evolveProject } from "./project.ts";
 import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./record-life.ts";
@@ -28,6 +29,12 @@ export function evolve(world: World, event: RecordedEvent): void {
       world.numbers.account = event.account.number;
       world.accounts.set(event.account);
       return;
+    case "AccountPlanChanged": {
+      const account = world.accounts.get(event.accountId);
+      if (account === undefined) throw new Error(`AccountPlanChanged: there is no account ${event.accountId}`);
+      world.accounts.set({ ...account, plan: event.plan });
+      return;
+    }
     case "ApiKeyCreated":
       world.numbers.apiKey = event.apiKey.id;
       world.apiKeys.set(event.apiKey);
@@ -88,11 +95,15 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "ComputeSuspending":
     case "ComputeSuspended":
     case "ComputeResized":
+    case "ComputeStartFailed":
+    case "ComputeSuspendFailed":
       evolveCompute(world, event);
       return;
     case "OperationScheduled":
     case "OperationStarted":
     case "OperationFinished":
+    case "OperationRetried":
+    case "OperationFailed":
     case "OperationCancelled":
       evolveOperation(world, event);
       return;
@@ -100,6 +111,12 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "ActivityRecorded":
     case "ActivityDropped":
       evolveActivity(world, event);
+      return;
+    case "FaultSet":
+    case "FaultRemoved":
+    case "FaultMatched":
+    case "FaultHit":
+      evolveFault(world, event, event.seq);
       return;
     default:
       event satisfies never;
@@ -124,6 +141,7 @@ function reset(world: World): void {
     world.usage,
     world.hourlyUsage,
     world.branchSnapshots,
+    world.faults,
   ]) {
     table.empty();
   }

@@ -32,6 +32,10 @@ export function uuidOf(text: string): string {
   return uuidFrom(a, b, c, d);
 }
 
+export function drawOperationId(chance: Chance, number: number): string {
+  return drawUuid(chance, "operation-id", number);
+}
+
 function uuidFrom(a: number, b: number, c: number, d: number): string {
   const version = (b & 0xffff_0fff) | 0x4000;
   const variant = (c & 0x3fff_ffff) | 0x8000_0000;

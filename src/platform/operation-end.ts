@@ -1,23 +1,50 @@
 import type { Branch } from "./branch.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
-import { type Operation, scheduleOperations, startFreed, unfinishedOperations } from "./operation.ts";
+import { type Operation, retriesLeft, scheduleOperations, startFreed, unfinishedOperations } from "./operation.ts";
 import type { Project } from "./project.ts";
 import { refuseOverQuota } from "./quota.ts";
 import { releaseAt } from "./release.ts";
 import { removeBranch, removeProject } from "./removal.ts";
+import type { SimTime } from "./time.ts";
 import type { World } from "./world.ts";
 
 /** An operation is over: what it did, what it sets free, and the start that follows an update of an active compute. */
 export function decideFinishOperation(world: World, operation: Operation, context: Context): Event[] {
   const { now } = context;
   if (operation.state.status !== "running" || operation.state.dueAt > now) return [];
+  const { failures } = operation;
+  if (failures !== undefined && failures.count < failures.times) return decideFailure(world, operation, now);
   return [
     { type: "OperationFinished", at: now, operationId: operation.id },
     ...effects(world, operation, context),
     ...startFreed(world, operation, now),
     ...restart(world, operation, context),
   ];
+}
+
+/** A: what has failed is tried again at once and takes as long as before; S: `failed` is an end, and nothing waits for it any more. */
+function decideFailure(world: World, operation: Operation, now: SimTime): Event[] {
+  const { id: operationId, durationMs } = operation;
+  if (retriesLeft(operation) > 0) return [{ type: "OperationRetried", at: now, operationId, dueAt: now + durationMs }];
+  return [
+    { type: "OperationFailed", at: now, operationId },
+    ...consequencesOfFailure(world, operation, now),
+    ...startFreed(world, operation, now),
+  ];
+}
+
+/** A: what could not be started is idle, and whoever waited for it is turned away; what could not be suspended goes on. */
+function consequencesOfFailure(world: World, { id, action, endpointId, projectId }: Operation, at: SimTime): Event[] {
+  const compute = endpointId === undefined ? undefined : world.computes.get(endpointId);
+  if (compute === undefined || endpointId === undefined) return [];
+  if (action === "start_compute") return [{ type: "ComputeStartFailed", at, endpointId }];
+  if (action !== "suspend_compute" || compute.phase.state !== "active") return [];
+  // Its connections are closed; where a start is to follow, arrivals wait for that.
+  const startFollows = unfinishedOperations(world, projectId).some(
+    (other) => other.id !== id && other.endpointId === endpointId && other.action === "start_compute",
+  );
+  return startFollows ? [] : [{ type: "ComputeSuspendFailed", at, endpointId }];
 }
 
 function effects(world: World, operation: Operation, { now }: Context): Event[] {

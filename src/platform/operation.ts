@@ -1,24 +1,29 @@
 import type { Context } from "./context.ts";
 import { drawDuration } from "./distribution.ts";
 import type { Event } from "./events.ts";
-import { drawUuid } from "./ids.ts";
+import type { FaultCounts } from "./fault-hit.ts";
+import { drawOperationId } from "./ids.ts";
+import { meetOperationFaults } from "./operation-fault.ts";
 import { type Refusal, refuse } from "./refusals.ts";
 import type { DurationMs, SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
 /** R: start_compute, apply_config, suspend_compute; S: the others. Those that this platform's rules schedule. */
-export type OperationAction =
-  | "create_timeline"
-  | "create_branch"
-  | "start_compute"
-  | "suspend_compute"
-  | "apply_config"
-  | "delete_timeline";
+export const OPERATION_ACTIONS = [
+  "create_timeline",
+  "create_branch",
+  "start_compute",
+  "suspend_compute",
+  "apply_config",
+  "delete_timeline",
+] as const;
+export type OperationAction = (typeof OPERATION_ACTIONS)[number];
 
 type OperationState =
   | { readonly status: "scheduling" }
   | { readonly status: "running"; readonly startedAt: SimTime; readonly dueAt: SimTime }
   | { readonly status: "finished"; readonly startedAt: SimTime; readonly finishedAt: SimTime }
+  | { readonly status: "failed"; readonly startedAt: SimTime; readonly failedAt: SimTime }
   | { readonly status: "cancelled"; readonly cancelledAt: SimTime };
 
 /** A piece of the platform's work. It concerns one compute, or a branch and all on it, or (neither id) the whole project. */
@@ -37,8 +42,20 @@ export type Operation = {
   readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota";
   /** R: after an update, a compute that was active starts again by itself. */
   readonly thenStart: boolean;
+  /** It meets a fault: how often it fails, and what has come of that so far. */
+  readonly failures?: OperationFailures;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
+};
+
+export type OperationFailures = {
+  readonly fault: string;
+  /** So often it fails; then it finishes, or is failed for good. */
+  readonly times: number;
+  readonly ends: "finished" | "failed";
+  readonly count: number;
+  /** S: "when the operation was last retried". */
+  readonly retriedAt?: SimTime;
 };
 
 /** What a decision wants scheduled. */
@@ -57,7 +74,10 @@ export function unfinishedOperations(world: World, projectId: string): Operation
 
 /** C, D: public clients retry exactly this sentence. */
 export function refuseWhileBusy(world: World, projectId: string): Refusal | undefined {
-  if (world.operations.by("project", projectId).size === 0) return undefined;
+  return world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts();
+}
+
+export function refuseConflicts(): Refusal {
   return refuse("OPERATIONS_IN_PROGRESS", "project already has running conflicting operations, scheduling of new ones is prohibited")
     .refusal;
 }
@@ -76,12 +96,17 @@ export function scheduleOperations(
   const { now } = context;
   const before = unfinishedOperations(world, projectId).filter((operation) => operation.id !== finishing);
   const events: Event[] = [];
+  const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
   for (const [index, request] of requests.entries()) {
     const number = nextNumber(world, "operation", index);
-    const durationMs = drawOperationDuration(world, request.action, number, context);
+    const drawnMs = drawOperationDuration(world, request.action, number, context);
+    const met = counts && meetOperationFaults(world, projectId, request, number, context, counts);
+    const durationMs = met === undefined ? drawnMs : met.slowed(drawnMs);
+    if (met !== undefined) events.push(...met.events);
     const waits = before.some((earlier) => conflicts(earlier, request));
     const state: OperationState = waits ? { status: "scheduling" } : { status: "running", startedAt: now, dueAt: now + durationMs };
-    const operation = makeOperation(projectId, request, number, durationMs, state, context);
+    const made = makeOperation(projectId, request, number, durationMs, state, context);
+    const operation = met?.failures === undefined ? made : { ...made, failures: met.failures };
     before.push(operation);
     events.push({ type: "OperationScheduled", at: now, operation });
     if (!waits) events.push(...consequencesOfStart(operation, now));
@@ -109,20 +134,13 @@ function makeOperation(
   { now, chance }: Context,
 ): Operation {
   const { branchId, endpointId } = request;
-  const scope = branchId === undefined ? {} : endpointId === undefined ? { branchId } : { branchId, endpointId };
-  return {
-    id: drawUuid(chance, "operation-id", number),
-    number,
-    projectId,
-    ...scope,
-    action: request.action,
-    state,
-    durationMs,
-    cause: request.cause ?? "request",
-    thenStart: request.thenStart ?? false,
-    createdAt: now,
-    updatedAt: now,
-  };
+  const id = drawOperationId(chance, number);
+  const { action, cause = "request", thenStart = false } = request;
+  // Each written out: there are very many of these.
+  const what = { action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
+  if (branchId === undefined) return { id, number, projectId, ...what };
+  if (endpointId === undefined) return { id, number, projectId, branchId, ...what };
+  return { id, number, projectId, branchId, endpointId, action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
 }
 
 /** The operations that an end sets free, in order: each was waiting for nothing else. */
@@ -157,9 +175,15 @@ export function expectedEnds(operations: readonly Operation[], now: SimTime): Si
       (latest, endsAt, index) => (conflicts(operations[index] as Operation, operation) ? Math.max(latest, endsAt) : latest),
       now,
     );
-    ends.push(operation.state.status === "running" ? operation.state.dueAt : startsAt + operation.durationMs);
+    const firstEnd = operation.state.status === "running" ? operation.state.dueAt : startsAt + operation.durationMs;
+    ends.push(firstEnd + retriesLeft(operation) * operation.durationMs);
   }
   return ends;
+}
+
+/** How often an operation will be tried once more, behind the try that is under way. */
+export function retriesLeft({ failures }: Operation): number {
+  return failures === undefined ? 0 : failures.times - failures.count - (failures.ends === "failed" ? 1 : 0);
 }
 
 /** The operations that one waits for: earlier ones that it must not run beside. */
@@ -178,9 +202,19 @@ export function pendingStateOf(operations: Iterable<Operation>, endpointId: stri
   return pending;
 }
 
-type OperationEvent = Extract<Event, { type: "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationCancelled" }>;
+type OperationEvent = Extract<
+  Event,
+  {
+    type: "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled";
+  }
+>;
 
 export function evolveOperation(world: World, event: OperationEvent): void {
+  if (event.type === "OperationFinished" && !world.changes.wants(world.operations.name)) {
+    // Nobody wants to know what it was: it need not be put together.
+    if (!world.operations.forget(event.operationId)) throw new Error(`${event.type}: operation ${event.operationId} is not unfinished`);
+    return;
+  }
   const before = event.type === "OperationScheduled" ? undefined : world.operations.get(event.operationId);
   const operation = operationAfter(before, event);
   if (event.type === "OperationScheduled") world.numbers.operation = operation.number;
@@ -196,15 +230,29 @@ export function operationAfter(before: Operation | undefined, event: OperationEv
   switch (event.type) {
     case "OperationStarted":
       return { ...before, state: { status: "running", startedAt: at, dueAt: event.dueAt }, updatedAt: at };
-    case "OperationFinished": {
-      const startedAt = before.state.status === "running" ? before.state.startedAt : at;
-      return { ...before, state: { status: "finished", startedAt, finishedAt: at }, updatedAt: at };
+    case "OperationFinished":
+      return { ...before, state: { status: "finished", startedAt: startOf(before, at), finishedAt: at }, updatedAt: at };
+    case "OperationRetried": {
+      const state = { status: "running", startedAt: startOf(before, at), dueAt: event.dueAt } as const;
+      return { ...before, ...failedOnceMore(before, { retriedAt: at }), state, updatedAt: at };
+    }
+    case "OperationFailed": {
+      const state = { status: "failed", startedAt: startOf(before, at), failedAt: at } as const;
+      return { ...before, ...failedOnceMore(before), state, updatedAt: at };
     }
     case "OperationCancelled":
       return { ...before, state: { status: "cancelled", cancelledAt: at }, updatedAt: at };
     default:
       return event satisfies never;
   }
+}
+
+function startOf({ state }: Operation, at: SimTime): SimTime {
+  return state.status === "running" ? state.startedAt : at;
+}
+
+function failedOnceMore({ failures }: Operation, more: Pick<OperationFailures, "retriedAt"> = {}): Pick<Operation, "failures"> {
+  return failures === undefined ? {} : { failures: { ...failures, count: failures.count + 1, ...more } };
 }
 
 function isUnfinished({ state }: Operation): boolean {

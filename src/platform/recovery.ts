@@ -45,7 +45,11 @@ export function decideRecoverBranch(world: World, command: RecoverBranch, { now 
 
 export function decideRecoverProject(world: World, command: RecoverProject, { now }: Context): Result<Event[]> {
   const project = world.projects.get(command.projectId);
-  if (project === undefined || project.accountId !== command.accountId || !isRecoverable(project, now)) {
+  // Another account's is told as one that is not there.
+  if (project === undefined || project.accountId !== command.accountId) {
+    return refuse("PROJECT_NOT_FOUND", `project "${command.projectId}" not found`);
+  }
+  if (!isRecoverable(project, now)) {
     return refuse("PROJECT_NOT_FOUND", `project "${command.projectId}" is not among the deleted projects that can be recovered`);
   }
   const account = findAccount(world, command.accountId);

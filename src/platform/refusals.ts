@@ -79,6 +79,7 @@ export type RefusalCode =
   | "SNAPSHOT_EXISTS"
   | "POINT_NOT_REACHED"
   | "HISTORY_FORGOTTEN"
+  | "FAULT_NOT_FOUND"
   // the clock
   | "NOT_DUE"
   | "INSTANT_IN_THE_PAST";

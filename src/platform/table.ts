@@ -94,6 +94,7 @@ export class Rows<T> {
 
   /** A copy, for those who change the table meanwhile. */
   toArray(): T[] {
+    if (this.#keys.size === 0) return [];
     const rows: T[] = [];
     for (const key of this.#keys) {
       const row = this.#rows.get(key);
@@ -150,8 +151,7 @@ export class Table<T, Index extends string = never> {
 
   set(row: T): void {
     this.load(row);
-    if (!this.#changes.wants(this.name)) return;
-    this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
+    if (this.#changes.wants(this.name)) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
@@ -159,19 +159,28 @@ export class Table<T, Index extends string = never> {
     const key = this.#key(row);
     const before = this.#rows.get(key);
     this.#rows.set(key, row);
-    for (const index of this.#indexes) index.move(key, before, row);
+    for (let place = 0; place < this.#indexes.length; place += 1) this.#indexes[place]?.move(key, before, row);
   }
 
   delete(key: string): void {
-    if (this.#forget(key)) this.#changes.record(this.name, key, undefined, "");
+    if (this.forget(key)) this.#changes.record(this.name, key, undefined, "");
   }
 
   /** Takes a row out of memory but leaves its last value in the database: the row has become history. */
   retire(row: T): void {
     const key = this.#key(row);
-    this.#forget(key);
+    this.forget(key);
     if (!this.#changes.wants(this.name)) return;
     this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
+  }
+
+  /** Takes a row out of memory, and tells nobody; gives whether it was there. */
+  forget(key: string): boolean {
+    const row = this.#rows.get(key);
+    if (row === undefined) return false;
+    this.#rows.delete(key);
+    for (const index of this.#indexes) index.move(key, row, undefined);
+    return true;
   }
 
   /** Empties the table, its retired rows too. */
@@ -181,13 +190,6 @@ export class Table<T, Index extends string = never> {
     this.#changes.recordEmptied(this.name);
   }
 
-  #forget(key: string): boolean {
-    const row = this.#rows.get(key);
-    if (row === undefined) return false;
-    this.#rows.delete(key);
-    for (const index of this.#indexes) index.move(key, row, undefined);
-    return true;
-  }
 }
 
 const NOBODY: ReadonlySet<string> = new Set();

@@ -12,3 +12,28 @@ export function findTornText(value: unknown, path = ""): string | undefined {
   }
   return undefined;
 }
+
+/** The name among these that was most likely meant, if any is near: a slip or two, or a third of its letters. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  let best: { readonly name: string; readonly distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance <= Math.max(2, candidate.length / 3) && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { name: candidate, distance };
+  }
+  return best?.name;
+}
+
+/** How many letters have to be put in, left out or replaced (Levenshtein). */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = (row[j - 1] as number) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] as number;
+}

@@ -6,6 +6,7 @@ import type { BranchSnapshot } from "./branch-snapshot.ts";
 import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 import type { DurationDistribution } from "./distribution.ts";
+import type { Fault } from "./fault.ts";
 import type { Operation } from "./operation.ts";
 import type { LimitSettings, PlanName } from "./plan.ts";
 import { PROFILES, type Profile, type ProfileName } from "./profile.ts";
@@ -72,6 +73,7 @@ export type World = {
   readonly hourlyUsage: Table<HourlyUsage, "of">;
   readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
   readonly records: Table<InertRecord, "scope" | "concern">;
+  readonly faults: Table<Fault>;
   /** Beside history; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
@@ -91,6 +93,7 @@ export const HISTORY_TABLES = [
   "hourlyUsage",
   "branchSnapshots",
   "records",
+  "faults",
 ] as const satisfies readonly (keyof World)[];
 
 /** What must be told again later and must not stand in history: the password of a role. */
@@ -160,6 +163,7 @@ export function emptyWorld(): World {
       indexes: { project: (row) => row.projectId, branch: (row) => row.sourceBranchId },
     }),
     records: new Table("records", changes, { key: (row) => row.id, indexes: { scope: (row) => row.scope, concern: concernOf } }),
+    faults: new Table("faults", changes, { key: (row) => row.name }),
     apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
     secrets: new Table("secrets", changes, { key: (row) => row.id }),
   };

@@ -20,8 +20,14 @@ const PRIORITY: Readonly<Record<DueWork["kind"], number>> = {
   projectRemoval: 9,
 };
 
+/** What comes from outside at an instant comes behind what was told ahead for it, and before all that is less urgent. */
+export const ARRIVAL_PRIORITY = PRIORITY.activity;
+
+/** A look that is planned for an instant. */
+export type Planned = { readonly at: SimTime; readonly priority: number; readonly work: DueWork };
+
 /** `order` is the object's number in the world: ties are decided by the world alone, so a rebuilt agenda decides them alike. */
-type Entry = { readonly at: SimTime; readonly priority: number; readonly order: number; readonly work: DueWork; live: boolean };
+type Entry = Planned & { readonly order: number; live: boolean };
 
 /** Due work by (time, priority, order). Deadlines may move later without notice: whoever takes an entry checks it. */
 export class Agenda {
@@ -43,6 +49,12 @@ export class Agenda {
     return this.#heap.length;
   }
 
+  /** Whether a look is planned by then. */
+  looksBy(kind: DueWork["kind"], id: string, at: SimTime): boolean {
+    const planned = this.#queued[kind].get(id);
+    return planned !== undefined && planned.at <= at;
+  }
+
   /** Makes sure that `work` is looked at by `at`; where an earlier look is planned already, that one will see to it. */
   plan(work: DueWork, order: number, at: SimTime): void {
     const queued = this.#queued[work.kind];
@@ -57,7 +69,7 @@ export class Agenda {
   }
 
   /** The earliest planned look, left in place. */
-  peek(): { readonly at: SimTime; readonly work: DueWork } | undefined {
+  peek(): Planned | undefined {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
       if (top.live) return top;
       this.#pop();

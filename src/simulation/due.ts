@@ -49,6 +49,7 @@ export function planAfter(agenda: Agenda, world: World, event: RecordedEvent): v
       plan(agenda, world, { kind: "operation", id: event.operation.id });
       return;
     case "OperationStarted":
+    case "OperationRetried":
       plan(agenda, world, { kind: "operation", id: event.operationId });
       return;
     case "ActivityScheduled":
@@ -60,6 +61,7 @@ export function planAfter(agenda: Agenda, world: World, event: RecordedEvent): v
     case "ComputeActivated":
     case "ComputeUpdated":
     case "ComputeResized":
+    case "ComputeSuspendFailed":
       planCompute(agenda, world, event.endpointId);
       planQuota(agenda, world, world.computes.get(event.endpointId)?.projectId);
       return;
@@ -123,9 +125,17 @@ export function plan(agenda: Agenda, world: World, work: DueWork): void {
   if (at !== undefined) agenda.plan(work, orderOf(world, work), Math.max(at, world.at));
 }
 
+/** After every activity: so most often it only finds that an earlier look is planned already. */
 function planCompute(agenda: Agenda, world: World, id: string): void {
-  plan(agenda, world, { kind: "rescale", id });
-  plan(agenda, world, { kind: "autosuspend", id });
+  const compute = world.computes.get(id);
+  if (compute === undefined || compute.phase.state !== "active") return;
+  const profile = profileOf(world);
+  const rescaleAt = compute.phase.readings.length === 0 ? undefined : rescaleDueAt(compute, profile);
+  if (rescaleAt !== undefined) agenda.plan({ kind: "rescale", id }, compute.number, Math.max(rescaleAt, world.at));
+  const suspendAt = suspendDueAt(compute, profile);
+  if (suspendAt === undefined) return;
+  const at = Math.max(suspendAt, world.at);
+  if (!agenda.looksBy("autosuspend", id, at)) agenda.plan({ kind: "autosuspend", id }, compute.number, at);
 }
 
 /** Only what makes use grow faster, or a quota smaller: where it is reached later than planned, the look that was planned will tell. */

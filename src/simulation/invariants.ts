@@ -189,6 +189,26 @@ const INVARIANTS: readonly Invariant[] = [
     },
   },
   {
+    name: "an unfinished operation has failed no more often than its fault says",
+    *violations(world) {
+      for (const { id, failures } of world.operations.values()) {
+        if (failures === undefined) continue;
+        const { count, times, ends } = failures;
+        if (count > times || (ends === "failed" && count === times)) yield `${id} has failed ${count} times, its fault is for ${times}`;
+      }
+    },
+  },
+  {
+    name: "a fault strikes no more often than it meets something, and than it may",
+    *violations(world) {
+      for (const { name, seen, hits, timing } of world.faults.values()) {
+        const most = Math.min(seen, timing.limit ?? seen, timing.first ?? seen, Math.floor(seen / (timing.every ?? 1)));
+        if (hits > most) yield `fault ${name} has struck ${hits} times, at most ${most} of ${seen} are right`;
+        if (seen > (timing.first ?? seen)) yield `fault ${name} has met ${seen}, and is only for the first ${timing.first}`;
+      }
+    },
+  },
+  {
     name: "nothing that is due is left undone",
     *violations(world, now) {
       for (const work of overdue(world, now)) yield `${work.kind} ${work.id} was due before ${now}`;

@@ -6,6 +6,7 @@ import type { SimTime } from "../platform/time.ts";
 import { emptyWorld, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
 import { type Checkpoint, takeCheckpoint } from "./checkpoint.ts";
 import type { ClockState } from "./clock.ts";
+import type { NewRequests, RecordedRequest } from "./requests.ts";
 
 /** What one commit makes durable, all of it or nothing. */
 export type Batch = {
@@ -17,6 +18,8 @@ export type Batch = {
   readonly clock: ClockState;
   /** The latest instant that the world has reached. */
   readonly now: SimTime;
+  /** Beside history, like the rows of some tables. */
+  readonly requests?: NewRequests | undefined;
 };
 
 /** What may be forgotten. The worlds that history folds to stay what they are. */
@@ -34,6 +37,8 @@ export type Origin = { readonly world: string; readonly historyId: string; reado
 export interface Journal {
   /** The tables whose rows it wants to be handed; absent where it wants all. */
   readonly tables?: readonly string[];
+  /** Where it keeps no more than it needs: so many events are to lie between two checkpoints, for it forgets from one to the next. */
+  readonly eventsPerCheckpoint?: number | undefined;
   /** Durable when it returns; throws, and has changed nothing, where it cannot be. */
   write(batch: Batch): void;
   /** Events with a sequence number above `since`, in order; what is forgotten is left out. */
@@ -55,6 +60,11 @@ export interface Journal {
   /** A project's operations, newest first, from below `beforeNumber` on. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
   operation(id: string): Operation | undefined;
+  /** Number of the newest request that is kept; 0 where none is. */
+  readonly newestRequest: number;
+  /** Kept requests with a number above `since`, in order. */
+  requests(since: number, limit: number): RecordedRequest[];
+  forgetRequests(): void;
   /** Size on disk in bytes; 0 where there is none. */
   sizeBytes(): number;
 }
@@ -72,6 +82,15 @@ export class MemoryJournal implements Journal {
   /** The same as of the oldest checkpoint: no event tells of them any more. */
   #operationsAtOldest = new Map<string, Operation>();
   #operationsForgottenBefore = 0;
+  /** The newest, and at most as many again before them. */
+  #requests: RecordedRequest[] = [];
+  #requestsKept = 0;
+  readonly eventsPerCheckpoint: number | undefined;
+
+  /** So many of the newest events are kept, and what has come between two checkpoints beside them; all, where nothing is said. */
+  constructor({ keep }: { readonly keep?: number | undefined } = {}) {
+    this.eventsPerCheckpoint = keep;
+  }
 
   get oldest(): Checkpoint {
     return this.#checkpoints[0] as Checkpoint;
@@ -90,10 +109,27 @@ export class MemoryJournal implements Journal {
     return this.#clock;
   }
 
-  write({ events, changes, clock, now }: Batch): void {
+  write({ events, changes, clock, now, requests }: Batch): void {
     for (const event of events) this.#events.push(event);
     for (const change of changes) this.#besideHistory.set(`${change.table} ${change.key}`, change);
     this.#clock = { state: clock, now };
+    if (requests !== undefined) this.#keepRequests(requests);
+  }
+
+  get newestRequest(): number {
+    return this.#requests.at(-1)?.number ?? 0;
+  }
+
+  requests(since: number, limit: number): RecordedRequest[] {
+    const kept = this.#requests.slice(-this.#requestsKept);
+    const first = kept[0]?.number ?? 0;
+    // Their numbers have no gaps.
+    const from = Math.max(0, since + 1 - first);
+    return kept.slice(from, from + limit);
+  }
+
+  forgetRequests(): void {
+    this.#requests = [];
   }
 
   events(since: number, limit: number): RecordedEvent[] {
@@ -119,6 +155,7 @@ export class MemoryJournal implements Journal {
   async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
     this.#checkpoints.push(checkpoint);
     this.#checkpoints.sort((a, b) => a.seq - b.seq);
+    if (this.eventsPerCheckpoint !== undefined) this.#forgetAllBut(this.eventsPerCheckpoint);
   }
 
   forget({ eventsUpTo, operationsBefore }: Forgetting): void {
@@ -159,7 +196,7 @@ export class MemoryJournal implements Journal {
 
   /** Another journal of the same history up to an event, from where each goes its own way. The clock is the copy's own. */
   copy(upTo: number, clock = this.#clock): MemoryJournal {
-    const copy = new MemoryJournal();
+    const copy = new MemoryJournal({ keep: this.eventsPerCheckpoint });
     copy.#checkpoints = this.#checkpoints.filter(({ seq }) => seq <= upTo);
     copy.#events = this.#events.slice(0, Math.max(0, upTo - this.oldest.seq));
     for (const [key, change] of this.#besideHistory) {
@@ -171,7 +208,27 @@ export class MemoryJournal implements Journal {
     copy.#operations = new Map(this.#operationsAtOldest);
     copy.#seen = this.oldest.seq;
     copy.#operationsForgottenBefore = this.#operationsForgottenBefore;
+    copy.#requests = this.#requests.filter(({ at }) => at <= (clock?.now ?? 0));
+    copy.#requestsKept = this.#requestsKept;
     return copy;
+  }
+
+  /** What is over is known by the events that are left; what is not is in the checkpoint that they begin behind. */
+  #forgetAllBut(keep: number): void {
+    const { oldest } = this;
+    const newOldest = this.checkpointBefore({ seq: this.head - keep });
+    if (newOldest.seq <= oldest.seq) return;
+    this.#events = this.events(newOldest.seq, Number.POSITIVE_INFINITY);
+    this.#checkpoints = this.#checkpoints.filter(({ seq }) => seq >= newOldest.seq);
+    this.#operationsAtOldest = new Map((newOldest.tables.operations as readonly Operation[]).map((operation) => [operation.id, operation]));
+    this.#operations = new Map(this.#operationsAtOldest);
+    this.#seen = newOldest.seq;
+  }
+
+  #keepRequests({ add, keep }: NewRequests): void {
+    for (const request of add) this.#requests.push(request);
+    this.#requestsKept = keep;
+    if (this.#requests.length >= 2 * keep) this.#requests = this.#requests.slice(-keep);
   }
 
   #fold(): ReadonlyMap<string, Operation> {
@@ -200,6 +257,8 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
       return;
     case "OperationStarted":
     case "OperationFinished":
+    case "OperationRetried":
+    case "OperationFailed":
     case "OperationCancelled":
       operations.set(event.operationId, operationAfter(operations.get(event.operationId), event));
       return;
@@ -207,5 +266,5 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
 }
 
 export function isOver({ status }: Operation["state"]): boolean {
-  return status === "finished" || status === "cancelled";
+  return status === "finished" || status === "failed" || status === "cancelled";
 }

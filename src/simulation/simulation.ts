@@ -1,3 +1,4 @@
+import { decideActivity } from "../platform/activity.ts";
 import type { Chance } from "../platform/chance.ts";
 import type { Command, DueWork } from "../platform/commands.ts";
 import type { Context } from "../platform/context.ts";
@@ -7,11 +8,13 @@ import { evolve } from "../platform/evolve.ts";
 import { accept, type Result } from "../platform/refusals.ts";
 import type { SimTime } from "../platform/time.ts";
 import { profileOf, type World } from "../platform/world.ts";
-import { Agenda } from "./agenda.ts";
+import { Agenda, ARRIVAL_PRIORITY, type Planned } from "./agenda.ts";
 import type { ClockState } from "./clock.ts";
 import { dueAt, plan, planAfter, planAll } from "./due.ts";
+import { type Feed, NO_FEED } from "./feed.ts";
 import type { Journal } from "./journal.ts";
 import { chanceFrom } from "./random.ts";
+import type { NewRequests } from "./requests.ts";
 
 /**
  * The only place where order is made: a command is decided, its events are folded in and kept for the next commit. Nothing here
@@ -57,22 +60,24 @@ export class Simulation {
    * Does the work that is due up to and including `until`, each at its own instant and in order.
    * Stops after about `maxEvents`; gives whether all of it is done.
    */
-  settle(until: SimTime, maxEvents = Number.POSITIVE_INFINITY): boolean {
+  settle(until: SimTime, maxEvents?: number): boolean {
+    return this.play(NO_FEED, until, until, maxEvents);
+  }
+
+  /** The same from `from` on with what arrives meanwhile. What throws in a feed leaves a world in which all is as it should be. */
+  play(feed: Feed, from: SimTime, until: SimTime, maxEvents = Number.POSITIVE_INFINITY): boolean {
     const stopAt = this.#uncommitted.length + maxEvents;
-    for (let next = this.#agenda.peek(); next !== undefined && next.at <= until; next = this.#agenda.peek()) {
-      const at = dueAt(this.world, next.work);
-      if (at === undefined || at > next.at) {
-        this.#replanTop(next.work);
-        continue;
-      }
-      if (this.#uncommitted.length >= stopAt) return false;
-      this.#agenda.take();
-      const events = this.#apply(decideDue(this.world, next.work, this.#context(next.at)));
-      // Work that is due and does nothing would be due for ever.
-      if (events.length === 0) throw new Error(`${next.work.kind} ${next.work.id} is due and nothing comes of it`);
-      plan(this.#agenda, this.world, next.work);
+    let refused = 0;
+    for (;;) {
+      const arrivesAt = Math.max(feed.at, from, this.world.at);
+      const next = this.#agenda.peek();
+      const workFirst = next !== undefined && (next.at < arrivesAt || (next.at === arrivesAt && next.priority <= ARRIVAL_PRIORITY));
+      const at = workFirst ? next.at : arrivesAt;
+      if (at > until || at === Number.POSITIVE_INFINITY) return true;
+      if (this.#uncommitted.length + refused >= stopAt) return false;
+      if (workFirst) this.#work(next, feed);
+      else if (!this.#arrive(feed, arrivesAt)) refused += 1;
     }
-    return true;
   }
 
   /** Decides a command at `now`, after all that is due until then. A refusal has changed nothing. */
@@ -86,28 +91,56 @@ export class Simulation {
    * Hands what happened since the last commit to the journal, and where the clock stands; gives those events.
    * Throws where the journal cannot keep them: then the journal, not this world, is what is true.
    */
-  commit(clock: ClockState, now: SimTime): readonly RecordedEvent[] {
+  commit(clock: ClockState, now: SimTime, requests?: NewRequests): readonly RecordedEvent[] {
     const { world } = this;
     const events = this.#uncommitted;
     const { settings, numbers } = world;
-    this.journal.write({ events, changes: world.changes.list, settings, numbers, clock, now });
+    this.journal.write({ events, changes: world.changes.list, settings, numbers, clock, now, requests });
     world.changes.clear();
     this.#uncommitted = [];
     return events;
   }
 
+  /** What is on top of the agenda, if it is still due then. */
+  #work({ at, work }: Planned, feed: Feed): void {
+    const really = dueAt(this.world, work);
+    if (really === undefined || really > at) {
+      this.#replanTop(work);
+      return;
+    }
+    this.#agenda.take();
+    const events = this.#apply(decideDue(this.world, work, this.#context(at)));
+    // Work that is due and does nothing would be due for ever.
+    if (events.length === 0) throw new Error(`${work.kind} ${work.id} is due and nothing comes of it`);
+    plan(this.#agenda, this.world, work);
+    for (const event of events) feed.observe(event);
+  }
+
+  #arrive(feed: Feed, at: SimTime): boolean {
+    const activity = feed.take();
+    const decided = decideActivity(this.world, { type: "RecordActivity", activity }, this.#context(at));
+    if (!decided.ok) {
+      feed.refused(activity, decided.refusal, at);
+      return false;
+    }
+    for (const event of this.#apply(decided.value)) feed.observe(event);
+    return true;
+  }
+
   #apply(events: readonly Event[]): readonly RecordedEvent[] {
     const { world } = this;
     const decision = world.seq + 1;
-    return events.map((event) => {
+    for (const event of events) {
       // The decision made this object for us: it gets its place in history and is never touched again.
-      const recorded = Object.assign(event, { seq: world.seq + 1, decision });
+      const recorded = event as { -readonly [Key in keyof RecordedEvent]: RecordedEvent[Key] } & RecordedEvent;
+      recorded.seq = world.seq + 1;
+      recorded.decision = decision;
       evolve(world, recorded);
       if (recorded.type === "WorldCreated" || recorded.type === "WorldConfigured") this.#chance = chanceFrom(world.settings.seed);
       planAfter(this.#agenda, world, recorded);
       this.#uncommitted.push(recorded);
-      return recorded;
-    });
+    }
+    return events as readonly RecordedEvent[];
   }
 
   #context(now: SimTime): Context {

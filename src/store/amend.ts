@@ -10,6 +10,7 @@ import { checksumOf, Damaged } from "./checksum.ts";
 import { close } from "./connect.ts";
 import { readHistory, writeHistory } from "./history-row.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open.ts";
+import { RequestRows } from "./request-rows.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 import { RowWriter, tableName } from "./tables.ts";
 
@@ -61,6 +62,7 @@ async function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: Wor
   if (chain === undefined) throw new Damaged(`event ${seq} is not there`);
   sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
   sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
+  new RequestRows(sqlite).cutBack(now);
   await deleteRows(sqlite, "events", `seq > ${seq}`);
   for (const name of HISTORY_TABLES) {
     const isHistory = name === "operations" && !wasReset;

@@ -6,6 +6,7 @@ import type { ApiKey } from "../platform/api-key.ts";
 import type { Branch } from "../platform/branch.ts";
 import type { BranchSnapshot } from "../platform/branch-snapshot.ts";
 import type { Compute } from "../platform/compute.ts";
+import type { Fault } from "../platform/fault.ts";
 import type { Operation } from "../platform/operation.ts";
 import type { Project } from "../platform/project.ts";
 import type { InertRecord } from "../platform/record.ts";
@@ -227,6 +228,7 @@ export const operations = sqliteTable(
     durationMs: integer().notNull(),
     cause: text().$type<Operation["cause"]>().notNull(),
     thenStart: flag().notNull(),
+    failures: text({ mode: "json" }).$type<NonNullable<Operation["failures"]>>(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     checksum: checksum(),
@@ -287,4 +289,28 @@ export const records = sqliteTable("records", {
   createdAt: instant().notNull(),
   updatedAt: instant().notNull(),
   checksum: checksum(),
+});
+
+export const faults = sqliteTable("faults", {
+  name: text().primaryKey(),
+  number: integer().notNull(),
+  scope: text({ mode: "json" }).$type<Fault["scope"]>().notNull(),
+  timing: text({ mode: "json" }).$type<Fault["timing"]>().notNull(),
+  effect: text({ mode: "json" }).$type<Fault["effect"]>().notNull(),
+  setAt: instant().notNull(),
+  seen: integer().notNull(),
+  hits: integer().notNull(),
+  rate: text({ mode: "json" }).$type<NonNullable<Fault["rate"]>>(),
+  checksum: checksum(),
+});
+
+/** The journal of requests, beside history: the newest so many, in blocks of what came together. */
+export const requests = sqliteTable("requests", {
+  /** Of the first and of the last request in it. */
+  number: integer().primaryKey(),
+  last: integer().notNull(),
+  /** Instant of the last one. */
+  at: instant().notNull(),
+  /** A list of `RecordedRequest` as JSON. */
+  payload: text().notNull(),
 });

@@ -7,8 +7,10 @@ import type { SimTime } from "../platform/time.ts";
 import { emptyWorld } from "../platform/world.ts";
 import { type Checkpoint, takeCheckpoint } from "../simulation/checkpoint.ts";
 import type { Batch, Forgetting, Journal } from "../simulation/journal.ts";
+import type { RecordedRequest } from "../simulation/requests.ts";
 import { chainOf, checksumOf, Damaged, type StoredEvent } from "./checksum.ts";
 import { readHistory, writeHistory } from "./history-row.ts";
+import { RequestRows } from "./request-rows.ts";
 import { prepareReader, RowWriter } from "./tables.ts";
 
 /** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
@@ -33,6 +35,7 @@ type CheckpointRow = { readonly seq: number; readonly at: SimTime; readonly chai
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
   readonly #rows: RowWriter;
+  readonly #requests: RequestRows;
   readonly #statements;
   readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
   readonly #readOperation: (id: string) => Operation[];
@@ -45,6 +48,7 @@ export class SqliteJournal implements Journal {
     this.#sqlite = sqlite;
     this.#head = head;
     this.#rows = new RowWriter(sqlite);
+    this.#requests = new RequestRows(sqlite);
     this.#statements = prepareStatements(sqlite);
     this.#readOperations = prepareReader(sqlite, "operations", "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?");
     this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
@@ -72,7 +76,7 @@ export class SqliteJournal implements Journal {
     return this.#oldest;
   }
 
-  write({ events, changes, settings, numbers, clock, now }: Batch): void {
+  write({ events, changes, settings, numbers, clock, now, requests }: Batch): void {
     const { appendEvent, writeWorld } = this.#statements;
     const { seq, at } = events.at(-1) ?? this.#head;
     let { chain } = this.#head;
@@ -86,6 +90,7 @@ export class SqliteJournal implements Journal {
       for (const change of changes) this.#rows.write(change);
       const world = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
       writeWorld.run(...world, checksumOf(world));
+      if (requests !== undefined) this.#requests.add(requests);
       return this.#isSwept ? this.#toForget : this.#forgetSome(FORGOTTEN_PER_WRITE + FORGOTTEN_PER_EVENT * events.length);
     });
     this.#head = { seq, at, chain };
@@ -154,6 +159,18 @@ export class SqliteJournal implements Journal {
 
   operation(id: string): Operation | undefined {
     return this.#readOperation(id)[0];
+  }
+
+  get newestRequest(): number {
+    return this.#requests.newest;
+  }
+
+  requests(since: number, limit: number): RecordedRequest[] {
+    return this.#requests.since(since, limit);
+  }
+
+  forgetRequests(): void {
+    this.#requests.forget();
   }
 
   sizeBytes(): number {
@@ -260,7 +277,7 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
       "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
     ),
     deleteOperations: prepare<unknown, [number, number, SimTime]>(
-      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'cancelled')`,
+      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
     ),
     checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
     checkpointBySeq: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1"),

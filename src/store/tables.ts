@@ -29,6 +29,7 @@ const TABLES: Readonly<Record<TableName, StoredTable>> = {
   hourlyUsage: { table: schema.hourlyUsage, key: "key", order: "key" },
   branchSnapshots: { table: schema.branchSnapshots, key: "id", order: "number" },
   records: { table: schema.records, key: "id", order: "number" },
+  faults: { table: schema.faults, key: "name", order: "number" },
 };
 
 /** The checksum is none of the values that it is of; what SQLite computes itself is not written. */

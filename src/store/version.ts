@@ -3,7 +3,7 @@ import { Damaged } from "./checksum.ts";
 import { readHistory } from "./history-row.ts";
 
 /** Of the tables: how many migrations a file has gone through (see migrations/). */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 /**
  * Of what events mean. 2: they tell which decision they came from. A new type of event is no new version; an event that older
  * releases would misunderstand is.

@@ -6,7 +6,10 @@ import { type DurationMs, END_OF_TIME, SECOND, type SimTime } from "../platform/
 import { HISTORY_TABLES, type World } from "../platform/world.ts";
 import { takeCheckpoint } from "../simulation/checkpoint.ts";
 import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
+import { type Feed, NO_FEED } from "../simulation/feed.ts";
+import type { Journal } from "../simulation/journal.ts";
 import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
+import { PendingRequests, type RecordedRequest } from "../simulation/requests.ts";
 import { Simulation } from "../simulation/simulation.ts";
 import { asDamaged, Damaged } from "../store/checksum.ts";
 import type { History, OpenHistory } from "./shelf.ts";
@@ -28,6 +31,8 @@ export type HostedWorldOptions = {
   /** Where the clock of a world begins that has none yet. */
   readonly firstClock: ClockState;
   readonly retention: Retention;
+  /** So many requests are kept; 0: none. */
+  readonly requestsLimit: number;
   readonly onFailure: (error: unknown) => void;
 };
 
@@ -54,9 +59,17 @@ const EVENTS_PER_CHECKPOINT = 50_000;
 const EVENTS_PER_CHECKPOINT_ROW = 20;
 /** Of these there are many, and each is five numbers. */
 const EVENTS_PER_CHECKPOINT_HOUR = 1;
+/** A row that stays where it is costs a checkpoint a pointer. */
+const EVENTS_PER_ROW_IN_MEMORY = 0.25;
 const MINIMUM_EVENTS = 100_000;
 
-type Live = { readonly history: History; readonly simulation: Simulation; readonly clock: Clock; checkpointDueAt: number };
+type Live = {
+  readonly history: History;
+  readonly simulation: Simulation;
+  readonly clock: Clock;
+  readonly requests: PendingRequests | undefined;
+  checkpointDueAt: number;
+};
 type Deferred = { readonly promise: Promise<void>; readonly resolve: () => void; readonly reject: (error: unknown) => void };
 
 /**
@@ -101,7 +114,7 @@ export class HostedWorld implements WorldHandle {
       const now = live.clock.now();
       keepHoursBeforeDue(simulation, now);
       if (!simulation.settle(now, EVENTS_PER_COMMIT)) return this.#catchUp().then(() => this.turn(look));
-      result = look(this.#turnAt(simulation, now));
+      result = look(this.#turnAt(live, now));
     } catch (bug) {
       // Nobody knows how far it came: nothing that waits for the commit has happened.
       if (this.#live === live) this.#rejectCommit(this.#fail(live, bug));
@@ -109,7 +122,7 @@ export class HostedWorld implements WorldHandle {
     }
     this.#armDueTimer();
     if (simulation.hasUncommittedEvents) return this.#committed().then(() => result);
-    if (simulation.hasUncommittedRows) this.#armFlushTimer();
+    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false) this.#armFlushTimer();
     return result;
   }
 
@@ -143,9 +156,38 @@ export class HostedWorld implements WorldHandle {
     });
   }
 
+  play(feed: Feed, to: SimTime): Promise<void> {
+    return this.#exclusively(async () => {
+      if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
+      const from = this.now();
+      await this.#playTo(feed, from, Math.max(from, to));
+      this.#alive().clock.advanceTo(to);
+      this.#commitNow();
+    });
+  }
+
   async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
     await this.turn(() => undefined);
     return this.#reading(() => this.#alive().simulation.journal.events(since, limit));
+  }
+
+  async requests(since: number, limit: number): Promise<readonly RecordedRequest[]> {
+    await this.turn(() => undefined);
+    const { simulation, requests } = this.#alive();
+    if (requests?.isEmpty === false) this.#commitNow();
+    return this.#reading(() => simulation.journal.requests(since, limit));
+  }
+
+  async forgetRequests(): Promise<void> {
+    await this.turn(() => undefined);
+    const { simulation, requests } = this.#alive();
+    try {
+      simulation.journal.forgetRequests();
+      requests?.forget();
+    } catch (error) {
+      this.#options.onFailure(error);
+      throw new StoreUnavailable(`requests of world "${this.name}" could not be forgotten: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
@@ -281,7 +323,7 @@ export class HostedWorld implements WorldHandle {
   }
 
   #open(): Live {
-    const { open, wall, firstClock } = this.#options;
+    const { open, wall, firstClock, requestsLimit } = this.#options;
     try {
       const history = open();
       const { journal, world, clock } = history;
@@ -292,7 +334,8 @@ export class HostedWorld implements WorldHandle {
         history,
         simulation,
         clock: new Clock(state, wall, floor),
-        checkpointDueAt: this.#nextCheckpoint(journal.newestCheckpoint, world),
+        requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
+        checkpointDueAt: this.#nextCheckpoint(journal, journal.newestCheckpoint, world),
       };
     } catch (error) {
       const reason =
@@ -301,7 +344,7 @@ export class HostedWorld implements WorldHandle {
     }
   }
 
-  #turnAt(simulation: Simulation, now: SimTime): Turn {
+  #turnAt({ simulation, requests }: Live, now: SimTime): Turn {
     const { world, journal } = simulation;
     const flushed = () => {
       if (simulation.hasUncommittedEvents) this.#commitNow();
@@ -320,6 +363,7 @@ export class HostedWorld implements WorldHandle {
         if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
         world.apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
       },
+      noteRequest: requests && ((request) => requests.note({ at: now, seq: world.seq, ...request })),
       operations(projectId, limit, beforeNumber) {
         flushed();
         return journal.operations(projectId, limit, beforeNumber);
@@ -361,12 +405,16 @@ export class HostedWorld implements WorldHandle {
     return this.#exclusively(() => this.#settleTo(this.now()));
   }
 
-  /** Due work up to `to`, committed every so often, so that a kill loses nothing and others can be told to wait. */
-  async #settleTo(to: SimTime): Promise<void> {
+  #settleTo(to: SimTime): Promise<void> {
+    return this.#playTo(NO_FEED, to, to);
+  }
+
+  /** Due work and arrivals up to `to`, committed every so often, so that a kill loses nothing and others can be told to wait. */
+  async #playTo(feed: Feed, from: SimTime, to: SimTime): Promise<void> {
     for (;;) {
       const { simulation, clock } = this.#alive();
-      keepHoursBeforeDue(simulation, to);
-      const done = simulation.settle(to, EVENTS_PER_COMMIT);
+      for (const event of keepHoursBeforeDue(simulation, to, feed)) feed.observe(event);
+      const done = simulation.play(feed, from, to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
       if (simulation.hasUncommittedEvents) this.#commitNow();
       if (done) return;
@@ -400,7 +448,7 @@ export class HostedWorld implements WorldHandle {
     }
     let events: readonly RecordedEvent[];
     try {
-      events = live.simulation.commit(live.clock.state(), live.clock.now());
+      events = live.simulation.commit(live.clock.state(), live.clock.now(), live.requests?.take());
     } catch (error) {
       this.#options.onFailure(error);
       const failure = this.#fail(live, error);
@@ -417,7 +465,7 @@ export class HostedWorld implements WorldHandle {
   /** Every now and then, so that no past is far from one; and there, what is older than it needs to be kept is forgotten. */
   async #keepCheckpoint(live: Live): Promise<void> {
     const { world, journal } = live.simulation;
-    live.checkpointDueAt = this.#nextCheckpoint(world.seq, world);
+    live.checkpointDueAt = this.#nextCheckpoint(journal, world.seq, world);
     await journal.keepCheckpoint(takeCheckpoint(world));
     if (this.#live !== live) return;
     const { history, operations, minimumEvents = MINIMUM_EVENTS } = this.#options.retention;
@@ -430,10 +478,12 @@ export class HostedWorld implements WorldHandle {
     journal.forget({ eventsUpTo, operationsBefore: operations === undefined ? 0 : now - operations });
   }
 
-  #nextCheckpoint(seq: number, world: World): number {
+  #nextCheckpoint(journal: Journal, seq: number, world: World): number {
     const { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT } = this.#options.retention;
     const hours = world.hourlyUsage.size;
     const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
+    if (journal.eventsPerCheckpoint !== undefined)
+      return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * (rows + hours)));
     return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours);
   }
 
@@ -518,17 +568,18 @@ export class HostedWorld implements WorldHandle {
  * A world of a release that did not keep use by the hour begins to with the first thing that happens in it: whoever only looks at it
  * finds the history that it came with. What its computes were running up then is kept by the hour from its beginning on.
  */
-function keepHours(simulation: Simulation, at: SimTime): void {
+function keepHours(simulation: Simulation, at: SimTime): readonly RecordedEvent[] {
   const { seq, settings } = simulation.world;
-  if (settings.hourlyUsage === true || seq === 0) return;
-  simulation.execute({ type: "ConfigureWorld", settings: { hourlyUsage: true } }, at);
+  if (settings.hourlyUsage === true || seq === 0) return [];
+  const decided = simulation.execute({ type: "ConfigureWorld", settings: { hourlyUsage: true } }, at);
+  return decided.ok ? decided.value : [];
 }
 
-/** The same, where what happens first is due by itself until `until`. */
-function keepHoursBeforeDue(simulation: Simulation, until: SimTime): void {
-  if (simulation.world.settings.hourlyUsage === true) return;
-  const at = simulation.nextDue();
-  if (at !== undefined && at <= until) keepHours(simulation, Math.max(simulation.world.at, at - 1));
+/** The same, where what happens first is due by itself until `until`, or arrives. */
+function keepHoursBeforeDue(simulation: Simulation, until: SimTime, feed = NO_FEED): readonly RecordedEvent[] {
+  if (simulation.world.settings.hourlyUsage === true) return [];
+  const at = Math.min(simulation.nextDue() ?? Number.POSITIVE_INFINITY, feed.at);
+  return at <= until ? keepHours(simulation, Math.max(simulation.world.at, at - 1)) : [];
 }
 
 function describeDamage(world: string, { message }: Damaged): string {

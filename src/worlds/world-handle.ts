@@ -5,7 +5,9 @@ import type { Result } from "../platform/refusals.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 import type { ClockMode } from "../simulation/clock.ts";
+import type { Feed } from "../simulation/feed.ts";
 import type { Cut, Point } from "../simulation/replay.ts";
+import type { RecordedRequest } from "../simulation/requests.ts";
 
 /** A look at a world as it is at the instant `now`, and at what has led there. */
 export type Look = {
@@ -25,6 +27,8 @@ export type Turn = Look & {
   forgetSecret(id: string): void;
   /** Remembers that a key was used now; coalesced to at most one write a second and key. */
   noteKeyUse(keyId: number, address: string): void;
+  /** Puts a request into the journal of requests; absent where none is kept. */
+  readonly noteRequest: ((request: Omit<RecordedRequest, "number" | "at" | "seq">) => void) | undefined;
   /** A project's operations, newest first, finished ones included. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
 };
@@ -76,6 +80,11 @@ export interface WorldHandle {
   setClock(mode: ClockMode, factor: number): Promise<ClockReading>;
   /** `undefined` where the target lies in the past. */
   advance(target: AdvanceTarget): Promise<Advance | undefined>;
+  /**
+   * Moves on to `to`, or just to the present where that is over, with what a feed brings on the way; committed every so many events.
+   * Where a commit fails the feed has seen what has not happened, and is of no use any more.
+   */
+  play(feed: Feed, to: SimTime): Promise<void>;
   /** Committed events above `since`. */
   events(since: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Whether it will be closed soon: nobody should wait here any more. */
@@ -88,6 +97,9 @@ export interface WorldHandle {
   /** Forgets what happened more than so long ago; what it came to stays. */
   compact(keep: DurationMs): Promise<HistoryFacts>;
   sizeBytes(): number;
+  /** The journal of requests above the number `since`, in order. */
+  requests(since: number, limit: number): Promise<readonly RecordedRequest[]>;
+  forgetRequests(): Promise<void>;
 }
 
 /** What can be told of a world, or of a snapshot of one, at a look. */

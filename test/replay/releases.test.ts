@@ -66,7 +66,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
   const told = () => {
     const state = JSON.parse(readFileSync(fixture("state.json"), "utf8"));
     const numbers = { record: 0, snapshot: 0, ...state.numbers };
-    return { hourly_usage: [], branch_snapshots: [], records: [], ...state, numbers };
+    return { hourly_usage: [], branch_snapshots: [], records: [], faults: [], ...state, numbers };
   };
 
   test("holds the world and the history that it was made with", async () => {

@@ -70,6 +70,19 @@ export class TwinJournal implements Journal {
     return this.#both(`operation ${id}`, (journal) => journal.operation(id));
   }
 
+  get newestRequest(): number {
+    return this.#both("the newest request", (journal) => journal.newestRequest);
+  }
+
+  requests(since: number, limit: number) {
+    return this.#both(`${limit} requests since ${since}`, (journal) => journal.requests(since, limit));
+  }
+
+  forgetRequests(): void {
+    this.#memory.forgetRequests();
+    this.#store.journal.forgetRequests();
+  }
+
   sizeBytes(): number {
     return this.#store.journal.sizeBytes();
   }

@@ -114,7 +114,8 @@ export const deleteEndpoint: fc.Arbitrary<Command> = fc.record({ index: fc.nat(6
     async (model, stage) => {
       const endpoint = pick(model.endpoints, index);
       const call = { method: "DELETE", path: `/endpoints/${endpoint.id}`, as };
-      const { status, body } = await ask(model, stage, endpoint.project, call, predict(200, [[404, isGone(endpoint)]]));
+      const predicted = predict(200, [[404, isGone(endpoint)]], [[422, endpoint.branch.isProtected]]);
+      const { status, body } = await ask(model, stage, endpoint.project, call, predicted);
       if (status !== 200) return;
       expect(body.operations).toEqual([]);
       expect(body.endpoint).not.toHaveProperty("pending_state");

@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { chanceFrom } from "../../src/simulation/random.ts";
+import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
+import { replayTrace } from "../../src/whatif/experiment.ts";
+import { fixed } from "../../src/whatif/policies/fixed.ts";
+import type { StartLatency } from "../../src/whatif/start-latency.ts";
+import type { Trace } from "../../src/whatif/trace.ts";
+import { live } from "../support/live-computes.ts";
+import { expectHolds } from "../support/properties.ts";
+import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
+
+const delays = fc.constantFrom(60, 300, 3_600, 604_800);
+const given = delays.chain((delay) => tracesAround(delay * SECOND).map((trace) => ({ delay, trace })));
+
+function fleetOf(trace: Trace, delay: number, latency: StartLatency, options: Partial<CoupledFleet> = {}): CoupledFleet {
+  const many = trace.computes.length;
+  return {
+    period: trace.period,
+    delayMs: new Float64Array(many).fill(delay * SECOND),
+    cu: new Float64Array(many).fill(0.25),
+    requests: trace.computes.map(({ requests }) => requests),
+    clients: [],
+    latency,
+    starts: {},
+    chance: chanceFrom(1),
+    ...options,
+  };
+}
+
+test("computes that share nothing do what each of them does alone, whatever the start latency", async () => {
+  const latencies = fc.constantFrom<StartLatency[]>(
+    { kind: "fixed", ms: 0 },
+    { kind: "fixed", ms: 3_000 },
+    { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 },
+  );
+  await expectHolds(
+    fc.asyncProperty(given, latencies, async ({ delay, trace }, latency) => {
+      const { events, gate, quotaReached, refused, ...outcome } = simulateCoupled(fleetOf(trace, delay, latency));
+      expect(outcome).toEqual(replayTrace(trace, fixed(delay), settingOf(60, latency)));
+      expect([quotaReached, refused]).toEqual([[], 0]);
+    }),
+    200,
+  );
+});
+
+/** Validation 8 for the coupled kernel: a project whose computes share a quota. */
+test("computes that share a quota start and sleep when the live ones do", async () => {
+  await expectHolds(
+    fc.asyncProperty(given, fc.integer({ min: 1, max: 2_000 }), async ({ delay, trace }, computeTimeSeconds) => {
+      const events: unknown[][][] = trace.computes.map(() => [[], []]);
+      const many = trace.computes.length;
+      const groups = {
+        computeSeconds: new Float64Array(many).fill(computeTimeSeconds),
+        groupOf: Int32Array.from({ length: many }, (_, i) => i),
+      };
+      const fleet = fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }, { quotas: groups });
+      const { refused } = simulateCoupled(fleet, {
+        started: (compute, at, readyAt) => events[compute]?.[0]?.push([at, readyAt]),
+        suspended: (compute, at) => events[compute]?.[1]?.push(at),
+      });
+      const lives = live(trace, { delay, operations: "timed", startDelay: { kind: "fixed", ms: 3_000 }, computeTimeSeconds });
+      expect(events).toEqual(lives.map(({ starts, suspends }) => [starts, suspends]));
+      expect(refused).toBe(lives.reduce((sum, { dropped }) => sum + dropped, 0));
+    }),
+    60,
+  );
+});

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Delay } from "../../src/whatif/curve.ts";
+import { curveOf, pointAt } from "../../src/whatif/curve.ts";
+import { gapsOf } from "../../src/whatif/gaps.ts";
+import { meteredMs, noOutcome } from "../../src/whatif/outcome.ts";
+import { fixed } from "../../src/whatif/policies/fixed.ts";
+import { PolicyReplay } from "../../src/whatif/policy-replay.ts";
+import { FixedReplay, type Witness } from "../../src/whatif/replay.ts";
+import type { LatencySource } from "../../src/whatif/start-latency.ts";
+import type { ComputeTrace, Period } from "../../src/whatif/trace.ts";
+import { type LiveCompute, type LiveSettings, live } from "../support/live-computes.ts";
+import { expectHolds } from "../support/properties.ts";
+import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
+
+// Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they must tell the same, exactly.
+
+const delays = fc.constantFrom<Delay[]>(60, 61, 300, 3_600, 604_800, "never");
+const given = delays.chain((delay) => tracesAround(delay === "never" ? 60_000 : delay * SECOND).map((trace) => ({ delay, trace })));
+
+test.each<Omit<LiveSettings, "delay">>([
+  { operations: "immediate", startDelay: { kind: "fixed", ms: 0 } },
+  { operations: "timed", startDelay: { kind: "fixed", ms: 0 } },
+  { operations: "timed", startDelay: { kind: "fixed", ms: 1 } },
+  { operations: "timed", startDelay: { kind: "fixed", ms: 3_000 } },
+  { operations: "timed", startDelay: { kind: "fixed", ms: 60_000 } },
+  { operations: "timed", startDelay: { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 } },
+])("starts, suspends, waits and metered time are those of the live compute: $operations operations, $startDelay", async (settings) => {
+  await expectHolds(
+    fc.asyncProperty(given, async ({ delay, trace }) => {
+      for (const [index, lived] of live(trace, { ...settings, delay }).entries()) {
+        const compute = trace.computes[index] as ComputeTrace;
+        for (const kernel of ["fixed", "any"] as const)
+          expect(replayed(kernel, compute, trace.period, delay, lived), kernel).toEqual(lived);
+      }
+    }),
+    60,
+  );
+});
+
+test("the curve tells how often the live compute started and how long it was active", async () => {
+  await expectHolds(
+    fc.asyncProperty(given, async ({ delay, trace }) => {
+      const lives = live(trace, { delay, operations: "immediate", startDelay: { kind: "fixed", ms: 0 } });
+      for (const [index, { requests }] of trace.computes.entries()) {
+        const curve = curveOf(gapsOf(requests, trace.period));
+        const { coldStarts, activeMs } = pointAt(curve, delay);
+        expect([coldStarts + curve.firstStarts, activeMs]).toEqual([lives[index]?.starts.length, lives[index]?.meteredMs]);
+      }
+    }),
+    60,
+  );
+});
+
+/** What a kernel tells of a compute whose starts take as long as they did live: there, they are drawn by the operation's number. */
+function replayed(kernel: "fixed" | "any", { requests }: ComputeTrace, period: Period, delay: Delay, lived: LiveCompute): LiveCompute {
+  const took = new Map(lived.starts.map(([at, readyAt]) => [at, readyAt - at]));
+  const latencies: LatencySource = { at: (startAt) => took.get(startAt) ?? Number.NaN };
+  const [starts, suspends]: [[number, number][], number[]] = [[], []];
+  const witness: Witness = { started: (at, readyAt) => starts.push([at, readyAt]), suspended: (at) => suspends.push(at) };
+  const outcome = noOutcome(period);
+  const replay = kernel === "fixed" ? new FixedReplay(period, delay, outcome, witness) : new PolicyReplay(period, outcome, witness);
+  const own = () => gapsOf(requests, period);
+  if (replay instanceof FixedReplay) replay.begin(latencies);
+  else replay.begin(fixed(delay).keeper({ ...settingOf(), number: 0, latencies, ownGaps: own, fleetGaps: own }), latencies);
+  const waitsMs: number[] = [];
+  for (let i = 0; i < requests.at.length; i += 1) {
+    const before = outcome.waits.sumMs;
+    replay.add({ at: requests.at.subarray(i, i + 1), durationMs: requests.durationMs.subarray(i, i + 1) });
+    waitsMs.push(outcome.waits.sumMs - before);
+  }
+  replay.end();
+  return { starts, suspends, waitsMs, meteredMs: meteredMs(outcome), dropped: 0 };
+}

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { chanceFrom } from "../../src/simulation/random.ts";
+import { burdenMs } from "../../src/whatif/costs.ts";
+import { pointOf } from "../../src/whatif/curve.ts";
+import { fleetGapsOf, replayOf, replayTrace } from "../../src/whatif/experiment.ts";
+import { GapReader, gapsOf } from "../../src/whatif/gaps.ts";
+import { noOutcome } from "../../src/whatif/outcome.ts";
+import { fixed } from "../../src/whatif/policies/fixed.ts";
+import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse.ts";
+import { PolicyReplay } from "../../src/whatif/policy-replay.ts";
+import { FixedReplay, type Witness } from "../../src/whatif/replay.ts";
+import { StartLatencies } from "../../src/whatif/start-latency.ts";
+import { partsOf } from "../../src/whatif/trace.ts";
+import { expectHolds } from "../support/properties.ts";
+import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
+
+const latency = fc.constantFrom(
+  { kind: "fixed", ms: 0 } as const,
+  { kind: "fixed", ms: 3_000 } as const,
+  { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 } as const,
+);
+const policies = POLICY_FORMS.map(({ form }) => parsePolicy(form.replace("SECONDS", "90").replace(/\[.*\]/, "")));
+const worths = fc.constantFrom(0, 1, 60, 300, 3_600);
+const situation = worths.chain((worthS) => tracesAround(worthS * SECOND).map((trace) => ({ worthS, trace })));
+
+test("the fast kernel for one delay and the one for any policy see the same events", async () => {
+  const delays = fc.constantFrom(0, 60, 300, 604_800, "never" as const);
+  const given = delays.chain((delay) => tracesAround(delay === "never" ? 0 : delay * SECOND).map((trace) => ({ delay, trace })));
+  await expectHolds(
+    fc.asyncProperty(given, latency, async ({ delay, trace: { period, computes } }, latency) => {
+      const policy = fixed(delay);
+      const [fastEvents, anyEvents] = [[] as string[], [] as string[]];
+      const fast = new FixedReplay(period, delay, noOutcome(period), witness(fastEvents));
+      const any = new PolicyReplay(period, noOutcome(period), witness(anyEvents));
+      for (const [number, { requests }] of computes.entries()) {
+        const latencies = new StartLatencies(latency, chanceFrom(1), number);
+        const own = () => gapsOf(requests, period);
+        fast.begin(latencies);
+        any.begin(policy.keeper({ number, chance: chanceFrom(1), coldStartS: 60, latencies, ownGaps: own, fleetGaps: own }), latencies);
+        for (const replay of [fast, any]) {
+          replay.add(requests);
+          replay.end();
+        }
+      }
+      expect(anyEvents).toEqual(fastEvents);
+      expect(any.outcome).toEqual(fast.outcome);
+    }),
+    300,
+  );
+});
+
+/** Validation 5, first half. Whole milliseconds on both sides, and none of them drawn: exactly. */
+test("who knows the future bears no more than any policy, on any trace", async () => {
+  await expectHolds(
+    fc.asyncProperty(situation, fc.nat(), async ({ worthS, trace }, seed) => {
+      const bear = (name: string) => burdenMs(replayTrace(trace, parsePolicy(name), settingOf(worthS, undefined, seed)), worthS);
+      const [bound, lowest] = [bear("clairvoyant"), bear("clairvoyant:resume")];
+      expect(lowest).toBeLessThanOrEqual(bound);
+      for (const { name, resumes } of policies) expect(bear(name), name).toBeGreaterThanOrEqual(resumes ? lowest : bound);
+    }),
+    60,
+  );
+});
+
+test("the deterministic ski rental bears at most twice what who knows the future does, but for tails", async () => {
+  await expectHolds(
+    fc.asyncProperty(situation, async ({ worthS, trace }) => {
+      const outcome = replayTrace(trace, parsePolicy("ski-rental"), settingOf(worthS));
+      const bound = replayTrace(trace, parsePolicy("clairvoyant"), settingOf(worthS));
+      // At its tail a compute waits in vain for once as long as a cold start is worth.
+      const tails = trace.computes.length * worthS * SECOND;
+      expect(burdenMs(outcome, worthS)).toBeLessThanOrEqual(2 * burdenMs(bound, worthS) + tails);
+    }),
+    60,
+  );
+});
+
+test("each policy counts what it does: active time fits the days, and waits and starts the requests", async () => {
+  await expectHolds(
+    fc.asyncProperty(situation, latency, fc.constantFrom(...policies), async ({ worthS, trace }, latency, policy) => {
+      const outcome = replayTrace(trace, policy, settingOf(worthS, latency));
+      const gaps = fleetGapsOf(trace);
+      expect(outcome.activeByDay.reduce((sum, ms) => sum + ms, 0)).toBe(outcome.activeMs);
+      expect(outcome.startingMs).toBeLessThanOrEqual(outcome.activeMs);
+      expect(outcome.firstStarts).toBe(gaps.computes);
+      expect(outcome.coldStarts).toBeLessThanOrEqual(pointOf(gaps, 0).coldStarts);
+      expect(outcome.waits.waited).toBeLessThanOrEqual(outcome.requests);
+      expect(outcome.activeMs).toBeLessThanOrEqual(trace.computes.length * (trace.period.endAt - trace.period.startAt));
+      if (!policy.resumes) expect(outcome.resumesUsed + outcome.resumesWasted).toBe(0);
+    }),
+    300,
+  );
+});
+
+test("a policy that gets its requests in parts does what it does with the whole", async () => {
+  await expectHolds(
+    fc.asyncProperty(
+      situation,
+      latency,
+      fc.constantFrom(...policies),
+      fc.integer({ min: 1, max: 9 }),
+      async (given, latency, policy, length) => {
+        const { worthS, trace } = given;
+        const setting = settingOf(worthS, latency);
+        const replay = replayOf(policy, trace.period, setting, () => fleetGapsOf(trace));
+        for (const [number, { requests }] of trace.computes.entries()) {
+          replay.begin(number, () => partedGaps(requests));
+          for (const part of partsOf(requests, length)) replay.add(part);
+          replay.end();
+        }
+        expect(replay.outcome).toEqual(replayTrace(trace, policy, setting));
+
+        function partedGaps(requests: (typeof trace.computes)[number]["requests"]) {
+          const reader = new GapReader(trace.period);
+          for (const part of partsOf(requests, length)) reader.add(part);
+          reader.end();
+          return reader.gaps;
+        }
+      },
+    ),
+    60,
+  );
+});
+
+function witness(events: string[]): Witness {
+  return {
+    started: (at, readyAt) => events.push(`${at} start until ${readyAt}`),
+    suspended: (at) => events.push(`${at} suspend`),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Command } from "../../src/platform/commands.ts";
+import type { DurationDistribution } from "../../src/platform/distribution.ts";
+import type { RecordedEvent } from "../../src/platform/events.ts";
+import { DAY } from "../../src/platform/time.ts";
+import { usageAt } from "../../src/platform/usage.ts";
+import { emptyWorld } from "../../src/platform/world.ts";
+import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { Simulation } from "../../src/simulation/simulation.ts";
+import type { Delay } from "../../src/whatif/curve.ts";
+import type { Trace } from "../../src/whatif/trace.ts";
+
+export type LiveSettings = {
+  readonly delay: Delay;
+  readonly startDelay: DurationDistribution;
+  readonly operations: "timed" | "immediate";
+  /** A quota that each project has, in CU-seconds a month; its computes are of 0.25 CU. */
+  readonly computeTimeSeconds?: number;
+};
+
+/** What became of one compute: each start with its end, each suspend, what its requests waited, and what was metered. */
+export type LiveCompute = {
+  readonly starts: readonly (readonly [at: number, readyAt: number])[];
+  readonly suspends: readonly number[];
+  readonly waitsMs: readonly number[];
+  readonly meteredMs: number;
+  /** Requests that came to nothing, for the quota was reached. */
+  readonly dropped: number;
+};
+
+/** Lets the live rules have the requests of a trace, one compute to a project, all asleep at its beginning; the clock stops at its end. */
+export function live({ period, computes }: Trace, { delay, startDelay, operations, computeTimeSeconds }: LiveSettings): LiveCompute[] {
+  // In another month, so that nothing is used in that of the trace when it begins.
+  const before = period.startAt - 40 * DAY;
+  const simulation = new Simulation(emptyWorld(), new MemoryJournal());
+  const give = (command: Command, at = before): readonly RecordedEvent[] => {
+    const decided = simulation.execute(command, at);
+    if (!decided.ok) throw new Error(`${command.type}: ${decided.refusal.message}`);
+    return decided.value;
+  };
+  give({ type: "CreateWorld", settings: { seed: 5, profile: "2024", plan: "paid", operations, startDelay, startAt: before } });
+  give({ type: "CreateAccount", name: "live" });
+  const accountId = [...simulation.world.accounts.values()][0]?.id ?? "";
+  const suspendTimeoutSeconds = delay === "never" ? -1 : delay;
+  const made = computes.map(({ requests }) => {
+    const events = give({ type: "CreateProject", accountId, defaultEndpointSettings: { suspendTimeoutSeconds } });
+    const project = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
+    const endpointId = [...simulation.world.computes.by("project", project).values()][0]?.id ?? "";
+    return { project, endpointId, requests };
+  });
+  const asleepAt = period.startAt - DAY;
+  if (delay === "never") {
+    for (const { project, endpointId } of made) {
+      give({ type: "SuspendCompute", accountId, projectId: project, endpointId }, asleepAt);
+    }
+  }
+  for (const { endpointId, requests } of made) {
+    for (const [index, at] of requests.at.entries()) {
+      const durationMs = requests.durationMs[index];
+      give({ type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } }, asleepAt);
+    }
+  }
+  // Set when all sleep, and in the month before, so that none of it is used at the beginning.
+  if (computeTimeSeconds !== undefined) {
+    const settings = { quota: { compute_time_seconds: computeTimeSeconds } };
+    for (const { project } of made) give({ type: "UpdateProject", accountId, projectId: project, settings }, asleepAt);
+  }
+  simulation.settle(period.startAt - 1);
+  const since = simulation.world.seq;
+  const used = made.map(({ project }) => simulation.world.usage.get(project)?.activeMs ?? 0);
+  simulation.settle(period.endAt - 1);
+  simulation.commit({ mode: "manual", factor: 0, simAnchor: period.endAt, wallAnchor: 0 }, period.endAt);
+  const events = simulation.journal.events(since, Number.MAX_SAFE_INTEGER);
+  return made.map(({ project, endpointId }, index) => {
+    const now = usageAt(simulation.world, project, simulation.world.computes.by("project", project).values(), period.endAt);
+    return { ...lifeOf(events, endpointId, period.endAt), meteredMs: now.activeMs - (used[index] ?? 0) };
+  });
+}
+
+function lifeOf(events: readonly RecordedEvent[], endpointId: string, endAt: number): Omit<LiveCompute, "meteredMs"> {
+  const [starts, suspends, waitsMs, dropped]: [(readonly [number, number])[], number[], number[], string[]] = [[], [], [], []];
+  for (const event of events) {
+    if (event.type === "OperationScheduled" && event.operation.endpointId === endpointId && event.operation.action === "start_compute") {
+      starts.push([event.at, event.at + event.operation.durationMs]);
+    }
+    if (event.type === "ComputeSuspended" && event.endpointId === endpointId) suspends.push(event.at);
+    if (event.type === "ActivityRecorded" && event.activity.endpointId === endpointId) waitsMs.push(event.waitedMs);
+    if (event.type === "ActivityDropped" && event.endpointId === endpointId) dropped.push(event.reason);
+  }
+  const activated = events.filter((event) => event.type === "ComputeActivated" && event.endpointId === endpointId).map(({ at }) => at);
+  const foretold = starts.map(([, readyAt]) => readyAt).filter((at) => at < endAt);
+  if (String(activated) !== String(foretold)) throw new Error(`starts end at ${activated}, not at ${foretold}`);
+  if (dropped.some((reason) => reason !== "QUOTA_EXCEEDED")) throw new Error(`dropped: ${dropped}`);
+  return { starts, suspends, waitsMs, dropped: dropped.length };
+}

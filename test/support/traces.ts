@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { type Chance, uniform } from "../../src/platform/chance.ts";
+import { chanceFrom } from "../../src/simulation/random.ts";
+import { eachBin, type GapHistogram } from "../../src/whatif/gap-histogram.ts";
+import type { Gaps } from "../../src/whatif/gaps.ts";
+import { NO_LATENCY, type StartLatency } from "../../src/whatif/start-latency.ts";
+import type { Period, Requests, Trace } from "../../src/whatif/trace.ts";
+
+export const SECOND = 1_000;
+export const HOUR = 3_600 * SECOND;
+export const DAY = 24 * HOUR;
+/** A Monday, so that hours of the week are easy to tell. */
+export const BEGIN = Date.parse("2026-01-05T00:00:00Z");
+
+export type Row = readonly [atMs: number, durationMs?: number, source?: number];
+
+/** Requests from rows of milliseconds since the beginning. */
+export function requestsOf(rows: readonly Row[]): Requests {
+  return {
+    at: Float64Array.from(rows, ([at]) => BEGIN + at),
+    durationMs: Float64Array.from(rows, ([, duration]) => duration ?? 0),
+    ...(rows.some(([, , source]) => source !== undefined) ? { source: Uint16Array.from(rows, ([, , source]) => source ?? 0) } : {}),
+  };
+}
+
+export function periodOf(lengthMs: number): Period {
+  return { startAt: BEGIN, endAt: BEGIN + lengthMs };
+}
+
+export function traceOf(lengthMs: number, ...computes: readonly (readonly Row[])[]): Trace {
+  return { period: periodOf(lengthMs), computes: computes.map((rows, index) => ({ id: `compute-${index}`, requests: requestsOf(rows) })) };
+}
+
+/** Poisson arrivals of `count` requests without a length, to the millisecond; the period ends with the last. */
+export function poisson(meanMs: number, count: number, chance: Chance = chanceFrom(1), number = 0): { requests: Requests; period: Period } {
+  const source = chance.source("test-poisson", number);
+  const at = new Float64Array(count);
+  let exact = BEGIN;
+  for (let i = 0; i < count; i += 1) {
+    exact -= Math.log(1 - uniform(source)) * meanMs;
+    at[i] = Math.round(exact);
+  }
+  return { requests: { at, durationMs: new Float64Array(count) }, period: { startAt: BEGIN, endAt: (at[count - 1] ?? BEGIN) + 1 } };
+}
+
+/** What nothing of chance is in, but for the policy's. */
+export function settingOf(coldStartS = 60, latency: StartLatency = NO_LATENCY, seed = 1) {
+  return { latency, coldStartS, chance: chanceFrom(seed) };
+}
+
+/** Gaps around a delay, from the last arrival or the last end, so that deadlines are hit to the millisecond; of some sources. */
+export function rowsAround(delayMs: number, maxLength = 40): fc.Arbitrary<readonly Row[]> {
+  const gapMs = fc.oneof(
+    fc.constantFrom(0, 1, delayMs - 1, delayMs, delayMs + 1, 2 * delayMs),
+    fc.nat(delayMs),
+    fc.nat(4 * delayMs),
+    fc.nat(DAY),
+  );
+  const step = fc.record({
+    gapMs: gapMs.map((ms) => Math.max(0, ms)),
+    fromEnd: fc.boolean(),
+    durationMs: fc.oneof(fc.constantFrom(0, 0, 1, delayMs), fc.nat(30 * SECOND)),
+    source: fc.nat(2),
+  });
+  return fc.array(step, { maxLength, size: "max" }).map((steps) => {
+    let [at, end] = [0, 0];
+    return steps.map(({ gapMs: gap, fromEnd, durationMs, source }): Row => {
+      at = fromEnd ? Math.max(at, end + gap) : at + gap;
+      end = Math.max(end, at + durationMs);
+      return [at, durationMs, source];
+    });
+  });
+}
+
+/** A trace of one to four computes over a period that may cut what runs at its end. */
+export function tracesAround(delayMs: number): fc.Arbitrary<Trace> {
+  return fc
+    .record({ computes: fc.array(rowsAround(delayMs), { minLength: 1, maxLength: 4 }), restMs: fc.nat(2 * delayMs) })
+    .map(({ computes, restMs }) => {
+      const lastMs = Math.max(0, ...computes.flatMap((rows) => rows.map(([at]) => at)));
+      return traceOf(lastMs + 1 + restMs, ...computes);
+    });
+}
+
+/** Gaps as a few numbers, to compare them: typed arrays of a million bins take seconds. */
+export function plainGaps({ ended, tails, ...rest }: Gaps): object {
+  const bins = (histogram: GapHistogram) => {
+    const list: (readonly number[])[] = [];
+    eachBin(histogram, (...bin) => list.push(bin));
+    return list;
+  };
+  return { ...rest, ended: bins(ended), tails: bins(tails) };
+}
