@@ -14,7 +14,7 @@ try {
 // Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
 const aside = `dist.${process.pid}`;
 await esbuild.build({
-  entryPoints: { standin: "src/cli/main.ts", "create-standin": "src/create-standin.ts" },
+  entryPoints: { standin: "src/cli/main.ts", "create-standin": "src/create-standin.ts", "run-worker": "src/cli/run-worker.ts" },
   outdir: aside,
   bundle: true,
   splitting: true,
@@ -25,7 +25,7 @@ await esbuild.build({
   // A smaller file is read and compiled sooner; names stay, for stacks that one can read.
   minifySyntax: true,
   minifyWhitespace: true,
-  external: ["better-sqlite3"],
+  external: ["better-sqlite3", "tinypool"],
   // Some dependencies are CommonJS and ask for node's own modules.
   banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
   logLevel: "warning",

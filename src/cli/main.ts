@@ -16,6 +16,8 @@ try {
     process.stderr.write(`standin: ${error.message}\n`);
     process.exitCode = error.usage ? EXIT_USAGE : EXIT_FAILED;
   } else {
-    throw error;
+    // Not thrown on: Node would show the bundle's line that it comes from, which is all of the bundle.
+    process.stderr.write(`standin: a bug: ${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exitCode = EXIT_FAILED;
   }
 }

@@ -5,10 +5,13 @@ import { driftCommand } from "./drift.ts";
 import { envCommand } from "./env.ts";
 import { explainCommand } from "./explain.ts";
 import { exportCommand } from "./export.ts";
+import { faultsCommand } from "./faults.ts";
 import { importCommand } from "./import.ts";
 import { keysCommand } from "./keys.ts";
 import { mirrorCommand } from "./mirror.ts";
+import { recordCommand } from "./record.ts";
 import { replayCommand } from "./replay.ts";
+import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
 import { snapshotsCommand } from "./snapshots.ts";
 import { statusCommand } from "./status.ts";
@@ -24,6 +27,8 @@ export function createProgram(): Command {
     .showHelpAfterError("(see --help)");
   for (const command of [
     serveCommand(),
+    runCommand(),
+    recordCommand(),
     statusCommand(),
     clockCommand(),
     keysCommand(),
@@ -32,6 +37,7 @@ export function createProgram(): Command {
     explainCommand(),
     snapshotsCommand(),
     worldsCommand(),
+    faultsCommand(),
     replayCommand(),
     verifyCommand(),
     exportCommand(),

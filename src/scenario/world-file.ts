@@ -1,18 +1,18 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusals.ts";
 import { rolesNamedAfter } from "../platform/role.ts";
-import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
+import { object } from "../traffic/fields.ts";
+import { formatProblems, SourceDocument } from "./document.ts";
 
 const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
 const name = z.string().min(1).max(256);
 
-const compute = z.strictObject({
+const compute = object({
   id: id.refine((text) => text.startsWith("ep-"), "must begin with ep-"),
   type: z.enum(["read_write", "read_only"]).default("read_write"),
   name: z.string().min(1).max(64).optional(),
@@ -22,7 +22,7 @@ const compute = z.strictObject({
   disabled: z.boolean().optional(),
 });
 
-const branch = z.strictObject({
+const branch = object({
   id: id.refine((text) => text.startsWith("br-"), "must begin with br-"),
   name,
   /** Id of a branch above this one in the file; the default branch where there is none. */
@@ -31,7 +31,7 @@ const branch = z.strictObject({
   endpoints: z.array(compute).default([]),
 });
 
-const project = z.strictObject({
+const project = object({
   id,
   name: name.optional(),
   region_id: z.string().optional(),
@@ -42,14 +42,14 @@ const project = z.strictObject({
   branches: z.array(branch).default([]),
 });
 
-const account = z.strictObject({
+const account = object({
   id,
   name: name.optional(),
   email: z.email().optional(),
   plan: z.enum(["paid", "free"]).optional(),
   keys: z
     .array(
-      z.strictObject({
+      object({
         name: z.string().min(1).max(64),
         key: z.string().regex(SECRET_PATTERN, SECRET_RULE),
       }),
@@ -58,7 +58,7 @@ const account = z.strictObject({
   projects: z.array(project).default([]),
 });
 
-const worldFile = z.strictObject({ version: z.literal(1), accounts: z.array(account).min(1) });
+const worldFile = object({ version: z.literal(1), accounts: z.array(account).min(1) });
 
 /** What a world file lays out: accounts with their keys, projects, branches and computes, all under ids of its own choice. */
 export type WorldFile = z.output<typeof worldFile>;
@@ -74,34 +74,11 @@ export class WorldFileError extends Error {
 
 /** Reads a world file in YAML (or JSON, which is YAML). */
 export function parseWorldFile(text: string, fileName: string): WorldFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
-    return `${fileName}:${line}:${col}`;
-  };
-  const broken = document.errors.map((error) => `${at(error.pos[0])}: ${error.message}`);
-  if (broken.length > 0) throw new WorldFileError(broken.join("\n"));
-  const parsed = worldFile.superRefine(findContradictions).safeParse(plain(document, fileName));
+  const source = new SourceDocument(text);
+  if (source.problems.length > 0) throw new WorldFileError(formatProblems(fileName, source.problems));
+  const parsed = worldFile.superRefine(findContradictions).safeParse(source.value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => {
-    const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-    return `${at(offsetOf(document, path))}: ${path.join(".") || "the file"}: ${issue.message}`;
-  });
-  throw new WorldFileError(problems.join("\n"));
-}
-
-/** Aliases that multiply without end are no world. */
-function plain(document: ReturnType<typeof parseDocument>, fileName: string): unknown {
-  let value: unknown;
-  try {
-    value = document.toJS({ maxAliasCount: 100 });
-  } catch (error) {
-    throw new WorldFileError(`${fileName}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const torn = findTornText(value);
-  if (torn !== undefined) throw new WorldFileError(`${fileName}: ${torn}: has half of a surrogate pair, which is no character`);
-  return value;
+  throw new WorldFileError(formatProblems(fileName, source.problemsOf(parsed.error)));
 }
 
 /** What each line may say and the file as a whole may not: the same id or key twice, a parent that is not above its branch. */
@@ -134,15 +111,6 @@ function findContradictions(file: WorldFile, context: z.RefinementCtx): void {
       }
     }
   }
-}
-
-/** Where a problem is; where the thing is missing, what it is missing in. */
-function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return document.contents?.range?.[0] ?? 0;
 }
 
 /** What laying out needs of a world, in one turn of it. */

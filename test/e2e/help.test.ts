@@ -4,13 +4,14 @@ import { standin } from "../support/process.ts";
 
 const COMMANDS = [
   ...["serve", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
-  ...["snapshots", "worlds", "replay", "verify", "export", "import", "compact"],
+  ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact"],
 ];
 const BELOW = {
   clock: ["show", "set", "advance"],
   keys: ["create", "list", "revoke"],
   snapshots: ["create", "list", "restore", "delete"],
   worlds: ["create", "list", "delete"],
+  faults: ["set", "list", "clear"],
 };
 
 test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`))])(

@@ -1,0 +1,41 @@
+// Writes scenarios/scenario.schema.json from the parser's own types, so that editors complete and check scenario files: run
+// `node scripts/scenario-schema.mjs` after a change of them; with `--check` it only says whether it is up to date.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import * as z from "zod";
+
+const FILE = "scenarios/scenario.schema.json";
+
+/** Where a value is not text already, a name of the matrix may stand for it. */
+const PLACEHOLDER = { type: "string", pattern: "^\\$\\{\\w+\\}$" };
+
+function withPlaceholders(schema) {
+  if (Array.isArray(schema)) return schema.map(withPlaceholders);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, ["const", "enum", "default", "required"].includes(key) ? value : withPlaceholders(value)]),
+  );
+  const isScalar = ["number", "integer", "boolean"].includes(inner.type) || (Array.isArray(inner.enum) && inner.type === "string");
+  if (!isScalar) return inner;
+  const { description, default: byDefault, ...rest } = inner;
+  return { ...(description && { description }), ...(byDefault !== undefined && { default: byDefault }), anyOf: [rest, PLACEHOLDER] };
+}
+
+const directory = mkdtempSync(join("node_modules", ".schema-"));
+try {
+  const outfile = join(directory, "scenario.mjs");
+  await build({ entryPoints: ["src/scenario/scenario.ts"], bundle: true, packages: "external", platform: "node", format: "esm", outfile });
+  const { scenario } = await import(pathToFileURL(outfile).href);
+  const schema = z.toJSONSchema(scenario, { io: "input", unrepresentable: "any", target: "draft-7" });
+  schema.properties.$schema = { type: "string", description: "of JSON files: where this schema is" };
+  const text = `${JSON.stringify(withPlaceholders(schema), undefined, 2)}\n`;
+  if (!process.argv.includes("--check")) writeFileSync(FILE, text);
+  else if (readFileSync(FILE, "utf8") !== text) {
+    console.error(`not up to date: ${FILE}; run node scripts/scenario-schema.mjs`);
+    process.exitCode = 1;
+  }
+} finally {
+  rmSync(directory, { recursive: true });
+}

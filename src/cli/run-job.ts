@@ -1,0 +1,129 @@
+import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { OPERATION_IDS } from "../compose.ts";
+import { faultFields, faultName } from "../control/fault-fields.ts";
+import { openLocalStage, temporaryDirectory } from "../local-stage.ts";
+import { openRemoteStage } from "../remote-stage.ts";
+import { parseScenario, type ScenarioFile } from "../scenario/parse.ts";
+import { titleOf } from "../scenario/reporters/pretty.ts";
+import { type Progress, runScenario } from "../scenario/run.ts";
+import type { Scenario, Step } from "../scenario/scenario.ts";
+import { CannotPlay, type Stage } from "../scenario/stage.ts";
+import type { Recordings } from "../scenario/traffic.ts";
+import type { StepResult, Verdict } from "../scenario/verdict.ts";
+import { type Recorded, readRecorded } from "../traffic/recorded.ts";
+
+/** One run: a file, and which combination of its matrix. Plain data, for a worker. */
+export type Job = {
+  readonly file: string;
+  readonly text: string;
+  readonly variant: number;
+  /** In the place of the file's. */
+  readonly seed?: number | undefined;
+  readonly bail: boolean;
+  /** A directory that the world is to be kept in. */
+  readonly keep?: string | undefined;
+  /** A running double to play on, in the place of a world of its own. */
+  readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
+};
+
+export type JobHooks = {
+  readonly onStep?: (step: StepResult) => void;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+};
+
+/** What became of a job; `reason` says why it could not be run. */
+export type JobResult = { readonly verdict: Verdict } | { readonly reason: string };
+
+export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult> {
+  const file = readScenario(job.text, job.file);
+  const variant = file.variants[job.variant];
+  if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);
+  const scenario = withSeed(variant.scenario, job.seed);
+  const only = titleOf({ scenario: file.name, values: variant.values });
+  const repeat = [
+    "standin run",
+    quoted(job.file),
+    ...(file.variants.length === 1 ? [] : ["--only", quoted(only)]),
+    "--seed",
+    scenario.world.seed,
+  ].join(" ");
+  const needsFiles = hasRestart(scenario.steps) || scenario.world.file !== undefined;
+  const temporary = job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
+  let stage: Stage | undefined;
+  try {
+    const recordings = await readRecordings(scenario, job.file);
+    stage = await openStage(scenario, job, temporary?.path);
+    const verdict = await runScenario(scenario, stage, {
+      recordings,
+      name: file.name,
+      file: job.file,
+      values: variant.values,
+      repeat,
+      bail: job.bail,
+      ...hooks,
+    });
+    return { verdict };
+  } catch (error) {
+    if (error instanceof CannotPlay) return { reason: `${only}: ${error.message}` };
+    throw error;
+  } finally {
+    await stage?.close();
+    temporary?.remove();
+  }
+}
+
+/** A scenario, with its faults checked as the control API would. */
+export function readScenario(text: string, path: string): ScenarioFile {
+  const { one } = faultFields(OPERATION_IDS);
+  return parseScenario(text, path, ({ name, ...fault }) => {
+    const named = faultName.safeParse(name);
+    if (!named.success) return named.error.issues.map(({ message }) => ({ path: ["name"], message }));
+    const parsed = one(named.data).safeParse(fault);
+    return parsed.success ? [] : parsed.error.issues;
+  });
+}
+
+async function openStage(scenario: Scenario, { file, target, keep }: Job, temporary: string | undefined): Promise<Stage> {
+  if (target !== undefined) return openRemoteStage(scenario, target);
+  const { file: worldFile } = scenario.world;
+  const path = worldFile === undefined ? undefined : resolve(dirname(file), worldFile);
+  if (path !== undefined && !existsSync(path)) throw new CannotPlay(`world.file: there is no ${path}`);
+  if (keep !== undefined && existsSync(keep) && readdirSync(keep).length > 0) {
+    throw new CannotPlay(`--keep ${keep}: there is something in this directory already`);
+  }
+  return openLocalStage(scenario, keep ?? temporary, path);
+}
+
+/** Files that traffic is replayed from lie beside the scenario. */
+async function readRecordings({ traffic }: Scenario, file: string): Promise<Recordings> {
+  const recordings = new Map<string, Recorded>();
+  for (const source of traffic) {
+    if (source.pattern !== "replay") continue;
+    const path = resolve(dirname(file), source.file);
+    const format = source.format ?? (path.endsWith(".csv") ? "csv" : "ndjson");
+    try {
+      recordings.set(source.file, await readRecorded(createReadStream(path), { format, columns: source.columns, strict: true }));
+    } catch (error) {
+      throw new CannotPlay(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return recordings;
+}
+
+function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
+  return seed === undefined ? scenario : { ...scenario, world: { ...scenario.world, seed } };
+}
+
+function hasRestart(steps: readonly Step[]): boolean {
+  return steps.some(
+    ({ restart, repeat, parallel }) =>
+      restart !== undefined || hasRestart(repeat?.steps ?? []) || (parallel ?? []).some((lane) => hasRestart(lane)),
+  );
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w./@:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,240 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { styleText } from "node:util";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type Tinypool from "tinypool";
+import { ScenarioError, type ScenarioFile } from "../scenario/parse.ts";
+import { jsonReport } from "../scenario/reporters/json.ts";
+import { junitReport } from "../scenario/reporters/junit.ts";
+import { type Look, prettyStep, prettyVerdict, titleOf } from "../scenario/reporters/pretty.ts";
+import type { Verdict } from "../scenario/verdict.ts";
+import { CliError } from "./cli-error.ts";
+import { interruptible } from "./interrupt.ts";
+import { integer, option } from "./options.ts";
+import { type Job, type JobResult, readScenario, runJob } from "./run-job.ts";
+import { showRunProgress } from "./run-progress.ts";
+import { formatTable } from "./table.ts";
+
+const REPORTERS = ["pretty", "json", "junit"] as const;
+type Reporter = { readonly name: (typeof REPORTERS)[number]; readonly path: string | undefined };
+type Options = {
+  readonly reporter?: readonly Reporter[];
+  readonly json?: boolean;
+  readonly only?: string;
+  readonly bail?: boolean;
+  readonly workers: number;
+  readonly seed?: number;
+  readonly keep?: string;
+  readonly target?: string;
+  readonly controlToken?: string;
+};
+
+const EXIT_FAILED = 1;
+const DEFAULT_WIDTH = 100;
+const MOST_WORKERS = 64;
+
+/** Scenario files, played to their verdict. */
+export function runCommand(): Command {
+  return new Command("run")
+    .description("play scenario files on the simulated clock, to a verdict")
+    .argument("<files...>", "scenarios in YAML or JSON")
+    .addOption(
+      new Option("--reporter <name[=file]>", "pretty, json or junit, to a file or to stdout; several at once (default: pretty)").argParser(
+        addReporter,
+      ),
+    )
+    .addOption(new Option("--json", "the same as --reporter json"))
+    .addOption(new Option("--only <text>", "only runs whose name has this text in it"))
+    .addOption(new Option("--bail", "the first failure ends all"))
+    .addOption(option("--workers <n>", "run so many at once").argParser(integer(1, MOST_WORKERS)).default(1))
+    .addOption(new Option("--seed <n>", "in the place of the seed of the file").argParser(integer(0, 2 ** 32 - 1)))
+    .addOption(new Option("--keep <dir>", "keep the world in this directory, for: standin serve --data <dir>"))
+    .addOption(option("--target <url>", "play on a running double in the place of a fresh world"))
+    .addOption(option("--control-token <token>", "token of that double's control API"))
+    .addHelpText(
+      "after",
+      `
+Ends with 0 where all passed, 1 where something failed, 2 where something could not be run.
+The same file and seed give the same JSON, to the byte, on every machine and with any number of workers.
+
+Examples:
+  $ standin run scenarios/*.yaml
+  $ standin run scenarios/wakes-on-a-query.yaml --keep /tmp/world && standin serve --data /tmp/world
+  $ standin run scenarios/*.yaml --workers 2 --reporter pretty --reporter junit=report.xml
+  $ standin run mine.yaml --only 'delay 60' --seed 7 --json`,
+    )
+    .action(async (paths: string[], options: Options) => {
+      const reporters = reportersOf(options);
+      const jobs = jobsOf(paths, options);
+      const results = await interruptible((signal) => play(jobs, options, reporters.some(isPrettyHere), signal));
+      report(reporters, results);
+    });
+}
+
+function addReporter(text: string, former: readonly Reporter[] | undefined): readonly Reporter[] {
+  const [name = "", ...path] = text.split("=");
+  const known = REPORTERS.find((reporter) => reporter === name);
+  if (known === undefined) throw new InvalidArgumentError(`It must be one of ${REPORTERS.join(", ")}, like json or junit=report.xml.`);
+  return [...(former ?? []), { name: known, path: path.length === 0 ? undefined : path.join("=") }];
+}
+
+function reportersOf({ reporter, json }: Options): readonly Reporter[] {
+  const reporters = reporter ?? (json === true ? [] : [{ name: "pretty" as const, path: undefined }]);
+  const all = json === true ? [...reporters, { name: "json" as const, path: undefined }] : reporters;
+  if (all.filter(({ path }) => path === undefined).length > 1) {
+    throw new CliError("--reporter: only one can go to stdout; give the others a file, like junit=report.xml", true);
+  }
+  return all;
+}
+
+const isPrettyHere = ({ name, path }: Reporter) => name === "pretty" && path === undefined;
+
+/** Every file is read before anything is run: whoever has a mistake in one is told of all of them. */
+function jobsOf(
+  paths: readonly string[],
+  { only, seed, bail, keep, target, controlToken }: Options,
+): readonly (Job & { readonly title: string })[] {
+  const problems: string[] = [];
+  const jobs = paths.flatMap((path) => {
+    try {
+      const text = readFileSync(path, "utf8");
+      const file = readScenario(text, path);
+      return file.variants.map((_, variant) => ({
+        ...{ file: path, text, variant, seed, bail: bail === true, title: titleOfVariant(file, variant) },
+        target: target === undefined ? undefined : { url: target, controlToken },
+      }));
+    } catch (error) {
+      if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
+      problems.push(error.message);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new CliError(`cannot be read:\n${problems.join("\n")}`, true);
+  const meant = jobs.filter(({ title }) => only === undefined || title.includes(only));
+  if (meant.length === 0)
+    throw new CliError(`--only ${only}: there is no such run; there are ${jobs.map(({ title }) => title).join(", ")}`, true);
+  if (keep === undefined) return meant;
+  return meant.map((job, index) => ({ ...job, keep: meant.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`) }));
+}
+
+function titleOfVariant(file: ScenarioFile, variant: number): string {
+  return titleOf({ scenario: file.name, values: file.variants[variant]?.values ?? {} });
+}
+
+function slug(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}
+
+type Played = { readonly title: string; readonly result: JobResult };
+
+async function play(
+  jobs: readonly (Job & { readonly title: string })[],
+  options: Options,
+  isPretty: boolean,
+  signal: AbortSignal,
+): Promise<Played[]> {
+  const look = lookOf();
+  const print = (text: string) => isPretty && process.stdout.write(`${text}\n`);
+  const workers = Math.min(options.workers, jobs.length);
+  const pool = workers > 1 ? await newPool(workers) : undefined;
+  const played: Played[] = [];
+  try {
+    const under = jobs.map((job) => pool?.run(job, { signal }) as Promise<JobResult> | undefined);
+    // Who ends early is heard of when its turn comes.
+    for (const running of under) running?.catch(() => undefined);
+    for (const [index, job] of jobs.entries()) {
+      print(look.paint("bold", job.title));
+      const result = await (under[index] ?? runHere(job, signal, isPretty, look));
+      if (under[index] !== undefined && "verdict" in result) for (const step of result.verdict.steps) print(prettyStep(step, look));
+      print("verdict" in result ? `${prettyVerdict(result.verdict, look)}\n` : `${look.paint("red", "could not run")} ${result.reason}\n`);
+      played.push({ title: job.title, result });
+      if (options.bail === true && !isPassed(result)) break;
+    }
+  } catch (error) {
+    if (signal.aborted) throw new CliError("interrupted", true);
+    throw error;
+  } finally {
+    await pool?.destroy();
+  }
+  if (jobs.length > 1) print(summary(played, look));
+  return played;
+}
+
+async function runHere(job: Job, signal: AbortSignal, isPretty: boolean, look: Look): Promise<JobResult> {
+  const progress = showRunProgress();
+  try {
+    return await runJob(job, {
+      signal,
+      onProgress: (now) => progress.report(now),
+      onStep: (step) => {
+        if (!isPretty) return;
+        progress.clear();
+        process.stdout.write(`${prettyStep(step, look)}\n`);
+      },
+    });
+  } finally {
+    progress.clear();
+  }
+}
+
+async function newPool(workers: number): Promise<Tinypool> {
+  const { default: Pool } = await import("tinypool");
+  return new Pool({ filename: new URL("./run-worker.js", import.meta.url).href, minThreads: workers, maxThreads: workers });
+}
+
+function isPassed(result: JobResult): boolean {
+  return "verdict" in result && result.verdict.verdict === "passed";
+}
+
+/** One line a run: the table that a matrix is for. */
+function summary(played: readonly Played[], { paint }: Look): string {
+  const rows = played.map(({ title, result }) => {
+    if (!("verdict" in result)) return [title, "could not run", "", "", "", "", ""];
+    const { verdict, measures, failures, seed } = result.verdict;
+    const hours = (name: string) => ((measures[name] ?? 0) / 3_600_000).toFixed(2);
+    return [
+      title,
+      verdict,
+      String(seed),
+      String(failures.length),
+      hours("active_time"),
+      hours("compute_time"),
+      String(measures["cold_starts"] ?? 0),
+    ];
+  });
+  const table = formatTable(["RUN", "VERDICT", "SEED", "FAILURES", "ACTIVE H", "CU-HOURS", "COLD STARTS"], rows);
+  const passed = played.filter(({ result }) => isPassed(result)).length;
+  const told = `${passed} of ${played.length} passed`;
+  return `${table}\n\n${passed === played.length ? paint("green", told) : paint("red", told)}`;
+}
+
+function report(reporters: readonly Reporter[], played: readonly Played[]): void {
+  const verdicts = played.flatMap(({ result }): Verdict[] => ("verdict" in result ? [result.verdict] : []));
+  const plain: Look = { width: DEFAULT_WIDTH, paint: (_, text) => text };
+  for (const { name, path } of reporters) {
+    if (name === "pretty" && path === undefined) continue;
+    const text = name === "json" ? jsonReport(verdicts) : name === "junit" ? junitReport(verdicts) : prettyReport(verdicts, plain);
+    if (path === undefined) process.stdout.write(text);
+    else write(path, text);
+  }
+  const reasons = played.flatMap(({ result }) => ("reason" in result ? [result.reason] : []));
+  if (reasons.length > 0) throw new CliError(`could not run ${reasons.join("; ")}`, true);
+  if (verdicts.some(({ verdict }) => verdict === "failed")) process.exitCode = EXIT_FAILED;
+}
+
+function prettyReport(verdicts: readonly Verdict[], look: Look): string {
+  return `${verdicts.map((verdict) => [...verdict.steps.map((step) => prettyStep(step, look)), prettyVerdict(verdict, look)].join("\n")).join("\n\n")}\n`;
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function lookOf(): Look {
+  const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined;
+  return { width: process.stdout.columns ?? DEFAULT_WIDTH, paint: (colour, text) => (isColoured ? styleText(colour, text) : text) };
+}

@@ -1,0 +1,158 @@
+import type { Activity } from "../platform/activity.ts";
+import { isoInstant } from "../platform/calendar.ts";
+import type { Wake } from "./lanes.ts";
+import type { Observation } from "./observation.ts";
+import { at, resolveReferences } from "./references.ts";
+import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "./scenario.ts";
+import { type Answer, type Call, CannotPlay, type Stage } from "./stage.ts";
+import { type Outcome as Became, STEP_SOURCE } from "./traffic.ts";
+import type { Failure } from "./verdict.ts";
+
+type Wrong = Pick<Failure, "expected" | "actual">;
+/** What became of an action. `replaced`: the world is another one now, or at another time. */
+type Outcome = { readonly detail: string | undefined; readonly failures: readonly Wrong[]; readonly replaced?: boolean };
+type Acting = AsyncGenerator<Wake, Outcome, void>;
+
+export function actionOf(step: Step): string {
+  return ACTIONS.find((action) => step[action] !== undefined) ?? "wait";
+}
+
+/** Does what a step says through the two surfaces, and keeps what it captures. */
+export class Actor {
+  readonly #stage: Stage;
+  readonly #observation: Observation;
+  readonly #captured = new Map<string, unknown>();
+
+  constructor(stage: Stage, observation: Observation) {
+    this.#stage = stage;
+    this.#observation = observation;
+  }
+
+  async *act(step: Step): Acting {
+    if (step.request !== undefined) return yield* this.#request(step.request);
+    if (step.control !== undefined) {
+      const { method, path, body } = this.#resolve(step.control);
+      await this.#control(method, path, body);
+      return done(`${method} ${path}`);
+    }
+    if (step.fault !== undefined) return this.#fault(step.fault);
+    if (step.clear_faults !== undefined) {
+      await this.#control("DELETE", step.clear_faults === true ? "/faults" : `/faults/${encodeURIComponent(step.clear_faults)}`);
+      return done();
+    }
+    if (step.snapshot !== undefined) {
+      await this.#control("POST", "/snapshots", { name: step.snapshot });
+      return done();
+    }
+    if (step.restore !== undefined) return this.#replace(() => this.#control("POST", `/snapshots/${step.restore}/restore`));
+    if (step.restart !== undefined) return this.#replace(() => this.#stage.restart());
+    for (const [label, plan] of Object.entries(step.set?.plan ?? {})) {
+      await this.#control("PATCH", `/accounts/${this.#stage.labels.get(label)?.id}`, { plan });
+    }
+    return done();
+  }
+
+  async *#request(asked: RequestStep): Acting {
+    const call = this.#callOf(asked);
+    const accepted = asked.status === undefined ? undefined : [asked.status].flat();
+    let answer = await this.#stage.call(call);
+    const { retry } = asked;
+    let tries = 1;
+    for (; retry?.on.includes(answer.status) === true && tries <= retry.times; tries += 1) {
+      this.#noteAnswer(call, answer, true);
+      yield { at: this.#stage.now() + retry.every };
+      answer = await this.#stage.call(call);
+    }
+    this.#noteAnswer(call, answer, accepted?.includes(answer.status) === true);
+    const failures = this.#judge(asked, accepted, answer);
+    for (const [name, path] of Object.entries(asked.capture ?? {})) this.#captured.set(name, at(answer.body, path));
+    return { detail: `${call.method} ${asked.path}: ${answer.status}${tries > 1 ? ` at try ${tries}` : ""}`, failures };
+  }
+
+  #callOf({ method, path, body, as, key }: RequestStep): Call {
+    const [first] = this.#stage.labels.all();
+    const resolved = this.#resolve(key);
+    return {
+      surface: "api",
+      method,
+      path: String(this.#resolve(path)),
+      ...(body === undefined ? {} : { body: this.#resolve(body) }),
+      key: resolved === undefined ? this.#stage.keyOf(as ?? first?.account ?? "") : String(resolved),
+    };
+  }
+
+  #judge(asked: RequestStep, accepted: readonly number[] | undefined, { status, body }: Answer): Wrong[] {
+    const isRight = accepted === undefined ? status >= 200 && status < 300 : accepted.includes(status);
+    const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+    const told = status >= 400 || status === 0 ? ` ${String(code)}: ${String(message)}` : "";
+    const wrongs: Wrong[] = isRight ? [] : [{ expected: `status ${accepted?.join(" or ") ?? "2xx"}`, actual: `status ${status}${told}` }];
+    for (const [path, wanted] of Object.entries(asked.answer ?? {})) {
+      const actual = at(body, path);
+      const expected = this.#resolve(wanted);
+      if (!isSame(actual, expected))
+        wrongs.push({ expected: `${path}: ${JSON.stringify(expected)}`, actual: `${path}: ${JSON.stringify(actual)}` });
+    }
+    for (const [name, path] of Object.entries(asked.capture ?? {})) {
+      if (at(body, path) === undefined) wrongs.push({ expected: `${path}, to be captured as ${name}`, actual: "nothing there" });
+    }
+    return wrongs;
+  }
+
+  #noteAnswer({ method }: Call, { status, body }: Answer, isExpected: boolean): void {
+    const code = String((body as { code?: unknown } | null)?.code ?? "");
+    this.#observation.answered({ method, status, code: status >= 400 ? code : "" }, isExpected);
+  }
+
+  /** What a step has arrive. */
+  arrivalOf({ to, kind, duration, queries, connection, pooled, load }: ActivityStep): Activity {
+    const endpointId = to.includes("{") ? String(this.#resolve(to)) : (this.#stage.labels.computes(to)[0]?.id ?? to);
+    const given = { durationMs: duration, queries, connectionId: connection, pooled, load };
+    return {
+      endpointId,
+      kind,
+      source: STEP_SOURCE,
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    };
+  }
+
+  judgeArrival({ outcome }: ActivityStep, became: Became | undefined): Outcome {
+    const actual = became === undefined ? "dropped" : `${became.outcome}${became.code === undefined ? "" : ` (${became.code})`}`;
+    const isRight = outcome === undefined ? actual === "served" || actual === "waits" : became?.outcome === outcome;
+    const detail = became?.outcome === "waits" ? `waits ${became.waitedMs} ms` : actual;
+    return { detail, failures: isRight ? [] : [{ expected: outcome ?? "served or waits", actual }] };
+  }
+
+  async #fault(fault: Readonly<Record<string, unknown>>): Promise<Outcome> {
+    const { name = "fault", ...rest } = this.#resolve(fault);
+    await this.#control("PUT", `/faults/${encodeURIComponent(String(name))}`, rest);
+    return done(String(name));
+  }
+
+  async #replace(act: () => Promise<unknown>): Promise<Outcome> {
+    this.#observation.leave(this.#stage.now());
+    await act();
+    this.#observation.enter(this.#stage.world(), this.#stage.now());
+    return { ...done(isoInstant(this.#stage.now())), replaced: true };
+  }
+
+  /** What the control API refuses, no run can go on from. */
+  async #control(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await this.#stage.call({ surface: "control", method, path, ...(body === undefined ? {} : { body }) });
+    if (answer.status < 300) return answer;
+    throw new CannotPlay(`${method} /_sim${path}: ${String((answer.body as { message?: unknown } | null)?.message ?? answer.status)}`);
+  }
+
+  #resolve<T>(value: T): T {
+    return resolveReferences(value, (name) => this.#captured.get(name) ?? this.#stage.labels.get(name)?.id);
+  }
+}
+
+function done(detail?: string): Outcome {
+  return { detail, failures: [] };
+}
+
+/** By what they say as JSON; of objects, only what is wanted must be there. */
+function isSame(actual: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) return JSON.stringify(actual) === JSON.stringify(wanted);
+  return Object.entries(wanted).every(([key, inner]) => isSame((actual as Record<string, unknown> | undefined | null)?.[key], inner));
+}

@@ -1,0 +1,113 @@
+import type { Activity } from "../platform/activity.ts";
+import { isoInstant } from "../platform/calendar.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import type { FaultDefinition } from "../platform/fault.ts";
+import type { SimTime } from "../platform/time.ts";
+import type { RecordedRequest } from "../simulation/requests.ts";
+
+/** What happened in a world between two points: everything that came from outside is in one of these. */
+export type Happened = { readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
+
+type Entry = { readonly seq: number; readonly step: object };
+/** The steps that bring it about again, and what of it they cannot. */
+export type Recording = { readonly steps: readonly object[]; readonly omitted: readonly string[] };
+
+/** Things as the control API takes them. */
+export type Shown = { readonly activity: (activity: Activity) => object; readonly fault: (fault: FaultDefinition) => object };
+
+const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
+
+/**
+ * Turns what happened into steps, in the order in which it happened: requests as they were asked, and what came through the control API
+ * by the events that tell of it. `keyOf` is the secret by which a key is known in the run.
+ */
+export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf: (keyId: number) => string): Recording {
+  const omitted: string[] = [];
+  const madeByRequest = new Set(requests.flatMap((request) => idsIn(request.answered)));
+  // What faults are met is counted by all requests, those that only read included.
+  const hasFaults = requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
+  const captured = new Set<number>();
+  const asked = requests
+    .filter(({ method }) => hasFaults || (method !== "GET" && method !== "HEAD"))
+    .map((request): Entry => ({ seq: request.seq + 0.5, step: requestStep(request, captured, keyOf, omitted) }));
+  const told = events.flatMap((event): Entry[] => {
+    const control = controlOf(event, shown, keyOf, madeByRequest, omitted);
+    return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control } }];
+  });
+  // Sorting is stable: requests of one instant that changed nothing stay in their order.
+  const steps = [...told, ...asked].sort((one, other) => one.seq - other.seq).map(({ step }) => step);
+  return { steps, omitted };
+}
+
+function requestStep(request: RecordedRequest, captured: Set<number>, keyOf: (keyId: number) => string, omitted: string[]): object {
+  const { at, method, path, body, status, keyId, operationId, answered } = request;
+  const made = /^create\w*ApiKey$/.test(operationId ?? "") && status !== undefined && status < 300 ? Number(idsIn(answered)[0]) : undefined;
+  if (made !== undefined) captured.add(made);
+  const what = `${method} ${path} at ${isoInstant(at)}`;
+  if (/\[removed\]/.test(`${path}${JSON.stringify(body)}`)) omitted.push(`${what}: a secret in it was not kept`);
+  if ((body as { not_kept?: unknown } | undefined)?.not_kept !== undefined) omitted.push(`${what}: its body was not kept`);
+  return {
+    at: isoInstant(at),
+    request: {
+      method,
+      path: path.replace(API_PATH, ""),
+      ...(body === undefined ? {} : { body }),
+      key: keyId === undefined ? "no-key" : captured.has(keyId) ? `{key_${keyId}}` : keyOf(keyId),
+      // A connection that was lost had none.
+      status: status ?? 0,
+      ...(made === undefined ? {} : { capture: { [`key_${made}`]: "key" } }),
+    },
+  };
+}
+
+/** The call of the control API that brings an event about; `undefined` where a request did, or the world by itself. */
+function controlOf(
+  event: RecordedEvent,
+  shown: Shown,
+  keyOf: (keyId: number) => string,
+  madeByRequest: ReadonlySet<string>,
+  omitted: string[],
+): object | undefined {
+  switch (event.type) {
+    case "ActivityRecorded":
+      return event.scheduled === undefined ? { method: "POST", path: "/activity", body: shown.activity(event.activity) } : undefined;
+    case "ActivityScheduled": {
+      const { activity, at } = event.scheduled;
+      return { method: "POST", path: "/activity", body: { ...shown.activity(activity), at: isoInstant(at) } };
+    }
+    case "AccountPlanChanged":
+      return { method: "PATCH", path: `/accounts/${event.accountId}`, body: { plan: event.plan } };
+    case "ApiKeyCreated": {
+      const { id, accountId, name, scope } = event.apiKey;
+      if (madeByRequest.has(String(id)) || scope !== undefined) return undefined;
+      return { method: "POST", path: "/api_keys", body: { account_id: accountId, key_name: name, api_key: keyOf(id) } };
+    }
+    case "FaultSet":
+      return { method: "PUT", path: `/faults/${event.definition.name}`, body: shown.fault(event.definition) };
+    case "FaultRemoved":
+      return { method: "DELETE", path: `/faults/${event.fault}` };
+    case "AccountCreated":
+    case "WorldReset":
+    case "WorldConfigured":
+      omitted.push(`${event.type} at ${isoInstant(event.at)}: record from after it`);
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+function idsIn(answered: unknown): string[] {
+  if (typeof answered !== "object" || answered === null) return [];
+  return Object.values(answered).flat().map(String);
+}
+
+/** Events that make a world and its first key: a recording begins behind them where nothing else is said. */
+export function setupEnd(events: readonly RecordedEvent[]): { readonly seq: number; readonly at: SimTime } | undefined {
+  const setup: readonly RecordedEvent["type"][] = ["WorldCreated", "WorldConfigured", "AccountCreated", "ApiKeyCreated"];
+  let last: RecordedEvent | undefined;
+  for (const event of events) {
+    if (!setup.includes(event.type)) break;
+    last = event;
+  }
+  return last && { seq: last.seq, at: last.at };
+}

@@ -1,0 +1,43 @@
+import { create } from "xmlbuilder2";
+import type { Verdict } from "../verdict.ts";
+import { titleOf } from "./pretty.ts";
+
+type Case = { readonly name: string; readonly failure: string | undefined };
+
+/** JUnit's XML: a suite a scenario, a case a step, and one for all that is watched throughout and looked at in the end. No wall times. */
+export function junitReport(verdicts: readonly Verdict[]): string {
+  const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");
+  for (const verdict of verdicts) {
+    const cases = casesOf(verdict);
+    const failures = cases.filter(({ failure }) => failure !== undefined).length;
+    const suite = root.ele("testsuite", { name: titleOf(verdict), tests: cases.length, failures, errors: 0, time: 0 });
+    const properties = suite.ele("properties");
+    for (const [name, value] of [
+      ["seed", verdict.seed],
+      ["state", verdict.state],
+    ] as const)
+      properties.ele("property", { name, value });
+    for (const { name, failure } of cases) {
+      const testCase = suite.ele("testcase", { classname: verdict.file, name, time: 0 });
+      if (failure !== undefined) testCase.ele("failure", { message: failure.split("\n")[1] ?? "" }).txt(failure);
+    }
+  }
+  return `${root.end({ prettyPrint: true })}\n`;
+}
+
+function casesOf(verdict: Verdict): Case[] {
+  const steps = verdict.steps.map(({ place, name, ok }) => ({
+    name: `${place} ${name}`,
+    failure: ok ? undefined : told(verdict, (what) => what === `steps.${place}` || what.startsWith(`steps.${place}.`)),
+  }));
+  const isOther = (what: string) => !what.startsWith("steps.");
+  const failure = verdict.failures.some(({ what }) => isOther(what)) ? told(verdict, isOther) : undefined;
+  return [...steps, { name: "throughout and in the end", failure }];
+}
+
+function told({ failures, repeat }: Verdict, isMeant: (what: string) => boolean): string {
+  const lines = failures
+    .filter(({ what }) => isMeant(what))
+    .flatMap(({ what, at, expected, actual, events }) => [`${what} at ${at}`, `expected ${expected}, actual ${actual}`, ...events]);
+  return [...lines, `to repeat it: ${repeat}`].join("\n");
+}

@@ -1,0 +1,327 @@
+import { isoInstant } from "../platform/calendar.ts";
+import { HOUR, type SimTime } from "../platform/time.ts";
+import { checkInvariants } from "../simulation/invariants.ts";
+import { Actor, actionOf } from "./actor.ts";
+import { Conditions } from "./conditions.ts";
+import { describeEvents } from "./describe.ts";
+import { describeWanted, type Expectation, isWanted, type MeasureName, showMeasured } from "./expectation.ts";
+import { beside, type Lane, type Wake } from "./lanes.ts";
+import { Observation } from "./observation.ts";
+import type { Scenario, Step } from "./scenario.ts";
+import type { Stage } from "./stage.ts";
+import { type Recordings, TrafficFeed } from "./traffic.ts";
+import type { Failure, StepResult, Verdict } from "./verdict.ts";
+
+export type Progress = { readonly now: SimTime; readonly start: SimTime; readonly end: SimTime | undefined; readonly events: number };
+
+export type RunOptions = {
+  readonly name: string;
+  readonly file: string;
+  readonly values: Verdict["values"];
+  /** The command that repeats this run. */
+  readonly repeat: string;
+  readonly recordings: Recordings;
+  /** The first failure ends it. */
+  readonly bail?: boolean;
+  readonly onStep?: (step: StepResult) => void;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** A long way is gone in so many parts, with all invariants checked after each. */
+const PARTS = 50;
+const SHORTEST_PART = HOUR;
+const TIMELINE_COLUMNS = 240;
+const MOST_TIMELINES = 50;
+/** What a verdict tells of every run. */
+const SUMMARY: readonly MeasureName[] = [
+  "activities",
+  "refused",
+  "cold_starts",
+  "starts",
+  "suspends",
+  "active_time",
+  "compute_time",
+  "wait_mean",
+  "wait_p99",
+  "wait_max",
+  "requests",
+  "errors",
+];
+
+/** Plays a scenario on a stage that is laid out for it. Throws `CannotPlay` where the stage cannot do what it says. */
+export async function runScenario(scenario: Scenario, stage: Stage, options: RunOptions): Promise<Verdict> {
+  return new Run(scenario, stage, options).play();
+}
+
+/** Ends a run from within. */
+class Bailed extends Error {}
+
+class Run {
+  readonly #scenario: Scenario;
+  readonly #stage: Stage;
+  readonly #options: RunOptions;
+  readonly #start: SimTime;
+  readonly #observation: Observation;
+  readonly #conditions: Conditions;
+  readonly #actor: Actor;
+  readonly #steps: StepResult[] = [];
+  readonly #failures: Failure[] = [];
+  readonly #ends = new Map<string, SimTime>();
+  #feed: TrafficFeed;
+
+  constructor(scenario: Scenario, stage: Stage, options: RunOptions) {
+    this.#scenario = scenario;
+    this.#stage = stage;
+    this.#options = options;
+    this.#start = stage.now();
+    this.#observation = new Observation(stage.world(), stage.labels, this.#start);
+    const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
+    this.#conditions = new Conditions(
+      scenario,
+      (when) => this.#instant(when),
+      measure,
+      (failure, of) => this.#fail(failure, of),
+    );
+    this.#actor = new Actor(stage, this.#observation);
+    this.#feed = this.#newFeed();
+  }
+
+  async play(): Promise<Verdict> {
+    try {
+      const lane = this.#lane(this.#scenario.steps, "");
+      for (let next = await lane.next(); next.done !== true; next = await lane.next()) await this.#reach(next.value);
+      const { length } = this.#scenario;
+      if (length !== undefined) await this.#playTo(this.#start + length);
+      this.#checkAll(this.#scenario.expect, "expect");
+      this.#checkInvariants();
+      await this.#checkState();
+    } catch (error) {
+      if (!(error instanceof Bailed)) throw error;
+    }
+    return this.#verdict();
+  }
+
+  async *#lane(steps: readonly Step[], above: string): Lane {
+    let last = this.#now();
+    for (const [index, step] of steps.entries()) {
+      const place = `${above}${index + 1}`;
+      yield this.#wakeOf(step, last);
+      await this.#observed();
+      const from = this.#failures.length;
+      const detail = yield* this.#act(step, place);
+      await this.#observed();
+      last = this.#now();
+      const name = step.name ?? actionOf(step);
+      if (step.name !== undefined) this.#ends.set(step.name, last);
+      const result = { place, name, at: isoInstant(last), ok: this.#failures.length === from, ...(detail === undefined ? {} : { detail }) };
+      this.#steps.push(result);
+      this.#options.onStep?.(result);
+      this.#conditions.check(last);
+      this.#checkInvariants();
+      this.#bail();
+    }
+  }
+
+  async *#act(step: Step, place: string): AsyncGenerator<Wake, string | undefined, void> {
+    if (step.repeat !== undefined) {
+      for (let round = 1; round <= step.repeat.times; round += 1) {
+        const begun = this.#now();
+        yield* this.#lane(step.repeat.steps, `${place}.${round}.`);
+        if (step.repeat.every !== undefined && round < step.repeat.times) yield { at: begun + step.repeat.every };
+      }
+      return `${step.repeat.times} times`;
+    }
+    if (step.parallel !== undefined) {
+      yield* beside(step.parallel.map((steps, lane) => this.#lane(steps, `${place}.${lane + 1}.`)));
+      return undefined;
+    }
+    if (step.advance !== undefined) return yield* this.#advance(step.advance);
+    if (step.set?.clock !== undefined) yield { at: step.set.clock };
+    if (step.expect !== undefined) {
+      this.#checkAll(step.expect, `steps.${place}`);
+      return step.expect.map(({ measure, of }) => `${measure}${of === undefined ? "" : ` of ${of}`}`).join(", ");
+    }
+    const { detail, failures, replaced } =
+      step.activity === undefined ? yield* this.#actor.act(step) : this.#actor.judgeArrival(step.activity, this.#feed.outcome);
+    for (const failure of failures) this.#fail({ what: `steps.${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
+    if (replaced) this.#feed = this.#newFeed();
+    return detail;
+  }
+
+  async *#advance(advance: NonNullable<Step["advance"]>): AsyncGenerator<Wake, string, void> {
+    if (typeof advance === "number") {
+      yield { at: this.#now() + advance };
+    } else if ("to" in advance) {
+      yield { at: this.#instant(advance.to) };
+    } else {
+      const latest = this.#now() + advance.within;
+      for (let due = this.#nextEnd(); due !== undefined && due <= latest; due = this.#nextEnd()) yield { at: due };
+      if (this.#nextEnd() !== undefined) {
+        this.#fail(
+          {
+            what: "advance",
+            at: isoInstant(this.#now()),
+            expected: "no operation under way",
+            actual: `${this.#stage.world().operations.size} are`,
+          },
+          undefined,
+        );
+      }
+    }
+    return isoInstant(this.#now());
+  }
+
+  /** When the next of the operations under way ends. */
+  #nextEnd(): SimTime | undefined {
+    let next: SimTime | undefined;
+    for (const { state } of this.#stage.world().operations.values()) {
+      if (state.status === "running" && (next === undefined || state.dueAt < next)) next = state.dueAt;
+    }
+    return next;
+  }
+
+  #wakeOf(step: Step, last: SimTime): Wake {
+    const at = this.#beginOf(step, last);
+    return step.activity === undefined ? { at } : { at, arrival: this.#actor.arrivalOf(step.activity) };
+  }
+
+  #beginOf(step: Step, last: SimTime): SimTime {
+    if (step.at !== undefined) return this.#instant(step.at);
+    if (step.after === undefined) return last;
+    const { step: named, delay } = step.after;
+    return (named === undefined ? last : (this.#ends.get(named) ?? last)) + delay;
+  }
+
+  #instant(when: NonNullable<Step["at"]>): SimTime {
+    return "instant" in when ? when.instant : this.#start + when.afterStart;
+  }
+
+  async #reach({ at, arrival }: Wake): Promise<void> {
+    const to = Math.max(at, this.#now());
+    if (arrival !== undefined) this.#feed.inject(to, arrival);
+    await this.#playTo(to);
+    // What arrives at the very instant at which the world stands.
+    if (this.#feed.at <= to) await this.#stage.play(this.#feed, to);
+  }
+
+  async #playTo(to: SimTime): Promise<void> {
+    const from = this.#now();
+    const part = Math.max(SHORTEST_PART, Math.ceil((to - from) / PARTS));
+    for (let at = from; at < to; ) {
+      this.#options.signal?.throwIfAborted();
+      at = Math.min(to, at + part);
+      await this.#stage.play(this.#feed, at);
+      this.#checkInvariants();
+      this.#bail();
+      this.#options.onProgress?.({ now: at, start: this.#start, end: this.#end(), events: this.#observation.events });
+    }
+  }
+
+  /** What calls have brought about. */
+  async #observed(): Promise<void> {
+    for (const event of this.#stage.takeEvents()) this.#feed.observe(event);
+  }
+
+  #newFeed(): TrafficFeed {
+    const { scenario, stage } = { scenario: this.#scenario, stage: this.#stage };
+    return new TrafficFeed(
+      scenario.traffic,
+      stage.labels,
+      {
+        seed: scenario.world.seed,
+        start: this.#start,
+        after: this.#now(),
+        end: this.#end(),
+        recordings: this.#options.recordings,
+        instant: (when) => this.#instant(when),
+      },
+      {
+        observe: (event) => {
+          this.#observation.observe(event);
+          this.#conditions.observe(event);
+        },
+        refused: (endpointId) => {
+          this.#observation.refused(endpointId);
+          this.#conditions.refused(this.#now());
+        },
+      },
+    );
+  }
+
+  #end(): SimTime | undefined {
+    return this.#scenario.length === undefined ? undefined : this.#start + this.#scenario.length;
+  }
+
+  #now(): SimTime {
+    return this.#stage.now();
+  }
+
+  /** Not where it failed: that may be in the midst of a turn of the world. */
+  #bail(): void {
+    if (this.#options.bail === true && this.#failures.length > 0) throw new Bailed();
+  }
+
+  #measure({ measure, of, where }: Expectation, now: SimTime): number | string {
+    return this.#observation.measure(measure, of, where, now);
+  }
+
+  #checkAll(expectations: readonly Expectation[], what: string): void {
+    for (const [index, expectation] of expectations.entries()) {
+      const now = this.#now();
+      const actual = this.#measure(expectation, now);
+      if (isWanted(actual, expectation.wanted)) continue;
+      this.#fail(
+        {
+          what: `${what}${expectations.length === 1 ? "" : `.${index}`}`,
+          at: isoInstant(now),
+          expected: describeWanted(expectation),
+          actual: showMeasured(expectation.measure, actual),
+        },
+        expectation.of,
+      );
+    }
+  }
+
+  async #checkState(): Promise<void> {
+    const { state } = this.#scenario;
+    const actual = await this.#stage.digest();
+    if (state === undefined || state === actual) return;
+    this.#fail(
+      { what: "state", at: isoInstant(this.#now()), expected: `a world of state ${state}`, actual: `one of state ${actual}` },
+      undefined,
+    );
+  }
+
+  #checkInvariants(): void {
+    const { violations } = checkInvariants(this.#stage.world(), this.#now());
+    for (const { invariant, message } of violations) {
+      this.#fail({ what: "invariant", at: isoInstant(this.#now()), expected: invariant, actual: message }, undefined);
+    }
+  }
+
+  #fail(failure: Omit<Failure, "events">, of: string | undefined): void {
+    const id = of === undefined ? undefined : this.#observation.idOf("state", of);
+    this.#failures.push({ ...failure, events: describeEvents(this.#observation.newest(id), this.#stage.labels) });
+  }
+
+  async #verdict(): Promise<Verdict> {
+    const now = this.#now();
+    const { name, file, values, repeat } = this.#options;
+    const timelines = this.#observation.timelines(now, TIMELINE_COLUMNS);
+    return {
+      ...{ scenario: name, file, values, seed: this.#scenario.world.seed },
+      verdict: this.#failures.length === 0 ? "passed" : "failed",
+      started_at: isoInstant(this.#start),
+      ended_at: isoInstant(now),
+      steps: this.#steps,
+      failures: this.#failures,
+      measures: Object.fromEntries(SUMMARY.map((measure) => [measure, Number(this.#observation.measure(measure, undefined, {}, now))])),
+      timelines: timelines.slice(0, MOST_TIMELINES),
+      timelines_left_out: Math.max(0, timelines.length - MOST_TIMELINES),
+      events: this.#observation.events,
+      state: await this.#stage.digest(),
+      repeat,
+    };
+  }
+}

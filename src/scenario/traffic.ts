@@ -1,0 +1,191 @@
+import * as z from "zod";
+import type { Activity } from "../platform/activity.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import type { Refusal } from "../platform/refusals.ts";
+import type { DurationMs, SimTime } from "../platform/time.ts";
+import type { Feed } from "../simulation/feed.ts";
+import { type Arrivals, NO_CONNECTION } from "../traffic/arrivals.ts";
+import { PATTERNS, patternWith } from "../traffic/description.ts";
+import { object } from "../traffic/fields.ts";
+import { MergedArrivals } from "../traffic/merged.ts";
+import type { Recorded } from "../traffic/recorded.ts";
+import { RecordedArrivals } from "../traffic/recorded-requests.ts";
+import { TrafficSources } from "../traffic/sources.ts";
+import { when } from "./fields.ts";
+import type { Labels } from "./labels.ts";
+
+const whose = {
+  name: z.string().min(1).max(100).describe("names its stream of chance: adding a source changes no other"),
+  to: z
+    .union([z.string(), z.array(z.string()).min(1)])
+    .describe("computes, or branches for their primaries; fleet-*/main means all of them, each with a stream of its own"),
+  from: when.optional().describe("left out: from the start"),
+  until: when.optional().describe("left out: to the end"),
+};
+
+const replayed = object({
+  ...whose,
+  pattern: z.literal("replay").describe("what was recorded, as it was"),
+  file: z.string().min(1).describe("beside this file: CSV, NDJSON, or a world's journal"),
+  format: z.enum(["csv", "ndjson", "journal"]).optional().describe("left out: by the end of the file's name"),
+  columns: z.record(z.string(), z.string()).optional().describe("which column is what: at: start_time; what is not named is guessed"),
+  computes: z.record(z.string(), z.string()).optional().describe("whom an endpoint of the recording stands for; others go to `to`"),
+  align: z
+    .enum(["start", "clock"])
+    .default("start")
+    .describe("start: the first one arrives when the source begins; clock: each at its own instant"),
+});
+
+const patterns = patternWith(whose);
+
+/** Traffic by a pattern of `traffic/` or from a recording, and whom it hits when. */
+export const scenarioTraffic = z.discriminatedUnion("pattern", [...patterns.options, replayed], {
+  error: `must be one of ${[...PATTERNS, "replay"].join(", ")}`,
+});
+export type ScenarioTraffic = z.output<typeof scenarioTraffic>;
+export type Replayed = z.output<typeof replayed>;
+/** What files that are replayed say, by their names as the scenario has them. */
+export type Recordings = ReadonlyMap<string, Recorded>;
+
+/** Whether a source answers to what the world does: at the very instant, which only a world in this process can tell. */
+export function isClosedLoop({ pattern }: Pick<ScenarioTraffic, "pattern">): boolean {
+  return pattern === "health-check" || pattern === "subscriber";
+}
+
+type Bounds = {
+  readonly seed: number;
+  readonly start: SimTime;
+  /** What came up to here has come already: the world was taken back, or not. */
+  readonly after: SimTime;
+  /** Where a source says nothing else, it ends here; what would come at this very instant does not come. */
+  readonly end: SimTime | undefined;
+  readonly instant: (when: NonNullable<ScenarioTraffic["from"]>) => SimTime;
+  readonly recordings: Recordings;
+};
+type Watchers = { readonly observe: (event: RecordedEvent) => void; readonly refused: (endpointId: string) => void };
+
+const OF_NO_SOURCE = -1;
+/** Whose traffic it is that steps bring. */
+export const STEP_SOURCE = "step";
+
+/** What became of an arrival that a step had. */
+export type Outcome = { readonly outcome: "served" | "waits" | "refused"; readonly waitedMs: DurationMs; readonly code?: string };
+
+/** One stream of a source: a source that hits many computes has one for each. */
+type Stream = { readonly name: string; readonly endpointId: string; readonly open: Set<number> };
+
+/** All traffic of a scenario as one feed, which also tells the run of what happens. */
+export class TrafficFeed implements Feed {
+  readonly #merged: MergedArrivals;
+  readonly #streams: Stream[] = [];
+  readonly #closedLoops = new Map<string, number[]>();
+  readonly #watchers: Watchers;
+  /** What steps have arrive, earliest first. */
+  readonly #injected: { readonly at: SimTime; readonly activity: Activity }[] = [];
+  #outcome: Outcome | undefined;
+  #taken = OF_NO_SOURCE;
+  #takenConnection = NO_CONNECTION;
+
+  constructor(sources: readonly ScenarioTraffic[], labels: Labels, bounds: Bounds, watchers: Watchers) {
+    this.#watchers = watchers;
+    const opened = sources.flatMap((source) => this.#open(source, labels, bounds));
+    this.#merged = new MergedArrivals(opened);
+  }
+
+  get at(): SimTime {
+    const [injected] = this.#injected;
+    return injected === undefined ? this.#merged.at : Math.min(injected.at, this.#merged.at);
+  }
+
+  /** Has something arrive that is of no source. What comes at the same instant comes after it. */
+  inject(at: SimTime, activity: Activity): void {
+    const place = this.#injected.findIndex((other) => other.at > at);
+    this.#injected.splice(place < 0 ? this.#injected.length : place, 0, { at, activity });
+    this.#outcome = undefined;
+  }
+
+  /** What became of what was injected last. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
+  take(): Activity {
+    const merged = this.#merged;
+    const [injected] = this.#injected;
+    if (injected !== undefined && injected.at <= merged.at) {
+      this.#injected.shift();
+      this.#taken = OF_NO_SOURCE;
+      return injected.activity;
+    }
+    const stream = this.#streams[merged.source] as Stream;
+    const { durationMs, queries, kind, connection } = merged;
+    this.#taken = merged.source;
+    this.#takenConnection = connection;
+    merged.next();
+    const activity: Activity = { endpointId: stream.endpointId, kind, durationMs, queries, source: stream.name };
+    if (connection === NO_CONNECTION) return activity;
+    if (kind === "connect") stream.open.add(connection);
+    if (kind === "disconnect") stream.open.delete(connection);
+    return { ...activity, connectionId: `${stream.name}-${connection}` };
+  }
+
+  observe(event: RecordedEvent): void {
+    if (event.type === "ComputeSuspending") this.#drop(event.endpointId, event.at);
+    if (event.type === "ActivityRecorded" && event.activity.source === STEP_SOURCE) {
+      this.#outcome = { outcome: event.waitedMs > 0 ? "waits" : "served", waitedMs: event.waitedMs };
+    }
+    this.#watchers.observe(event);
+  }
+
+  refused(activity: Activity, { code }: Refusal, at: SimTime): void {
+    if (this.#taken === OF_NO_SOURCE) this.#outcome = { outcome: "refused", waitedMs: 0, code };
+    const stream = this.#streams[this.#taken];
+    if (stream !== undefined && this.#takenConnection !== NO_CONNECTION) {
+      stream.open.delete(this.#takenConnection);
+      this.#merged.closed(at, this.#takenConnection, this.#taken);
+    }
+    this.#watchers.refused(activity.endpointId);
+  }
+
+  #open(source: ScenarioTraffic, labels: Labels, bounds: Bounds): Arrivals[] {
+    const { seed, start, after, end, instant } = bounds;
+    if (source.pattern === "replay") return this.#openRecorded(source, labels, bounds);
+    const sources = new TrafficSources(seed);
+    const from = source.from === undefined ? start : instant(source.from);
+    const until = source.until === undefined ? end : instant(source.until);
+    const computes = [source.to].flat().flatMap((pattern) => labels.computes(pattern));
+    return computes.map(({ id, label }) => {
+      const arrivals = sources.open(`${source.name}/${label}`, source, { from, until });
+      while (arrivals.at <= after && after > start) arrivals.next();
+      const index = this.#streams.push({ name: source.name, endpointId: id, open: new Set() }) - 1;
+      if (isClosedLoop(source)) this.#closedLoops.set(id, [...(this.#closedLoops.get(id) ?? []), index]);
+      return arrivals;
+    });
+  }
+
+  #openRecorded(source: Replayed, labels: Labels, { start, after, end, instant, recordings }: Bounds): Arrivals[] {
+    const recorded = recordings.get(source.file);
+    if (recorded === undefined) throw new Error(`${source.file} was not read`);
+    const from = source.from === undefined ? start : instant(source.from);
+    const until = source.until === undefined ? end : instant(source.until);
+    const first = Math.min(...[...recorded.endpoints.values()].map(({ at }) => at[0] ?? Number.POSITIVE_INFINITY));
+    const shiftMs = source.align === "clock" ? 0 : from - first;
+    return [...recorded.endpoints].map(([endpoint, requests]) => {
+      const [compute] = labels.computes(source.computes?.[endpoint] ?? [source.to].flat()[0] ?? endpoint);
+      const arrivals = new RecordedArrivals(requests, shiftMs, until);
+      while (arrivals.at < from || (arrivals.at <= after && after > start)) arrivals.next();
+      this.#streams.push({ name: source.name, endpointId: compute?.id ?? endpoint, open: new Set() });
+      return arrivals;
+    });
+  }
+
+  /** A suspend closes the connections of a compute: whoever held one hears of it. */
+  #drop(endpointId: string, at: SimTime): void {
+    for (const index of this.#closedLoops.get(endpointId) ?? []) {
+      const open = this.#streams[index]?.open ?? new Set();
+      const connections = [...open];
+      open.clear();
+      for (const connection of connections) this.#merged.closed(at, connection, index);
+    }
+  }
+}
