@@ -20,6 +20,7 @@ const serve = async (...flags) => {
   );
   const line = await new Promise((resolve) => server.stdout.once("data", resolve));
   const ended = new Promise((resolve) => server.once("exit", resolve));
+  process.once("exit", () => server.kill());
   const end = () => {
     server.kill("SIGTERM");
     return ended;
@@ -94,6 +95,44 @@ await api("DELETE", `${projectPath}/branches/${doomed.branch.id}`);
 const gone = await api("POST", "/projects", { project: { name: "gone" } });
 await advance("10s");
 await api("DELETE", `/projects/${gone.project.id}`);
+await advance("1h");
+
+// What 0.3.0 has come to imitate.
+const branchPath = `${projectPath}/branches/${branch.id}`;
+const settled = async (method, path, body) => {
+  const answer = await api(method, path, body);
+  await advance("1m");
+  return answer;
+};
+await settled("POST", `${branchPath}/roles`, { role: { name: "alice" } });
+await settled("POST", `${branchPath}/roles`, { role: { name: "readers", no_login: true } });
+await settled("POST", `${branchPath}/roles/alice/reset_password`);
+await settled("DELETE", `${branchPath}/roles/readers`);
+await settled("POST", `${branchPath}/databases`, { database: { name: "app", owner_name: "alice" } });
+await settled("PATCH", `${branchPath}/databases/app`, { database: { name: "store" } });
+const { snapshot } = await settled("POST", `${branchPath}/snapshot?name=first`);
+await settled("PATCH", `${projectPath}/snapshots/${snapshot.id}`, { snapshot: { name: "renamed" } });
+await settled("PUT", `${branchPath}/backup_schedule`, { schedule: [{ frequency: "daily", hour: 3, retention_seconds: 172_800 }] });
+const restored = await settled("POST", `${projectPath}/snapshots/${snapshot.id}/restore`, { name: "from snapshot" });
+await settled("POST", `${projectPath}/branches/${restored.branch.id}/finalize_restore`);
+const past = { source_branch_id: branch.id, source_timestamp: "2026-01-01T04:00:00Z", preserve_under_name: "before" };
+await settled("POST", `${branchPath}/restore`, past);
+const brief = await settled("POST", `${projectPath}/branches`, { branch: { name: "brief", expires_at: "2026-01-01T12:00:00Z" } });
+await settled("PATCH", `${projectPath}/branches/${brief.branch.id}`, { branch: { expires_at: "2026-01-01T18:00:00Z" } });
+const lost = await settled("POST", `${projectPath}/branches`, { branch: { name: "lost" } });
+await settled("DELETE", `${projectPath}/branches/${lost.branch.id}`);
+await settled("POST", `${projectPath}/branches/${lost.branch.id}/recover`);
+const { jwks } = await settled("POST", `${projectPath}/jwks`, { jwks_url: "https://issuer.example/jwks.json", provider_name: "issuer" });
+await settled("DELETE", `${projectPath}/jwks/${jwks.id}`);
+await settled("POST", `${projectPath}/permissions`, { email: "guest@standin.example" });
+await settled("PATCH", projectPath, { project: { settings: { quota: { active_time_seconds: 36_000 } } } });
+const passing = await settled("POST", "/projects", { project: { name: "passing" } });
+const { id: request } = await settled("POST", `/projects/${passing.project.id}/transfer_requests`, {});
+await fetch(`${api_url}/projects/${passing.project.id}/transfer_requests/${request}`, {
+  method: "PUT",
+  headers: { Authorization: "Bearer second-key", "Content-Type": "application/json" },
+  body: "{}",
+});
 await advance("1d");
 await api("POST", "/projects", { project: { name: "left in the middle" } });
 await activity({ at: "2026-02-01T00:00:00.000Z" }, dev.endpoints[0].id);

@@ -9,18 +9,25 @@ import * as z from "zod";
 const FILE = "scenarios/scenario.schema.json";
 
 /** Where a value is not text already, a name of the matrix may stand for it. */
-const PLACEHOLDER = { type: "string", pattern: "^\\$\\{\\w+\\}$" };
+const PLACEHOLDER = { description: "a name of the matrix, in braces behind a dollar sign", type: "string", pattern: "^\\$\\{\\w+\\}$" };
 
 function withPlaceholders(schema) {
   if (Array.isArray(schema)) return schema.map(withPlaceholders);
   if (typeof schema !== "object" || schema === null) return schema;
   const inner = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, ["const", "enum", "default", "required"].includes(key) ? value : withPlaceholders(value)]),
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      ["const", "enum", "default", "required"].includes(key) ? value : withPlaceholders(value),
+    ]),
   );
   const isScalar = ["number", "integer", "boolean"].includes(inner.type) || (Array.isArray(inner.enum) && inner.type === "string");
   if (!isScalar) return inner;
   const { description, default: byDefault, ...rest } = inner;
-  return { ...(description && { description }), ...(byDefault !== undefined && { default: byDefault }), anyOf: [rest, PLACEHOLDER] };
+  return {
+    ...(description && { description }),
+    ...(byDefault !== undefined && { default: byDefault }),
+    anyOf: [rest, { $ref: "#/definitions/placeholder" }],
+  };
 }
 
 const directory = mkdtempSync(join("node_modules", ".schema-"));
@@ -30,7 +37,9 @@ try {
   const { scenario } = await import(pathToFileURL(outfile).href);
   const schema = z.toJSONSchema(scenario, { io: "input", unrepresentable: "any", target: "draft-7" });
   schema.properties.$schema = { type: "string", description: "of JSON files: where this schema is" };
-  const text = `${JSON.stringify(withPlaceholders(schema), undefined, 2)}\n`;
+  const filled = withPlaceholders(schema);
+  filled.definitions.placeholder = PLACEHOLDER;
+  const text = `${JSON.stringify(filled, undefined, 1)}\n`;
   if (!process.argv.includes("--check")) writeFileSync(FILE, text);
   else if (readFileSync(FILE, "utf8") !== text) {
     console.error(`not up to date: ${FILE}; run node scripts/scenario-schema.mjs`);

@@ -3,28 +3,14 @@ import * as z from "zod";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import { errorBody, type Failure } from "../http/errors.ts";
 import { DateHeader } from "../http/instants.ts";
-import {
-  type Body,
-  fail,
-  failureFrom,
-  found,
-  jsonOf,
-  parse,
-  queryOf,
-  Refused,
-  readBody,
-  requestIdOf,
-  type WorldOf,
-} from "../http/request.ts";
+import { type Body, failureFrom, found, jsonOf, parse, queryOf, Refused, readBody, requestIdOf, type WorldOf } from "../http/request.ts";
 import { admit, type Need, type Principal } from "../platform/access.ts";
 import type { Account } from "../platform/account.ts";
-import { findApiKeyByHash } from "../platform/api-key.ts";
 import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { FaultTarget } from "../platform/fault.ts";
-import { findOrganization } from "../platform/lookup.ts";
-import { hashSecret, sameHash } from "../worlds/secrets.ts";
 import type { Turn, WorldHandle } from "../worlds/world-handle.ts";
+import { type Authenticated, authenticate } from "./authenticate.ts";
 import { type Fate, meetFaults, wait } from "./faults.ts";
 import { operationAt } from "./operation-names.ts";
 import { RateLimiter } from "./rate-limit.ts";
@@ -256,47 +242,10 @@ function note({ noteRequest }: Turn, { context, requestId, input, operation, cal
   noteRequest(noted);
 }
 
-type Authenticated = { readonly principal: Principal; readonly keyId: number };
-
-/** R: a missing header, an invalid or a revoked key are all 401. */
-function authenticate(turn: Turn, context: Context): Authenticated {
-  const header = context.req.header("authorization");
-  const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
-  if (secret === undefined) {
-    return fail(
-      unauthorized(
-        header === undefined ? "missing header Authorization: Bearer <API_KEY>" : "the Authorization header must be: Bearer <API_KEY>",
-      ),
-    );
-  }
-  const hash = hashSecret(secret);
-  const apiKey = findApiKeyByHash(turn.world, hash);
-  if (apiKey === undefined || !sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined) {
-    return fail(unauthorized("the API key is not valid or has been revoked"));
-  }
-  const { scope } = apiKey;
-  // An organization's key is nobody's own: it stays when whoever made it leaves.
-  const account =
-    scope === undefined ? turn.world.accounts.get(apiKey.accountId) : found(findOrganization(turn.world, scope.organizationId));
-  if (account === undefined) throw new Error(`API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`);
-  turn.noteKeyUse(apiKey.id, addressOf(context));
-  return { principal: scope === undefined ? { account } : { account, scope }, keyId: apiKey.id };
-}
-
 /** The organization that a request is for, by its path or its query. */
 function organizationIn(context: Context, query: unknown): string | undefined {
   const inPath = context.req.param("org_id") ?? context.req.param("source_org_id");
   return inPath ?? (query as { org_id?: string } | undefined)?.org_id;
-}
-
-function unauthorized(message: string): Failure {
-  return { status: 401, code: "UNAUTHORIZED", message, headers: { "WWW-Authenticate": "Bearer" } };
-}
-
-/** Where the request came from; a call without a socket came from this process. */
-function addressOf(context: Context): string {
-  const address = (context.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming?.socket?.remoteAddress;
-  return address?.replace(/^::ffff:/, "") ?? "127.0.0.1";
 }
 
 function nowOf(world: WorldHandle): number | undefined {

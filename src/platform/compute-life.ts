@@ -143,7 +143,9 @@ export function serve(world: World, compute: Compute, phase: ActivePhase, activi
     cache: counts ? countBlocks(phase.cache, blocks, cacheCapacity(profile, sizeCu)) : phase.cache,
     suspending,
   };
-  return lived(compute, { ...lifeOf(compute), phase: after, lastActiveAt: Math.max(compute.lastActiveAt ?? 0, until) });
+  const { waiting, suspendedAt, updatedAt } = compute;
+  const lastActiveAt = Math.max(compute.lastActiveAt ?? 0, until);
+  return lived(compute, { phase: after, waiting, lastActiveAt, startedAt: compute.startedAt, suspendedAt, updatedAt });
 }
 
 const IDLE = { state: "idle" } as const;

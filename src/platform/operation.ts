@@ -109,7 +109,7 @@ export function scheduleOperations(
     const operation = met?.failures === undefined ? made : { ...made, failures: met.failures };
     before.push(operation);
     events.push({ type: "OperationScheduled", at: now, operation });
-    if (!waits) events.push(...consequencesOfStart(operation, now));
+    if (!waits && operation.action === "suspend_compute") events.push(...consequencesOfStart(operation, now));
   }
   return events;
 }
@@ -210,7 +210,7 @@ type OperationEvent = Extract<
 >;
 
 export function evolveOperation(world: World, event: OperationEvent): void {
-  if (event.type === "OperationFinished" && !world.changes.wants(world.operations.name)) {
+  if (event.type === "OperationFinished" && !world.operations.isWanted) {
     // Nobody wants to know what it was: it need not be put together.
     if (!world.operations.forget(event.operationId)) throw new Error(`${event.type}: operation ${event.operationId} is not unfinished`);
     return;

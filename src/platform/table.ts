@@ -10,7 +10,7 @@ type PendingChange = { readonly table: string; readonly key: string; value: unkn
  * columns that a database constraint looks at stay the same: otherwise two rows that trade places would collide in between.
  */
 export class Changes {
-  #kept: ReadonlySet<string> | undefined;
+  readonly #interests = new Map<string, { isWanted: boolean }>();
   readonly #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();
 
@@ -21,12 +21,19 @@ export class Changes {
 
   /** For a journal that does not keep all tables: changes of the others are not even collected. */
   keepOnly(tables: readonly string[]): void {
-    this.#kept = new Set(tables);
+    for (const [table, interest] of this.#interests) interest.isWanted = tables.includes(table);
+  }
+
+  /** For a table that asks at every change. */
+  interestIn(table: string): { readonly isWanted: boolean } {
+    const interest = { isWanted: true };
+    this.#interests.set(table, interest);
+    return interest;
   }
 
   /** Whether anybody wants to know of changes of this table: what is recorded has to be put together first. */
   wants(table: string): boolean {
-    return this.#kept?.has(table) !== false;
+    return this.#interests.get(table)?.isWanted !== false;
   }
 
   record(table: string, key: string, value: unknown, constrained: string): void {
@@ -112,14 +119,21 @@ export class Table<T, Index extends string = never> {
   readonly #key: (row: T) => string;
   readonly #constrained: ((row: T) => string) | undefined;
   readonly #changes: Changes;
+  readonly #interest: { readonly isWanted: boolean };
 
   constructor(name: string, changes: Changes, options: TableOptions<T, Index>) {
     this.name = name;
     this.#changes = changes;
+    this.#interest = changes.interestIn(name);
     this.#key = options.key;
     this.#constrained = options.constrained;
     const indexes: Readonly<Record<string, (row: T) => string | undefined>> = options.indexes ?? {};
     this.#indexes = Object.entries(indexes).map(([index, of]) => new TableIndex(index, of, this.#rows));
+  }
+
+  /** Whether anybody wants to know of its changes. */
+  get isWanted(): boolean {
+    return this.#interest.isWanted;
   }
 
   get size(): number {
@@ -151,7 +165,7 @@ export class Table<T, Index extends string = never> {
 
   set(row: T): void {
     this.load(row);
-    if (this.#changes.wants(this.name)) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
+    if (this.isWanted) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
@@ -163,14 +177,14 @@ export class Table<T, Index extends string = never> {
   }
 
   delete(key: string): void {
-    if (this.forget(key)) this.#changes.record(this.name, key, undefined, "");
+    if (this.forget(key) && this.isWanted) this.#changes.record(this.name, key, undefined, "");
   }
 
   /** Takes a row out of memory but leaves its last value in the database: the row has become history. */
   retire(row: T): void {
     const key = this.#key(row);
     this.forget(key);
-    if (!this.#changes.wants(this.name)) return;
+    if (!this.isWanted) return;
     this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
   }
 
@@ -189,7 +203,6 @@ export class Table<T, Index extends string = never> {
     for (const index of this.#indexes) index.clear();
     this.#changes.recordEmptied(this.name);
   }
-
 }
 
 const NOBODY: ReadonlySet<string> = new Set();

@@ -42,11 +42,13 @@ const BOUND_RULE = "must be what it is, or {min: …, max: …}, both included";
 
 const count = z
   .union([z.number(), object({ min: z.number().optional(), max: z.number().optional() })], { error: BOUND_RULE })
-  .transform((given): Bound => (typeof given === "number" ? { min: given, max: given } : given));
+  .transform((given): Bound => (typeof given === "number" ? { min: given, max: given } : given))
+  .meta({ id: "count" });
 
 const durationBound = z
   .union([duration, object({ min: duration.optional(), max: duration.optional() })], { error: BOUND_RULE })
-  .transform((given): Bound => (typeof given === "number" ? { min: given, max: given } : given));
+  .transform((given): Bound => (typeof given === "number" ? { min: given, max: given } : given))
+  .meta({ id: "time" });
 
 const states = z.enum(COMPUTE_STATES);
 const state = z.union([states, z.array(states).min(1)], { error: `must be one of ${COMPUTE_STATES.join(", ")}, or a list of them` });
@@ -91,23 +93,25 @@ export const expectation = object({
   from: when.optional().describe("of what is watched: from then on"),
   until: when.optional().describe("of what is watched: before then"),
   ...shape,
-}).transform((given, context): Expectation => {
-  const names = (Object.keys(MEASURES) as MeasureName[]).filter((name) => given[name] !== undefined);
-  const [measure] = names;
-  const wrong = (message: string) => {
-    context.addIssue({ code: "custom", message });
-    return z.NEVER;
-  };
-  if (measure === undefined || names.length > 1) {
-    return wrong(`must have one measure${names.length > 1 ? `, and has ${names.join(", ")}` : ""}: ${Object.keys(MEASURES).join(", ")}`);
-  }
-  if (measure === "state" && given.of === undefined) return wrong("a state is that of one compute: of: shop/main");
-  const known = FILTERS[measure] ?? [];
-  const unknown = Object.keys(given.with ?? {}).find((key) => !known.includes(key));
-  if (unknown !== undefined)
-    return wrong(`with.${unknown}: ${known.length === 0 ? `${measure} are not told apart` : `must be one of ${known.join(", ")}`}`);
-  return { measure, of: given.of, where: given.with ?? {}, wanted: given[measure] as Wanted, from: given.from, until: given.until };
-});
+})
+  .transform((given, context): Expectation => {
+    const names = (Object.keys(MEASURES) as MeasureName[]).filter((name) => given[name] !== undefined);
+    const [measure] = names;
+    const wrong = (message: string) => {
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    };
+    if (measure === undefined || names.length > 1) {
+      return wrong(`must have one measure${names.length > 1 ? `, and has ${names.join(", ")}` : ""}: ${Object.keys(MEASURES).join(", ")}`);
+    }
+    if (measure === "state" && given.of === undefined) return wrong("a state is that of one compute: of: shop/main");
+    const known = FILTERS[measure] ?? [];
+    const unknown = Object.keys(given.with ?? {}).find((key) => !known.includes(key));
+    if (unknown !== undefined)
+      return wrong(`with.${unknown}: ${known.length === 0 ? `${measure} are not told apart` : `must be one of ${known.join(", ")}`}`);
+    return { measure, of: given.of, where: given.with ?? {}, wanted: given[measure] as Wanted, from: given.from, until: given.until };
+  })
+  .meta({ id: "expectation", description: "one measure, and what it must be" });
 
 /** Whether a measured value is what is wanted. */
 export function isWanted(value: number | string, wanted: Wanted): boolean {

@@ -11,7 +11,7 @@ const LATEST = "9999-12-31T23:59:59.999Z";
 export const instant = z.iso
   .datetime({ offset: true, message: INSTANT_RULE })
   .transform(parseInstant)
-  .describe("an ISO 8601 instant like 2026-01-31T12:00:00Z");
+  .meta({ id: "instant", description: "an ISO 8601 instant like 2026-01-31T12:00:00Z" });
 
 export type When = { readonly afterStart: number } | { readonly instant: SimTime };
 
@@ -26,7 +26,7 @@ export const when = z
     context.addIssue({ code: "custom", message: `${DURATION_RULE} after the start, or an ISO 8601 instant like ${LATEST}` });
     return z.NEVER;
   })
-  .describe("how long after the start, like 10m, or an ISO 8601 instant");
+  .meta({ id: "when", description: "how long after the start, like 10m, or an ISO 8601 instant" });
 
 /** How long after the end of a step: of the one before, where none is named. */
 export type After = { readonly step?: string; readonly delay: number };

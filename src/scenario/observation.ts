@@ -79,7 +79,7 @@ export class Observation {
   observe(event: RecordedEvent): void {
     this.#events += 1;
     this.#types.set(event.type, (this.#types.get(event.type) ?? 0) + 1);
-    keep(this.#newest, event, EVENTS_OF_ALL);
+    if (event.type !== "OperationFinished" && event.type !== "OperationStarted") keep(this.#newest, event, EVENTS_OF_ALL);
     switch (event.type) {
       case "ActivityRecorded": {
         const watched = this.#watch(event.activity.endpointId);

@@ -6,7 +6,7 @@ import { after, instant, when } from "./fields.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
 import { scenarioTraffic } from "./traffic.ts";
 
-const label = z.string().regex(LABEL_PATTERN, LABEL_RULE);
+const label = z.string().regex(LABEL_PATTERN, LABEL_RULE).meta({ id: "label" });
 const name = z.string().min(1).max(200);
 
 const compute = object({
@@ -15,7 +15,7 @@ const compute = object({
   autoscaling_limit_max_cu: z.number().optional(),
   suspend_timeout_seconds: z.int().optional().describe("the autosuspend delay; 0 is the default, -1 never"),
   disabled: z.boolean().optional(),
-}).describe("a compute; an endpoint in the words of the API");
+}).meta({ id: "compute", description: "a compute; an endpoint in the words of the API" });
 
 const branch = object({
   parent: label.optional().describe("a branch above this one; the default branch where it is left out"),
@@ -31,7 +31,7 @@ const project = object({
     .record(label, branch)
     .default({ main: { protected: undefined, parent: undefined, computes: { primary: { type: "read_write" } } } })
     .describe("by label, the default branch first; left out: main, with the compute primary"),
-});
+}).meta({ id: "project" });
 
 const account = object({
   plan: z.enum(["paid", "free"]).optional(),
@@ -157,25 +157,27 @@ export type Step = z.output<z.ZodObject<typeof stepFields>> & {
   readonly parallel?: readonly (readonly Step[])[] | undefined;
 };
 
-const step: z.ZodType<Step> = z.lazy(() =>
-  object({
-    ...stepFields,
-    repeat: object({
-      times: z.int().min(1).max(1_000_000),
-      every: duration.optional().describe("from the beginning of one round to that of the next"),
-      steps: z.array(step).min(1),
-    }).optional(),
-    parallel: z.array(z.array(step).min(1)).min(1).optional().describe("lanes of steps that run beside each other"),
-  }).superRefine((given, context) => {
-    const actions = ACTIONS.filter((action) => given[action] !== undefined);
-    if (actions.length === 1 || (actions.length === 0 && (given.at !== undefined || given.after !== undefined))) return;
-    const message =
-      actions.length === 0
-        ? `does nothing; it needs one of ${ACTIONS.join(", ")}`
-        : `does several things: ${actions.join(", ")}; make them steps of their own`;
-    context.addIssue({ code: "custom", message });
-  }),
-) as z.ZodType<Step>;
+const step: z.ZodType<Step> = z
+  .lazy(() =>
+    object({
+      ...stepFields,
+      repeat: object({
+        times: z.int().min(1).max(1_000_000),
+        every: duration.optional().describe("from the beginning of one round to that of the next"),
+        steps: z.array(step).min(1),
+      }).optional(),
+      parallel: z.array(z.array(step).min(1)).min(1).optional().describe("lanes of steps that run beside each other"),
+    }).superRefine((given, context) => {
+      const actions = ACTIONS.filter((action) => given[action] !== undefined);
+      if (actions.length === 1 || (actions.length === 0 && (given.at !== undefined || given.after !== undefined))) return;
+      const message =
+        actions.length === 0
+          ? `does nothing; it needs one of ${ACTIONS.join(", ")}`
+          : `does several things: ${actions.join(", ")}; make them steps of their own`;
+      context.addIssue({ code: "custom", message });
+    }),
+  )
+  .meta({ id: "step" }) as z.ZodType<Step>;
 
 const values = z.union([
   z.array(z.union([z.string(), z.number(), z.boolean()])).min(1),

@@ -132,9 +132,10 @@ export class Simulation {
     const decision = world.seq + 1;
     for (const event of events) {
       // The decision made this object for us: it gets its place in history and is never touched again.
-      const recorded = event as { -readonly [Key in keyof RecordedEvent]: RecordedEvent[Key] } & RecordedEvent;
-      recorded.seq = world.seq + 1;
-      recorded.decision = decision;
+      const place = event as { seq?: number; decision?: number };
+      place.seq = world.seq + 1;
+      place.decision = decision;
+      const recorded = event as RecordedEvent;
       evolve(world, recorded);
       if (recorded.type === "WorldCreated" || recorded.type === "WorldConfigured") this.#chance = chanceFrom(world.settings.seed);
       planAfter(this.#agenda, world, recorded);

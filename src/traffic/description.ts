@@ -29,7 +29,7 @@ const spacing = z
   .default("random")
   .describe("random: a Poisson process; even: as far from each other as the rate says");
 /** Gaps that are always 0 would never let time go on. */
-const distance = distribution.refine((gaps) => longest(gaps) > 0, "must be longer than nothing").meta(distribution.meta() ?? {});
+const distance = distribution.refine((gaps) => longest(gaps) > 0, "must be longer than nothing");
 const jitter = duration.default(0).describe("each arrival is later by anything up to this, but none overtakes another");
 
 const constant = {

@@ -49,7 +49,8 @@ const shorthand = z.union([z.string(), z.number()], { error: DISTRIBUTION_RULE }
   }
 });
 
-const { $schema: _, ...distributionsSchema } = z.toJSONSchema(distributions, { io: "input" });
+/** What has a name of its own is defined where this is used: `#/definitions/duration`. */
+const { $schema: _, definitions: __, ...distributionsSchema } = z.toJSONSchema(distributions, { io: "input", target: "draft-7" });
 
 /**
  * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object that names its distribution; in milliseconds. No
@@ -64,6 +65,7 @@ export const distribution = z
     return z.NEVER;
   })
   .meta({
+    id: "distribution",
     description: "how long: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its numbers",
     anyOf: [{ type: "string" }, { type: "number" }, distributionsSchema],
   });

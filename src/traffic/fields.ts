@@ -16,7 +16,7 @@ const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole mill
 export const duration = z
   .union([z.string(), z.number()], { error: DURATION_RULE })
   .transform((text, context) => parsed(parseDuration(text), DURATION_RULE, context))
-  .describe("a duration like 90s, 10m, 2h or 7d, or whole milliseconds");
+  .meta({ id: "duration", description: "a duration like 90s, 10m, 2h or 7d, or whole milliseconds" });
 
 export const positiveDuration = duration
   .refine((ms) => ms > 0, "must be longer than nothing")

@@ -7,6 +7,14 @@ import { loadPublicDocument } from "../support/public-document.ts";
 const document = loadPublicDocument();
 const readings = document.operations.filter(({ operationId, method }) => method === "GET" && operationId in EXAMPLES);
 
+/** What the free plan does not have, and how it is refused. */
+const PAID_ONLY: Readonly<Record<string, number>> = {
+  getConsumptionHistoryPerProject: 403,
+  getConsumptionHistoryPerProjectV2: 403,
+  getConsumptionHistoryPerBranchV2: 403,
+  getOrganizationSpendingLimit: 422,
+};
+
 /** Reads all that can be read; gives what the document holds against it. */
 async function faultsOf(scene: Scene, plan: DoubleOptions["plan"]): Promise<string[]> {
   const faults: string[] = [];
@@ -14,8 +22,7 @@ async function faultsOf(scene: Scene, plan: DoubleOptions["plan"]): Promise<stri
     const [example] = EXAMPLES[operation.operationId] ?? [];
     const path = pathOf(operation, { ...scene.ids, ...example?.ids?.(scene) }, example?.query?.(scene));
     const { status, body } = await scene.double.api("GET", path);
-    // S: the free plan has no consumption history.
-    const expected = plan === "free" && operation.operationId.startsWith("getConsumptionHistory") ? 403 : 200;
+    const expected = (plan === "free" ? PAID_ONLY[operation.operationId] : undefined) ?? 200;
     if (status !== expected) faults.push(`${operation.operationId} ${status}`);
     faults.push(...document.answerFaults(operation.operationId, status, body).map((fault) => `${operation.operationId} ${fault}`));
   }

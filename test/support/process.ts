@@ -87,8 +87,8 @@ export function standin(args: readonly string[], env: Record<string, string> = {
 }
 
 /** What a command has printed when it has ended. */
-export async function toItsEnd(launched: Launched) {
-  const timer = setTimeout(() => launched.kill("SIGKILL"), LONGEST_COMMAND_MS);
+export async function toItsEnd(launched: Launched, longestMs = LONGEST_COMMAND_MS) {
+  const timer = setTimeout(() => launched.kill("SIGKILL"), longestMs);
   const code = await launched.ended;
   clearTimeout(timer);
   return { code, stdout: launched.stdout(), stderr: launched.stderr() };

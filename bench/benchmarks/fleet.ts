@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { MINUTE, SECOND } from "../../src/platform/time.ts";
+import type { Benchmark, Progress } from "../benchmark.ts";
+import { comparedFigure, median, plainFigure } from "../figure.ts";
+import { inRounds, pairs } from "../rounds.ts";
+import type { FleetResult, FleetShape } from "../simulated/fleet.ts";
+import type { Stage } from "../stage/stage.ts";
+
+const EVENTS_PER_SECOND = 500_000;
+const SIMPY = join(import.meta.dirname, "../simulated/fleet.py");
+/** The model is the same where both wake computes equally often, but for chance. */
+const TOLERANCE = 0.02;
+
+export const fleet: Benchmark = {
+  name: "fleet",
+  measures: "days of a fleet of 1,000 computes that a feed plays, and the same in SimPy: events a second",
+  async run(stage, progress) {
+    const shape: FleetShape = {
+      ...{ computes: 1_000, days: stage.quick ? 1 : 5 },
+      ...{ busyGapMs: 5 * MINUTE, quietGapMs: 30 * MINUTE, queryMs: 200, delayMs: 5 * MINUTE, startMs: 500 },
+    };
+    const what = `${shape.computes.toLocaleString("en-US")} computes, ${shape.days} days`;
+    const own = () => play(stage, shape);
+    const rounds = stage.quick ? 1 : 3;
+    const rate = ({ events, elapsedMs }: FleetResult) => events / (elapsedMs / SECOND);
+    if (!hasSimPy(progress)) {
+      const played = (await inRounds(rounds, { own }, progress)).map((round) => round.own);
+      return [
+        plainFigure(`${what}, played`, "events/s", median(played.map(rate)), { of: "value", atLeast: EVENTS_PER_SECOND }),
+        plainFigure(`${what}, memory at most`, "MB", Math.max(...played.map(({ peakBytes }) => peakBytes)) / 1e6),
+      ];
+    }
+    const simpy = async () =>
+      JSON.parse(execFileSync("/usr/bin/python3", [SIMPY, JSON.stringify(shape)], { encoding: "utf8" })) as FleetResult;
+    const measured = await inRounds(rounds, { own, simpy }, progress);
+    for (const round of measured) checkSame(round.own, round.simpy);
+    return [
+      comparedFigure(`${what}, played`, "events/s", "SimPy", pairs(measured, "own", "simpy", rate), {
+        of: "value",
+        atLeast: EVENTS_PER_SECOND,
+      }),
+      comparedFigure(
+        `${what}, memory at most`,
+        "MB",
+        "SimPy",
+        pairs(measured, "own", "simpy", ({ peakBytes }) => peakBytes / 1e6),
+      ),
+    ];
+  },
+};
+
+async function play(stage: Stage, shape: FleetShape): Promise<FleetResult> {
+  const child = await stage.start<FleetResult>([stage.script("fleet"), JSON.stringify(shape)], { talks: false });
+  await stage.stop(child);
+  return child.ready;
+}
+
+function checkSame(own: FleetResult, simpy: FleetResult): void {
+  if (Math.abs(own.wakes / simpy.wakes - 1) > TOLERANCE)
+    throw new Error(`${own.wakes} wakes here, ${simpy.wakes} in SimPy: not the same model`);
+}
+
+function hasSimPy(progress: Progress): boolean {
+  try {
+    execFileSync("/usr/bin/python3", ["-c", "import simpy"], { stdio: "ignore" });
+    return true;
+  } catch {
+    progress("without SimPy, which is not there (Debian: apt-get install python3-simpy)");
+    return false;
+  }
+}

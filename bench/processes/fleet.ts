@@ -1,0 +1,45 @@
+import { memoryShelf, openWorlds } from "../../src/compose.ts";
+import { DAY, HOUR } from "../../src/platform/time.ts";
+import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { FleetFeed, type FleetResult, type FleetShape } from "../simulated/fleet.ts";
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+const BRANCHES_PER_PROJECT = 10;
+/** As many as a scenario in memory keeps. */
+const KEEP = 20_000;
+
+const shape = JSON.parse(process.argv[2] ?? "") as FleetShape;
+const { world, worlds } = await openWorlds(
+  memoryShelf(() => new MemoryJournal({ keep: KEEP })),
+  { seed: 7, startAt: START, clock: { mode: "manual", factor: 0 }, operations: "immediate" },
+  (error) => {
+    throw error;
+  },
+);
+const computes = await world.turn(({ world: { accounts, computes }, execute }) => {
+  const accountId = [...accounts.values()][0]?.id ?? "";
+  for (let made = 0; made < shape.computes; made += BRANCHES_PER_PROJECT) {
+    const created = execute({ type: "CreateProject", accountId });
+    if (!created.ok) throw new Error(created.refusal.message);
+    const projectId = created.value.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
+    for (let branch = 1; branch < Math.min(BRANCHES_PER_PROJECT, shape.computes - made); branch += 1) {
+      execute({ type: "CreateBranch", accountId, projectId, computes: [{ computeType: "read_write", options: {} }] });
+    }
+  }
+  execute({ type: "ConfigureWorld", settings: { operations: "timed" } });
+  return [...computes.values()].map(({ id }) => id);
+});
+// All asleep again, and the next day begins.
+await world.advance({ by: 24 * HOUR });
+
+const from = world.now();
+const feed = new FleetFeed(shape, computes, from);
+const since = world.history().seq;
+const startedAt = performance.now();
+await world.play(feed, from + shape.days * DAY);
+const elapsedMs = performance.now() - startedAt;
+const events = world.history().seq - since;
+const peakBytes = process.resourceUsage().maxRSS * 1_024;
+await worlds.close();
+const result: FleetResult = { events, wakes: feed.wakes, elapsedMs, peakBytes };
+process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,77 @@
+import type { Activity } from "../../src/platform/activity.ts";
+import { uniform } from "../../src/platform/chance.ts";
+import { HOUR, type SimTime } from "../../src/platform/time.ts";
+import type { Feed } from "../../src/simulation/feed.ts";
+import { chanceFrom } from "../../src/simulation/random.ts";
+
+export type FleetShape = {
+  readonly computes: number;
+  readonly days: number;
+  /** Mean time between two queries of a compute, from 8 to 18 o'clock and in the rest of the day. */
+  readonly busyGapMs: number;
+  readonly quietGapMs: number;
+  readonly queryMs: number;
+  /** How long a compute stays awake without anything to do, and how long it takes to start: the platform's, told to the baseline. */
+  readonly delayMs: number;
+  readonly startMs: number;
+};
+
+export type FleetResult = { readonly events: number; readonly wakes: number; readonly elapsedMs: number; readonly peakBytes: number };
+
+/** Queries of a fleet, each compute's a Poisson process that is livelier in office hours. fleet.py is the same in SimPy. */
+export class FleetFeed implements Feed {
+  readonly #shape: FleetShape;
+  readonly #draw: () => number;
+  readonly #activities: readonly Activity[];
+  /** When each compute's next query comes, and a heap of the computes by it. */
+  readonly #next: Float64Array;
+  readonly #heap: Int32Array;
+  wakes = 0;
+
+  constructor(shape: FleetShape, computes: readonly string[], from: SimTime) {
+    this.#shape = shape;
+    this.#draw = chanceFrom(7).source("bench-fleet", 1);
+    this.#activities = computes.map((endpointId) => ({ endpointId, kind: "query", durationMs: shape.queryMs }));
+    this.#next = Float64Array.from(computes, () => this.#after(from));
+    const order = [...computes.keys()].sort((a, b) => this.#at(a) - this.#at(b));
+    this.#heap = Int32Array.from(order);
+  }
+
+  get at(): SimTime {
+    return this.#at(this.#heap[0] as number);
+  }
+
+  take(): Activity {
+    const heap = this.#heap;
+    const compute = heap[0] as number;
+    const at = this.#after(this.#at(compute));
+    this.#next[compute] = at;
+    let place = 0;
+    for (let below = 1; below < heap.length; below = 2 * place + 1) {
+      if (below + 1 < heap.length && this.#at(heap[below + 1] as number) < this.#at(heap[below] as number)) below += 1;
+      if (this.#at(heap[below] as number) >= at) break;
+      heap[place] = heap[below] as number;
+      place = below;
+    }
+    heap[place] = compute;
+    return this.#activities[compute] as Activity;
+  }
+
+  observe({ type }: { readonly type: string }): void {
+    if (type === "ComputeActivated") this.wakes += 1;
+  }
+
+  refused(_: Activity, { message }: { readonly message: string }): never {
+    throw new Error(message);
+  }
+
+  #at(compute: number): SimTime {
+    return this.#next[compute] as number;
+  }
+
+  #after(at: SimTime): SimTime {
+    const hour = Math.floor(at / HOUR) % 24;
+    const meanMs = hour >= 8 && hour < 18 ? this.#shape.busyGapMs : this.#shape.quietGapMs;
+    return at + Math.ceil(-Math.log(1 - uniform(this.#draw)) * meanMs);
+  }
+}

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type BrokenRule, breakRule, bundleWith } from "../support/broken-rule.ts";
+import { launchFile, toItsEnd } from "../support/process.ts";
+import { newDirectory } from "../support/running.ts";
+import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
+
+// What the shipped scenarios are worth: if a rule of the platform breaks, one of them must say so.
+
+const BROKEN: Readonly<Record<string, BrokenRule>> = {
+  "a branch may have two primaries": {
+    file: "src/platform/compute.ts",
+    right: "if (primary === undefined || primary.id === except) return accept(true);",
+    wrong: "if (primary === undefined || primary.id !== undefined) return accept(true);",
+  },
+  "a compute sleeps a millisecond late": {
+    file: "src/platform/autosuspend.ts",
+    right: "since + delayS * SECOND",
+    wrong: "since + delayS * SECOND + 1",
+  },
+  "a compute sleeps a millisecond early": {
+    file: "src/platform/autosuspend.ts",
+    right: "since + delayS * SECOND",
+    wrong: "since + delayS * SECOND - 1",
+  },
+  "at one instant, sleep comes before arrivals": { file: "src/simulation/agenda.ts", right: "autosuspend: 3,", wrong: "autosuspend: 0.5," },
+  "an open transaction keeps nothing awake": {
+    file: "src/platform/autosuspend.ts",
+    right: "if (phase.openTransactions > 0) return undefined;",
+    wrong: "",
+  },
+  "the last activity is over as soon as it begins": {
+    file: "src/platform/compute-life.ts",
+    right: "const until = at + activity.longestMs;",
+    wrong: "const until = at;",
+  },
+  "nobody is ever told 423": {
+    file: "src/platform/operation.ts",
+    right: 'world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts()',
+    wrong: "undefined",
+  },
+  "whoever waits for a start is told a millisecond too much": {
+    file: "src/platform/activity.ts",
+    right: "expectedReady(operations, compute.id, now) - now",
+    wrong: "expectedReady(operations, compute.id, now) - now + 1",
+  },
+  "branches never expire": {
+    file: "src/platform/branch.ts",
+    right: "deletedAt === undefined ? branch.expiresAt : undefined",
+    wrong: "deletedAt === undefined ? undefined : undefined",
+  },
+  "branches expire a millisecond early": {
+    file: "src/platform/branch.ts",
+    right: "deletedAt === undefined ? branch.expiresAt : undefined",
+    wrong: "deletedAt === undefined && branch.expiresAt !== undefined ? branch.expiresAt - 1 : undefined",
+  },
+  "there is room for one branch more than the limit": {
+    file: "src/platform/branch.ts",
+    right: "branchesOf(world, projectId).length < limit",
+    wrong: "branchesOf(world, projectId).length <= limit",
+  },
+  "a restart keeps connections open": {
+    file: "src/platform/connection.ts",
+    right: "if (!connection.waiting) closeConnection(world, endpointId, connection.id);",
+    wrong: "",
+  },
+  "the free plan has read replicas": {
+    file: "src/platform/compute.ts",
+    right: 'asked.computeType === "read_only" && !plan.readReplicas',
+    wrong: "false",
+  },
+  "the free plan chooses its autosuspend delay": {
+    file: "src/platform/autosuspend.ts",
+    right: "!plan.autosuspendSetting && !isDefault",
+    wrong: "false",
+  },
+  "a revoked key goes on working": {
+    file: "src/api/authenticate.ts",
+    right: "!sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined",
+    wrong: "!sameHash(apiKey.hash, hash)",
+  },
+};
+
+/** All of them on a busy machine. */
+const LONGEST_RUN_MS = 90_000;
+const SCENARIOS = SHIPPED.filter((file) => file !== YEAR);
+
+async function play(rule: BrokenRule | undefined) {
+  const directory = newDirectory();
+  const command = await bundleWith(rule, directory);
+  const report = join(directory, "report.json");
+  const { code, stderr } = await toItsEnd(
+    launchFile([process.execPath, command, "run", ...SCENARIOS, "--bail", "--reporter", `json=${report}`]),
+    LONGEST_RUN_MS,
+  );
+  const runs: any[] = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")).runs : [];
+  return { code, stderr, runs };
+}
+
+test("with all rules whole, every shipped scenario passes", async () => {
+  const { code, stderr, runs } = await play(undefined);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(new Set(runs.map(({ file }) => file))).toEqual(new Set(SCENARIOS));
+});
+
+test.each(Object.entries(BROKEN))("where %s, a shipped scenario fails", async (_, rule) => {
+  const { code, stderr, runs } = await play(rule);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  const failures = runs.filter(({ verdict }) => verdict === "failed").flatMap((run) => run.failures);
+  expect(failures.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^(steps\.[\d.]+|expect|always|never|invariant)/));
+});
+
+test("a rule that is not where it is looked for is not taken for broken", () => {
+  const { file } = BROKEN["branches never expire"] as BrokenRule;
+  expect(() => breakRule({ file, right: "no such text", wrong: "" })).toThrow("0 times");
+  expect(() => breakRule({ file, right: "branch", wrong: "" })).toThrow("it must be there once");
+});

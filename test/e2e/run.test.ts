@@ -1,0 +1,200 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { launch, toItsEnd } from "../support/process.ts";
+import { newDirectory, start } from "../support/running.ts";
+import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
+
+/** All of them on a busy machine. */
+const LONGEST_RUN_MS = 90_000;
+const LIBRARY = SHIPPED.filter((file) => file !== YEAR);
+const QUICK = ["scenarios/wakes-on-a-query.yaml", "scenarios/sleeps-at-five-minutes.yaml", "scenarios/second-primary-refused.yaml"];
+
+const run = (args: readonly string[]) => toItsEnd(launch(["run", ...args]), LONGEST_RUN_MS);
+
+/** A scenario in a directory of its own, whose world has one project. */
+function written(...lines: string[]): string {
+  const file = join(newDirectory(), "mine.yaml");
+  writeFileSync(file, ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"));
+  return file;
+}
+
+const PASSES = () => written("length: 1m", "expect: [{ computes: 1 }]");
+const FAILS = () => written("steps: [{ advance: 1m }]", "expect: [{ computes: 2 }]");
+
+test("the whole library passes; with two workers its verdicts are the same, to the byte", async () => {
+  const report = join(newDirectory(), "one.json");
+  const one = await run([...LIBRARY, "--reporter", "pretty", "--reporter", `json=${report}`]);
+  expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
+  const runs: any[] = JSON.parse(readFileSync(report, "utf8")).runs;
+  expect(one.stdout).toContain(`${runs.length} of ${runs.length} passed`);
+  expect(new Set(runs.map(({ file }) => file))).toEqual(new Set(LIBRARY));
+  const two = await run([...LIBRARY, "--workers", "2", "--json"]);
+  expect(two.code).toBe(0);
+  expect(two.stdout === readFileSync(report, "utf8"), "the same bytes").toBe(true);
+});
+
+test("run again, the bytes are the same; with another seed, they tell of that one", async () => {
+  const [one, again, other] = [
+    await run([...QUICK, "--json"]),
+    await run([...QUICK, "--json"]),
+    await run([...QUICK, "--json", "--seed", "7"]),
+  ];
+  expect(again.stdout).toBe(one.stdout);
+  expect(other.code).toBe(0);
+  expect(JSON.parse(other.stdout).runs.map(({ seed, repeat }: any) => [seed, repeat.endsWith("--seed 7")])).toEqual(
+    Array(3).fill([7, true]),
+  );
+});
+
+test("a world that is kept is told of as one in memory, is content, and can be served", async () => {
+  const kept = join(newDirectory(), "world");
+  const scenario = "scenarios/second-primary-refused.yaml";
+  const inFiles = await run([scenario, "--keep", kept, "--json"]);
+  expect(inFiles.stdout).toBe((await run([scenario, "--json"])).stdout);
+  expect(await toItsEnd(launch(["verify", kept]))).toMatchObject({ code: 0 });
+  const { api } = await start(kept, ["--clock", "manual"], { key: "key-of-main" });
+  const { body } = await api("GET", "/projects/shop/endpoints");
+  expect(body.endpoints.map((endpoint: any) => endpoint.branch_id).sort()).toEqual(["br-shop-dev", "br-shop-main", "br-shop-main"]);
+});
+
+test("several worlds are kept beside each other, and none is written over", async () => {
+  const kept = join(newDirectory(), "worlds");
+  const files = QUICK.slice(0, 2);
+  expect((await run([...files, "--keep", kept])).code).toBe(0);
+  expect(readdirSync(kept)).toEqual(["1-wakes-on-a-query", "2-sleeps-at-five-minutes"]);
+  const again = await run([...files, "--keep", kept]);
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain("there is something in this directory already");
+});
+
+test("passed is 0, failed is 1, and what could not be run is 2", async () => {
+  expect((await run([PASSES()])).code).toBe(0);
+  const failed = await run([FAILS(), PASSES()]);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toBe("");
+  expect(failed.stdout).toContain("expected  computes: 2");
+  expect(failed.stdout).toMatch(/to repeat it: standin run \S+mine\.yaml --seed 1/);
+  expect(failed.stdout).toContain("1 of 2 passed");
+  const cannot = await run([written("steps: [{ control: { path: /nowhere } }]"), PASSES()]);
+  expect(cannot.code).toBe(2);
+  expect(cannot.stderr).toContain("GET /_sim/nowhere");
+});
+
+test("a file that is not there or not right is 2 before anything is run, and all of them are told", async () => {
+  const wrong = written("lenght: 1m");
+  const { code, stdout, stderr } = await run(["nowhere.yaml", PASSES(), wrong]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("nowhere.yaml");
+  expect(stderr).toContain(`${wrong}:3:1: lenght: there is no such key here`);
+});
+
+test("with --bail, the first failure ends all", async () => {
+  const file = written("steps:", "  - { expect: [{ computes: 2 }] }", "  - { name: never reached, advance: 1m }");
+  const { code, stdout } = await run([file, PASSES(), "--bail", "--json"]);
+  expect(code).toBe(1);
+  const { runs } = JSON.parse(stdout);
+  expect(runs).toHaveLength(1);
+  expect(runs[0].steps).toHaveLength(1);
+  expect(JSON.parse((await run([file, PASSES(), "--json"])).stdout).runs).toHaveLength(2);
+});
+
+test("--only chooses runs by a part of their name, and says which there are", async () => {
+  const file = written("length: 1m", "matrix: { size: [1, 2, 3] }");
+  const { stdout } = await run([file, "--only", "size 2", "--json"]);
+  expect(JSON.parse(stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 2 }]);
+  const none = await run([file, "--only", "size 4"]);
+  expect(none.code).toBe(2);
+  expect(none.stderr).toContain("--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)");
+});
+
+test("several reporters write at once, each to its file", async () => {
+  const directory = newDirectory();
+  const path = (name: string) => join(directory, "reports", name);
+  const { code, stdout } = await run([
+    FAILS(),
+    ...["--reporter", `pretty=${path("run.txt")}`, "--reporter", `junit=${path("run.xml")}`, "--reporter", `json=${path("run.json")}`],
+  ]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(readFileSync(path("run.txt"), "utf8")).toContain("failed mine");
+  expect(readFileSync(path("run.xml"), "utf8")).toContain('<testsuite name="mine" tests="2" failures="1"');
+  expect(JSON.parse(readFileSync(path("run.json"), "utf8"))).toMatchObject({ passed: 0, failed: 1 });
+  expect((await run([PASSES(), "--reporter", "json", "--reporter", "junit"])).code).toBe(2);
+  const unknown = await run([PASSES(), "--reporter", "tap"]);
+  expect(unknown.code).toBe(2);
+  expect(unknown.stderr).toContain("must be one of pretty, json, junit");
+});
+
+test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async () => {
+  const scratch = newDirectory();
+  const file = written(
+    "traffic: [{ name: crowd, to: shop/main, pattern: constant, every: 1s }]",
+    "steps: [{ restart: true }, { name: begun, advance: 1m }]",
+    "length: 3000d",
+  );
+  const launched = launch(["run", file], { TMPDIR: scratch });
+  await launched.printed(/begun/);
+  launched.process.kill("SIGINT");
+  const { code, stderr } = await toItsEnd(launched);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
+  expect(readdirSync(scratch)).toEqual([]);
+});
+
+/** Whatever a run says of what it measured, but not where. */
+const measuresOf = (stdout: string) =>
+  JSON.parse(stdout).runs.map(({ verdict, measures, failures }: any) => ({ verdict, measures, failures }));
+
+test("on a running double with a manual clock, a scenario comes to the same measures as in process", async () => {
+  const file = written(
+    "traffic: [{ name: users, to: shop/main, pattern: poisson, rate: 2/hour, duration: 3s }]",
+    "steps:",
+    "  - { at: 10m, activity: { to: shop/main, outcome: waits } }",
+    '  - request: { path: "/projects/{shop}", answer: { project.name: shop } }',
+    "length: 6h",
+    "expect: [{ cold_starts: { min: 5 } }, { state: [idle, active], of: shop/main }]",
+  );
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start", "2026-01-01T00:00:00Z", "--start-delay", "2s"]);
+  const remote = await run([file, "--target", ready.api_url, "--json"]);
+  expect({ code: remote.code, stderr: remote.stderr }).toEqual({ code: 0, stderr: "" });
+  const local = await run([file, "--json"]);
+  const [there] = measuresOf(remote.stdout);
+  const [here] = measuresOf(local.stdout);
+  // Its layout takes its time there, and its computes are active meanwhile; what clients met is the same.
+  for (const name of ["activities", "refused", "requests", "errors", "wait_max"])
+    expect(there.measures[name], name).toBe(here.measures[name]);
+  expect([there.verdict, there.failures]).toEqual([here.verdict, here.failures]);
+});
+
+test("what cannot be done to a running double is 2, with the reason", async () => {
+  const { ready } = await start(newDirectory(), ["--clock", "manual"]);
+  const reasonOf = async (file: string, url = ready.api_url) => {
+    const { code, stderr } = await run([file, "--target", url]);
+    expect(code, stderr).toBe(2);
+    return stderr;
+  };
+  const plain = (...lines: string[]) => {
+    const file = join(newDirectory(), "mine.yaml");
+    writeFileSync(file, ["version: 1", ...lines].join("\n"));
+    return file;
+  };
+  const shop = "world: { projects: { shop: {} } }";
+  expect(await reasonOf(plain(shop, "steps: [{ restart: true }]"))).toContain("cannot be done to a running double from outside");
+  expect(await reasonOf(plain(shop, "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]", "length: 1h"))).toContain(
+    "the source pool answers to what the world does at the same instant, which cannot be done over HTTP",
+  );
+  expect(await reasonOf(plain('world: { profile: "2026", projects: { shop: {} } }', "length: 1m"))).toMatch(
+    /world\.profile: the scenario wants "2026", and .* has "2024"/,
+  );
+  expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain("does not answer");
+  const real = await start(newDirectory(), ["--clock", "real"]);
+  expect(await reasonOf(plain("length: 1m"), real.ready.api_url)).toMatch(/is real; a scenario moves it, so it must be manual/);
+});
+
+test("nothing of a run that needs files is left in the temporary directory", async () => {
+  const scratch = newDirectory();
+  const launched = launch(["run", "scenarios/restart-drops-connections.yaml"], { TMPDIR: scratch });
+  expect((await toItsEnd(launched)).code).toBe(0);
+  expect(existsSync(scratch) && readdirSync(scratch)).toEqual([]);
+  expect(scratch.startsWith(tmpdir())).toBe(true);
+});

@@ -1,0 +1,159 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Activity } from "../../src/platform/activity.ts";
+import type { RecordedEvent } from "../../src/platform/events.ts";
+import type { SimTime } from "../../src/platform/time.ts";
+import type { Feed } from "../../src/simulation/feed.ts";
+import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { createDouble, createProject, type Double, type DoubleOptions } from "../support/double.ts";
+import { expectHolds } from "../support/properties.ts";
+
+const MINUTE = 60_000;
+const FROM = Date.parse("2026-01-01T00:01:00Z");
+const TO = FROM + 120 * MINUTE;
+
+type Arrival = { readonly at: SimTime; readonly activity: Activity };
+
+/** Some arrivals in order, and all that it has been told. */
+class ListFeed implements Feed {
+  readonly observed: RecordedEvent[] = [];
+  readonly refusals: { readonly at: SimTime; readonly code: string }[] = [];
+  readonly #left: Arrival[];
+
+  constructor(arrivals: readonly Arrival[]) {
+    this.#left = [...arrivals];
+  }
+
+  get at(): SimTime {
+    return this.#left[0]?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  take(): Activity {
+    return (this.#left.shift() as Arrival).activity;
+  }
+
+  observe(event: RecordedEvent): void {
+    this.observed.push(event);
+  }
+
+  refused(_: Activity, { code }: { readonly code: string }, at: SimTime): void {
+    this.refusals.push({ at, code });
+  }
+}
+
+/** At whole multiples of the delay among others, so that arrivals fall on deadlines, and several on one instant. */
+const instant = fc
+  .oneof(
+    fc.integer({ min: 0, max: 23 }).map((fives) => fives * 5 * MINUTE),
+    fc.integer({ min: 0, max: 120 * MINUTE }),
+  )
+  .map((ms) => FROM + ms);
+const arrival = fc.record({
+  at: instant,
+  compute: fc.integer({ min: 0, max: 1 }),
+  kind: fc.constantFrom("query", "transaction", "connect", "disconnect"),
+  durationMs: fc.constantFrom(undefined, 0, 900, 5 * MINUTE),
+  connectionId: fc.constantFrom(undefined, undefined, "one", "two"),
+  load: fc.constantFrom(undefined, undefined, 0.5, 3),
+});
+
+async function twoComputes(options: DoubleOptions = {}): Promise<{ readonly double: Double; readonly ids: readonly [string, string] }> {
+  const double = await createDouble({ operations: "timed", ...options });
+  const ids = [(await createProject(double)).endpointId, (await createProject(double)).endpointId] as const;
+  await double.sim("POST", "/clock/advance", { to: new Date(FROM).toISOString() });
+  return { double, ids };
+}
+
+/** A world's state without what tells of the writing down alone: the last event, and the numbers of events and of what was told ahead. */
+async function stateOf({ sim }: Double): Promise<unknown> {
+  const { seq: _, at: __, numbers, ...state } = (await sim("GET", "/state")).body;
+  const unnumbered = JSON.stringify(state).replaceAll(/"(id|connection_id)":"#\d+"/g, '"$1":"#"');
+  return { ...JSON.parse(unnumbered), numbers: { ...numbers, activity: 0 } };
+}
+
+test("what a feed brings does the same as what was told ahead, but for the telling", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(arrival, { maxLength: 40 }), fc.integer({ min: 0, max: 120 }), async (drawn, minutes) => {
+      const { double: fed, ids } = await twoComputes();
+      const { double: told, ids: sameIds } = await twoComputes();
+      expect(sameIds).toEqual(ids);
+      const arrivals = drawn
+        .map(({ at, compute, ...activity }): Arrival => ({ at, activity: { endpointId: ids[compute === 0 ? 0 : 1], ...activity } }))
+        .sort((a, b) => a.at - b.at);
+      const feed = new ListFeed(arrivals);
+      await fed.world.play(feed, FROM + minutes * MINUTE);
+      await fed.world.play(feed, TO);
+      await told.world.turn((turn) => {
+        for (const { at, activity } of arrivals) turn.execute({ type: "ScheduleActivity", at, activity });
+      });
+      await told.world.advance({ to: TO });
+      expect(fed.world.now()).toBe(TO);
+      expect(await stateOf(fed)).toEqual(await stateOf(told));
+      const dropped = (await told.world.events(0, 10_000)).flatMap((event) =>
+        event.type === "ActivityDropped" ? [{ at: event.at, code: event.reason }] : [],
+      );
+      expect(feed.refusals).toEqual(dropped);
+      const since = feed.observed[0]?.seq ?? 1;
+      if (feed.observed.length > 0) expect(feed.observed).toEqual(await fed.world.events(since - 1, 10_000));
+      await Promise.all([fed.close(), told.close()]);
+    }),
+    40,
+  );
+});
+
+test("a feed that reacts to what happens is asked again at that instant", async () => {
+  const { double, ids } = await twoComputes();
+  let next: SimTime = FROM + MINUTE;
+  const arrivedAt: SimTime[] = [];
+  const feed: Feed = {
+    get at() {
+      return next;
+    },
+    take() {
+      next = Number.POSITIVE_INFINITY;
+      return { endpointId: ids[0], kind: "query" };
+    },
+    observe(event) {
+      if (event.type === "ActivityRecorded") arrivedAt.push(event.at);
+      if (event.type === "ComputeSuspended" && event.endpointId === ids[0] && arrivedAt.length === 1) next = event.at;
+    },
+    refused: () => undefined,
+  };
+  await double.world.play(feed, TO);
+  expect(arrivedAt).toEqual([FROM + MINUTE, FROM + 6 * MINUTE]);
+  await double.close();
+});
+
+test("a journal that keeps few events forgets the others, and the world is the same", async () => {
+  const keep = 50;
+  const arrivals = (ids: readonly string[]) =>
+    Array.from(
+      { length: 600 },
+      (_, index): Arrival => ({
+        at: FROM + index * 6 * MINUTE,
+        activity: { endpointId: ids[index % 2] as string, kind: "query", durationMs: 100 },
+      }),
+    );
+  const end = FROM + 600 * 6 * MINUTE;
+  const whole = await twoComputes();
+  const bounded = await twoComputes({ journal: new MemoryJournal({ keep }) });
+  for (const { double, ids } of [whole, bounded]) {
+    // Time enough for checkpoints, which are taken at commits.
+    for (let share = 1; share <= 30; share += 1)
+      await double.world.play(new ListFeed(arrivals(ids).filter(({ at }) => inShare(at, share, end))), FROM + ((end - FROM) * share) / 30);
+  }
+  const { forgottenSeq, seq } = bounded.double.world.history();
+  expect(seq - forgottenSeq).toBeGreaterThanOrEqual(keep);
+  expect(seq - forgottenSeq).toBeLessThan(seq / 4);
+  expect(await bounded.double.world.events(0, 100_000)).toEqual(await whole.double.world.events(forgottenSeq, 100_000));
+  expect((await bounded.double.sim("GET", "/state")).body).toEqual((await whole.double.sim("GET", "/state")).body);
+  const past = await bounded.double.world.past({ seq: seq - 10 });
+  expect(past.ok).toBe(true);
+  expect(await bounded.double.world.past({ seq: forgottenSeq - 1 })).toMatchObject({ ok: false, refusal: { code: "HISTORY_FORGOTTEN" } });
+  await Promise.all([whole.double.close(), bounded.double.close()]);
+});
+
+function inShare(at: SimTime, share: number, end: SimTime): boolean {
+  const length = (end - FROM) / 30;
+  return at > FROM + (share - 1) * length - (share === 1 ? 1 : 0) && at <= FROM + share * length;
+}

@@ -1,0 +1,42 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
+import { expect, test } from "vitest";
+import { combinations, fillIn } from "../../src/scenario/matrix.ts";
+
+test("without a matrix there is one combination, of nothing", () => {
+  expect(combinations(undefined)).toEqual([{}]);
+});
+
+test("all combinations come in the order of the file, the last name changing fastest", () => {
+  expect(combinations({ delay: [60, 300], plan: ["free", "paid"] })).toEqual([
+    { delay: 60, plan: "free" },
+    { delay: 60, plan: "paid" },
+    { delay: 300, plan: "free" },
+    { delay: 300, plan: "paid" },
+  ]);
+});
+
+test("from and to are both included", () => {
+  expect(combinations({ seed: { from: 1, to: 3 } }).map(({ seed }) => seed)).toEqual([1, 2, 3]);
+  expect(combinations({ seed: { from: 7, to: 7 } })).toEqual([{ seed: 7 }]);
+});
+
+test("a text that is nothing but a name becomes the value, of whatever type; within a text it becomes text", () => {
+  const { value, unknown } = fillIn({ delay: "${delay}", told: "after ${delay} s, ${on}", list: ["${on}"] }, { delay: 60, on: false });
+  expect(value).toEqual({ delay: 60, told: "after 60 s, false", list: [false] });
+  expect(unknown).toEqual([]);
+});
+
+test("two dollar signs stand for one, and nothing is filled in", () => {
+  expect(fillIn("$${delay}", { delay: 60 }).value).toBe("${delay}");
+  expect(fillIn("costs $5 and {delay}", { delay: 60 }).value).toBe("costs $5 and {delay}");
+});
+
+test("keys and the matrix itself are left as they are", () => {
+  const source = { "${delay}": 1, matrix: { delay: ["${other}"] } };
+  expect(fillIn(source, { delay: 60 })).toEqual({ value: source, unknown: [] });
+});
+
+test("a name that is not there is told with its place and the names that are", () => {
+  const { unknown } = fillIn({ steps: [{ advance: "${wait}" }] }, { delay: 60, plan: "free" });
+  expect(unknown).toEqual([{ path: ["steps", 0, "advance"], message: "there is no ${wait} in the matrix; known are delay, plan" }]);
+});

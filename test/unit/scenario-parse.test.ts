@@ -1,0 +1,266 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
+import { expect, test } from "vitest";
+import { parseScenario, printScenario, ScenarioError } from "../../src/scenario/parse.ts";
+
+/** Every problem of a file, a line each. */
+function problemsOf(text: string): string[] {
+  try {
+    parseScenario(text, "mine.yaml");
+    return [];
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.message.split("\n");
+  }
+}
+
+/** A file of which everything is right, with these lines after its world. */
+const withLines = (...lines: string[]) => ["version: 1", "world: { projects: { shop: {} } }", ...lines].join("\n");
+
+test("a file with a world, a step and an expectation is a scenario, named after the file", () => {
+  const file = parseScenario(withLines("steps:", "  - advance: 10m", "expect:", "  - { suspends: 1 }"), "some/where/sleeps.yaml");
+  expect(file.name).toBe("sleeps");
+  expect(file.variants).toHaveLength(1);
+  const [{ scenario }] = file.variants as [(typeof file.variants)[number]];
+  expect(scenario.world).toMatchObject({ seed: 1, profile: "2024", plan: "paid", operations: "timed", start: Date.UTC(2026, 0, 1) });
+  expect(scenario.steps).toEqual([{ advance: 600_000 }]);
+  expect(scenario.expect).toMatchObject([{ measure: "suspends", wanted: { min: 1, max: 1 } }]);
+});
+
+test.each([
+  ["mine.scenario.yml", "mine"],
+  ["mine.json", "mine"],
+  ["mine.yaml", "mine"],
+])("the name of %s without its ending is %s, unless the file says another", (fileName, name) => {
+  expect(parseScenario(withLines("length: 1m"), fileName).name).toBe(name);
+  expect(parseScenario(withLines("name: other", "length: 1m"), fileName).name).toBe("other");
+});
+
+test("JSON is YAML, and may name its schema", () => {
+  const [only] = parseScenario('{"version": 1, "length": "1m"}', "mine.json").variants;
+  expect(only?.scenario.length).toBe(60_000);
+});
+
+test("all that is wrong is told at once, by line and column, in the order of the file", () => {
+  const text = withLines(
+    "traffic:",
+    "  - { name: users, to: shop/main, pattern: constant, every: often }",
+    "steps:",
+    "  - at: soon",
+    "    advance: 1m",
+    "  - expect:",
+    "      - { state: asleep, of: shop/main }",
+    "lenght: 1d",
+  );
+  expect(problemsOf(text)).toEqual([
+    expect.stringMatching(/^mine\.yaml:4:61: traffic\.0\.every: must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds$/),
+    expect.stringMatching(/^mine\.yaml:6:9: steps\.0\.at: must be a duration .* after the start, or an ISO 8601 instant/),
+    expect.stringMatching(/^mine\.yaml:9:18: steps\.1\.expect\.0\.state: must be one of init, idle, starting, active, gone/),
+    expect.stringMatching(/^mine\.yaml:10:1: lenght: there is no such key here; known are version, name, about, world, .*length/),
+  ]);
+});
+
+test("what is no YAML is told with its place", () => {
+  expect(problemsOf("version: 1\nsteps: [")[0]).toMatch(/^mine\.yaml:2:\d+: /);
+  expect(problemsOf("version: 1\nversion: 1")[0]).toMatch(/^mine\.yaml:2:1: .*unique/i);
+});
+
+test.each([
+  ["", /^mine\.yaml:1:1: the file: /],
+  ["just text", /^mine\.yaml:1:1: the file: /],
+  ["- 1", /^mine\.yaml:1:1: the file: /],
+  ["version: 2\nlength: 1m", /^mine\.yaml:1:10: version: /],
+  ["length: 1m", /^mine\.yaml:1:1: version: /],
+])("%j is no scenario", (text, told) => {
+  expect(problemsOf(text)[0]).toMatch(told);
+});
+
+test.each([
+  ["world", "world: { sed: 1 }\nlength: 1m", /:2:10: world\.sed: there is no such key here; known are file, seed, start/],
+  [
+    "project",
+    "world: { projects: { shop: { branch: {} } } }\nlength: 1m",
+    /world\.projects\.shop\.branch: there is no such key here; known are count, region_id, pg_version, branches/,
+  ],
+  [
+    "compute",
+    "world: { projects: { shop: { branches: { main: { computes: { primary: { size: 1 } } } } } } }\nlength: 1m",
+    /primary\.size: there is no such key here; known are type, autoscaling_limit_min_cu/,
+  ],
+  ["step", "steps:\n  - { advanse: 1m }", /:3:7: steps\.0\.advanse: there is no such key here; known are name, at, after, request/],
+  [
+    "request",
+    "steps:\n  - request: { path: /projects, boddy: {} }",
+    /steps\.0\.request\.boddy: there is no such key here; known are method, path, body/,
+  ],
+  [
+    "expectation",
+    "length: 1m\nexpect:\n  - { suspend: 1 }",
+    /expect\.0\.suspend: there is no such key here; known are of, with, from, until, state/,
+  ],
+  [
+    "source",
+    "length: 1m\ntraffic:\n  - { name: a, to: shop/main, pattern: poisson, rate: 1/s, every: 1s }",
+    /traffic\.0\.every: there is no such key here; known are pattern, rate/,
+  ],
+])("a key of a %s that nobody knows is refused with those that are known", (_, rest, told) => {
+  const problems = problemsOf(`version: 1\n${rest}`);
+  expect(
+    problems.some((problem) => told.test(problem)),
+    problems.join("\n"),
+  ).toBe(true);
+});
+
+test.each([
+  ["nothing", "{ name: idle }", "steps.0: does nothing; it needs one of request, control, activity"],
+  ["several things", "{ advance: 1m, snapshot: one }", "steps.0: does several things: advance, snapshot; make them steps of their own"],
+])("a step that does %s is refused", (_, step, told) => {
+  const problems = problemsOf(withLines("steps:", `  - ${step}`));
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(`mine.yaml:4:5: ${told}`);
+});
+
+test("a step that only waits for its time does enough", () => {
+  expect(problemsOf(withLines("steps:", "  - at: 5m", "  - after: 1m"))).toEqual([]);
+});
+
+test.each([
+  ["no measure", "{ of: shop/main }", "must have one measure: state, projects"],
+  ["two measures", "{ suspends: 1, starts: 1 }", "must have one measure, and has starts, suspends"],
+  ["the state of nobody", "{ state: idle }", "a state is that of one compute: of: shop/main"],
+  ["a filter that its measure does not have", "{ suspends: 1, with: { status: 1 } }", "with.status: suspends are not told apart"],
+  ["another measure's filter", "{ requests: 1, with: { action: x } }", "with.action: must be one of method, status, code"],
+  ["a bound that is none", "{ suspends: many }", "must be what it is, or {min: …, max: …}, both included"],
+  ["a time without a unit that exists", "{ active_time: 5 weeks }", "must be"],
+])("an expectation with %s is refused", (_, expectation, told) => {
+  const problems = problemsOf(withLines("length: 1m", "expect:", `  - ${expectation}`));
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/^mine\.yaml:5:\d+: expect\.0/);
+  expect(problems[0]).toContain(told);
+});
+
+test.each([
+  [
+    "traffic",
+    ["length: 1m", "traffic:", "  - { name: a, to: shop/dev, pattern: poisson, rate: 1/s }"],
+    '5:20: traffic.0.to: "shop/dev" is no compute; there are shop/main/primary',
+  ],
+  [
+    "an activity",
+    ["steps:", "  - activity: { to: shoop/main }"],
+    'steps.0.activity.to: "shoop/main" is no compute; there are shop/main/primary',
+  ],
+  ["a state", ["length: 1m", "never:", "  - { state: idle, of: shop/dev }"], 'never.0.of: "shop/dev" is no compute'],
+  [
+    "a count",
+    ["length: 1m", "always:", "  - { computes: 1, of: shop/dev }"],
+    'always.0.of: there is no "shop/dev"; known are main, shop, shop/main, shop/main/primary',
+  ],
+  ["an expectation of a step", ["steps:", "  - expect: [{ computes: 1, of: nobody }]"], 'steps.0.expect.0.of: there is no "nobody"'],
+  [
+    "an account of a request",
+    ["steps:", "  - request: { path: /projects, as: nobody }"],
+    'steps.0.request.as: there is no account "nobody"; there are main',
+  ],
+  ["a plan that is set", ["steps:", "  - set: { plan: { nobody: free } }"], 'steps.0.set.plan.nobody: there is no account "nobody"'],
+])("a label in %s that nothing has is refused, with those that there are", (_, lines, told) => {
+  const problems = problemsOf(withLines(...lines));
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(told);
+});
+
+test("a reference is to a label, or to what a step above has captured: not below, and not nowhere", () => {
+  const steps = (...lines: string[]) => withLines("steps:", ...lines);
+  const capture = '  - request: { path: "/projects/{shop}", capture: { found: project.id } }';
+  const use = '  - request: { path: "/projects/{found}" }';
+  expect(problemsOf(steps(capture, use))).toEqual([]);
+  expect(problemsOf(steps(use, capture))).toEqual([
+    "mine.yaml:4:22: steps.0.request.path: {found} is neither a label nor captured above; known are main, shop, shop/main, shop/main/primary",
+  ]);
+  const body = '  - request: { method: POST, path: /projects, body: { project: { name: "x-{nowhere}" } } }';
+  expect(problemsOf(steps(capture, body))[0]).toContain("steps.1.request.body: {nowhere} is neither a label nor captured above; known are");
+  expect(problemsOf(steps("  - request: { path: /projects, capture: { shop: projects.0.id } }"))[0]).toContain('"shop" is a label already');
+});
+
+test("a step after another one names one that is above it", () => {
+  const steps = (after: string) =>
+    withLines("steps:", "  - { name: deploy, advance: 1m }", `  - { after: ${after}, advance: 1m }`, "  - { name: later, advance: 1m }");
+  expect(problemsOf(steps("deploy + 5m"))).toEqual([]);
+  expect(problemsOf(steps("deploy"))).toEqual([]);
+  expect(problemsOf(steps("later"))).toEqual(['mine.yaml:5:14: steps.1.after: there is no step "later" above this one']);
+  expect(problemsOf(steps("deploy + soon"))[0]).toContain("must be a duration like 5m, the name of a step above, or both: deploy + 5m");
+});
+
+test("only a snapshot that was taken above can be restored", () => {
+  const restore = "  - { restore: before }";
+  expect(problemsOf(withLines("steps:", "  - { snapshot: before }", restore))).toEqual([]);
+  expect(problemsOf(withLines("steps:", restore))).toEqual(['mine.yaml:4:16: steps.0.restore: no step above takes a snapshot "before"']);
+});
+
+test("a parent is a branch above its child in the same project", () => {
+  const branches = (...lines: string[]) =>
+    ["version: 1", "length: 1m", "world: { projects: { shop: { branches: {", ...lines, " } } } }"].join("\n");
+  expect(problemsOf(branches(" main: {},", " dev: { parent: main }"))).toEqual([]);
+  expect(problemsOf(branches(" dev: { parent: main },", " main: {}"))).toEqual([
+    'mine.yaml:4:17: world.projects.shop.branches.dev.parent: there is no branch "main" above this one',
+  ]);
+});
+
+test("two sources of one name would share a stream of chance", () => {
+  const source = "  - { name: users, to: shop/main, pattern: poisson, rate: 1/s }";
+  expect(problemsOf(withLines("length: 1m", "traffic:", source, source.replace("users", "others")))).toEqual([]);
+  expect(problemsOf(withLines("length: 1m", "traffic:", source, source))).toEqual([
+    'mine.yaml:6:13: traffic.1.name: there is a source "users" already: each has a stream of chance by its name',
+  ]);
+});
+
+test("two projects of one label are refused, also where count writes them out", () => {
+  const world = (projects: string) => `version: 1\nlength: 1m\nworld: { projects: { ${projects} } }`;
+  expect(problemsOf(world("fleet: { count: 2 }, fleet-3: {}"))).toEqual([]);
+  expect(problemsOf(world("fleet: { count: 2 }, fleet-2: {}"))[0]).toContain('the label "fleet-2" is there twice');
+});
+
+test("a label is of letters, digits and dashes, and fits into an id", () => {
+  const world = (label: string) => `version: 1\nlength: 1m\nworld: { projects: { ${label}: {} } }`;
+  expect(problemsOf(world("a".repeat(40)))).toEqual([]);
+  expect(problemsOf(world("a".repeat(41)))[0]).toMatch(/must be 1 to 40 of a-z, 0-9 and -|Invalid key/);
+  expect(problemsOf(world("Shop"))).toHaveLength(1);
+  const long = "b".repeat(40);
+  const branch = (label: string) =>
+    `version: 1\nlength: 1m\nworld: { projects: { shop: { branches: { ${label}: { computes: { primary: {} } } } } } }`;
+  expect(problemsOf(branch(long))).toEqual([]);
+  expect(problemsOf(branch(long).replace("shop:", `${long}:`))[0]).toContain("is too long");
+});
+
+test("without steps, a scenario says how long it goes on", () => {
+  expect(problemsOf(withLines("length: 1d"))).toEqual([]);
+  expect(problemsOf(withLines())).toEqual(["mine.yaml:1:1: length: is needed where there are no steps: how long it goes on, like 1d"]);
+});
+
+test("a name that the matrix does not have is refused where it stands, once for all combinations", () => {
+  const lines = ["length: ${wait}", "matrix:", "  delay: [60, 300]"];
+  expect(problemsOf(withLines(...lines))[0]).toBe("mine.yaml:3:9: length: there is no ${wait} in the matrix; known are delay");
+  expect(problemsOf(withLines("length: ${wait}"))[0]).toBe("mine.yaml:3:9: length: there is no ${wait} in the matrix; the file has none");
+  expect(problemsOf(withLines("length: 1m", "matrix:", "  delay: []"))[0]).toMatch(/^mine\.yaml:5:10: matrix\.delay/);
+});
+
+test("what is wrong in one combination alone is told", () => {
+  expect(problemsOf(withLines("length: ${length}", "matrix:", "  length: [1m, soon]"))).toEqual([
+    "mine.yaml:3:9: length: must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds",
+  ]);
+});
+
+test("aliases that multiply without end are refused", () => {
+  const lines = [
+    "a: &a [x, x, x, x, x, x, x, x, x]",
+    ...["b", "c", "d", "e", "f"].map((name, index) => `${name}: &${name} [${Array(9).fill(`*${"abcde"[index]}`).join(", ")}]`),
+  ];
+  expect(problemsOf(`version: 1\n${lines.join("\n")}`)[0]).toMatch(/alias/i);
+});
+
+test("printed and read again, a file says the same", () => {
+  const text = withLines("# what it shows", "steps:", "  - { name: first, at: 1m, advance: { until: settled } }", 'about: "two\\nlines"');
+  const file = parseScenario(text, "mine.yaml");
+  const again = parseScenario(printScenario(file), "mine.yaml");
+  expect(again.source).toEqual(file.source);
+  expect(again.variants).toEqual(file.variants);
+});
