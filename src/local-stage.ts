@@ -10,7 +10,7 @@ import { validApiKeys } from "./platform/api-key.ts";
 import { parseDistribution } from "./platform/distribution.ts";
 import type { RecordedEvent } from "./platform/events.ts";
 import type { SimTime } from "./platform/time.ts";
-import type { World } from "./platform/world.ts";
+import { emptyWorld, type World } from "./platform/world.ts";
 import { accountsOf, Labels } from "./scenario/labels.ts";
 import type { Scenario, WorldDescription } from "./scenario/scenario.ts";
 import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "./scenario/stage.ts";
@@ -206,10 +206,11 @@ function keyOf(account: string): string {
 
 /** What a world has come to, in few characters. */
 export function digestOf(world: World): string {
-  return createHash("sha256")
-    .update(JSON.stringify(renderState(world)))
-    .digest("hex")
-    .slice(0, 16);
+  const { hourlyUsage } = world;
+  // Of these there may be hundreds of thousands, and each is a few numbers.
+  const hours = [...hourlyUsage.values()].map(({ of, hour, activeMs, cuMs }) => `${of} ${hour} ${activeMs} ${cuMs}`).sort();
+  const rest = renderState({ ...world, hourlyUsage: emptyWorld().hourlyUsage });
+  return createHash("sha256").update(JSON.stringify(rest)).update(hours.join()).digest("hex").slice(0, 16);
 }
 
 /** Of a key that somebody else knew. */

@@ -121,7 +121,7 @@ function bookIn(world: World, book: Book, usage: Usage, span: Span, hour: number
   if (former >= horizon) {
     addRow(world, usage.id, book, former, { activeMs: usage.activeMs - before.activeMs, cuMs: usage.cuMs - before.cuMs });
   }
-  if (book.horizon(former) !== horizon) forgetBefore(world, usage.id + book.suffix, horizon);
+  forgetBetween(world, usage.id + book.suffix, book, book.horizon(former), horizon);
   return plus(usage, earlier);
 }
 
@@ -146,6 +146,17 @@ export function usedIn(world: World, id: string, book: Book, start: SimTime, unb
 
 export function forgetPeriods(world: World, id: string): void {
   for (const { suffix } of Object.values(BOOKS)) forgetBefore(world, id + suffix, Number.POSITIVE_INFINITY);
+}
+
+/** What is before `from` was forgotten when the horizon came to be there. Looks at periods or at rows, whichever are fewer. */
+function forgetBetween(world: World, of: string, book: Book, from: SimTime, horizon: SimTime): void {
+  if (from >= horizon) return;
+  const rows = world.hourlyUsage.by("of", of).size;
+  const periods = (horizon - from) / (book.endOf(from) - from);
+  if (rows <= periods) return forgetBefore(world, of, horizon);
+  for (let start = from; start < horizon; start = book.endOf(start)) {
+    world.hourlyUsage.delete(hourlyUsageKey({ of, hour: start / HOUR }));
+  }
 }
 
 function forgetBefore(world: World, of: string, horizon: SimTime): void {
