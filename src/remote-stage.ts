@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { fromRecord } from "./control/records.ts";
 import { isoInstant } from "./platform/calendar.ts";
-import { parseDistribution } from "./platform/distribution.ts";
+import { type DurationDistribution, distributionText, parseDistribution } from "./platform/distribution.ts";
 import type { RecordedEvent } from "./platform/events.ts";
 import { evolve } from "./platform/evolve.ts";
 import type { SimTime } from "./platform/time.ts";
@@ -174,8 +174,15 @@ class RemoteStage implements Stage {
     const wanted = { profile, operations, startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay), limits };
     for (const key of ["profile", "operations", "startDelay", "limits"] as const) {
       if (JSON.stringify(wanted[key]) === JSON.stringify(settings[key])) continue;
-      const shown = (value: unknown) => (value === undefined ? "the default" : JSON.stringify(value));
-      throw new CannotPlay(`world.${key}: the scenario wants ${shown(wanted[key])}, and ${this.#base} has ${shown(settings[key])}`);
+      const shown = (value: unknown) =>
+        value === undefined
+          ? "the default"
+          : key === "startDelay"
+            ? distributionText(value as DurationDistribution)
+            : JSON.stringify(value);
+      throw new CannotPlay(
+        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${shown(wanted[key])}, and ${this.#base} has ${shown(settings[key])}`,
+      );
     }
   }
 

@@ -103,7 +103,7 @@ const LONGEST_NAP_MS = 50;
 /** Waits out the delays of a request. */
 export async function wait(world: WorldHandle, delays: readonly Delay[]): Promise<void> {
   for (const { clock, ms } of delays) {
-    if (clock === "wall") await sleep(ms, undefined, { ref: false });
+    if (clock === "wall") await sleep(ms);
     else await waitOnWorldsClock(world, ms);
   }
 }
@@ -120,6 +120,6 @@ async function waitOnWorldsClock(world: WorldHandle, ms: number): Promise<void> 
     if (mode === "manual") {
       // Where time ends before, it is as late as it can be.
       if ((await world.advance({ to: until })) === undefined) return;
-    } else await sleep(Math.min(LONGEST_NAP_MS, Math.ceil((until - world.now()) / factor)), undefined, { ref: false });
+    } else await sleep(Math.min(LONGEST_NAP_MS, Math.ceil((until - world.now()) / factor)));
   }
 }

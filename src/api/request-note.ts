@@ -8,9 +8,10 @@ const MAX_KEPT_IDS = 100;
 const REMOVED = "[removed]";
 
 /** Names of what must not be kept, in bodies as in queries. */
-const SECRET_NAME = /passw|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
+const SECRET_NAME =
+  /passw|^pwd$|passphrase|private_?key|bearer|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
 /** Text that carries a secret wherever it stands: a URI with a password, a password of a role, the value of a header. */
-const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\bbearer\s+\S+/i;
+const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\b[A-Za-z0-9]{64}\b|\bbearer\s+\S+/i;
 
 /** The path with its query, without what is secret in it. */
 export function pathOf(url: string): string {

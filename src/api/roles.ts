@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { fail, found } from "../http/request.ts";
 import { findProject } from "../platform/lookup.ts";
+import { refuse } from "../platform/refusals.ts";
 import { findRole } from "../platform/role.ts";
 import { branchOf, onBranch, targetOf } from "./branches.ts";
 import type { Caller } from "./call.ts";
@@ -65,7 +66,8 @@ export function roleRoutes(caller: Caller): Hono {
   app.get(
     "/projects/:project_id/branches/:branch_id/roles/:role_name/reveal_password",
     caller.route({ params: onRole }, (call) => {
-      const { secretId } = found(findRole(branchOf(call), call.params.role_name));
+      const { name, secretId, noLogin } = found(findRole(branchOf(call), call.params.role_name));
+      if (noLogin === true) return found(refuse("ROLE_HAS_NO_PASSWORD", `role "${name}" cannot log in and has no password`));
       const password = call.turn.world.secrets.get(secretId)?.value;
       return password === undefined ? fail(PASSWORDS_NOT_STORED) : { password };
     }),

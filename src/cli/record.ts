@@ -26,6 +26,8 @@ export function recordCommand(): Command {
 It only looks: a server may have the directory open. Requests come from the journal of requests, which keeps the newest (see standin serve
 --help); what is older cannot be recorded. Secrets are in neither file; keys have other secrets there.
 
+Ends with 1 where something could not be reproduced; what, is said.
+
 Examples:
   $ standin record --out yesterday.yaml --from 2026-01-30T00:00:00Z --to 2026-01-31T00:00:00Z
   $ standin record --data .standin --world pull-request-7 --out bug.yaml && standin run bug.yaml`,
@@ -34,7 +36,11 @@ Examples:
       const { recordWorld } = await import("./recording.ts");
       const { steps, state, omitted, worldFile } = await recordWorld(options);
       if (json === true) process.stdout.write(`${JSON.stringify({ file: options.out, world_file: worldFile, steps, state, omitted })}\n`);
-      else process.stdout.write(`wrote ${options.out} (${steps} steps) and ${worldFile}; it ends in state ${state}\n`);
+      else
+        process.stdout.write(
+          `wrote ${options.out} (${steps} steps) and ${worldFile}${state === null ? "" : `; it ends in state ${state}`}\n`,
+        );
+      if (omitted.length > 0) process.exitCode = 1;
       for (const reason of json === true ? [] : omitted) process.stderr.write(`standin: not reproduced: ${reason}\n`);
     });
 }

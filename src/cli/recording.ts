@@ -20,7 +20,12 @@ import { CliError } from "./cli-error.ts";
 import { showProgress } from "./progress.ts";
 import { explainingFile, fileErrorOf, readWorldFile, worldFileAt } from "./world-file.ts";
 
-export type Recorded = { readonly steps: number; readonly state: string; readonly omitted: readonly string[]; readonly worldFile: string };
+export type Recorded = {
+  readonly steps: number;
+  readonly state: string | null;
+  readonly omitted: readonly string[];
+  readonly worldFile: string;
+};
 type Asked = { readonly data: string; readonly world: string; readonly from?: Point; readonly to?: Point; readonly out: string };
 type Window = {
   readonly from: Cut;
@@ -65,10 +70,11 @@ export async function recordWorld({ data, world: name, from, to, out }: Asked): 
       world: { file: basename(worldFile) },
       steps,
       length: window.to.at - window.from.at,
-      state,
+      // What is not reproduced may be what the state came from.
+      ...(omitted.length === 0 ? { state } : {}),
     };
     writeFileSync(target, stringify(scenario, { lineWidth: 140 }), { flag: "wx" });
-    return { steps: steps.length, state, omitted, worldFile };
+    return { steps: steps.length, state: omitted.length === 0 ? state : null, omitted, worldFile };
   } catch (error) {
     throw fileErrorOf(file, error);
   } finally {

@@ -11,6 +11,7 @@ import type { Scenario, Step } from "../scenario/scenario.ts";
 import { CannotPlay, type Stage } from "../scenario/stage.ts";
 import type { Recordings } from "../scenario/traffic.ts";
 import type { StepResult, Verdict } from "../scenario/verdict.ts";
+import { WorldFileError } from "../scenario/world-file.ts";
 import { type Recorded, readRecorded } from "../traffic/recorded.ts";
 
 /** One run: a file, and which combination of its matrix. Plain data, for a worker. */
@@ -67,7 +68,10 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
     return { verdict };
   } catch (error) {
     if (error instanceof CannotPlay) return { reason: `${only}: ${error.message}` };
-    throw error;
+    if (error instanceof WorldFileError) return { reason: `${only}: the world of ${job.file} is refused: ${error.message}` };
+    if (hooks.signal?.aborted === true) throw error;
+    // The other runs go on.
+    return { reason: `${only}: a bug: ${error instanceof Error ? error.stack : String(error)}` };
   } finally {
     await stage?.close();
     temporary?.remove();

@@ -90,7 +90,9 @@ function contradictions({ on, when, effect }: Fields): string[] {
     if ("operation" in on) wrong.push(`on.operation: ${effect.kind} strikes operations of the platform, by on.action`);
     for (const field of ["method", "account_id", "org_id"] as const)
       if (on.match?.[field] !== undefined) wrong.push(`on.match.${field}: an operation of the platform has none`);
-    if (effect.kind !== "operation_fails" && "action" in on) wrong.push(`on.action: ${effect.kind} strikes start_compute alone`);
+    const others = (on.action ?? []).filter((action) => action !== "start_compute");
+    if (effect.kind !== "operation_fails" && others.length > 0)
+      wrong.push(`on.action: ${effect.kind} strikes start_compute alone, not ${others.join(", ")}`);
   } else if ("action" in on) wrong.push(`on.action: ${effect.kind} strikes requests, by on.operation`);
   const chosen = when.first ?? when.every ?? when.probability;
   if (effect.kind === "rate_limit" && chosen !== undefined)

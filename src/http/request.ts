@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -31,7 +32,12 @@ export function found<T>(result: Result<T>): T {
   return result.ok ? result.value : fail(failureOf(result.refusal));
 }
 
-export type Body = { readonly text: string; readonly contentType: string | undefined; readonly tooLarge: boolean };
+export type Body = {
+  readonly text: string;
+  readonly contentType: string | undefined;
+  readonly tooLarge: boolean;
+  readonly isMalformed?: true;
+};
 
 /** Reads the body up to its limit; whether it is too large is for `jsonOf` to say, after the caller is known. */
 export async function readBody(context: Context): Promise<Body> {
@@ -39,7 +45,7 @@ export async function readBody(context: Context): Promise<Body> {
   const declared = context.req.header("content-length");
   if (declared !== undefined) {
     const tooLarge = Number(declared) > MAX_BODY_BYTES;
-    return { text: tooLarge ? "" : await context.req.text(), contentType, tooLarge };
+    return tooLarge ? { text: "", contentType, tooLarge } : bodyOf(Buffer.from(await context.req.arrayBuffer()), contentType);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -48,15 +54,26 @@ export async function readBody(context: Context): Promise<Body> {
     if (size > MAX_BODY_BYTES) return { text: "", contentType, tooLarge: true };
     chunks.push(chunk);
   }
-  return { text: Buffer.concat(chunks).toString("utf8"), contentType, tooLarge: false };
+  return bodyOf(Buffer.concat(chunks), contentType);
 }
+
+function bodyOf(bytes: Buffer, contentType: string | undefined): Body {
+  const text = bytes.toString("utf8");
+  // What cannot be decoded leaves this mark, which may as well have been sent.
+  const isMalformed = text.includes("\ufffd") && !isUtf8(bytes);
+  return { text, contentType, tooLarge: false, ...(isMalformed ? { isMalformed } : {}) };
+}
+
+/** Postgres keeps no text with it, and neither does what is built on it. */
+const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /** Only by such an escape can half a surrogate pair get into text that came as UTF-8. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 /** The body as JSON; `undefined` where there is none. */
-export function jsonOf({ text, contentType, tooLarge }: Body): unknown {
+export function jsonOf({ text, contentType, tooLarge, isMalformed }: Body): unknown {
   if (tooLarge) return fail(TOO_LARGE);
+  if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
   if (text === "") return undefined;
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
     return fail(badRequest(`Content-Type: "${contentType}" is not understood; it must be application/json`));
@@ -69,6 +86,7 @@ export function jsonOf({ text, contentType, tooLarge }: Body): unknown {
   }
   const torn = SURROGATE_ESCAPE.test(text) ? findTornText(value) : undefined;
   if (torn !== undefined) return fail(badRequest(`${torn || "request body"}: has half of a surrogate pair, which is no character`));
+  if (NUL_ESCAPE.test(text)) return fail(badRequest("request body: has a NUL character (\\u0000), which no text may have"));
   return value;
 }
 

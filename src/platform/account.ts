@@ -70,6 +70,11 @@ export function planOf(account: Account): Plan {
   return PLANS[account.plan];
 }
 
+/** Who says so: the plan, or the world where it has a limit of its own. */
+export function whoLimits({ settings }: World, plan: Plan, what: keyof LimitSettings): string {
+  return settings.limits?.[what] === undefined ? `the ${plan.name} plan` : "this world";
+}
+
 /** What a plan allows in this world, where a limit may be another one. `branches` are of a project. */
 export function limitsOf({ settings }: World, plan: Plan): Required<LimitSettings> {
   const { projectsLimit: projects, branchesLimit: branches, endpointsLimit: endpoints, snapshotsLimit: snapshots } = plan;

@@ -1,4 +1,4 @@
-import { findAccount, limitsOf, planOf } from "./account.ts";
+import { findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import { type BackupScheduleItem, itemsDue } from "./backup-schedule.ts";
 import { type Branch, branchFrom, checkBranchName, checkInstant, checkLasting, checkRoom, decideBranchId } from "./branch.ts";
 import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
@@ -92,7 +92,7 @@ function checkSnapshotRoom(world: World, project: Project): Result<true> {
   if (snapshotsOf(world, project.id).filter(({ manual }) => manual).length < limit) return accept(true);
   return refuse(
     "SNAPSHOTS_LIMIT_EXCEEDED",
-    `snapshots limit exceeded: the ${plan.name} plan allows ${limit} manual snapshots in a project`,
+    `snapshots limit exceeded: ${whoLimits(world, plan, "snapshots")} allows ${limit} manual snapshots in a project`,
   );
 }
 

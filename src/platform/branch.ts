@@ -1,9 +1,10 @@
-import { type Account, findAccount, limitsOf, planOf } from "./account.ts";
+import { type Account, findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import { type BranchContent, contentAt, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
 import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Database } from "./database.ts";
+import { checkDatabaseName } from "./database.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
 import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findProject } from "./lookup.ts";
@@ -12,7 +13,7 @@ import type { Plan } from "./plan.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { RECOVERY_WINDOW } from "./removal.ts";
-import { countRoles, newSecretId, type Role, withNewPasswords } from "./role.ts";
+import { checkRoleName, countRoles, newSecretId, type Role, withNewPasswords } from "./role.ts";
 import { DAY, SECOND, type SimTime } from "./time.ts";
 import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
@@ -107,6 +108,10 @@ export function makeBranch(
   if (!id.ok) return id;
   const databaseName = asked.databaseName ?? DEFAULT_DATABASE_NAME;
   const ownerName = asked.roleName ?? `${databaseName}_owner`;
+  const named = checkDatabaseName(databaseName);
+  if (!named.ok) return named;
+  const owned = checkRoleName(ownerName);
+  if (!owned.ok) return owned;
   return accept({
     id: id.value,
     number: nextNumber(world, "branch"),
@@ -205,7 +210,10 @@ export function checkRoom(world: World, account: Account, projectId: string): Re
   const plan = planOf(account);
   const { branches: limit } = limitsOf(world, plan);
   if (branchesOf(world, projectId).length < limit) return accept(true);
-  return refuse("BRANCHES_LIMIT_EXCEEDED", `branches limit exceeded: the ${plan.name} plan allows ${limit} branches in a project`);
+  return refuse(
+    "BRANCHES_LIMIT_EXCEEDED",
+    `branches limit exceeded: ${whoLimits(world, plan, "branches")} allows ${limit} branches in a project`,
+  );
 }
 
 function makeComputes(

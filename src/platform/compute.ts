@@ -1,4 +1,4 @@
-import { findAccount, limitsOf, planOf } from "./account.ts";
+import { findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import type { Waiting } from "./activity.ts";
 import type { LoadReading } from "./autoscaling.ts";
 import { DEFAULT_DELAY, decideDelay } from "./autosuspend.ts";
@@ -157,7 +157,10 @@ export function decideCreateCompute(world: World, command: CreateCompute, contex
 export function checkComputeRoom(world: World, project: Project, plan: Plan, more: number): Result<true> {
   const { endpoints: limit } = limitsOf(world, plan);
   if (computesOf(world, project.id).length + more <= limit) return accept(true);
-  return refuse("ENDPOINTS_LIMIT_EXCEEDED", `endpoints limit exceeded: the ${plan.name} plan allows ${limit} computes in a project`);
+  return refuse(
+    "ENDPOINTS_LIMIT_EXCEEDED",
+    `endpoints limit exceeded: ${whoLimits(world, plan, "endpoints")} allows ${limit} computes in a project`,
+  );
 }
 
 /** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */

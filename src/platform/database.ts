@@ -77,11 +77,13 @@ export function decideDeleteDatabase(world: World, command: DeleteDatabase, cont
 
 function checkName(branch: Branch, name: string): Result<true> {
   if (findDatabase(branch, name).ok) return refuse("DATABASE_ALREADY_EXISTS", `database already exists; database_name:"${name}"`);
-  // D: Postgres' own, which every branch has and nobody sees.
-  if (["postgres", "template0", "template1"].includes(name)) {
-    return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
-  }
-  return accept(true);
+  return checkDatabaseName(name);
+}
+
+/** D: Postgres' own, which every branch has and nobody sees. */
+export function checkDatabaseName(name: string): Result<true> {
+  if (!["postgres", "template0", "template1"].includes(name)) return accept(true);
+  return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
 }
 
 type DatabaseEvent = Extract<Event, { type: "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted" }>;

@@ -1,4 +1,4 @@
-import { type Account, findAccount, limitsOf, planOf } from "./account.ts";
+import { type Account, findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import { decideDelay } from "./autosuspend.ts";
 import { makeBranch } from "./branch.ts";
 import { snapshotsOf } from "./branch-snapshot.ts";
@@ -90,7 +90,7 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   const plan = planOf(account.value);
   const { projects: limit } = limitsOf(world, plan);
   if (world.projects.by("account", account.value.id).size >= limit) {
-    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: the ${plan.name} plan allows ${limit} projects`);
+    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: ${whoLimits(world, plan, "projects")} allows ${limit} projects`);
   }
   const made = makeProject(world, account.value, plan, command, context);
   if (!made.ok) return made;

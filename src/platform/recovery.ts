@@ -1,4 +1,4 @@
-import { findAccount, limitsOf, planOf } from "./account.ts";
+import { findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import { type Branch, checkBranchName, checkRoom } from "./branch.ts";
 import type { OnBranch } from "./branch-content.ts";
 import type { Context } from "./context.ts";
@@ -57,7 +57,7 @@ export function decideRecoverProject(world: World, command: RecoverProject, { no
   const plan = planOf(account.value);
   const { projects: limit } = limitsOf(world, plan);
   if (world.projects.by("account", account.value.id).size >= limit) {
-    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: the ${plan.name} plan allows ${limit} projects`);
+    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: ${whoLimits(world, plan, "projects")} allows ${limit} projects`);
   }
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };

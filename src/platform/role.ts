@@ -36,7 +36,8 @@ export function decideCreateRole(world: World, command: CreateRole, context: Con
   const { now } = context;
   return decideOnBranch(world, command, context, (branch) => {
     if (findRole(branch, command.name).ok) return refuse("ROLE_ALREADY_EXISTS", `role already exists; role_name:"${command.name}"`);
-    if (isReserved(command.name)) return refuse("ROLE_NAME_NOT_ALLOWED", `role.name: "${command.name}" is reserved by the platform`);
+    const named = checkRoleName(command.name);
+    if (!named.ok) return named;
     const role: Role = {
       name: command.name,
       secretId: newSecretId(world),
@@ -156,6 +157,10 @@ function numberOf(secretId: string): number {
 }
 
 /** D: names that Postgres and the platform keep for themselves. */
+export function checkRoleName(name: string): Result<true> {
+  return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `role.name: "${name}" is reserved by the platform`) : accept(true);
+}
+
 function isReserved(name: string): boolean {
   return /^pg_/.test(name) || ["postgres", "public", "none", "current_user", "session_user", "cloud_admin"].includes(name);
 }

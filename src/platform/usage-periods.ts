@@ -153,7 +153,10 @@ function forgetBetween(world: World, of: string, book: Book, from: SimTime, hori
   if (from >= horizon) return;
   const rows = world.hourlyUsage.by("of", of).size;
   const periods = (horizon - from) / (book.endOf(from) - from);
-  if (rows <= periods) return forgetBefore(world, of, horizon);
+  if (rows <= periods) {
+    forgetBefore(world, of, horizon);
+    return;
+  }
   for (let start = from; start < horizon; start = book.endOf(start)) {
     world.hourlyUsage.delete(hourlyUsageKey({ of, hour: start / HOUR }));
   }

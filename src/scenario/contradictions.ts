@@ -30,7 +30,10 @@ export function findContradictions(scenario: Scenario, context: z.RefinementCtx)
   if (scenario.world.file !== undefined) return;
   const known: Known = { kinds, captured: new Set(), steps: new Set(), snapshots: new Set() };
   findParents(scenario, add);
-  for (const [index, { to }] of scenario.traffic.entries()) checkComputes([to].flat(), known, ["traffic", index, "to"], add);
+  for (const [index, source] of scenario.traffic.entries()) {
+    checkComputes([source.to].flat(), known, ["traffic", index, "to"], add);
+    checkWindow(source, ["traffic", index], add);
+  }
   const names = scenario.traffic.map(({ name }) => name);
   for (const [index, name] of names.entries()) {
     if (names.indexOf(name) !== index)
@@ -64,7 +67,8 @@ function checkSteps(steps: readonly Step[], known: Known, path: Path, add: Add):
 }
 
 function checkStep(step: Step, known: Known, path: Path, add: Add): void {
-  const { request, activity, expect, set, snapshot, restore, after, name } = step;
+  const { request, activity, expect, set, snapshot, restore, at, after, name } = step;
+  if (at !== undefined && after !== undefined) add(path, "has both at and after; leave one out");
   const refer = (value: unknown, at: Path) => {
     for (const reference of referencesIn(value)) {
       if (!known.kinds.has(reference) && !known.captured.has(reference))
@@ -99,8 +103,24 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   if (name !== undefined) known.steps.add(name);
 }
 
+type Window = Pick<Expectation, "from" | "until">;
+
+/** Of the same kind: an instant and a duration are compared when the run begins. */
+function checkWindow({ from, until }: Window, path: Path, add: Add): void {
+  if (from === undefined || until === undefined) return;
+  const isEmpty =
+    "instant" in from && "instant" in until
+      ? from.instant >= until.instant
+      : "afterStart" in from && "afterStart" in until && from.afterStart >= until.afterStart;
+  if (isEmpty) add([...path, "until"], "must be after from");
+}
+
 function checkExpectations(expectations: readonly Expectation[], known: Known, path: Path, add: Add): void {
-  for (const [index, { of, measure }] of expectations.entries()) {
+  for (const [index, { of, measure, from, until }] of expectations.entries()) {
+    if (from !== undefined || until !== undefined) checkWindow({ from, until }, [...path, index], add);
+    if ((from !== undefined || until !== undefined) && path[0] !== "always" && path[0] !== "never") {
+      add([...path, index], "from and until are for what is watched, under always and never");
+    }
     if (of === undefined) continue;
     if (measure === "state") checkComputes([of], known, [...path, index, "of"], add);
     else if (!known.kinds.has(of)) add([...path, index, "of"], `there is no "${of}"; ${listOf(known)}`);

@@ -33,7 +33,7 @@ export const MEASURES = {
 } as const satisfies Readonly<Record<string, { readonly unit: "state" | "count" | "duration"; readonly about: string }>>;
 
 export type MeasureName = keyof typeof MEASURES;
-export const COMPUTE_STATES = ["init", "idle", "starting", "active", "gone"] as const;
+const COMPUTE_STATES = ["init", "idle", "starting", "active", "gone"] as const;
 export type ComputeState = (typeof COMPUTE_STATES)[number];
 
 /** Inclusive on both sides. */
@@ -108,10 +108,21 @@ export const expectation = object({
     const known = FILTERS[measure] ?? [];
     const unknown = Object.keys(given.with ?? {}).find((key) => !known.includes(key));
     if (unknown !== undefined)
-      return wrong(`with.${unknown}: ${known.length === 0 ? `${measure} are not told apart` : `must be one of ${known.join(", ")}`}`);
-    return { measure, of: given.of, where: given.with ?? {}, wanted: given[measure] as Wanted, from: given.from, until: given.until };
+      return wrong(
+        `with.${unknown}: ${known.length === 0 ? `leave it out; ${measure} has no kinds` : `must be one of ${known.join(", ")}`}`,
+      );
+    const kind = Object.entries(given.with ?? {}).find(([key, value]) => key === "status" && measure === "requests" && !isStatus(value));
+    if (kind !== undefined) return wrong("with.status: must be a status like 423, or 0 for a connection that was lost");
+    const wanted = given[measure] as Wanted;
+    if (!isStates(wanted) && (wanted.min ?? 0) > (wanted.max ?? Number.POSITIVE_INFINITY))
+      return wrong(`${measure}: min must not be above max`);
+    return { measure, of: given.of, where: given.with ?? {}, wanted, from: given.from, until: given.until };
   })
   .meta({ id: "expectation", description: "one measure, and what it must be" });
+
+function isStatus(value: string | number): boolean {
+  return Number.isInteger(Number(value)) && (Number(value) === 0 || (Number(value) >= 100 && Number(value) <= 599));
+}
 
 /** Whether a measured value is what is wanted. */
 export function isWanted(value: number | string, wanted: Wanted): boolean {

@@ -1,7 +1,9 @@
 import type { Activity } from "../platform/activity.ts";
+import type { ApiKey } from "../platform/api-key.ts";
 import { isoInstant } from "../platform/calendar.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { FaultDefinition } from "../platform/fault.ts";
+import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
 
@@ -24,14 +26,15 @@ const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
 export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf: (keyId: number) => string): Recording {
   const omitted: string[] = [];
   const madeByRequest = new Set(requests.flatMap((request) => idsIn(request.answered)));
+  const firstKeys = firstKeysIn(events);
   // What faults are met is counted by all requests, those that only read included.
   const hasFaults = requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
   const captured = new Set<number>();
   const asked = requests
-    .filter(({ method }) => hasFaults || (method !== "GET" && method !== "HEAD"))
+    .filter((request) => isWorthAsking(request, hasFaults))
     .map((request): Entry => ({ seq: request.seq + 0.5, step: requestStep(request, captured, keyOf, omitted) }));
   const told = events.flatMap((event): Entry[] => {
-    const control = controlOf(event, shown, keyOf, madeByRequest, omitted);
+    const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys }, omitted);
     return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control } }];
   });
   // Sorting is stable: requests of one instant that changed nothing stay in their order.
@@ -39,13 +42,29 @@ export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf:
   return { steps, omitted };
 }
 
+const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"];
+
+/** What changed nothing is left out where it only read, matched nothing, or cannot be written down. */
+function isWorthAsking({ method, operationId, status, fault, path, body }: RecordedRequest, hasFaults: boolean): boolean {
+  if (!METHODS.includes(method) || operationId === undefined) return false;
+  if (method === "GET") return hasFaults;
+  const wasRefused = status !== undefined && status >= 400 && fault === undefined;
+  return !(wasRefused && (isNotKept(body) || REMOVED.test(`${path}${JSON.stringify(body)}`) || findTornText(body) !== undefined));
+}
+
+const REMOVED = /\[removed\]/;
+
+function isNotKept(body: unknown): boolean {
+  return (body as { not_kept?: unknown } | undefined)?.not_kept !== undefined;
+}
+
 function requestStep(request: RecordedRequest, captured: Set<number>, keyOf: (keyId: number) => string, omitted: string[]): object {
   const { at, method, path, body, status, keyId, operationId, answered } = request;
   const made = /^create\w*ApiKey$/.test(operationId ?? "") && status !== undefined && status < 300 ? Number(idsIn(answered)[0]) : undefined;
   if (made !== undefined) captured.add(made);
   const what = `${method} ${path} at ${isoInstant(at)}`;
-  if (/\[removed\]/.test(`${path}${JSON.stringify(body)}`)) omitted.push(`${what}: a secret in it was not kept`);
-  if ((body as { not_kept?: unknown } | undefined)?.not_kept !== undefined) omitted.push(`${what}: its body was not kept`);
+  if (REMOVED.test(`${path}${JSON.stringify(body)}`)) omitted.push(`${what}: a secret in it was not kept`);
+  if (isNotKept(body)) omitted.push(`${what}: its body was not kept`);
   return {
     at: isoInstant(at),
     request: {
@@ -65,7 +84,7 @@ function controlOf(
   event: RecordedEvent,
   shown: Shown,
   keyOf: (keyId: number) => string,
-  madeByRequest: ReadonlySet<string>,
+  { madeByRequest, firstKeys }: { readonly madeByRequest: ReadonlySet<string>; readonly firstKeys: ReadonlyMap<string, ApiKey> },
   omitted: string[],
 ): object | undefined {
   switch (event.type) {
@@ -79,14 +98,22 @@ function controlOf(
       return { method: "PATCH", path: `/accounts/${event.accountId}`, body: { plan: event.plan } };
     case "ApiKeyCreated": {
       const { id, accountId, name, scope } = event.apiKey;
-      if (madeByRequest.has(String(id)) || scope !== undefined) return undefined;
+      if (madeByRequest.has(String(id)) || scope !== undefined || firstKeys.get(accountId)?.id === id) return undefined;
       return { method: "POST", path: "/api_keys", body: { account_id: accountId, key_name: name, api_key: keyOf(id) } };
     }
     case "FaultSet":
       return { method: "PUT", path: `/faults/${event.definition.name}`, body: shown.fault(event.definition) };
     case "FaultRemoved":
       return { method: "DELETE", path: `/faults/${event.fault}` };
-    case "AccountCreated":
+    case "AccountCreated": {
+      const { id, name, email, plan } = event.account;
+      const key = firstKeys.get(id);
+      if (key === undefined) {
+        omitted.push(`account ${id} of ${isoInstant(event.at)}, which was made without a key: record from after it`);
+        return undefined;
+      }
+      return { method: "POST", path: "/accounts", body: { id, name, email, plan, key_name: key.name, api_key: keyOf(key.id) } };
+    }
     case "WorldReset":
     case "WorldConfigured":
       omitted.push(`${event.type} at ${isoInstant(event.at)}: record from after it`);
@@ -94,6 +121,18 @@ function controlOf(
     default:
       return undefined;
   }
+}
+
+/** The console makes an account and its first key in one call. */
+function firstKeysIn(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {
+  const keys = new Map<string, ApiKey>();
+  for (const [index, event] of events.entries()) {
+    const next = events[index + 1];
+    if (event.type === "AccountCreated" && next?.type === "ApiKeyCreated" && next.apiKey.accountId === event.account.id) {
+      keys.set(event.account.id, next.apiKey);
+    }
+  }
+  return keys;
 }
 
 function idsIn(answered: unknown): string[] {

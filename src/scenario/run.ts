@@ -88,11 +88,15 @@ class Run {
   }
 
   async play(): Promise<Verdict> {
+    this.#options.signal?.addEventListener("abort", () => this.#feed.end(), { once: true });
     try {
       const lane = this.#lane(this.#scenario.steps, "");
       for (let next = await lane.next(); next.done !== true; next = await lane.next()) await this.#reach(next.value);
       const { length } = this.#scenario;
-      if (length !== undefined) await this.#playTo(this.#start + length);
+      if (length !== undefined) {
+        this.#refusePast(this.#start + length, "length", "ends the run");
+        await this.#playTo(this.#start + length);
+      }
       this.#checkAll(this.#scenario.expect, "expect");
       this.#checkInvariants();
       await this.#checkState();
@@ -106,9 +110,11 @@ class Run {
     let last = this.#now();
     for (const [index, step] of steps.entries()) {
       const place = `${above}${index + 1}`;
-      yield this.#wakeOf(step, last);
-      await this.#observed();
       const from = this.#failures.length;
+      const wake = this.#wakeOf(step, last);
+      this.#refusePast(wake.at, `step ${place}`, "begins");
+      yield wake;
+      await this.#observed();
       const detail = yield* this.#act(step, place);
       await this.#observed();
       last = this.#now();
@@ -136,23 +142,27 @@ class Run {
       yield* beside(step.parallel.map((steps, lane) => this.#lane(steps, `${place}.${lane + 1}.`)));
       return undefined;
     }
-    if (step.advance !== undefined) return yield* this.#advance(step.advance);
-    if (step.set?.clock !== undefined) yield { at: step.set.clock };
+    if (step.advance !== undefined) return yield* this.#advance(step.advance, `step ${place}`);
+    if (step.set?.clock !== undefined) {
+      this.#refusePast(step.set.clock, `step ${place}`, "sets the clock");
+      yield { at: step.set.clock };
+    }
     if (step.expect !== undefined) {
-      this.#checkAll(step.expect, `steps.${place}`);
+      this.#checkAll(step.expect, `step ${place}`);
       return step.expect.map(({ measure, of }) => `${measure}${of === undefined ? "" : ` of ${of}`}`).join(", ");
     }
     const { detail, failures, replaced } =
       step.activity === undefined ? yield* this.#actor.act(step) : this.#actor.judgeArrival(step.activity, this.#feed.outcome);
-    for (const failure of failures) this.#fail({ what: `steps.${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
+    for (const failure of failures) this.#fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
     if (replaced) this.#feed = this.#newFeed();
     return detail;
   }
 
-  async *#advance(advance: NonNullable<Step["advance"]>): AsyncGenerator<Wake, string, void> {
+  async *#advance(advance: NonNullable<Step["advance"]>, what: string): AsyncGenerator<Wake, string, void> {
     if (typeof advance === "number") {
       yield { at: this.#now() + advance };
     } else if ("to" in advance) {
+      this.#refusePast(this.#instant(advance.to), what, "advances");
       yield { at: this.#instant(advance.to) };
     } else {
       const latest = this.#now() + advance.within;
@@ -160,7 +170,7 @@ class Run {
       if (this.#nextEnd() !== undefined) {
         this.#fail(
           {
-            what: "advance",
+            what,
             at: isoInstant(this.#now()),
             expected: "no operation under way",
             actual: `${this.#stage.world().operations.size} are`,
@@ -184,6 +194,21 @@ class Run {
   #wakeOf(step: Step, last: SimTime): Wake {
     const at = this.#beginOf(step, last);
     return step.activity === undefined ? { at } : { at, arrival: this.#actor.arrivalOf(step.activity) };
+  }
+
+  /** The clock goes only forward: what should have been before now cannot be any more. */
+  #refusePast(at: SimTime, what: string, does: string): void {
+    const now = this.#now();
+    if (at >= now) return;
+    this.#fail(
+      {
+        what,
+        at: isoInstant(now),
+        expected: `${what} ${does} at ${isoInstant(at)}`,
+        actual: `the clock stands at ${isoInstant(now)} already`,
+      },
+      undefined,
+    );
   }
 
   #beginOf(step: Step, last: SimTime): SimTime {
@@ -212,6 +237,7 @@ class Run {
       this.#options.signal?.throwIfAborted();
       at = Math.min(to, at + part);
       await this.#stage.play(this.#feed, at);
+      this.#options.signal?.throwIfAborted();
       this.#checkInvariants();
       this.#bail();
       this.#options.onProgress?.({ now: at, start: this.#start, end: this.#end(), events: this.#observation.events });
@@ -273,7 +299,7 @@ class Run {
       if (isWanted(actual, expectation.wanted)) continue;
       this.#fail(
         {
-          what: `${what}${expectations.length === 1 ? "" : `.${index}`}`,
+          what: `${what}${expectations.length === 1 ? "" : `, number ${index + 1}`}`,
           at: isoInstant(now),
           expected: describeWanted(expectation),
           actual: showMeasured(expectation.measure, actual),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DISTRIBUTION_RULE, parseDistribution } from "../platform/distribution.ts";
 import { duration, object } from "../traffic/fields.ts";
 import { activityKinds } from "./activity.ts";
 import { expectation } from "./expectation.ts";
@@ -52,7 +53,11 @@ const world = object({
   profile: z.enum(["2024", "2026"]).default("2024").describe("the platform's numbers of this year"),
   plan: z.enum(["paid", "free"]).default("paid").describe("of accounts that say nothing of it"),
   operations: z.enum(["timed", "immediate"]).default("timed").describe("whether operations take their time"),
-  start_delay: z.string().optional().describe("how long a start takes: 3s, 1s..5s, or 3s~0.5 (median~sigma)"),
+  start_delay: z
+    .string()
+    .refine((text) => parseDistribution(text) !== undefined, DISTRIBUTION_RULE)
+    .optional()
+    .describe("how long a start takes: 3s, 1s..5s, or 3s~0.5 (median~sigma)"),
   limits: object({
     projects: limit.exactOptional(),
     branches: limit.exactOptional(),

@@ -83,6 +83,7 @@ export class TrafficFeed implements Feed {
   /** What steps have arrive, earliest first. */
   readonly #injected: { readonly at: SimTime; readonly activity: Activity }[] = [];
   #outcome: Outcome | undefined;
+  #isOver = false;
   #taken = OF_NO_SOURCE;
   #takenConnection = NO_CONNECTION;
 
@@ -92,7 +93,13 @@ export class TrafficFeed implements Feed {
     this.#merged = new MergedArrivals(opened);
   }
 
+  /** Nothing arrives any more: what plays comes to its end soon. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   get at(): SimTime {
+    if (this.#isOver) return Number.POSITIVE_INFINITY;
     const [injected] = this.#injected;
     return injected === undefined ? this.#merged.at : Math.min(injected.at, this.#merged.at);
   }

@@ -129,7 +129,7 @@ test("several reporters write at once, each to its file", async () => {
 test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async () => {
   const scratch = newDirectory();
   const file = written(
-    "traffic: [{ name: crowd, to: shop/main, pattern: constant, every: 1s }]",
+    "traffic: [{ name: crowd, to: shop/main, pattern: constant, every: 1m }]",
     "steps: [{ restart: true }, { name: begun, advance: 1m }]",
     "length: 3000d",
   );
@@ -149,12 +149,12 @@ test("on a running double with a manual clock, a scenario comes to the same meas
   const file = written(
     "traffic: [{ name: users, to: shop/main, pattern: poisson, rate: 2/hour, duration: 3s }]",
     "steps:",
-    "  - { at: 10m, activity: { to: shop/main, outcome: waits } }",
+    "  - { at: 5m 30s, activity: { to: shop/main, outcome: waits } }",
     '  - request: { path: "/projects/{shop}", answer: { project.name: shop } }',
     "length: 6h",
     "expect: [{ cold_starts: { min: 5 } }, { state: [idle, active], of: shop/main }]",
   );
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start", "2026-01-01T00:00:00Z", "--start-delay", "2s"]);
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--start-delay", "2s"]);
   const remote = await run([file, "--target", ready.api_url, "--json"]);
   expect({ code: remote.code, stderr: remote.stderr }).toEqual({ code: 0, stderr: "" });
   const local = await run([file, "--json"]);

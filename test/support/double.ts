@@ -3,6 +3,7 @@ import type { MemoryJournal } from "../../src/simulation/journal.ts";
 import type { HostedWorld } from "../../src/worlds/hosted-world.ts";
 import type { Shelf } from "../../src/worlds/shelf.ts";
 import type { Worlds } from "../../src/worlds/worlds.ts";
+import { currentRecording } from "./scenario-recording.ts";
 
 export const API_KEY = "k".repeat(64);
 export const START = Date.parse("2026-01-01T00:00:00Z");
@@ -30,6 +31,8 @@ export type DoubleOptions = ServerOptions & { readonly rateLimit?: boolean; read
 export async function createDouble(options: DoubleOptions = {}): Promise<Double> {
   const bugs: unknown[] = [];
   const { journal } = options;
+  const recording = currentRecording();
+  recording?.opened(options as { seed?: number });
   const { world, worlds } = await openWorlds(
     options.shelf ?? memoryShelf(journal && (() => journal)),
     { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },
@@ -57,8 +60,16 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     world,
     worlds,
     fetch: (request) => app.fetch(request),
-    api: (method, path, body, key = API_KEY) => call(`http://localhost/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` }),
-    sim: (method, path, body) => call(`http://localhost/_sim${path}`, method, body, {}),
+    async api(method, path, body, key = API_KEY) {
+      const answer = await call(`http://localhost/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` });
+      recording?.api({ method, path, body }, key === API_KEY ? undefined : key, answer);
+      return answer;
+    },
+    async sim(method, path, body) {
+      const answer = await call(`http://localhost/_sim${path}`, method, body, {});
+      recording?.sim({ method, path, body }, answer);
+      return answer;
+    },
     advance: (by) => double.sim("POST", "/clock/advance", { by }),
     close: () => worlds.close(),
   };

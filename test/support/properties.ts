@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import { recordScenario } from "./scenario-recording.ts";
 
 /** What CI runs with: a fixed seed, so that a change and not luck makes a test fail. Any integer hunts elsewhere. */
 const DEFAULT_SEED = 20_260_101;
@@ -35,7 +36,16 @@ export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: numbe
     .split(" > ")
     .at(-1)
     ?.replaceAll(/[^\w ,]/g, ".");
-  throw new Error(`${report}\n\nTo repeat it:\n${variables.join(" ")} npx vitest run ${file} -t '${name}'`, {
+  const scenario = await scenarioOf(property, details.counterexample, currentTestName);
+  const played = scenario === undefined ? "" : `\n\nTo play what it asked of the double:\nstandin run ${scenario}`;
+  throw new Error(`${report}\n\nTo repeat it:\n${variables.join(" ")} npx vitest run ${file} -t '${name}'${played}`, {
     cause: details.errorInstance,
   });
+}
+
+/** What the smallest example asks of the double, as a scenario in a file; nothing where it asks nothing of one. */
+async function scenarioOf<T>(property: fc.IAsyncProperty<T>, example: T | null, name: string): Promise<string | undefined> {
+  if (example === null) return undefined;
+  const recording = await recordScenario(async () => property.run(example));
+  return recording.hasSteps ? recording.write(name) : undefined;
 }

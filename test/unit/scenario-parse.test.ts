@@ -127,7 +127,7 @@ test.each([
   ["no measure", "{ of: shop/main }", "must have one measure: state, projects"],
   ["two measures", "{ suspends: 1, starts: 1 }", "must have one measure, and has starts, suspends"],
   ["the state of nobody", "{ state: idle }", "a state is that of one compute: of: shop/main"],
-  ["a filter that its measure does not have", "{ suspends: 1, with: { status: 1 } }", "with.status: suspends are not told apart"],
+  ["a filter that its measure does not have", "{ suspends: 1, with: { status: 1 } }", "with.status: leave it out; suspends has no kinds"],
   ["another measure's filter", "{ requests: 1, with: { action: x } }", "with.action: must be one of method, status, code"],
   ["a bound that is none", "{ suspends: many }", "must be what it is, or {min: …, max: …}, both included"],
   ["a time without a unit that exists", "{ active_time: 5 weeks }", "must be"],

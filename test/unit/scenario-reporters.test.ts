@@ -37,7 +37,7 @@ const FAILED: Verdict = {
   ],
   failures: [
     {
-      what: "steps.1.2",
+      what: "step 1.2",
       at: AT,
       expected: "state: idle",
       actual: 'active & "awake" <now>',
@@ -100,9 +100,9 @@ test("a long label is cut at its beginning", () => {
 
 test("a failure is told with what was expected, what was, what led there, and the command that repeats it", () => {
   const lines = prettyVerdict(FAILED, plain(80)).split("\n");
-  const from = lines.indexOf(`  ✗ steps.1.2 at ${AT}`);
+  const from = lines.indexOf(`  ✗ step 1.2 at ${AT}`);
   expect(lines.slice(from, from + 5)).toEqual([
-    `  ✗ steps.1.2 at ${AT}`,
+    `  ✗ step 1.2 at ${AT}`,
     "      expected  state: idle",
     '      actual    active & "awake" <now>',
     "      what led there:",
@@ -153,7 +153,7 @@ test("a failure stands at the step that had it, with all of its text as it was",
   expect(decoded(step.failure["#"])).toContain('expected state: idle, actual active & "awake" <now>');
   expect(step.failure["#"]).toContain("to repeat it: standin run scenarios/sleeps.yaml --seed 1");
   expect(rest.failure["#"]).toContain("always.0");
-  expect(rest.failure["#"]).not.toContain("steps.1.2");
+  expect(rest.failure["#"]).not.toContain("step 1.2");
 });
 
 test("there is a suite for every run, and no wall time in any", () => {

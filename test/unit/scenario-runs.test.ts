@@ -44,7 +44,7 @@ test("a step that finds something else fails the run, with what led there", asyn
     ["2", true],
   ]);
   expect(verdict.failures).toMatchObject([
-    { what: "steps.1", at: "2026-01-01T00:04:00.000Z", expected: "state of shop/main: idle", actual: "active" },
+    { what: "step 1", at: "2026-01-01T00:04:00.000Z", expected: "state of shop/main: idle", actual: "active" },
   ]);
 });
 

@@ -28,11 +28,16 @@ export function junitReport(verdicts: readonly Verdict[]): string {
 function casesOf(verdict: Verdict): Case[] {
   const steps = verdict.steps.map(({ place, name, ok }) => ({
     name: `${place} ${name}`,
-    failure: ok ? undefined : told(verdict, (what) => what === `steps.${place}` || what.startsWith(`steps.${place}.`)),
+    failure: ok ? undefined : told(verdict, (what) => isOf(place, what)),
   }));
-  const isOther = (what: string) => !what.startsWith("steps.");
+  const isOther = (what: string) => !what.startsWith("step ");
   const failure = verdict.failures.some(({ what }) => isOther(what)) ? told(verdict, isOther) : undefined;
   return [...steps, { name: "throughout and in the end", failure }];
+}
+
+/** Whether a failure is a step's, or one of the steps' within it. */
+function isOf(place: string, what: string): boolean {
+  return what === `step ${place}` || what.startsWith(`step ${place},`) || what.startsWith(`step ${place}.`);
 }
 
 function told({ failures, repeat }: Verdict, isMeant: (what: string) => boolean): string {

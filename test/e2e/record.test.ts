@@ -1,0 +1,115 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { launch, standin, toItsEnd } from "../support/process.ts";
+import { newDirectory, projectOn, type Running, start } from "../support/running.ts";
+
+const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "5", "--api-key", "a-key-that-nobody-guesses"];
+
+const advance = (server: Running, by: string) => server.sim("POST", "/clock/advance", { by });
+
+async function branches(server: Running, projectId: string, names: readonly string[]): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const name of names) {
+    const { status } = await server.api("POST", `/projects/${projectId}/branches`, {
+      branch: { name },
+      endpoints: [{ type: "read_write" }],
+    });
+    statuses.push(status);
+    await advance(server, "1m");
+  }
+  return statuses;
+}
+
+/** A day in which much happened, faults and a kill included. */
+async function eventfulWorld(data: string): Promise<Running> {
+  const first = await start(data, MANUAL);
+  const { projectId, endpointId } = await projectOn(first, { name: "shop" });
+  const { body: key } = await first.api("POST", "/api_keys", { key_name: "ci" });
+  expect((await first.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed" } }, key.key)).status).toBe(200);
+  await first.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 5_000 });
+  await first.sim("POST", "/activity", { endpoint_id: endpointId, at: "2026-01-01T01:00:00Z", load: 2 });
+  await first.sim("POST", "/accounts", { name: "second", id: "second" });
+  await first.sim("PATCH", "/accounts/second", { plan: "free" });
+  await first.sim("PUT", "/faults/flaky", {
+    on: { operation: "createProjectBranch" },
+    when: { probability: 0.5 },
+    effect: { answer: { status: 503 } },
+  });
+  await first.sim("PUT", "/faults/slow", {
+    on: { action: "start_compute" },
+    when: { every: 2 },
+    effect: { operation_fails: { times: 2 } },
+  });
+  const statuses = await branches(first, projectId, ["one", "two", "three", "four", "five"]);
+  await first.kill("SIGKILL");
+  const second = await start(data, [], { key: "a-key-that-nobody-guesses" });
+  statuses.push(...(await branches(second, projectId, ["six", "seven", "eight"])));
+  expect(new Set(statuses)).toEqual(new Set([201, 503]));
+  expect((await second.api("OPTIONS", `/projects/${projectId}`)).status).toBe(405);
+  await advance(second, "3h");
+  return second;
+}
+
+test("what happened in a world is played again, and ends in the same state; no secret is in it", async () => {
+  const data = newDirectory();
+  const server = await eventfulWorld(data);
+  const out = join(newDirectory(), "day.yaml");
+  const recorded = await standin(["record", "--data", data, "--out", out, "--json"]);
+  expect({ code: recorded.code, stderr: recorded.stderr }).toEqual({ code: 0, stderr: "" });
+  const { state, omitted, world_file } = JSON.parse(recorded.stdout);
+  expect([omitted, existsSync(world_file)]).toEqual([[], true]);
+  expect(readFileSync(out, "utf8") + readFileSync(world_file, "latin1")).not.toContain("a-key-that-nobody-guesses");
+  const played = await toItsEnd(launch(["run", out, "--json"]));
+  const [run] = JSON.parse(played.stdout).runs;
+  expect([played.code, run.verdict, run.state, run.failures]).toEqual([0, "passed", state, []]);
+  expect(run.ended_at).toBe((await server.sim("GET", "/clock")).body.now);
+});
+
+test("a part of the history is recorded from where it begins to where it ends, both included", async () => {
+  const data = newDirectory();
+  const server = await eventfulWorld(data);
+  const at = async (by: string) => {
+    await server.sim("POST", "/accounts", { name: by });
+    return (await advance(server, by)).body.now as string;
+  };
+  const [from, to] = [await at("1m"), await at("2m")];
+  await at("3m");
+  const out = join(newDirectory(), "part.yaml");
+  const recorded = await standin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
+  expect(recorded.code).toBe(0);
+  expect(recorded.stdout).toContain("(1 steps)");
+  const { runs } = JSON.parse((await toItsEnd(launch(["run", out, "--json"]))).stdout);
+  expect(runs).toMatchObject([{ verdict: "passed", started_at: from, ended_at: to }]);
+});
+
+test("what cannot be brought about again is said, and then no state is promised", async () => {
+  const data = newDirectory();
+  const server = await start(data, MANUAL);
+  await projectOn(server);
+  await server.sim("POST", "/reset", {});
+  const out = join(newDirectory(), "reset.yaml");
+  const { code, stdout, stderr } = await standin(["record", "--data", data, "--out", out]);
+  expect(code).toBe(1);
+  expect(stdout).not.toContain("state");
+  expect(stderr).toMatch(/^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: record from after it$/m);
+  expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
+});
+
+test("requests that are forgotten cannot be recorded; a file that is there stays", async () => {
+  const data = newDirectory();
+  const server = await start(data, [...MANUAL, "--requests-limit", "2"]);
+  const { projectId } = await projectOn(server);
+  for (const name of ["one", "two", "three"]) {
+    await server.api("PATCH", `/projects/${projectId}`, { project: { name } });
+    await advance(server, "1m");
+  }
+  const out = join(newDirectory(), "late.yaml");
+  const refused = await standin(["record", "--data", data, "--out", out]);
+  expect([refused.code, existsSync(out)]).toEqual([1, false]);
+  expect(refused.stderr).toMatch(/requests before 2026-01-01T00:0\d:\d\d.000Z are forgotten; begin later, or keep more of them/);
+  const late = await standin(["record", "--data", data, "--from", "2026-01-01T00:02:00Z", "--out", out]);
+  expect(late.code).toBe(0);
+  const again = await standin(["record", "--data", data, "--out", out]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
+});

@@ -1,0 +1,79 @@
+import { readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseScenario } from "../../src/scenario/parse.ts";
+import { createDouble, createProject } from "../support/double.ts";
+import { expectHolds } from "../support/properties.ts";
+import { playFile, playText } from "../support/scenario-run.ts";
+import { createStoredDouble } from "../support/stored-double.ts";
+
+/** The scenario that a property which does not hold leaves behind, once it was played. */
+async function leftBy(property: fc.IAsyncProperty<any>) {
+  const error: Error = await expectHolds(property, 20).then(
+    () => expect.unreachable("it does not hold"),
+    (reason) => reason,
+  );
+  const [, file = ""] = /To play what it asked of the double:\nstandin run (\S+\.yaml)$/.exec(error.message) ?? [];
+  try {
+    const text = readFileSync(file, "utf8");
+    const [verdict] = await playFile(file);
+    return { text, verdict, steps: parseScenario(text, file).variants[0]?.scenario.steps ?? [] };
+  } finally {
+    rmSync(dirname(file), { recursive: true });
+  }
+}
+
+test("a property that fails leaves a scenario behind that goes the same way to where it failed", async () => {
+  let branches: readonly { readonly id: string }[] = [];
+  const { verdict, steps, text } = await leftBy(
+    fc.asyncProperty(fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 5 }), async (names) => {
+      const double = await createDouble();
+      const { projectId, endpointId } = await createProject(double);
+      for (const name of names) {
+        await double.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 1_000 });
+        await double.api("POST", `/projects/${projectId}/branches`, { branch: { name } });
+        await double.advance("1h");
+      }
+      const { body } = await double.api("GET", `/projects/${projectId}/branches`);
+      await double.close();
+      branches = body.branches;
+      expect(branches.length, "which is false: there may be more").toBe(1);
+    }),
+  );
+  // What was answered there is what is answered here: every step passes, with the same ids.
+  expect(verdict).toMatchObject({ verdict: "passed", ended_at: "2026-01-01T01:00:10.000Z" });
+  expect(verdict?.steps.map(({ name }) => name)).toEqual(["request", "wait", "control", "request", "wait", "request"]);
+  expect(steps.at(-1)?.request?.path).toMatch(/^\/projects\/[a-z0-9-]+\/branches$/);
+  // And who looks there sees what the property saw, and can say what would have been right.
+  const [, second] = branches;
+  const playedWith = async (id: string) => {
+    const [played] = await playText(text.replace(/status: 200\n$/, `status: 200\n      answer: { branches.1.id: ${id} }\n`));
+    return [played?.verdict, played?.failures.length];
+  };
+  expect(await playedWith(second?.id ?? "")).toEqual(["passed", 0]);
+  expect(await playedWith("br-nobody")).toEqual(["failed", 1]);
+});
+
+test("where the double was stopped and started again, the scenario does so, too", async () => {
+  const { verdict, steps } = await leftBy(
+    fc.asyncProperty(fc.constant(1), async () => {
+      const stored = await createStoredDouble({ operations: "immediate" });
+      try {
+        await stored.double().api("POST", "/projects", { project: { name: "one" } });
+        await stored.reopen();
+        const { body } = await stored.double().api("GET", "/projects");
+        expect(body.projects).toEqual([]);
+      } finally {
+        await stored.end();
+      }
+    }),
+  );
+  expect(steps.map((step) => Object.keys(step)[0])).toEqual(["request", "restart", "request"]);
+  expect(verdict?.verdict).toBe("passed");
+});
+
+test("a property that asks nothing of a double leaves no scenario behind", async () => {
+  const property = fc.asyncProperty(fc.nat(), async (n) => expect(n).toBeLessThan(0));
+  await expect(expectHolds(property, 5)).rejects.toThrow(/^(?![\s\S]*standin run)/);
+});
