@@ -96,7 +96,7 @@ export class Caller {
       const need = options.needs ?? (context.req.method === "GET" || context.req.method === "HEAD" ? "read" : "write");
       const answer: Look = (turn, caller) => {
         const params = parse(options.params ?? ANYTHING, context.req.param()) as z.output<P>;
-        const query = parse(options.query ?? ANYTHING, options.query && queryOf(context, options.lists)) as z.output<Q>;
+        const query = parse(options.query ?? ANYTHING, options.query && queryOf(context, options.lists), "query") as z.output<Q>;
         const body = parse(options.body ?? ANYTHING, input && jsonOf(input)) as z.output<B>;
         const { principal, keyId } = caller;
         const place = {

@@ -17,9 +17,17 @@ const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\b[A-Za-z0-9]{64}\b|\bbearer
 export function pathOf(url: string): string {
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
   const query = path.indexOf("?");
-  if (query < 0) return path;
+  if (query < 0) return withoutSecretParts(path);
   const parameters = path.slice(query + 1).split("&");
-  return `${path.slice(0, query)}?${parameters.map(withoutSecret).join("&")}`;
+  return `${withoutSecretParts(path.slice(0, query))}?${parameters.map(withoutSecret).join("&")}`;
+}
+
+function withoutSecretParts(path: string): string {
+  if (!SECRET_TEXT.test(decoded(path))) return path;
+  return path
+    .split("/")
+    .map((part) => (SECRET_TEXT.test(decoded(part)) ? REMOVED : part))
+    .join("/");
 }
 
 function withoutSecret(parameter: string): string {

@@ -143,8 +143,16 @@ function compareFields(here: Shape, there: Shape, path: string): Difference[] {
     if (ours !== undefined && theirs !== undefined) {
       return [...comparePresence(ours, here, theirs, there, inner), ...compareShapes(ours.shape, theirs.shape, inner)];
     }
-    return [missing(inner, presenceOf(ours, here), presenceOf(theirs, there), ours === undefined)];
+    const difference = missing(inner, presenceOf(ours, here), presenceOf(theirs, there), ours === undefined);
+    // S: a page of nothing has no cursor to go on from.
+    return [
+      name === "pagination" && (isEmptyPage(here) || isEmptyPage(there)) ? { ...difference, kind: "sometimes" as const } : difference,
+    ];
   });
+}
+
+function isEmptyPage({ fields }: Shape): boolean {
+  return [...fields.values()].some(({ shape }) => shape.kinds.has("array") && shape.items === undefined);
 }
 
 type Presence = { readonly always: boolean; readonly text: string };

@@ -91,16 +91,14 @@ export function jsonOf({ text, contentType, tooLarge, isMalformed }: Body): unkn
 }
 
 /** What a schema makes of an input; what does not fit ends the handling with 400. */
-export function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+export function parse<S extends z.ZodType>(schema: S, input: unknown, what = "request body"): z.output<S> {
   const parsed = schema.safeParse(input);
-  return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error)));
+  return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error, what)));
 }
 
 /** All that does not fit at once, each with its field and what would be right. */
-function describeIssues(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => `${issue.path.length === 0 ? "request body" : issue.path.map(String).join(".")}: ${issue.message}`)
-    .join("; ");
+function describeIssues(error: z.ZodError, what: string): string {
+  return error.issues.map((issue) => `${issue.path.length === 0 ? what : issue.path.map(String).join(".")}: ${issue.message}`).join("; ");
 }
 
 /** S: taken from the request, or made. */

@@ -93,3 +93,12 @@ test("an answer without end in depth is looked at to a bound", () => {
   for (let depth = 0; depth < 5_000; depth += 1) deep = { deep };
   expect(between(deep, deep)).toEqual([]);
 });
+
+test("a page of nothing has no cursor: where one side lists nothing, that is no difference", () => {
+  const page = { projects: [{ name: "shop" }], pagination: { cursor: "abc" } };
+  expect(compareShapes(shapeOf([{ projects: [] }]), shapeOf([page])).filter(({ path }) => path === "pagination")).toMatchObject([
+    { kind: "sometimes" },
+  ]);
+  const without = { projects: [{ name: "shop" }] };
+  expect(compareShapes(shapeOf([without]), shapeOf([page]))).toMatchObject([{ path: "pagination", kind: "missing here" }]);
+});
