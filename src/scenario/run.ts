@@ -88,7 +88,9 @@ class Run {
   }
 
   async play(): Promise<Verdict> {
-    this.#options.signal?.addEventListener("abort", () => this.#feed.end(), { once: true });
+    const { signal } = this.#options;
+    const end = () => this.#feed.end();
+    signal?.addEventListener("abort", end, { once: true });
     try {
       const lane = this.#lane(this.#scenario.steps, "");
       for (let next = await lane.next(); next.done !== true; next = await lane.next()) await this.#reach(next.value);
@@ -102,6 +104,8 @@ class Run {
       await this.#checkState();
     } catch (error) {
       if (!(error instanceof Bailed)) throw error;
+    } finally {
+      signal?.removeEventListener("abort", end);
     }
     return this.#verdict();
   }
