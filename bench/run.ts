@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
+import { fleet } from "./benchmarks/fleet.ts";
 import { fork } from "./benchmarks/fork.ts";
 import { idleMemory } from "./benchmarks/idle-memory.ts";
 import { inProcess } from "./benchmarks/in-process.ts";
@@ -10,6 +11,7 @@ import { readThroughput } from "./benchmarks/read-throughput.ts";
 import { replay } from "./benchmarks/replay.ts";
 import { simulatedDay } from "./benchmarks/simulated-day.ts";
 import { startUp } from "./benchmarks/start-up.ts";
+import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
 import type { Figure } from "./figure.ts";
 import { Stage } from "./stage/stage.ts";
 import { renderTable } from "./table.ts";
@@ -23,9 +25,11 @@ const BENCHMARKS: readonly Benchmark[] = [
   durableWrites,
   readLatencyUnderWrites,
   simulatedDay,
+  fleet,
   replay,
   fork,
   memoryGrowth,
+  whatifKernels,
 ];
 
 type Options = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };

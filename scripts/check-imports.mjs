@@ -9,7 +9,13 @@ const ROOMS = {
   worlds: { rooms: ["store", "simulation", "platform"], packages: ["better-sqlite3"], node: true },
   traffic: { rooms: ["simulation", "platform"], packages: ["zod", "cron-parser", "csv-parse", "temporal-polyfill"], node: false },
   scenario: { rooms: ["traffic", "simulation", "platform"], packages: ["yaml", "zod", "xmlbuilder2"], node: false },
-  whatif: { rooms: ["traffic", "platform"], packages: [], node: false },
+  whatif: {
+    rooms: ["traffic", "platform"],
+    packages: ["jstat", "@observablehq/plot", "linkedom", "hyparquet", "hyparquet-compressors"],
+    node: false,
+  },
+  // A room within: it reads and writes files (decision 0018).
+  "whatif/input/files": { rooms: ["whatif", "platform"], packages: [], node: true },
   http: { rooms: ["worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
   api: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod", "@neondatabase/api-client"], node: true },
   control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
@@ -19,7 +25,8 @@ const INTERFACES = { worlds: ["world-handle.ts", "secrets.ts"], simulation: null
 const MINIMUM_MODULES = 50;
 
 const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node }]) => {
-  const from = { path: `^src/${room}/` };
+  const within = Object.keys(ROOMS).filter((other) => other.startsWith(`${room}/`));
+  const from = { path: `^src/${room}/`, ...(within.length === 0 ? {} : { pathNot: `^src/(${within.join("|")})/` }) };
   const own = [room, ...rooms].join("|");
   const known = packages.join("|") || "nothing";
   return [
@@ -29,6 +36,12 @@ const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node 
   ];
 });
 forbidden.push(
+  {
+    name: "whatif-files",
+    severity: "error",
+    from: { path: "^src/whatif/", pathNot: "^src/whatif/input/files/" },
+    to: { path: "^src/whatif/input/files/" },
+  },
   { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
   {
     name: "worlds-interface",

@@ -1,0 +1,290 @@
+import { nextMonthStart } from "../platform/calendar.ts";
+import type { Chance } from "../platform/chance.ts";
+import type { DurationMs, SimTime } from "../platform/time.ts";
+import { type Client, Clients } from "./clients.ts";
+import { EventHeap } from "./event-heap.ts";
+import { bookAwake, noOutcome, type Outcome } from "./outcome.ts";
+import { type Quotas, SharedQuota } from "./shared-quota.ts";
+import { StartGate, type StartLimits } from "./start-gate.ts";
+import { type LatencySource, StartLatencies, type StartLatency } from "./start-latency.ts";
+import type { Period, Requests } from "./trace.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+/** Computes that meet on one clock; all by the computes' index. */
+export type CoupledFleet = {
+  readonly period: Period;
+  /** Infinite for never. */
+  readonly delayMs: Float64Array;
+  /** Size while active. */
+  readonly cu: Float64Array;
+  /** What arrives whatever happens. */
+  readonly requests: readonly (Requests | undefined)[];
+  /** What arrives when something has happened. */
+  readonly clients: readonly Client[];
+  readonly latency: StartLatency;
+  /** Of a start that gets a prepared compute. */
+  readonly preparedLatency?: StartLatency | undefined;
+  readonly starts: StartLimits;
+  readonly quotas?: Quotas | undefined;
+  readonly chance: Chance;
+};
+
+/** Waits are those for the turn and for the start together; active time begins with the start. */
+export type CoupledOutcome = Outcome & {
+  /** Requests that came while the quota was reached. */
+  refused: number;
+  /** When each group reached its quota, in order. */
+  readonly quotaReached: { readonly group: number; readonly at: SimTime }[];
+  /** Arrivals, ends of starts, and suspends. */
+  events: number;
+  readonly gate: Pick<StartGate, "mostUnderWay" | "mostQueued" | "poolHits" | "poolMisses">;
+};
+
+/** Runs a fleet through its period, event by event. */
+export function simulateCoupled(fleet: CoupledFleet, witness?: CoupledWitness): CoupledOutcome {
+  return new CoupledSimulation(fleet, witness).run();
+}
+
+export type CoupledWitness = {
+  started(compute: number, at: SimTime, readyAt: SimTime): void;
+  suspended(compute: number, at: SimTime): void;
+};
+
+const ASLEEP = 0;
+const QUEUED = 1;
+const STARTING = 2;
+const ACTIVE = 3;
+
+// At one instant: a month begins, starts end, requests arrive, a quota is reached, computes sleep (the order of the live double's agenda).
+// Instants are whole milliseconds, so what comes earlier or later within one is told by a part of a millisecond.
+const MONTH = -0.375;
+const READY = -0.25;
+const QUOTA = 0.25;
+const SLEEP = 0.375;
+const NEVER = Number.POSITIVE_INFINITY;
+
+class CoupledSimulation {
+  readonly #fleet: CoupledFleet;
+  readonly #witness: CoupledWitness | undefined;
+  readonly #outcome: CoupledOutcome;
+  readonly #heap: EventHeap;
+  readonly #clients: Clients;
+  readonly #gate: StartGate;
+  readonly #line: WaitingLine;
+  readonly #quota: SharedQuota | undefined;
+  readonly #latencies: readonly LatencySource[];
+  readonly #preparedLatencies: readonly LatencySource[];
+  readonly #membersOf: readonly (readonly number[])[];
+  /** The first nodes of each kind: a compute's own events, its trace, clients, groups, the month. */
+  readonly #firstTrace: number;
+  readonly #firstClient: number;
+  readonly #firstGroup: number;
+  readonly #month: number;
+  /** By compute. */
+  readonly #phase: Uint8Array;
+  readonly #wasUsed: Uint8Array;
+  readonly #awakeSince: Float64Array;
+  readonly #readyAt: Float64Array;
+  readonly #busyEnd: Float64Array;
+  readonly #cursor: Uint32Array;
+  #now: SimTime;
+
+  constructor(fleet: CoupledFleet, witness: CoupledWitness | undefined) {
+    const { period, delayMs, requests, clients, quotas, starts, chance } = fleet;
+    const computes = delayMs.length;
+    const groups = quotas?.computeSeconds.length ?? 0;
+    this.#fleet = fleet;
+    this.#witness = witness;
+    this.#now = period.startAt;
+    this.#firstTrace = computes;
+    this.#firstClient = 2 * computes;
+    this.#firstGroup = this.#firstClient + clients.length;
+    this.#month = this.#firstGroup + groups;
+    this.#heap = new EventHeap(this.#month + 1);
+    this.#clients = new Clients(clients, computes, chance);
+    this.#gate = new StartGate(starts, computes);
+    this.#line = new WaitingLine(computes);
+    this.#quota = quotas === undefined ? undefined : new SharedQuota(quotas, period.startAt);
+    this.#latencies = sourcesOf(fleet.latency, chance, computes);
+    this.#preparedLatencies = sourcesOf(fleet.preparedLatency ?? fleet.latency, chance, computes);
+    this.#membersOf = membersOf(quotas);
+    this.#phase = new Uint8Array(computes);
+    this.#wasUsed = new Uint8Array(computes);
+    this.#awakeSince = new Float64Array(computes);
+    this.#readyAt = new Float64Array(computes);
+    this.#busyEnd = new Float64Array(computes);
+    this.#cursor = new Uint32Array(computes);
+    this.#outcome = { ...noOutcome(period), refused: 0, quotaReached: [], events: 0, gate: this.#gate };
+    for (let compute = 0; compute < computes; compute += 1) this.#heap.set(this.#firstTrace + compute, requests[compute]?.at[0] ?? NEVER);
+    for (let client = 0; client < clients.length; client += 1) {
+      this.#heap.set(this.#firstClient + client, this.#clients.firstAt(client, period.startAt));
+    }
+    if (groups > 0) this.#heap.set(this.#month, nextMonthStart(period.startAt) + MONTH);
+  }
+
+  run(): CoupledOutcome {
+    const heap = this.#heap;
+    const { endAt } = this.#fleet.period;
+    for (let at = heap.firstAt; at < endAt - 0.5; at = heap.firstAt) {
+      const node = heap.first;
+      this.#now = Math.round(at);
+      if (node < this.#firstTrace) this.#ownEvent(node);
+      else if (node < this.#firstClient) this.#traceArrival(node - this.#firstTrace);
+      else if (node < this.#firstGroup) this.#clientArrival(node - this.#firstClient);
+      else if (node < this.#month) this.#quotaDue(node - this.#firstGroup);
+      else this.#monthBegins();
+    }
+    for (let compute = 0; compute < this.#firstTrace; compute += 1) this.#cut(compute, endAt);
+    return this.#outcome;
+  }
+
+  /** At the end of the period: the wait for a start under way is known, that for a turn lasts until here at least. */
+  #cut(compute: number, endAt: SimTime): void {
+    const phase = this.#phase[compute] as number;
+    if (phase === ASLEEP) return;
+    const untilAt = phase === STARTING ? (this.#readyAt[compute] as number) : endAt;
+    this.#line.serve(compute, (at) => this.#outcome.waits.add(untilAt - at));
+    if (phase !== QUEUED) this.#bookAwake(compute, endAt);
+  }
+
+  #traceArrival(compute: number): void {
+    const requests = this.#fleet.requests[compute] as Requests;
+    const index = this.#cursor[compute] as number;
+    this.#cursor[compute] = index + 1;
+    this.#heap.set(this.#firstTrace + compute, requests.at[index + 1] ?? NEVER);
+    this.#arrive(compute, requests.durationMs[index] as number, NOBODY);
+  }
+
+  #clientArrival(client: number): void {
+    this.#heap.set(this.#firstClient + client, NEVER);
+    this.#arrive(this.#clients.computeOf(client), this.#clients.durationOf(client), client);
+  }
+
+  #arrive(compute: number, durationMs: DurationMs, client: number): void {
+    const now = this.#now;
+    const phase = this.#phase[compute] as number;
+    this.#outcome.requests += 1;
+    this.#outcome.events += 1;
+    if (phase === ACTIVE) {
+      this.#serve(compute, durationMs, client);
+      return;
+    }
+    if (this.#isOverQuota(compute)) {
+      this.#outcome.refused += 1;
+      if (client !== NOBODY) this.#heap.set(this.#firstClient + client, this.#clients.refusedAt(client, now));
+      return;
+    }
+    this.#line.add(compute, now, durationMs, client);
+    if (phase !== ASLEEP) return;
+    this.#countStart(compute);
+    this.#phase[compute] = QUEUED;
+    if (this.#gate.enter(compute)) this.#start(compute);
+  }
+
+  #countStart(compute: number): void {
+    if (this.#wasUsed[compute] === 1) this.#outcome.coldStarts += 1;
+    else this.#outcome.firstStarts += 1;
+    this.#wasUsed[compute] = 1;
+  }
+
+  /** The deadline on the heap stays where it is: whoever takes it looks whether it has moved. */
+  #serve(compute: number, durationMs: DurationMs, client: number): void {
+    const endsAt = this.#now + durationMs;
+    if (endsAt > (this.#busyEnd[compute] as number)) this.#busyEnd[compute] = endsAt;
+    if (client !== NOBODY) this.#heap.set(this.#firstClient + client, this.#clients.servedUntil(client, endsAt));
+  }
+
+  #start(compute: number): void {
+    const now = this.#now;
+    const latencies = this.#gate.takePrepared(now) ? this.#preparedLatencies : this.#latencies;
+    const readyAt = now + (latencies[compute] as LatencySource).at(now);
+    this.#phase[compute] = STARTING;
+    this.#awakeSince[compute] = now;
+    this.#readyAt[compute] = readyAt;
+    this.#heap.set(compute, readyAt + READY);
+    this.#witness?.started(compute, now, readyAt);
+  }
+
+  #ownEvent(compute: number): void {
+    if (this.#phase[compute] === STARTING) {
+      this.#ready(compute);
+      return;
+    }
+    const sleepAt = (this.#busyEnd[compute] as number) + (this.#fleet.delayMs[compute] as number);
+    if (sleepAt > this.#now) this.#heap.set(compute, sleepAt + SLEEP);
+    else this.#suspend(compute);
+  }
+
+  #ready(compute: number): void {
+    this.#outcome.events += 1;
+    this.#phase[compute] = ACTIVE;
+    this.#busyEnd[compute] = this.#now;
+    this.#line.serve(compute, (at, durationMs, client) => {
+      this.#outcome.waits.add(this.#now - at);
+      this.#serve(compute, durationMs, client);
+    });
+    this.#heap.set(compute, (this.#busyEnd[compute] as number) + (this.#fleet.delayMs[compute] as number) + SLEEP);
+    this.#meter(compute, this.#fleet.cu[compute] as number);
+    const next = this.#gate.leave();
+    if (next !== -1) this.#start(next);
+  }
+
+  #suspend(compute: number): void {
+    this.#outcome.events += 1;
+    this.#phase[compute] = ASLEEP;
+    this.#heap.set(compute, NEVER);
+    this.#bookAwake(compute, this.#now);
+    this.#meter(compute, -(this.#fleet.cu[compute] as number));
+    this.#clients.eachDisconnected(compute, (client, afterMs) => this.#heap.set(this.#firstClient + client, this.#now + afterMs));
+    this.#witness?.suspended(compute, this.#now);
+  }
+
+  #bookAwake(compute: number, to: SimTime): void {
+    bookAwake(this.#outcome, this.#fleet.period, this.#awakeSince[compute] as number, this.#readyAt[compute] as number, to);
+  }
+
+  #isOverQuota(compute: number): boolean {
+    const group = this.#fleet.quotas?.groupOf[compute];
+    return group !== undefined && this.#quota?.isReached(group, this.#now) === true;
+  }
+
+  #meter(compute: number, cu: number): void {
+    const group = this.#fleet.quotas?.groupOf[compute];
+    if (group === undefined || this.#quota === undefined) return;
+    this.#quota.change(group, cu, this.#now);
+    this.#heap.set(this.#firstGroup + group, this.#quota.dueAt(group, this.#now) + QUOTA);
+  }
+
+  /** R: all that is active is suspended, and nothing can start until the month is over. */
+  #quotaDue(group: number): void {
+    this.#heap.set(this.#firstGroup + group, NEVER);
+    if (this.#quota?.isReached(group, this.#now) !== true) return;
+    const { quotaReached } = this.#outcome;
+    quotaReached.push({ group, at: this.#now });
+    for (const compute of this.#membersOf[group] ?? []) if (this.#phase[compute] === ACTIVE) this.#suspend(compute);
+  }
+
+  #monthBegins(): void {
+    this.#quota?.renew(this.#now);
+    this.#heap.set(this.#month, nextMonthStart(this.#now) + MONTH);
+    for (const group of this.#membersOf.keys()) {
+      this.#heap.set(this.#firstGroup + group, (this.#quota?.dueAt(group, this.#now) ?? NEVER) + QUOTA);
+    }
+  }
+}
+
+/** In the place of a client: a request of a trace waits for no answer. */
+const NOBODY = -1;
+
+/** One for each compute; where no chance is in it, the same for all. */
+function sourcesOf(latency: StartLatency, chance: Chance, computes: number): LatencySource[] {
+  const shared = latency.kind === "fixed" ? new StartLatencies(latency, chance, 0) : undefined;
+  return Array.from({ length: computes }, (_, number) => shared ?? new StartLatencies(latency, chance, number));
+}
+
+function membersOf(quotas: Quotas | undefined): number[][] {
+  if (quotas === undefined) return [];
+  const members: number[][] = Array.from(quotas.computeSeconds, () => []);
+  for (const [compute, group] of quotas.groupOf.entries()) members[group]?.push(compute);
+  return members;
+}

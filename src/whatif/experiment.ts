@@ -1,0 +1,81 @@
+import type { Chance } from "../platform/chance.ts";
+import { GapReader, type Gaps, gapsOf, noGaps } from "./gaps.ts";
+import { noOutcome, type Outcome } from "./outcome.ts";
+import type { Policy } from "./policies/policy.ts";
+import { PolicyReplay } from "./policy-replay.ts";
+import { FixedReplay } from "./replay.ts";
+import { StartLatencies, type StartLatency } from "./start-latency.ts";
+import type { Period, Requests, Trace } from "./trace.ts";
+
+/** What an experiment holds the same for all policies that it compares. */
+export type Setting = {
+  readonly latency: StartLatency;
+  /** What a cold start is worth, in whole seconds of active time. */
+  readonly coldStartS: number;
+  /** From one seed: two policies with the same chance meet the same start latencies. */
+  readonly chance: Chance;
+};
+
+/** A policy at work on one compute after another; each comes in as many consecutive parts as one likes. */
+export interface Replay {
+  readonly outcome: Outcome;
+  /** `number` tells computes apart in the streams of chance; `ownGaps` is asked by policies of hindsight alone. */
+  begin(number: number, ownGaps: () => Gaps): void;
+  add(requests: Requests): void;
+  end(): void;
+}
+
+/** Adds to `outcome`. `fleetGaps` is asked by policies of hindsight alone. */
+export function replayOf(
+  policy: Policy,
+  period: Period,
+  { latency, coldStartS, chance }: Setting,
+  fleetGaps: () => Gaps,
+  outcome: Outcome = noOutcome(period),
+): Replay {
+  const latenciesOf = (number: number) => new StartLatencies(latency, chance, number);
+  if (policy.delay !== undefined) {
+    const replay = new FixedReplay(period, policy.delay, outcome);
+    return {
+      outcome,
+      begin: (number) => replay.begin(latenciesOf(number)),
+      add: (requests) => replay.add(requests),
+      end: () => replay.end(),
+    };
+  }
+  const replay = new PolicyReplay(period, outcome);
+  return {
+    outcome,
+    begin(number, ownGaps) {
+      const latencies = latenciesOf(number);
+      replay.begin(policy.keeper({ number, chance, coldStartS, latencies, ownGaps, fleetGaps }), latencies);
+    },
+    add: (requests) => replay.add(requests),
+    end: () => replay.end(),
+  };
+}
+
+/** The outcome of a policy on a whole trace that is at hand. */
+export function replayTrace(trace: Trace, policy: Policy, setting: Setting): Outcome {
+  let gaps: Gaps | undefined;
+  const fleetGaps = () => {
+    gaps ??= fleetGapsOf(trace);
+    return gaps;
+  };
+  const replay = replayOf(policy, trace.period, setting, fleetGaps);
+  for (const [number, { requests }] of trace.computes.entries()) {
+    replay.begin(number, () => gapsOf(requests, trace.period));
+    replay.add(requests);
+    replay.end();
+  }
+  return replay.outcome;
+}
+
+export function fleetGapsOf({ period, computes }: Trace): Gaps {
+  const reader = new GapReader(period, noGaps(period));
+  for (const { requests } of computes) {
+    reader.add(requests);
+    reader.end();
+  }
+  return reader.gaps;
+}

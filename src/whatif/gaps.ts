@@ -1,0 +1,88 @@
+import type { DurationMs, SimTime } from "../platform/time.ts";
+import { addGap, addGaps, clearHistogram, emptyHistogram, type GapHistogram, mergeHistogram } from "./gap-histogram.ts";
+import type { Period, Requests } from "./trace.ts";
+
+/**
+ * All that an autosuspend delay can be judged by, as long as the gaps do not depend on it. Adds up over computes, workers and machines,
+ * in any order: these are whole numbers.
+ */
+export type Gaps = {
+  /** Gaps that an arrival has ended: each is a cold start under every delay that is shorter. */
+  readonly ended: GapHistogram;
+  /** What is left of the period behind the last busy time of each compute: it costs, and nobody waits at its end. */
+  readonly tails: GapHistogram;
+  readonly periodMs: DurationMs;
+  /** From a compute's first arrival to the end of its last busy time, summed: busy times and gaps together. */
+  spanMs: DurationMs;
+  requests: number;
+  /** Computes that had a request. A compute sleeps before its first one, so each has one start that no delay avoids. */
+  computes: number;
+};
+
+export function noGaps({ startAt, endAt }: Period): Gaps {
+  return { ended: emptyHistogram(), tails: emptyHistogram(), periodMs: endAt - startAt, spanMs: 0, requests: 0, computes: 0 };
+}
+
+/** Adds `part`, of other computes over the same period, to `into`. */
+export function mergeGaps(into: Gaps, part: Gaps): void {
+  if (into.periodMs !== part.periodMs) throw new Error(`gaps of ${part.periodMs} ms cannot be added to gaps of ${into.periodMs} ms`);
+  mergeHistogram(into.ended, part.ended);
+  mergeHistogram(into.tails, part.tails);
+  into.spanMs += part.spanMs;
+  into.requests += part.requests;
+  into.computes += part.computes;
+}
+
+/** Makes it new for the next compute, without giving up its memory. */
+export function clearGaps(gaps: Gaps): void {
+  clearHistogram(gaps.ended);
+  clearHistogram(gaps.tails);
+  Object.assign(gaps, { spanMs: 0, requests: 0, computes: 0 });
+}
+
+/**
+ * Reads computes one after another, each in as many consecutive parts as one likes; nothing of a part is kept. A busy time is the
+ * union of requests from arrival to end; at the end of the period it is cut.
+ */
+export class GapReader {
+  readonly gaps: Gaps;
+  readonly #endAt: SimTime;
+  #firstAt: SimTime | undefined;
+  #busyEnd: SimTime = 0;
+
+  /** Adds to `gaps`: those of one compute, or of a fleet. */
+  constructor(period: Period, gaps: Gaps = noGaps(period)) {
+    this.gaps = gaps;
+    this.#endAt = period.endAt;
+  }
+
+  /** The next requests of the compute. */
+  add({ at, durationMs }: Requests): void {
+    const first = at[0];
+    if (first === undefined) return;
+    if (this.#firstAt === undefined) {
+      this.#firstAt = first;
+      this.#busyEnd = first;
+    }
+    this.#busyEnd = addGaps(this.gaps.ended, at, durationMs, this.#busyEnd);
+    this.gaps.requests += at.length;
+  }
+
+  /** That was all of this compute; what comes next is another one's. */
+  end(): void {
+    if (this.#firstAt === undefined) return;
+    const busyEnd = Math.min(this.#busyEnd, this.#endAt);
+    addGap(this.gaps.tails, this.#endAt - busyEnd);
+    this.gaps.spanMs += busyEnd - this.#firstAt;
+    this.gaps.computes += 1;
+    this.#firstAt = undefined;
+  }
+}
+
+/** The gaps of one compute whose requests are all at hand. */
+export function gapsOf(requests: Requests, period: Period): Gaps {
+  const reader = new GapReader(period);
+  reader.add(requests);
+  reader.end();
+  return reader.gaps;
+}

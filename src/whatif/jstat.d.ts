@@ -1,0 +1,10 @@
+// The library has no types of its own; this is the part of it that is used here.
+declare module "jstat" {
+  const jStat: {
+    readonly studentt: {
+      /** The quantile `p` of Student's t with so many degrees of freedom. */
+      inv(p: number, degreesOfFreedom: number): number;
+    };
+  };
+  export = jStat;
+}

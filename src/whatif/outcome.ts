@@ -1,0 +1,55 @@
+import { DAY, type DurationMs, type SimTime } from "../platform/time.ts";
+import type { Period } from "./trace.ts";
+import { WaitHistogram } from "./wait-histogram.ts";
+
+/** What became of one compute, or of many together. */
+export type Outcome = {
+  requests: number;
+  /** Starts of computes that nobody had used before in the period: no policy avoids them, but for one that resumes by itself. */
+  firstStarts: number;
+  /** Arrivals, the first one of each compute apart, that found it asleep. */
+  coldStarts: number;
+  /** From the beginning of a start to the suspend, within the period. */
+  activeMs: DurationMs;
+  /** Of that, starting. The platform meters a compute from the end of its start: see `meteredMs`. */
+  startingMs: DurationMs;
+  /** What requests waited for starts. */
+  readonly waits: WaitHistogram;
+  /** Resumes that nobody had asked for: somebody came, or nobody did. */
+  resumesUsed: number;
+  resumesWasted: number;
+  /** Active milliseconds of each day of the period, counted in whole days from its start. */
+  readonly activeByDay: Float64Array;
+};
+
+export function noOutcome({ startAt, endAt }: Period): Outcome {
+  return {
+    requests: 0,
+    firstStarts: 0,
+    coldStarts: 0,
+    activeMs: 0,
+    startingMs: 0,
+    waits: new WaitHistogram(),
+    resumesUsed: 0,
+    resumesWasted: 0,
+    activeByDay: new Float64Array(Math.max(1, Math.ceil((endAt - startAt) / DAY))),
+  };
+}
+
+/** What a bill is made of. */
+export function meteredMs({ activeMs, startingMs }: Outcome): DurationMs {
+  return activeMs - startingMs;
+}
+
+/** Books that a compute was awake from `from` to `to`, as far as that is within the period; the start until `readyAt` apart. */
+export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, from: SimTime, readyAt: SimTime, to: SimTime): void {
+  const end = Math.min(to, endAt);
+  outcome.activeMs += end - from;
+  outcome.startingMs += Math.min(readyAt, end) - from;
+  for (let at = from; at < end; ) {
+    const day = Math.floor((at - startAt) / DAY);
+    const next = Math.min(end, startAt + (day + 1) * DAY);
+    outcome.activeByDay[day] = (outcome.activeByDay[day] ?? 0) + next - at;
+    at = next;
+  }
+}

@@ -1,0 +1,64 @@
+import { type DurationMs, SECOND } from "../../platform/time.ts";
+import { LONGEST_DELAY_S } from "../gap-histogram.ts";
+import { type Keeper, type Plan, type Policy, sleepOnly } from "./policy.ts";
+
+/** Each bin is so much longer than the one before: a delay is known to 7 %, and 200 bins reach a week. */
+const GROWTH = 1.07;
+const BINS = Math.ceil(Math.log(LONGEST_DELAY_S) / Math.log(GROWTH)) + 1;
+/** Before it has seen so many idle times it takes the delay of the ski rental. */
+const ENOUGH = 10;
+/** It decides anew when it has seen so much more. */
+const NEWS = 1.1;
+
+/**
+ * Keeps the idle times that it has seen, and takes the delay that would have been cheapest for them: by the time that nothing has come,
+ * what is left of the distribution tells whether it is still worth waiting.
+ */
+export const learnedHazard: Policy = {
+  name: "hazard",
+  knows: "past",
+  isRandom: false,
+  resumes: false,
+  keeper: ({ coldStartS }) => new HazardKeeper(coldStartS * SECOND),
+};
+
+class HazardKeeper implements Keeper {
+  readonly #breakEvenMs: DurationMs;
+  readonly #counts = new Float64Array(BINS + 1);
+  readonly #sumsMs = new Float64Array(BINS + 1);
+  #seen = 0;
+  #decideAt = ENOUGH;
+  #delayMs: DurationMs;
+
+  constructor(breakEvenMs: DurationMs) {
+    this.#breakEvenMs = breakEvenMs;
+    this.#delayMs = breakEvenMs;
+  }
+
+  plan(idleSince: number, plan: Plan): void {
+    sleepOnly(plan, idleSince + this.#delayMs);
+  }
+
+  learn(idleMs: DurationMs): void {
+    const bin = Math.min(BINS, Math.max(0, Math.ceil(Math.log(idleMs / SECOND) / Math.log(GROWTH))));
+    this.#counts[bin] = (this.#counts[bin] as number) + 1;
+    this.#sumsMs[bin] = (this.#sumsMs[bin] as number) + idleMs;
+    this.#seen += 1;
+    if (this.#seen < this.#decideAt) return;
+    this.#decideAt = Math.ceil(this.#seen * NEWS);
+    this.#delayMs = this.#cheapest();
+  }
+
+  /** `Σ min(idle, T) + B·#{idle > T}` is least at 0 or at the end of a bin. */
+  #cheapest(): DurationMs {
+    let [shorterMs, longer, best, least] = [0, this.#seen, 0, this.#seen * this.#breakEvenMs];
+    for (let bin = 0; bin < BINS; bin += 1) {
+      const delayMs = Math.ceil(GROWTH ** bin * SECOND);
+      shorterMs += this.#sumsMs[bin] as number;
+      longer -= this.#counts[bin] as number;
+      const burden = shorterMs + longer * (delayMs + this.#breakEvenMs);
+      if (burden < least) [best, least] = [delayMs, burden];
+    }
+    return best;
+  }
+}

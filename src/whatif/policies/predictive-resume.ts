@@ -1,0 +1,75 @@
+import { type DurationMs, HOUR, type SimTime, WEEK } from "../../platform/time.ts";
+import type { Keeper, Plan, Policy } from "./policy.ts";
+
+export type PredictiveOptions = {
+  /** After the last use it sleeps after so long, and after a resume that nobody came to. */
+  readonly delayMs: DurationMs;
+  /** It is up so long before it is expected to be needed. */
+  readonly leadMs: DurationMs;
+  /** An hour of the week is expected to be one of use if it was in this share of the weeks that were seen. */
+  readonly share: number;
+};
+
+const HOURS = WEEK / HOUR;
+
+/**
+ * Resumes ahead of the hours of the week in which somebody usually comes (the idea of Moneyball, VLDB'22, and ProRP, SIGMOD'24, with hours of UTC for
+ * their forecasts): `lead` before the earliest arrival that such an hour has seen.
+ */
+export function predictiveResume(options: PredictiveOptions, name = "predictive"): Policy {
+  return { name, knows: "past", isRandom: false, resumes: true, keeper: () => new PredictiveKeeper(options) };
+}
+
+class PredictiveKeeper implements Keeper {
+  readonly #options: PredictiveOptions;
+  /** Of each hour of the week: in how many weeks somebody came, the last of those, and the earliest instant within the hour. */
+  readonly #weeks = new Uint32Array(HOURS);
+  readonly #lastWeek = new Float64Array(HOURS).fill(-1);
+  readonly #earliestMs = new Float64Array(HOURS).fill(HOUR);
+  #firstHour: number | undefined;
+
+  constructor(options: PredictiveOptions) {
+    this.#options = options;
+  }
+
+  learn(_idleMs: DurationMs, at: SimTime): void {
+    const hour = Math.floor(at / HOUR);
+    const [slot, week] = [hour % HOURS, Math.floor(hour / HOURS)];
+    this.#firstHour ??= hour;
+    this.#earliestMs[slot] = Math.min(this.#earliestMs[slot] as number, at - hour * HOUR);
+    if (this.#lastWeek[slot] === week) return;
+    this.#lastWeek[slot] = week;
+    this.#weeks[slot] = (this.#weeks[slot] as number) + 1;
+  }
+
+  plan(idleSince: SimTime, plan: Plan): void {
+    plan.sleepAt = idleSince + this.#options.delayMs;
+    this.#resumeAfter(plan.sleepAt, plan);
+  }
+
+  planAgain(asleepAt: SimTime, plan: Plan): void {
+    this.#resumeAfter(asleepAt, plan);
+  }
+
+  /** Within the next week, the first hour that is expected to be one of use and whose lead has not begun yet. */
+  #resumeAfter(asleepAt: SimTime, plan: Plan): void {
+    const { delayMs, leadMs } = this.#options;
+    plan.holdMs = leadMs + delayMs;
+    const from = Math.floor(asleepAt / HOUR);
+    for (let hour = from; hour <= from + HOURS; hour += 1) {
+      const resumeAt = hour * HOUR + (this.#earliestMs[hour % HOURS] as number) - leadMs;
+      if (resumeAt > asleepAt && this.#isExpected(hour)) {
+        plan.resumeAt = resumeAt;
+        return;
+      }
+    }
+    plan.resumeAt = Number.POSITIVE_INFINITY;
+  }
+
+  #isExpected(hour: number): boolean {
+    const seenHours = hour - (this.#firstHour ?? hour);
+    // So often has this hour of the week been over since the first arrival.
+    const seen = Math.ceil(seenHours / HOURS);
+    return seen > 0 && (this.#weeks[hour % HOURS] as number) >= this.#options.share * seen;
+  }
+}

@@ -1,0 +1,268 @@
+import { describe, expect, test } from "vitest";
+import { uniform } from "../../src/platform/chance.ts";
+import { PROFILES } from "../../src/platform/profile.ts";
+import { chanceFrom } from "../../src/simulation/random.ts";
+import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, type PoolRules, pooledConnections } from "../../src/whatif/connections.ts";
+import { erlangB, erlangC, meanWait } from "../../src/whatif/erlang.ts";
+import { type Demand, replayScaling } from "../../src/whatif/scaling-replay.ts";
+import { hitRatioOf, StackDistances } from "../../src/whatif/stack-distance.ts";
+import { periodOf, poisson, type Row, requestsOf, SECOND } from "../support/traces.ts";
+
+describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {
+  test("B(30, 25) is 0.0526 and C(3, 2) is 4/9", () => {
+    expect(erlangB(30, 25)).toBeCloseTo(0.0526, 4);
+    expect(erlangC(3, 2)).toBeCloseTo(4 / 9, 14);
+    expect(meanWait(3, 2)).toBeCloseTo(4 / 9, 14);
+  });
+
+  test("without servers all are blocked, without load nobody is, and a load as large as the servers makes all wait", () => {
+    expect([erlangB(0, 5), erlangB(5, 0), erlangC(5, 0), erlangC(2, 2), meanWait(2, 2)]).toEqual([1, 0, 0, 1, Number.POSITIVE_INFINITY]);
+  });
+
+  test("thousands of servers neither overflow nor cancel", () => {
+    expect(erlangB(4_000, 3_900)).toBeGreaterThan(0);
+    expect(erlangB(4_000, 3_900)).toBeLessThan(0.01);
+  });
+
+  test.each([
+    [-1, 1, /servers: -1 must be a whole number/],
+    [1.5, 1, /servers: 1.5 must be/],
+    [1, -1, /offered: -1 must be/],
+    [1, Number.NaN, /offered: NaN must be/],
+  ])("%d servers with a load of %d are refused by the field's name", (servers, offered, message) => {
+    expect(() => erlangB(servers, offered)).toThrow(message);
+  });
+});
+
+/** Poisson arrivals whose lengths have the same mean: always the same, exponential, or 1 to 19. */
+function sessions(offered: number, count: number, lengths: "fixed" | "exponential" | "mixed") {
+  const meanMs = 60 * SECOND;
+  const { requests } = poisson(meanMs / offered, count);
+  const source = chanceFrom(2).source("lengths", 0);
+  const length = {
+    fixed: () => meanMs,
+    exponential: () => Math.round(-Math.log(1 - uniform(source)) * meanMs),
+    mixed: () => Math.round((meanMs / 10) * (uniform(source) < 0.5 ? 1 : 19)),
+  }[lengths];
+  return { at: requests.at, durationMs: requests.durationMs.map(length) };
+}
+
+describe("direct connections", () => {
+  test("one is free again at the instant at which it ends", () => {
+    expect(
+      directConnections(
+        requestsOf([
+          [0, 10],
+          [10, 10],
+        ]),
+        1,
+      ),
+    ).toEqual({ sessions: 2, refused: 0, peak: 1 });
+    expect(
+      directConnections(
+        requestsOf([
+          [0, 11],
+          [10, 10],
+        ]),
+        1,
+      ),
+    ).toEqual({ sessions: 2, refused: 1, peak: 1 });
+    expect(
+      directConnections(
+        requestsOf([
+          [0, 11],
+          [10, 10],
+        ]),
+      ),
+    ).toEqual({ sessions: 2, refused: 0, peak: 2 });
+  });
+
+  test("the limit is the platform's by the minimum size, less what is kept back", () => {
+    expect(directLimit(PROFILES["2024"], { minCu: 0.25, maxCu: 4 })).toBe(112);
+    expect(directLimit(PROFILES["2024"], { minCu: 0.25, maxCu: 4 }, 7)).toBe(105);
+    expect(directLimit(PROFILES["2026"], { minCu: 0.25, maxCu: 4 }, 1_000)).toBe(0);
+  });
+
+  /** Blocking is correlated over some service times: with 400,000 arrivals at load 25 there are 16,000 of those, so 2 % at one error; three. */
+  test.each(["fixed", "exponential", "mixed"] as const)("the share that is refused is Erlang's, though lengths are %s", (lengths) => {
+    const { refused } = directConnections(sessions(25, 400_000, lengths), 30);
+    expect(Math.abs(refused / 400_000 / erlangB(30, 25) - 1)).toBeLessThan(0.06);
+  });
+});
+
+describe("pooled connections", () => {
+  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, waitLimitMs: POOL_WAIT_LIMIT_MS });
+
+  test("who comes first is served first, and waits for the server that is free first", () => {
+    const { waits, refused, peak } = pooledConnections(
+      requestsOf([
+        [0, 100],
+        [0, 50],
+        [10, 5],
+        [20, 5],
+      ]),
+      rules(2),
+    );
+    // The third waits from 10 to 50, the fourth from 20 to 55.
+    expect([waits.waited, waits.sumMs, refused, peak]).toEqual([2, 40 + 35, 0, 2]);
+  });
+
+  test("after exactly the limit one is still served, a millisecond later one is gone", () => {
+    expect(
+      pooledConnections(
+        requestsOf([
+          [0, 120_010],
+          [10, 1],
+        ]),
+        rules(1),
+      ),
+    ).toMatchObject({ refused: 0 });
+    expect(
+      pooledConnections(
+        requestsOf([
+          [0, 120_011],
+          [10, 1],
+        ]),
+        rules(1),
+      ),
+    ).toMatchObject({ refused: 1 });
+  });
+
+  test("pools do not wait for each other, until the ceiling holds all of them", () => {
+    const rows: Row[] = [
+      [0, 100, 0],
+      [0, 100, 1],
+      [10, 1, 2],
+    ];
+    expect(pooledConnections(requestsOf(rows), rules(1)).waits.waited).toBe(0);
+    expect(pooledConnections(requestsOf(rows), rules(1, 2)).waits.sumMs).toBe(90);
+  });
+
+  test("where the ceiling holds them, the one who has waited longest is next, of whichever pool", () => {
+    const rows: Row[] = [
+      [0, 100, 0],
+      [5, 7, 2],
+      [6, 7, 1],
+    ];
+    // The pool with the lower number waits until the other has been served.
+    expect(pooledConnections(requestsOf(rows), rules(1, 1)).waits.sumMs).toBe(95 + 101);
+  });
+
+  /** Waits are correlated: 400,000 arrivals at 80 % of 4 servers have about 10,000 busy periods, so 5 % at two errors of the mean. */
+  test("where callers are patient the waits are Erlang's", () => {
+    const [servers, offered] = [4, 3.2];
+    const { waits, sessions: count } = pooledConnections(sessions(offered, 400_000, "exponential"), {
+      ...rules(servers),
+      waitLimitMs: 1e12,
+    });
+    expect(Math.abs(waits.waited / count / erlangC(servers, offered) - 1)).toBeLessThan(0.05);
+    expect(Math.abs(waits.mean(count) / (60 * SECOND * meanWait(servers, offered)) - 1)).toBeLessThan(0.1);
+  });
+});
+
+describe("the cache by its size", () => {
+  const read = (blocks: readonly (number | "start")[], rate?: number) => {
+    const distances = new StackDistances(rate);
+    for (const block of blocks) block === "start" ? distances.start() : distances.use(block);
+    return distances.histogram();
+  };
+
+  test("a block is still there if fewer others were used since than the cache holds", () => {
+    const histogram = read([1, 2, 3, 1]);
+    expect(hitRatioOf(histogram, 2)).toBe(0);
+    expect(hitRatioOf(histogram, 3)).toBe(0.25);
+  });
+
+  test("a use that a start lies before is a miss in a cache of any size", () => {
+    expect(hitRatioOf(read([1, "start", 1, 1]), 1_000)).toBe(1 / 3);
+    expect(read([1, "start", 1]).misses).toBe(2);
+    expect(hitRatioOf(read([]), 5)).toBe(0);
+  });
+
+  /** A cache that is simulated for each size is the same, use by use. */
+  test.each([1, 7, 50, 199])("with %i blocks it hits what a simulated cache of that size hits, across many renumberings", (size) => {
+    const source = chanceFrom(4).source("blocks", 0);
+    const uses = Array.from({ length: 20_000 }, (_, index): number | "start" =>
+      index % 7_000 === 6_999 ? "start" : Math.floor(200 * uniform(source) ** 2),
+    );
+    const cache = new Set<number>();
+    let hits = 0;
+    for (const use of uses) {
+      if (use === "start") {
+        cache.clear();
+        continue;
+      }
+      if (cache.delete(use)) hits += 1;
+      cache.add(use);
+      if (cache.size > size) cache.delete(cache.values().next().value as number);
+    }
+    const histogram = read(uses);
+    expect(hitRatioOf(histogram, size)).toBeCloseTo(hits / histogram.uses, 12);
+  });
+
+  /**
+   * 2,000 of 20,000 blocks are followed. Used alike, those that a size holds are off by up to 1/(2·√2,000) = 1.1 %. Where half of all uses are of a
+   * quarter of the blocks, what the sample has of the hottest counts for more: the error is √(Σp²·9), 3.4 %.
+   */
+  test.each([
+    [1, 0.033],
+    [2, 0.05],
+  ])("a sample of the blocks gives nearly the same ratios (skew %i)", (skew, tolerance) => {
+    const source = chanceFrom(5).source("blocks", 0);
+    const uses = Array.from({ length: 200_000 }, () => Math.floor(20_000 * uniform(source) ** skew));
+    const [exact, sampled] = [read(uses), read(uses, 0.1)];
+    for (const size of [1_000, 4_000, 10_000, 20_000]) {
+      expect(Math.abs(hitRatioOf(sampled, size) - hitRatioOf(exact, size)), `${size}`).toBeLessThan(tolerance);
+    }
+  });
+
+  test.each([0, -1, 1.01, Number.NaN])("a rate of %d is refused", (rate) => {
+    expect(() => new StackDistances(rate)).toThrow(/^rate: .* must be above 0 and up to 1$/);
+  });
+});
+
+describe("autoscaling", () => {
+  const profile = PROFILES["2024"];
+  const demand = (load: readonly number[], more: Partial<Demand> = {}): Demand => ({ load: Float64Array.from(load), ...more });
+  const minute = 60 * SECOND;
+
+  test("a load above nine tenths of the size asks for the next one, until its reading is a minute old", () => {
+    const requests = requestsOf([[0, 10 * SECOND]]);
+    const range = { minCu: 1, maxCu: 4 };
+    expect(replayScaling(requests, demand([0.9]), periodOf(2 * minute), range, profile)).toEqual({
+      cuMs: 2 * minute,
+      throttledS: 0,
+      scaleEvents: 0,
+    });
+    expect(replayScaling(requests, demand([0.91]), periodOf(2 * minute), range, profile)).toEqual({
+      cuMs: 2 * 70 * SECOND + 50 * SECOND,
+      throttledS: 0,
+      scaleEvents: 2,
+    });
+  });
+
+  test("a load above the largest size is throttled for as long as it runs", () => {
+    const range = { minCu: 1, maxCu: 2 };
+    const { throttledS } = replayScaling(
+      requestsOf([
+        [0, 10 * SECOND],
+        [5 * SECOND, 20 * SECOND],
+      ]),
+      demand([2.1, 3]),
+      periodOf(minute),
+      range,
+      profile,
+    );
+    expect(throttledS).toBe(25);
+    expect(replayScaling(requestsOf([[0, 10 * SECOND]]), demand([2]), periodOf(minute), range, profile).throttledS).toBe(0);
+  });
+
+  test("memory and working set ask for a size of which they fill three quarters, and throttle nothing", () => {
+    const range = { minCu: 1, maxCu: 4 };
+    const run = (more: Partial<Demand>) => replayScaling(requestsOf([[0, minute]]), demand([0], more), periodOf(minute), range, profile);
+    expect(run({ memoryGb: Float64Array.of(3) }).cuMs).toBe(minute);
+    expect(run({ memoryGb: Float64Array.of(3.01) }).cuMs).toBe(2 * minute);
+    expect(run({ workingSetGb: Float64Array.of(6.01) }).cuMs).toBe(3 * minute);
+    expect(run({ workingSetGb: Float64Array.of(60) })).toMatchObject({ cuMs: 4 * minute, throttledS: 0 });
+  });
+});

@@ -1,0 +1,159 @@
+import { expect, test } from "vitest";
+import { chanceFrom } from "../../src/simulation/random.ts";
+import { comparisonOf, jobsOf, replayJobs } from "../../src/whatif/report/comparison.ts";
+import { comparisonPage } from "../../src/whatif/report/comparison-page.ts";
+import { curveCharts } from "../../src/whatif/report/curve-charts.ts";
+import { curvePage } from "../../src/whatif/report/curve-page.ts";
+import { mergeReadings, readCurve } from "../../src/whatif/report/curve-reading.ts";
+import { CurveAnswer } from "../../src/whatif/report/curve-summary.ts";
+import { standalone } from "../../src/whatif/report/draw.ts";
+import { fewSources } from "../../src/whatif/report/few-sources.ts";
+import { reportHtml } from "../../src/whatif/report/html.ts";
+import { questionFrom } from "../../src/whatif/report/question.ts";
+import { terminalText } from "../../src/whatif/report/terminal.ts";
+import { allRequests, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+
+const START = Date.parse("2026-03-02T00:00:00Z");
+const HOUR = 3_600_000;
+const EVIL = `<img src=x onerror="alert('&')">`;
+const QUESTION = questionFrom({ present: 3_600 });
+
+/** Three computes with a request every 10, 30 and 90 minutes for two days; the first one has a name that is markup. */
+function threeComputes(): Traffic {
+  const period = { startAt: START, endAt: START + 48 * HOUR };
+  const computes = [10, 30, 90].map((minutes, index) => {
+    const at = Float64Array.from({ length: Math.floor((48 * 60) / minutes) }, (_, i) => START + i * minutes * 60_000);
+    return { id: index === 0 ? EVIL : `app-${index}`, requests: { at, durationMs: new Float64Array(at.length).fill(2_000) } };
+  });
+  return trafficOf({ period, computes });
+}
+
+function complete<T>(work: Generator<number, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
+}
+
+const OPTIONS = { present: QUESTION.present, coldStartS: QUESTION.costs.coldStartS, byCompute: true };
+
+function answered(traffic = threeComputes()) {
+  const reading = complete(readCurve(traffic, { ...OPTIONS, from: 0, to: traffic.computes.length }));
+  const answer = new CurveAnswer(traffic, reading, QUESTION, chanceFrom(1));
+  return { answer, summary: answer.summary({}) };
+}
+
+const plain = (_: string, text: string) => text;
+
+test("computes that are read in parts give the same curve as at once, whatever the parts", () => {
+  const traffic = threeComputes();
+  const part = (from: number, to: number) => complete(readCurve(traffic, { ...OPTIONS, from, to }));
+  const whole = part(0, 3);
+  const bytes = ({ bins }: { readonly bins: Float64Array }) => Buffer.from(bins.buffer);
+  for (const parts of [
+    [part(0, 1), part(1, 3)],
+    [part(0, 1), part(1, 2), part(2, 3)],
+  ]) {
+    const { gaps, computes } = mergeReadings(parts);
+    expect(computes).toEqual(whole.computes);
+    expect(bytes(gaps.ended).equals(bytes(whole.gaps.ended))).toBe(true);
+    expect(bytes(gaps.tails).equals(bytes(whole.gaps.tails))).toBe(true);
+    expect(gaps).toMatchObject({ spanMs: whole.gaps.spanMs, requests: 416, computes: 3 });
+  }
+});
+
+test("the best delay is no dearer than the present one, and no cheaper than the bound; saving is their difference", () => {
+  const { present, best, clairvoyant, saving, never, busy_s } = answered().summary;
+  expect(best.burden_s).toBeLessThan(present.burden_s);
+  expect(clairvoyant.burden_s).toBeLessThanOrEqual(best.burden_s);
+  expect(saving.cu_hours).toBeCloseTo(present.cu_hours - best.cu_hours, 9);
+  expect(saving.cold_starts).toBe(present.cold_starts - best.cold_starts);
+  expect(never).toMatchObject({ delay_s: "never", cold_starts: 0 });
+  expect(busy_s).toBe((288 + 96 + 32) * 2);
+});
+
+test("computes are ranked by what a delay of their own would gain, and it is that of the figures", () => {
+  const { computes = [] } = answered().summary;
+  expect(computes.map(({ compute }) => compute)).toHaveLength(3);
+  const gains = computes.map(({ gain_s }) => gain_s);
+  expect(gains).toEqual([...gains].sort((a, b) => b - a));
+  for (const { gain_s, gain_of_never_s, present, best, never } of computes) {
+    expect(gain_s).toBeCloseTo(present.burden_s - best.burden_s, 6);
+    expect(gain_of_never_s).toBeCloseTo(present.burden_s - never.burden_s, 6);
+  }
+});
+
+test("in the terminal, the answer comes first, and the lines keep to the width", () => {
+  const text = terminalText(curvePage(answered().summary), 80, plain);
+  expect(text).toMatch(/^Best delay: /);
+  const sentences = text.split("\n\n")[0] ?? "";
+  expect(Math.max(...sentences.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(text).toMatch(/^● 1 h /m);
+});
+
+test("where the present delay is the best, the answer says so and claims no saving", () => {
+  const traffic = threeComputes();
+  const { summary } = answered(traffic);
+  const question = questionFrom({ present: summary.best.delay_s });
+  const reading = complete(readCurve(traffic, { ...OPTIONS, present: question.present, from: 0, to: 3 }));
+  const again = new CurveAnswer(traffic, reading, question, chanceFrom(1)).summary({});
+  expect(curvePage(again).answer[0]).toMatch(/^The present delay of .* is the best/);
+  expect(again.saving).toMatchObject({ cu_hours: 0, cold_starts: 0, share: 0 });
+});
+
+test("nothing that a trace is called becomes markup, in the page or in a drawing", () => {
+  const { answer, summary } = answered();
+  const charts = curveCharts(summary, answer.curve, answer.days([summary.present.delay_s, summary.best.delay_s]));
+  expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
+  const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
+  expect(html).not.toContain("<img");
+  expect(html).toContain("&lt;img src=x");
+  for (const chart of charts) expect(standalone(chart)).not.toContain("<img");
+});
+
+test("a drawing stands alone: XML with colours for light and dark", () => {
+  const { answer, summary } = answered();
+  for (const chart of curveCharts(summary, answer.curve, new Map())) {
+    const svg = standalone(chart);
+    expect(svg).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    expect(svg).toContain("prefers-color-scheme:dark");
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+  }
+});
+
+test("traffic of a part begins with the first arrival at its start, and ends before its end", () => {
+  const period = { startAt: START + HOUR, endAt: START + 2 * HOUR };
+  const within = trafficWithin(threeComputes(), period);
+  expect([...allRequests(within, 0).at]).toEqual([0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000));
+  expect([...allRequests(within, 2).at]).toEqual([START + 1.5 * HOUR]);
+  expect(allRequests(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }), 0).at).toHaveLength(0);
+});
+
+test("the best of a comparison knows no future; what cannot be set on the platform is told apart", () => {
+  const traffic = threeComputes();
+  const jobs = jobsOf(["clairvoyant", "immediate", "fixed:60"], QUESTION, 5);
+  const replayed = complete(replayJobs(traffic, jobs, chanceFrom));
+  const comparison = comparisonOf(traffic, QUESTION, jobs, replayed);
+  const page = comparisonPage(comparison);
+  expect(comparison.policies.map(({ policy, replications }) => [policy, replications])).toEqual([
+    ["fixed:3600", 1],
+    ["clairvoyant", 1],
+    ["immediate", 1],
+    ["fixed:60", 1],
+  ]);
+  expect(page.answer[0]).toMatch(/^Least burden: immediate\. /);
+  expect(page.answer[1]).toMatch(/^Of what can be set on the platform: fixed:60\. /);
+  expect(page.tables[0]?.rows.map(({ mark }) => mark)).toEqual(["present", "bound", "best", undefined]);
+});
+
+test("of more sources than are kept, the busiest have their names, and the others are one", () => {
+  const source = Uint16Array.from([0, 1, 2, 2, 3, 3, 3]);
+  const at = Float64Array.from(source, (_, index) => START + index * 1_000);
+  const requests = { at, durationMs: new Float64Array(source.length), source };
+  const traffic = trafficOf({
+    period: { startAt: START, endAt: START + HOUR },
+    computes: [{ id: "one", requests }],
+    sources: ["a", "b", "c", "d"],
+  });
+  const few = fewSources(traffic, 3);
+  expect(few.sources).toEqual(["d", "c", "(others)"]);
+  expect([...(allRequests(few, 0).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
+  expect(fewSources(traffic, 4)).toBe(traffic);
+});
