@@ -14,7 +14,12 @@ try {
 // Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
 const aside = `dist.${process.pid}`;
 await esbuild.build({
-  entryPoints: { standin: "src/cli/main.ts", "create-standin": "src/create-standin.ts", "run-worker": "src/cli/run-worker.ts" },
+  entryPoints: {
+    standin: "src/cli/main.ts",
+    "create-standin": "src/create-standin.ts",
+    "run-worker": "src/cli/run-worker.ts",
+    "whatif-worker": "src/cli/whatif-worker.ts",
+  },
   outdir: aside,
   bundle: true,
   splitting: true,

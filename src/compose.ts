@@ -10,6 +10,7 @@ import { PUBLIC_OPERATIONS } from "./api/public-operations.ts";
 import { pathOf } from "./api/request-note.ts";
 import { createControl } from "./control/app.ts";
 import { guard } from "./control/guard.ts";
+import type { AskWhatIf } from "./control/whatif.ts";
 import { ConnectionLost } from "./http/connection-lost.ts";
 import { failureFrom, found, requestIdOf, respondFailure, type WorldOf } from "./http/request.ts";
 import { findApiKeyByHash } from "./platform/api-key.ts";
@@ -200,6 +201,9 @@ export type AppOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
+/** The engine is read in when the first one asks. */
+const askWhatIf: AskWhatIf = async (world, question) => (await import("./world-whatif.ts")).answerWhatIf(world, question);
+
 /** The ids of all operations of the public document, which faults may name. */
 export const OPERATION_IDS = PUBLIC_OPERATIONS.map(({ operationId }) => operationId);
 
@@ -221,7 +225,7 @@ function surfaces({ worlds, version, rateLimit, hosts, controlToken, onBug }: Ap
   const app = new Hono();
   app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
-  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, coverage, operationIds: OPERATION_IDS, onBug }));
+  app.route(`${base}/_sim`, createControl({ worlds, worldOf, version, coverage, operationIds: OPERATION_IDS, askWhatIf, onBug }));
   if (base !== "") app.all("*", unknownPath(worldOf));
   app.onError((error, context) => {
     if (error instanceof ConnectionLost) return loseConnection(error, context);

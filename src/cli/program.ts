@@ -18,6 +18,7 @@ import { statusCommand } from "./status.ts";
 import { verifyCommand } from "./verify.ts";
 import { VERSION } from "./version.ts";
 import { waitCommand } from "./wait.ts";
+import { whatifCommand } from "./whatif.ts";
 import { worldsCommand } from "./worlds.ts";
 
 export function createProgram(): Command {
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     compactCommand(),
     driftCommand(),
     mirrorCommand(),
+    whatifCommand(),
   ]) {
     program.addCommand(command);
   }

@@ -19,6 +19,7 @@ import { requestRoutes } from "./requests.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
 import { waitBody, waitUntil } from "./wait.ts";
+import { whatIfRoutes } from "./whatif.ts";
 import { worldRoutes } from "./worlds.ts";
 
 const MAX_EVENTS = 10_000;
@@ -76,6 +77,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", worldRoutes(options));
   app.route("/", faultRoutes(options));
   app.route("/", requestRoutes(options));
+  app.route("/", whatIfRoutes(options));
 
   app.get(
     "/events",

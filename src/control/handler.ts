@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import * as z from "zod";
 import { failureFrom, jsonOf, parse, queryOf, Refused, readBody, respondFailure, type WorldOf } from "../http/request.ts";
 import type { Turn, WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
+import type { AskWhatIf } from "./whatif.ts";
 
 /** What the control API works with. */
 export type ControlOptions = {
@@ -12,6 +13,7 @@ export type ControlOptions = {
   readonly coverage: () => unknown;
   /** All of them. */
   readonly operationIds: readonly string[];
+  readonly askWhatIf: AskWhatIf;
   readonly onBug: (error: unknown) => void;
 };
 
@@ -34,7 +36,7 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
   return async (context) => {
     try {
       const world = worldOf(context);
-      const query = parse(schemas.query ?? ANYTHING, schemas.query && queryOf(context)) as z.output<Q>;
+      const query = parse(schemas.query ?? ANYTHING, schemas.query && queryOf(context), "query") as z.output<Q>;
       const body = (schemas.body === undefined ? undefined : parse(schemas.body, jsonOf(await readBody(context)))) as z.output<B>;
       const answered = await answer({ world, params: context.req.param(), query, body }, context);
       return answered instanceof Response ? answered : context.json(answered as object);

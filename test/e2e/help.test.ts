@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { standin } from "../support/process.ts";
 
 const COMMANDS = [
-  ...["serve", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
-  ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact"],
+  ...["serve", "run", "record", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
+  ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact", "whatif"],
 ];
 const BELOW = {
   clock: ["show", "set", "advance"],
@@ -12,6 +12,7 @@ const BELOW = {
   snapshots: ["create", "list", "restore", "delete"],
   worlds: ["create", "list", "delete"],
   faults: ["set", "list", "clear"],
+  whatif: ["curve", "compare", "capacity", "attribute", "fleet", "import"],
 };
 
 test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`))])(

@@ -112,7 +112,11 @@ test("a seed file without keys leaves the first key to be made and told", async 
 });
 
 test.each([
-  ["a field that is none", WORLD.replace("pg_version: 17", "postgres: 17"), /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /],
+  [
+    "a field that is none",
+    WORLD.replace("pg_version: 17", "postgres: 17"),
+    /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /,
+  ],
   ["a value that is not allowed", WORLD.replace("pg_version: 17", "pg_version: 9"), /:11:21: .*pg_version: .*14/],
   ["an id of the wrong form", WORLD.replace("ep-main-1", "main-1"), /:19:23: .*endpoints\.0\.id: must begin with ep-/],
   ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.0\.key: .*spaces/],

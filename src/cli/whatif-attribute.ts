@@ -1,0 +1,46 @@
+import { Command } from "commander";
+import { chanceFrom } from "../simulation/random.ts";
+import { attribute, attributionPage } from "../whatif/report/attribution-report.ts";
+import { toldQuestion } from "../whatif/report/question.ts";
+import { interruptible } from "./interrupt.ts";
+import { drive } from "./whatif-drive.ts";
+import { addOutputOptions, addQuestionOptions, type OutputOptions, type QuestionOptions, questionOf } from "./whatif-options.ts";
+import { present } from "./whatif-output.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
+
+type Options = QuestionOptions & OutputOptions & TraceOptions;
+
+/** Who keeps a compute awake, and what it would save to be without. */
+export function attributeCommand(): Command {
+  const command = new Command("attribute").description("what keeps computes awake, by source, and what its removal would save");
+  addTraceOptions(command);
+  addQuestionOptions(command);
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+A source is what the trace names so: application_name in Postgres logs, "source" in CSV and in a world's activity.
+
+Examples:
+  $ standin whatif fleet --computes 6 --days 7 --pattern office-hours --pattern health-check --out shop.csv
+  $ standin whatif attribute shop.csv
+  $ standin whatif attribute --data ./.standin --json`,
+    )
+    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+}
+
+async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+  const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
+  try {
+    const question = questionOf(options, set);
+    const report = await drive(attribute(traffic, question, chanceFrom(question.seed)), "replaying", traffic.computes.length, signal);
+    const finding = {
+      summary: { ...report, input: told },
+      page: attributionPage(report),
+      charts: async () => (await import("../whatif/report/attribution-charts.ts")).attributionCharts(report),
+    };
+    await present(finding, { command: "attribute", inputs: told.files, question: toldQuestion(question) }, options);
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,113 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { PROFILES } from "../platform/profile.ts";
+import type { SizeRange } from "../platform/sizes.ts";
+import { chanceFrom } from "../simulation/random.ts";
+import { capacityPage } from "../whatif/report/capacity-page.ts";
+import { capacity } from "../whatif/report/capacity-report.ts";
+import { toldQuestion } from "../whatif/report/question.ts";
+import { CliError } from "./cli-error.ts";
+import { interruptible } from "./interrupt.ts";
+import { bytes, integer } from "./options.ts";
+import { drive } from "./whatif-drive.ts";
+import {
+  above,
+  addOutputOptions,
+  addQuestionOptions,
+  atLeast,
+  type OutputOptions,
+  type QuestionOptions,
+  questionOf,
+} from "./whatif-options.ts";
+import { present } from "./whatif-output.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
+
+type Options = QuestionOptions &
+  OutputOptions &
+  TraceOptions & {
+    readonly size: SizeRange;
+    readonly loadPerRequest: number;
+    readonly reserved: number;
+    readonly workingSet?: number;
+    readonly blocksPerRequest: number;
+    readonly skew: number;
+  };
+
+const MOST_BLOCKS = 100_000;
+const BYTES_PER_GB = 1024 ** 3;
+
+/** Sizes and ranges: what they cost, and whether they carry the traffic. */
+export function capacityCommand(): Command {
+  const command = new Command("capacity").description("what sizes would cost, and whether they carry the traffic: CPU, connections, cache");
+  addTraceOptions(command);
+  addQuestionOptions(command)
+    .addOption(
+      new Option("--size <range>", "sizes to look at, each alone and as a range: 0.25..2")
+        .argParser(sizes)
+        .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
+    )
+    .addOption(new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs").argParser(above(0)).default(1))
+    .addOption(new Option("--reserved <n>", "connections that the platform keeps back").argParser(integer(0, 1_000)).default(7))
+    .addOption(
+      new Option("--working-set <size>", "what the requests of a compute read from, like 4GiB: gives cache hit ratios").argParser(bytes),
+    )
+    .addOption(
+      new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads").argParser(integer(1, MOST_BLOCKS)).default(10),
+    )
+    .addOption(
+      new Option("--skew <share>", "how uneven the reads are: 0 even, towards 1 few blocks are read most").argParser(skew).default(0.8),
+    );
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+--cu does not matter here: the sizes are what is asked.
+
+Examples:
+  $ standin whatif fleet --computes 4 --days 2 --pattern bursts --out busy.csv
+  $ standin whatif capacity busy.csv --size 0.25..2
+  $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
+    )
+    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+}
+
+async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+  const profile = PROFILES[options.profile];
+  const ranges = rangesOf(options.size, profile.sizes.autoscaled);
+  const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
+  try {
+    const question = questionOf(options, set);
+    const { loadPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
+    const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
+    const work = capacity(traffic, ranges, profile, question, { loadPerRequest, reserved, cache }, chanceFrom(question.seed));
+    const report = await drive(work, "replaying", traffic.computes.length, signal);
+    const finding = {
+      summary: { ...report, input: told },
+      page: capacityPage(report),
+      charts: async () => (await import("../whatif/report/capacity-charts.ts")).capacityCharts(report),
+    };
+    await present(finding, { command: "capacity", inputs: told.files, question: toldQuestion(question) }, options);
+  } finally {
+    close();
+  }
+}
+
+/** Each size between the bounds alone, and then all of them as a range. */
+function rangesOf({ minCu, maxCu }: SizeRange, known: readonly number[]): SizeRange[] {
+  for (const cu of [minCu, maxCu]) {
+    if (!known.includes(cu)) throw new CliError(`--size: ${cu} CU is not a size of this profile; there are ${known.join(", ")}`, true);
+  }
+  const alone = known.filter((cu) => cu >= minCu && cu <= maxCu).map((cu) => ({ minCu: cu, maxCu: cu }));
+  return minCu === maxCu ? alone : [...alone, { minCu, maxCu }];
+}
+
+function sizes(text: string): SizeRange {
+  const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(atLeast(0));
+  if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
+  throw new InvalidArgumentError("It must be a size like 1, or a range like 0.25..2.");
+}
+
+function skew(text: string): number {
+  const value = atLeast(0)(text);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("It must be a number from 0 to below 1.");
+}

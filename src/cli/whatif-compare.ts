@@ -1,0 +1,79 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { POLICY_FORMS, parsePolicy } from "../whatif/policies/parse.ts";
+import { comparisonOf, jobsOf } from "../whatif/report/comparison.ts";
+import { comparisonPage } from "../whatif/report/comparison-page.ts";
+import { DEFAULTS, toldQuestion } from "../whatif/report/question.ts";
+import { interruptible } from "./interrupt.ts";
+import { integer } from "./options.ts";
+import {
+  addOutputOptions,
+  addQuestionOptions,
+  type OutputOptions,
+  type QuestionOptions,
+  questionOf,
+  workersOption,
+} from "./whatif-options.ts";
+import { present } from "./whatif-output.ts";
+import { replayAll } from "./whatif-threads.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
+
+type Options = QuestionOptions &
+  OutputOptions &
+  TraceOptions & { readonly policy?: readonly string[]; readonly replications: number; readonly workers: number };
+
+const MOST_REPLICATIONS = 10_000;
+const DEFAULT_POLICIES = ["fixed:60", "best-fixed:fleet", "ski-rental", "hybrid", "hazard", "predictive", "clairvoyant"];
+
+/** Policies against the present setting, by replays of every request. */
+export function compareCommand(): Command {
+  const command = new Command("compare").description("what other policies would have done, each beside the present setting");
+  addTraceOptions(command);
+  addQuestionOptions(command)
+    .addOption(new Option("--policy <name>", "again and again; see below (default: one of each kind)").argParser(addPolicy))
+    .addOption(
+      new Option("--replications <n>", "so often where chance is involved")
+        .argParser(integer(1, MOST_REPLICATIONS))
+        .default(DEFAULTS.replications),
+    )
+    .addOption(workersOption());
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+Policies:
+${POLICY_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
+
+Examples:
+  $ standin whatif compare fleet.csv --policy fixed:300 --policy hybrid --policy clairvoyant
+  $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
+  $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json`,
+    )
+    .action(async (paths: string[], options: Options) => interruptible((signal) => compare(paths, options, signal)));
+}
+
+async function compare(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+  const opened = await openTraces(paths, options, signal);
+  try {
+    const question = questionOf(options, opened.present);
+    const jobs = jobsOf(options.policy ?? DEFAULT_POLICIES, question, options.replications);
+    const replayed = await replayAll(opened, jobs, options.workers, signal);
+    const comparison = comparisonOf(opened.traffic, question, jobs, replayed);
+    const finding = {
+      summary: { ...comparison, input: opened.told },
+      page: comparisonPage(comparison),
+      charts: async () => (await import("../whatif/report/comparison-charts.ts")).comparisonCharts(comparison),
+    };
+    await present(finding, { command: "compare", inputs: opened.told.files, question: toldQuestion(question) }, options);
+  } finally {
+    opened.close();
+  }
+}
+
+function addPolicy(text: string, former: readonly string[] | undefined): readonly string[] {
+  try {
+    return [...(former ?? []), parsePolicy(text).name];
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}

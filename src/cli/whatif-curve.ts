@@ -1,0 +1,116 @@
+import { Command, Option } from "commander";
+import { chanceFrom } from "../simulation/random.ts";
+import type { Curve, Delay } from "../whatif/curve.ts";
+import { LONGEST_DELAY_S } from "../whatif/gap-histogram.ts";
+import { curvePage, delayLines } from "../whatif/report/curve-page.ts";
+import { CurveAnswer } from "../whatif/report/curve-summary.ts";
+import { toldQuestion } from "../whatif/report/question.ts";
+import { CliError } from "./cli-error.ts";
+import { interruptible } from "./interrupt.ts";
+import { durationMs } from "./options.ts";
+import { drive } from "./whatif-drive.ts";
+import {
+  addOutputOptions,
+  addQuestionOptions,
+  atLeast,
+  delay,
+  type OutputOptions,
+  type PeriodOptions,
+  type QuestionOptions,
+  questionOf,
+  workersOption,
+} from "./whatif-options.ts";
+import { csvOf, present } from "./whatif-output.ts";
+import { readGaps } from "./whatif-threads.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
+
+type Options = QuestionOptions &
+  OutputOptions &
+  PeriodOptions &
+  TraceOptions & {
+    readonly delay?: Delay;
+    readonly byCompute?: boolean;
+    readonly maxColdPerDay?: number;
+    readonly maxWaitP99?: number;
+    readonly workers: number;
+  };
+
+/** Every delay that may be set, at once. */
+export function curveCommand(): Command {
+  const command = new Command("curve").description("what every autosuspend delay would have cost: exact, in one pass");
+  addTraceOptions(command);
+  addQuestionOptions(command)
+    .addOption(new Option("--delay <delay>", "this delay alone: 300, 5m, never").argParser(delay))
+    .addOption(new Option("--by-compute", "rank the computes by what a delay of their own would gain"))
+    .addOption(
+      new Option("--max-cold-per-day <n>", "the cheapest delay with at most so many cold starts a day, of all computes").argParser(
+        atLeast(0),
+      ),
+    )
+    .addOption(new Option("--max-wait-p99 <duration>", "and at most this 99th percentile of the added wait").argParser(durationMs))
+    .addOption(workersOption());
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+A cold start is an arrival that finds its compute asleep: a gap that is longer than the delay.
+Figures with the start latency are of a replay, and stand under "with_latency".
+
+Examples:
+  $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
+  $ standin whatif curve fleet.csv --present 300 --cu 0.25 --price 0.222
+  $ standin whatif curve fleet.csv --delay 300 --json
+  $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
+  $ standin whatif curve --data ./.standin --by-compute`,
+    )
+    .action(async (paths: string[], options: Options) => interruptible((signal) => curve(paths, options, signal)));
+}
+
+async function curve(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+  if (options.delay !== undefined && options.out !== undefined) throw new CliError("--delay gives figures alone; leave out --out", true);
+  const opened = await openTraces(paths, options, signal);
+  try {
+    const question = questionOf(options, opened.present);
+    const byCompute = options.byCompute === true || options.out !== undefined;
+    const asked = { present: question.present, coldStartS: question.costs.coldStartS, byCompute };
+    const reading = await readGaps(opened, asked, options.workers, signal);
+    const answer = new CurveAnswer(opened.traffic, reading, question, chanceFrom(question.seed));
+    const named = options.delay === undefined ? answer.named : [options.delay];
+    await drive(answer.replay(named), "replaying", named.length * opened.traffic.computes.length, signal);
+    if (options.delay !== undefined) return printDelay(answer, options.delay, options.json === true);
+    const summary = answer.summary({ maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 });
+    const finding = {
+      summary: { ...summary, input: opened.told },
+      page: curvePage(summary),
+      charts: async () =>
+        (await import("../whatif/report/curve-charts.ts")).curveCharts(
+          summary,
+          answer.curve,
+          answer.days([summary.present.delay_s, summary.best.delay_s]),
+        ),
+      files: () => ({ "curve.csv": curveCsv(answer.curve) }),
+    };
+    await present(finding, { command: "curve", inputs: opened.told.files, question: toldQuestion(question) }, options);
+  } finally {
+    opened.close();
+  }
+}
+
+function printDelay(answer: CurveAnswer, asked: Delay, isJson: boolean): void {
+  const figures = answer.delay(asked);
+  process.stdout.write(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
+}
+
+const SHORTEST_DELAY_S = 60;
+
+/** The corners of the curve: between two of them cold starts stay and active time is a straight line. */
+function curveCsv({ coldStarts, activeMs, neverActiveMs }: Curve): string {
+  const rows: (string | number)[][] = [];
+  for (let s = SHORTEST_DELAY_S; s <= LONGEST_DELAY_S; s += 1) {
+    const isEnd = s === SHORTEST_DELAY_S || s === LONGEST_DELAY_S;
+    const active = activeMs[s] as number;
+    const isStraight = coldStarts[s] === coldStarts[s - 1] && (activeMs[s + 1] as number) - active === active - (activeMs[s - 1] as number);
+    if (isEnd || !isStraight) rows.push([s, coldStarts[s] as number, active / 1_000]);
+  }
+  return csvOf(["delay_s", "cold_starts", "active_s"], [...rows, ["never", 0, neverActiveMs / 1_000]]);
+}

@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { PROFILES, type ProfileName } from "../platform/profile.ts";
+import { parseDuration, SECOND, type SimTime } from "../platform/time.ts";
+import type { Delay } from "../whatif/curve.ts";
+import { LONGEST_DELAY_S } from "../whatif/gap-histogram.ts";
+import { DEFAULTS, LATENCY_RULE, parseLatency, type Question, questionFrom } from "../whatif/report/question.ts";
+import type { StartLatency } from "../whatif/start-latency.ts";
+import { integer, jsonOption, option } from "./options.ts";
+
+/** What all what-if commands ask in the same words. */
+export type QuestionOptions = {
+  readonly present?: Delay;
+  readonly profile: ProfileName;
+  readonly price?: number;
+  readonly cu: number;
+  readonly coldStartWorth: number;
+  readonly startLatency?: StartLatency;
+  readonly seed: number;
+};
+
+export type OutputOptions = { readonly json?: boolean; readonly out?: string };
+export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
+
+const MOST_WORKERS = 64;
+
+export function addQuestionOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--present <delay>", "the delay that is set now: seconds, 5m, never (default: that of the world, or 5m)").argParser(delay),
+    )
+    .addOption(option("--profile <name>", "whose prices and start latency").choices(Object.keys(PROFILES)).default(DEFAULTS.profile))
+    .addOption(new Option("--price <dollars>", "per CU-hour (default: that of the profile, paid plan)").argParser(atLeast(0)))
+    .addOption(new Option("--cu <size>", "CU of each compute while it is active").argParser(above(0)).default(DEFAULTS.cu))
+    .addOption(
+      new Option("--cold-start-worth <duration>", "what you would pay in active time to avoid one cold start")
+        .argParser(wholeSeconds)
+        .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`),
+    )
+    .addOption(
+      new Option(
+        "--start-latency <time>",
+        "how long a start takes: 0, 500ms, 1s..5s, 3s~0.5 or measured (default: that of the profile)",
+      ).argParser(latency),
+    )
+    .addOption(new Option("--seed <n>", "chance is drawn from this").argParser(integer(0, 2 ** 32 - 1)).default(DEFAULTS.seed));
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(jsonOption())
+    .addOption(new Option("--out <dir>", "write report.html, SVGs, summary.json, CSV and a manifest there"));
+}
+
+export function workersOption(): Option {
+  return option("--workers <n>", "work in so many threads; the answer is the same").argParser(integer(1, MOST_WORKERS)).default(1);
+}
+
+/** The question that the flags put; `present` is what a world has, where nobody says otherwise. */
+export function questionOf({ coldStartWorth, ...options }: QuestionOptions, present?: Delay): Question {
+  return questionFrom({ ...options, coldStartWorthS: coldStartWorth }, present);
+}
+
+/** Whole seconds, `5m`, `never`. */
+export function delay(text: string): Delay {
+  if (text === "never") return "never";
+  const seconds = /^\d+$/.test(text) ? Number(text) : (parseDuration(text) ?? Number.NaN) / SECOND;
+  if (Number.isInteger(seconds) && seconds <= LONGEST_DELAY_S) return seconds;
+  throw new InvalidArgumentError(`It must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never.`);
+}
+
+export function above(least: number) {
+  return (text: string): number => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isFinite(value) && value > least) return value;
+    throw new InvalidArgumentError(`It must be a number above ${least}.`);
+  };
+}
+
+export function atLeast(least: number) {
+  return (text: string): number => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isFinite(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It must be a number, at least ${least}.`);
+  };
+}
+
+function wholeSeconds(text: string): number {
+  const seconds = delay(text);
+  if (seconds !== "never") return seconds;
+  throw new InvalidArgumentError("It must be a duration like 60s or 5m: nobody can pay without an end.");
+}
+
+function latency(text: string): StartLatency {
+  const parsed = parseLatency(text);
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError(`It ${LATENCY_RULE}.`);
+}

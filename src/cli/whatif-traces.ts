@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { type Command, Option } from "commander";
+import { isoInstant } from "../platform/calendar.ts";
+import type { Delay } from "../whatif/curve.ts";
+import { TraceFile } from "../whatif/input/files/trace-file.ts";
+import { TraceInputError } from "../whatif/input/input-error.ts";
+import { type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
+import type { Period } from "../whatif/trace.ts";
+import { CliError } from "./cli-error.ts";
+import { withControl } from "./control.ts";
+import { DEFAULT_DATA, instant, option } from "./options.ts";
+import { TRACE_SUFFIX, trafficOfFile, writeTraffic } from "./whatif-files.ts";
+import { addInputOptions, type InputOptions, importFiles } from "./whatif-inputs.ts";
+import type { PeriodOptions } from "./whatif-options.ts";
+import { readWorld } from "./whatif-world.ts";
+
+export type TraceOptions = PeriodOptions &
+  InputOptions & { readonly data?: string; readonly world?: string; readonly url?: string; readonly controlToken?: string };
+
+/** Where traffic came from, as reports tell it. */
+type ToldInput = { readonly files: readonly object[]; readonly notes: readonly string[] };
+
+export type OpenedTraces = {
+  readonly traffic: Traffic;
+  /** The delay that the world has, where it is one. */
+  readonly present?: Delay | undefined;
+  readonly told: ToldInput;
+  /** A file with this traffic, for other threads; made when it is asked for. */
+  readonly file: () => Promise<string>;
+  readonly close: () => void;
+};
+
+export function addTraceOptions(command: Command): Command {
+  addInputOptions(command.argument("[traces...]", `files: CSV, NDJSON, Parquet, logs, journals, ${TRACE_SUFFIX}`));
+  return command
+    .addOption(new Option("--data <dir>", `traffic of a world in this directory, in the place of files (like ${DEFAULT_DATA})`))
+    .addOption(new Option("--world <name>", "which of its worlds"))
+    .addOption(new Option("--url <url>", "traffic of a running double"))
+    .addOption(option("--control-token <token>", "token of that double's control API"))
+    .addOption(new Option("--from <instant>", "look at arrivals from here on").argParser(instant))
+    .addOption(new Option("--to <instant>", "and before here").argParser(instant));
+}
+
+/** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
+export async function openTraces(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<OpenedTraces> {
+  const isWorld = options.data !== undefined || options.world !== undefined || options.url !== undefined;
+  if (isWorld === paths.length > 0) throw new CliError("give traces, or a world by --data, --world or --url", true);
+  const opened = isWorld ? await openWorld(options, signal) : await openFiles(paths, options, signal);
+  for (const note of opened.told.notes) process.stderr.write(`note: ${note}\n`);
+  try {
+    const period = wantedPeriod(opened.traffic.period, options);
+    return period === undefined ? opened : { ...opened, traffic: trafficWithin(opened.traffic, period) };
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+/** `undefined` where all of it is wanted. */
+function wantedPeriod(all: Period, { from = all.startAt, to = all.endAt }: PeriodOptions): Period | undefined {
+  const period = { startAt: Math.max(all.startAt, from), endAt: Math.min(all.endAt, to) };
+  if (period.startAt >= period.endAt) {
+    throw new CliError(
+      `--from and --to leave nothing of the trace, which goes from ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
+      true,
+    );
+  }
+  return period.startAt === all.startAt && period.endAt === all.endAt ? undefined : period;
+}
+
+async function openWorld(
+  { data = DEFAULT_DATA, world = "default", url, controlToken }: TraceOptions,
+  signal: AbortSignal,
+): Promise<OpenedTraces> {
+  const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
+  const { traffic, present, isForgotten } = await withControl(target, readWorld);
+  if (traffic.computes.length === 0)
+    throw new CliError(`nobody has used a compute of the world "${world}" yet: there is no traffic to look at`);
+  const notes = [
+    ...(isForgotten ? ["the beginning of this world's history is forgotten: traffic before that is not seen"] : []),
+    ...(present === undefined ? ["the computes of this world have different delays; --present says what to compare with"] : []),
+  ];
+  const temporary = new Temporary();
+  const path = temporary.path(`${world}${TRACE_SUFFIX}`);
+  let written: Promise<number> | undefined;
+  return {
+    traffic,
+    present,
+    told: { files: [{ world, requests_sha256: hashOf(traffic) }], notes },
+    file: async () => {
+      written ??= writeTraffic(traffic, path, `world ${world}`, signal);
+      await written;
+      return path;
+    },
+    close: () => temporary.remove(),
+  };
+}
+
+async function openFiles(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<OpenedTraces> {
+  const temporary = new Temporary();
+  try {
+    const [first = ""] = paths;
+    const isImported = paths.length === 1 && first.endsWith(TRACE_SUFFIX);
+    const imported = isImported ? undefined : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);
+    const file = new TraceFile(imported === undefined ? first : temporary.path(`imported${TRACE_SUFFIX}`));
+    const { path, header, origin } = file;
+    const told = { trace: paths.map((given) => basename(given)), sha256: header.sha256, rows: header.rows, bad_rows: origin.badRows };
+    return {
+      traffic: trafficOfFile(file),
+      told: { files: [told], notes: imported?.notes ?? origin.notes },
+      file: async () => path,
+      close: () => {
+        file.close();
+        temporary.remove();
+      },
+    };
+  } catch (error) {
+    temporary.remove();
+    if (error instanceof TraceInputError || (error instanceof Error && "code" in error)) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+/** A directory that is made when it is needed. */
+class Temporary {
+  #directory: string | undefined;
+
+  path(name: string): string {
+    this.#directory ??= mkdtempSync(join(tmpdir(), "standin-whatif-"));
+    return join(this.#directory, name);
+  }
+
+  remove(): void {
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    this.#directory = undefined;
+  }
+}
+
+function hashOf(traffic: Traffic): string {
+  const hash = createHash("sha256").update(JSON.stringify([traffic.period, traffic.sources]));
+  for (const [number, name] of traffic.computes.entries()) {
+    hash.update(name);
+    for (const { at, durationMs } of traffic.requests(number)) hash.update(bytesOf(at)).update(bytesOf(durationMs));
+  }
+  return hash.digest("hex");
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

@@ -1,0 +1,25 @@
+import { chanceFrom } from "../simulation/random.ts";
+import { TraceFile } from "../whatif/input/files/trace-file.ts";
+import { type ReplayJob, replayPolicy } from "../whatif/report/comparison.ts";
+import { type ReadingOptions, readCurve } from "../whatif/report/curve-reading.ts";
+import { trafficWithin } from "../whatif/report/traffic.ts";
+import type { Period } from "../whatif/trace.ts";
+import { complete } from "./whatif-drive.ts";
+import { trafficOfFile } from "./whatif-files.ts";
+
+/** What a thread of `standin whatif --workers` can be asked. */
+export type WhatifWork = { readonly kind: "curve"; readonly options: ReadingOptions } | ({ readonly kind: "replay" } & ReplayJob);
+/** In which file, and what of it. */
+export type WhatifJob = { readonly path: string; readonly period: Period; readonly work: WhatifWork };
+
+// biome-ignore lint/style/noDefaultExport: the pool calls a module's default export.
+export default function run({ path, period, work }: WhatifJob): unknown {
+  const file = new TraceFile(path);
+  try {
+    const traffic = trafficWithin(trafficOfFile(file), period);
+    if (work.kind === "curve") return complete(readCurve(traffic, work.options));
+    return complete(replayPolicy(traffic, work, chanceFrom(work.seed)));
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,27 @@
+import { Command } from "commander";
+import { attributeCommand } from "./whatif-attribute.ts";
+import { capacityCommand } from "./whatif-capacity.ts";
+import { compareCommand } from "./whatif-compare.ts";
+import { curveCommand } from "./whatif-curve.ts";
+import { fleetCommand } from "./whatif-fleet.ts";
+import { importTraceCommand } from "./whatif-import.ts";
+
+/** Experiments: what another delay, policy, size or source would have done. */
+export function whatifCommand(): Command {
+  return new Command("whatif")
+    .description("ask what another autosuspend delay, policy or size would have cost, in money and in waiting")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
+  $ standin whatif curve fleet.csv --present 300 --out report/
+  $ standin whatif compare fleet.csv --policy fixed:60 --policy hybrid`,
+    )
+    .addCommand(curveCommand())
+    .addCommand(compareCommand())
+    .addCommand(capacityCommand())
+    .addCommand(attributeCommand())
+    .addCommand(fleetCommand())
+    .addCommand(importTraceCommand());
+}

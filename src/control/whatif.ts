@@ -1,0 +1,55 @@
+import { Hono } from "hono";
+import * as z from "zod";
+import { fail } from "../http/request.ts";
+import type { SimTime } from "../platform/time.ts";
+import type { WorldHandle } from "../worlds/world-handle.ts";
+import { instant } from "./fields.ts";
+import { type ControlOptions, handler } from "./handler.ts";
+
+const MOST_POLICIES = 20;
+const MOST_REPLICATIONS = 1_000;
+
+const delay = z.union([z.int().min(0).max(604_800), z.literal("never")], { error: "must be whole seconds from 0 to 604800, or never" });
+const policy = z.string().min(1).max(128);
+const body = z.strictObject({
+  policy: z.union([policy, z.array(policy).min(1).max(MOST_POLICIES)], {
+    error: `must be a policy like fixed:60, or up to ${MOST_POLICIES} of them`,
+  }),
+  from: instant.optional(),
+  to: instant.optional(),
+  present: delay.optional(),
+  profile: z.enum(["2024", "2026"]).optional(),
+  price: z.number().min(0).optional(),
+  cu: z.number().positive().optional(),
+  cold_start_worth_s: z.int().min(0).max(604_800).optional(),
+  start_latency: z.string().max(64).optional(),
+  seed: z.int().min(0).max(4_294_967_295).optional(),
+  replications: z.int().min(1).max(MOST_REPLICATIONS).optional(),
+});
+
+/** A question about a world: policies, beside what it has, over a period. What is left out has the defaults of `standin whatif compare`. */
+type WhatIfQuestion = {
+  readonly policies: readonly string[];
+  readonly from?: SimTime | undefined;
+  readonly to?: SimTime | undefined;
+} & Pick<z.output<typeof body>, "present" | "profile" | "price" | "cu" | "cold_start_worth_s" | "start_latency" | "seed" | "replications">;
+
+/** Answers from the traffic in a world's journal. Throws a RangeError that names the field which cannot be answered. */
+export type AskWhatIf = (world: WorldHandle, question: WhatIfQuestion) => Promise<object>;
+
+/** What other policies would have done with the traffic of a world. */
+export function whatIfRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+  app.post(
+    "/whatif",
+    handler(options, { body }, async ({ world, body: { policy: asked, ...question } }) => {
+      try {
+        return await options.askWhatIf(world, { policies: typeof asked === "string" ? [asked] : asked, ...question });
+      } catch (error) {
+        if (error instanceof RangeError) fail({ status: 400, code: "BAD_REQUEST", message: error.message });
+        throw error;
+      }
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,49 @@
+/** One row as texts in one buffer: cell `i` is `bytes[starts[i]..ends[i])`, UTF-8, without white space around it. */
+export type Cells = {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** How many cells the row has; arrays may be longer. */
+  readonly count: number;
+};
+
+const decoder = new TextDecoder();
+
+/** The cell as text; empty where the row has none there. */
+export function textAt({ bytes, starts, ends, count }: Cells, place: number | undefined): string {
+  if (place === undefined || place >= count) return "";
+  return decoder.decode(bytes.subarray(starts[place], ends[place]));
+}
+
+/** Texts put into one buffer, for rows that do not come as bytes. */
+export class TextCells implements Cells {
+  bytes = new Uint8Array(1_024);
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly count: number;
+  readonly #encoder = new TextEncoder();
+
+  constructor(count: number) {
+    this.count = count;
+    this.starts = new Int32Array(count);
+    this.ends = new Int32Array(count);
+  }
+
+  fill(valueAt: (place: number) => string): void {
+    let end = 0;
+    for (let place = 0; place < this.count; place += 1) {
+      const text = valueAt(place).trim();
+      // A UTF-16 unit has at most three bytes of UTF-8.
+      if (end + 3 * text.length > this.bytes.length) this.#grow(end + 3 * text.length);
+      this.starts[place] = end;
+      end += this.#encoder.encodeInto(text, this.bytes.subarray(end)).written;
+      this.ends[place] = end;
+    }
+  }
+
+  #grow(length: number): void {
+    const grown = new Uint8Array(2 * length);
+    grown.set(this.bytes);
+    this.bytes = grown;
+  }
+}

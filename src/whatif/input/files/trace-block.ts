@@ -1,0 +1,178 @@
+import { crc32 } from "node:zlib";
+
+/**
+ * Up to `PART_LENGTH` requests of one compute, little-endian, 8-aligned: 32 bytes of head (count, widths of the three columns, first arrival,
+ * shortest duration, lowest source, length of the columns), the columns, each padded to 8 bytes, and a CRC-32 of all that. Arrivals are
+ * kept as steps from the one before, durations and sources as what they are above the lowest; all of one column in 0, 1, 2, 4 or 8 bytes.
+ */
+const HEAD_BYTES = 32;
+const TAIL_BYTES = 8;
+
+/** Columns to decode into, as long as a block may be. */
+export type BlockColumns = { readonly at: Float64Array; readonly durationMs: Float64Array; readonly source: Uint16Array };
+
+export function blockColumns(length: number): BlockColumns {
+  return { at: new Float64Array(length), durationMs: new Float64Array(length), source: new Uint16Array(length) };
+}
+
+/** The most that a block of so many requests takes. */
+export function largestBlock(length: number): number {
+  return HEAD_BYTES + 3 * 8 * (length + 1) + TAIL_BYTES;
+}
+
+/** Writes the first `count` requests at the beginning of `into` (8-aligned, `largestBlock` long); gives the length. `at` ascends. */
+export function encodeBlock({ at, durationMs, source }: BlockColumns, count: number, into: Uint8Array): number {
+  const head = new DataView(into.buffer, into.byteOffset, HEAD_BYTES);
+  const steps = stepsOf(at, count);
+  const durations = lowestAndHighest(durationMs, count);
+  const sources = lowestAndHighest(source, count);
+  const widths = [widthOf(steps), widthOf(durations.highest - durations.lowest), widthOf(sources.highest - sources.lowest)] as const;
+  let length = HEAD_BYTES;
+  length += writeColumn(into, length, widths[0], count, at, undefined);
+  length += writeColumn(into, length, widths[1], count, durationMs, durations.lowest);
+  length += writeColumn(into, length, widths[2], count, source, sources.lowest);
+  head.setUint32(0, count, true);
+  widths.forEach((width, index) => {
+    head.setUint8(4 + index, width);
+  });
+  head.setUint8(7, 0);
+  head.setFloat64(8, at[0] ?? 0, true);
+  head.setFloat64(16, durations.lowest, true);
+  head.setUint32(24, sources.lowest, true);
+  head.setUint32(28, length - HEAD_BYTES, true);
+  const tail = new DataView(into.buffer, into.byteOffset + length, TAIL_BYTES);
+  tail.setUint32(0, crc32(into.subarray(0, length)), true);
+  tail.setUint32(4, 0, true);
+  return length + TAIL_BYTES;
+}
+
+/** The length of the block that begins here; `undefined` where none does. */
+export function blockLength(bytes: Uint8Array): number | undefined {
+  if (bytes.length < HEAD_BYTES) return undefined;
+  return HEAD_BYTES + new DataView(bytes.buffer, bytes.byteOffset, HEAD_BYTES).getUint32(28, true) + TAIL_BYTES;
+}
+
+/** The requests of a block, as views of `into`; `undefined` where the block is not what was written. */
+export function decodeBlock(bytes: Uint8Array, into: BlockColumns): BlockColumns | undefined {
+  const length = bytes.length - TAIL_BYTES;
+  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const count = head.getUint32(0, true);
+  if (head.getUint32(length, true) !== crc32(bytes.subarray(0, length)) || count > into.at.length) return undefined;
+  const columns = {
+    at: into.at.subarray(0, count),
+    durationMs: into.durationMs.subarray(0, count),
+    source: into.source.subarray(0, count),
+  };
+  const widths = [head.getUint8(4), head.getUint8(5), head.getUint8(6)] as const;
+  let offset = HEAD_BYTES;
+  sumUp(columnAt(bytes, offset, widths[0], count), head.getFloat64(8, true), columns.at);
+  offset += columnBytes(widths[0], count);
+  raise(columnAt(bytes, offset, widths[1], count), head.getFloat64(16, true), columns.durationMs);
+  offset += columnBytes(widths[1], count);
+  raise(columnAt(bytes, offset, widths[2], count), head.getUint32(24, true), columns.source);
+  return columns;
+}
+
+type Column = Float64Array | Uint32Array | Uint16Array | Uint8Array;
+
+function columnAt(bytes: Uint8Array, offset: number, width: number, count: number): Column | undefined {
+  const { buffer } = bytes;
+  const from = bytes.byteOffset + offset;
+  if (width === 0) return undefined;
+  if (width === 1) return new Uint8Array(buffer, from, count);
+  if (width === 2) return new Uint16Array(buffer, from, count);
+  return width === 4 ? new Uint32Array(buffer, from, count) : new Float64Array(buffer, from, count);
+}
+
+function columnBytes(width: number, count: number): number {
+  return Math.ceil((width * count) / 8) * 8;
+}
+
+/** Above `lowest`, or, where there is none, above the value before. */
+function writeColumn(into: Uint8Array, offset: number, width: number, count: number, values: Column, lowest: number | undefined): number {
+  const column = columnAt(into, offset, width, count);
+  if (column === undefined) return 0;
+  let base = lowest ?? (values[0] as number);
+  for (let i = 0; i < count; i += 1) {
+    const value = values[i] as number;
+    column[i] = value - base;
+    if (lowest === undefined) base = value;
+  }
+  const bytes = columnBytes(width, count);
+  into.fill(0, offset + width * count, offset + bytes);
+  return bytes;
+}
+
+// One loop a width: an array whose kind changes would make the loop slow for all.
+function sumUp(steps: Column | undefined, first: number, at: Float64Array): void {
+  if (steps === undefined) at.fill(first);
+  else if (steps instanceof Uint8Array) sumBytes(steps, first, at);
+  else if (steps instanceof Uint16Array) sumShorts(steps, first, at);
+  else if (steps instanceof Uint32Array) sumWords(steps, first, at);
+  else sumDoubles(steps, first, at);
+}
+
+function sumBytes(steps: Uint8Array, first: number, at: Float64Array): void {
+  let sum = first;
+  for (let i = 0; i < at.length; i += 1) {
+    sum += steps[i] as number;
+    at[i] = sum;
+  }
+}
+
+function sumShorts(steps: Uint16Array, first: number, at: Float64Array): void {
+  let sum = first;
+  for (let i = 0; i < at.length; i += 1) {
+    sum += steps[i] as number;
+    at[i] = sum;
+  }
+}
+
+function sumWords(steps: Uint32Array, first: number, at: Float64Array): void {
+  let sum = first;
+  for (let i = 0; i < at.length; i += 1) {
+    sum += steps[i] as number;
+    at[i] = sum;
+  }
+}
+
+function sumDoubles(steps: Float64Array, first: number, at: Float64Array): void {
+  let sum = first;
+  for (let i = 0; i < at.length; i += 1) {
+    sum += steps[i] as number;
+    at[i] = sum;
+  }
+}
+
+function raise(kept: Column | undefined, lowest: number, into: Float64Array | Uint16Array): void {
+  if (kept === undefined) {
+    into.fill(lowest);
+    return;
+  }
+  into.set(kept);
+  if (lowest === 0) return;
+  for (let i = 0; i < into.length; i += 1) into[i] = (into[i] as number) + lowest;
+}
+
+function stepsOf(at: Float64Array, count: number): number {
+  let longest = 0;
+  for (let i = 1; i < count; i += 1) longest = Math.max(longest, (at[i] as number) - (at[i - 1] as number));
+  return longest;
+}
+
+function lowestAndHighest(values: Float64Array | Uint16Array, count: number): { readonly lowest: number; readonly highest: number } {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < count; i += 1) {
+    const value = values[i] as number;
+    if (value < lowest) lowest = value;
+    if (value > highest) highest = value;
+  }
+  return { lowest, highest };
+}
+
+function widthOf(range: number): number {
+  if (range === 0) return 0;
+  if (range < 2 ** 8) return 1;
+  if (range < 2 ** 16) return 2;
+  return range < 2 ** 32 ? 4 : 8;
+}

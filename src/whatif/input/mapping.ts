@@ -1,0 +1,84 @@
+import { TraceInputError } from "./input-error.ts";
+
+type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
+/**
+ * Which column (CSV, Parquet) or key (NDJSON) a field is read from. `end` stands in for `at`: the request began its duration before.
+ * `duration` may be a sum of columns: `compile_ms+run_ms`.
+ */
+export type Mapping = Readonly<Partial<Record<TraceField, string>>>;
+
+const TRACE_FIELDS: readonly TraceField[] = ["endpoint", "at", "end", "duration", "source", "kind"];
+
+/** What the columns are called where one finds such files, the most telling names first. */
+const NAMES: Readonly<Record<TraceField, readonly string[]>> = {
+  endpoint: [
+    "endpoint_id",
+    "endpoint",
+    "compute_id",
+    "compute",
+    "instance_id",
+    "warehouse_id",
+    "app",
+    "database",
+    "database_name",
+    "label",
+  ],
+  at: ["at", "timestamp", "time", "ts", "started_at", "start_time", "arrival_timestamp", "arrival_time", "created_at", "date"],
+  end: ["end_timestamp", "end_time", "ended_at", "finished_at"],
+  duration: ["duration_ms", "duration_s", "duration_seconds", "duration_us", "duration_ns", "duration", "elapsed_ms", "latency_ms"],
+  source: ["source", "application_name", "client", "user_id"],
+  kind: ["kind"],
+};
+
+/** `at=start_time,endpoint=db` as a mapping; throws where a part names no field. */
+export function parseMapping(text: string): Mapping {
+  const parts = text.split(",").map((part) => {
+    const [field = "", ...column] = part.split("=");
+    const name = field
+      .trim()
+      .replace(/_id$/, "")
+      .replace(/^duration_ms$/, "duration");
+    if (!TRACE_FIELDS.some((known) => known === name) || column.join("=").trim() === "") {
+      throw new TraceInputError(`"${part.trim()}" must be FIELD=COLUMN, with a field of ${TRACE_FIELDS.join(", ")}`);
+    }
+    return [name, column.join("=").trim()] as const;
+  });
+  return Object.fromEntries(parts);
+}
+
+/** A mapping with what was found for fields that had none, and a line for each guess. Columns that were named and are not there throw. */
+export function completeMapping(
+  names: readonly string[],
+  given: Mapping,
+): { readonly mapping: Mapping; readonly guesses: readonly string[] } {
+  for (const field of TRACE_FIELDS) checkColumns(field, given[field], names);
+  const byName = new Map(names.map((name) => [name.trim().toLowerCase(), name]));
+  const found = { ...given } as Partial<Record<TraceField, string>>;
+  const guesses: string[] = [];
+  for (const field of TRACE_FIELDS) {
+    if (found[field] !== undefined || (field === "end" && found.at !== undefined)) continue;
+    const name = NAMES[field].map((known) => byName.get(known)).find((column) => column !== undefined);
+    // A column is of one field: what was named for another one is not guessed again.
+    if (name === undefined || (field === "at" && given.end !== undefined) || Object.values(given).includes(name)) continue;
+    found[field] = name;
+    guesses.push(`${field} is read from the column "${name}"`);
+  }
+  return { mapping: found, guesses };
+}
+
+/** Columns that a field is the sum of. */
+export function partsOfColumn(column: string | undefined): readonly string[] {
+  return column === undefined ? [] : column.split("+").map((name) => name.trim());
+}
+
+function checkColumns(field: TraceField, column: string | undefined, names: readonly string[]): void {
+  for (const name of field === "duration" && !names.includes(column ?? "") ? partsOfColumn(column) : [column]) {
+    if (name === undefined || names.includes(name)) continue;
+    throw new TraceInputError(`${field}: there is no column "${name}"; there are ${shownNames(names)}`);
+  }
+}
+
+export function shownNames(names: readonly string[]): string {
+  const shown = names.slice(0, 30).join(", ");
+  return names.length > 30 ? `${shown} and ${names.length - 30} more` : shown;
+}

@@ -1,0 +1,77 @@
+import * as Plot from "@observablehq/plot";
+import { nameOf } from "./capacity-page.ts";
+import type { CapacityReport } from "./capacity-report.ts";
+import { draw, INK } from "./draw.ts";
+import { amount } from "./numbers.ts";
+import type { Chart } from "./page.ts";
+
+/** Cost and throttled time of each size; the cache's hit ratio, where it is known. */
+export function capacityCharts({ sizes }: CapacityReport): Chart[] {
+  const rows = sizes.map((row) => ({
+    size: nameOf(row),
+    hours: row.cu_hours,
+    throttled: row.throttled_s / 3_600,
+    hits: row.cache_hit_ratio,
+    refused: row.direct_refused,
+  }));
+  const domain = rows.map(({ size }) => size);
+  const bars = (name: string, title: string, caption: string, x: "hours" | "throttled", label: string, fill: string): Chart =>
+    draw({
+      name,
+      title,
+      caption,
+      plot: {
+        height: 70 + rows.length * 30,
+        marginLeft: 110,
+        marginRight: 80,
+        x: { label, grid: true, nice: true, zero: true, tickFormat: amount },
+        y: { label: null, domain, tickSize: 0 },
+        marks: [
+          Plot.barX(rows, { x, y: "size", fill, insetTop: 4, insetBottom: 4, rx: 2 }),
+          Plot.text(rows, {
+            x,
+            y: "size",
+            text: (row: (typeof rows)[number]) => amount(row[x]),
+            dx: 6,
+            textAnchor: "start",
+            fill: INK.faint,
+          }),
+        ],
+      },
+    });
+  const cached = rows.filter(({ hits }) => hits !== null);
+  return [
+    bars("sizes", "CU-hours by size", "While awake under the present delay; a range follows the load.", "hours", "CU-hours →", INK.accent),
+    bars(
+      "throttled",
+      "Hours with too few vCPUs",
+      "Time in which what runs needs more than the size has.",
+      "throttled",
+      "hours →",
+      INK.present,
+    ),
+    ...(cached.length === 0
+      ? []
+      : [
+          draw({
+            name: "cache",
+            title: "Reads answered by the cache",
+            caption: "By exact or sampled stack distances; the line is the 99 % that are advised for OLTP.",
+            plot: {
+              x: { label: null, domain },
+              y: { label: "↑ hit ratio, %", grid: true, zero: true, domain: [0, 100] },
+              marks: [
+                Plot.ruleY([99], { stroke: INK.best, strokeDasharray: "5,4" }),
+                Plot.line(cached, {
+                  x: "size",
+                  y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100,
+                  stroke: INK.accent,
+                  strokeWidth: 2.5,
+                }),
+                Plot.dot(cached, { x: "size", y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100, fill: INK.accent, r: 5 }),
+              ],
+            },
+          }),
+        ]),
+  ];
+}

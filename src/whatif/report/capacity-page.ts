@@ -1,0 +1,89 @@
+import type { CapacityReport, CapacityRow } from "./capacity-report.ts";
+import { amount, delayText, millisText, money, plural, spanText } from "./numbers.ts";
+import type { Page, PageTable } from "./page.ts";
+
+/** Sizes side by side, as they are read. */
+export function capacityPage(report: CapacityReport): Page {
+  const { traffic, question, sizes } = report;
+  return {
+    title: "What another size would have done",
+    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "connection")} at once in one compute`,
+    answer: answerOf(report),
+    facts: sizes.map((row) => ({
+      label: nameOf(row),
+      value: costOf(row),
+      note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} refused`,
+    })),
+    tables: [sizeTable(report), connectionTable(report)],
+    limits: report.limits,
+  };
+}
+
+export function nameOf({ min_cu, max_cu }: CapacityRow): string {
+  return min_cu === max_cu ? `${min_cu} CU` : `${min_cu}–${max_cu} CU`;
+}
+
+function answerOf({ sizes }: CapacityReport): string[] {
+  const fits = (row: CapacityRow) => row.throttled_s === 0 && row.direct_refused === 0;
+  const cheapest = sizes
+    .filter(fits)
+    .reduce<CapacityRow | undefined>((best, row) => (best === undefined || row.cu_hours < best.cu_hours ? row : best), undefined);
+  const least = sizes.reduce((best, row) => (row.throttled_s < best.throttled_s ? row : best));
+  if (cheapest !== undefined) {
+    return [
+      `Cheapest that carries all of it, with nothing throttled and nobody refused: ${nameOf(cheapest)}, ${costOf(cheapest)}${hitsOf(cheapest)}.`,
+    ];
+  }
+  return [
+    `None of these sizes carries all of it. ${nameOf(least)} comes nearest: throttled for ${spanText(least.throttled_s)}, ${plural(least.direct_refused, "connection")} refused directly and ${least.pooled_refused.toLocaleString("en")} through the pool${hitsOf(least)}; ${costOf(least)}.`,
+  ];
+}
+
+function hitsOf({ cache_hit_ratio }: CapacityRow): string {
+  return cache_hit_ratio === null ? "" : `, ${amount(cache_hit_ratio * 100)} % of reads from the cache`;
+}
+
+function costOf({ cost, cu_hours }: CapacityRow): string {
+  return cost === null ? `${amount(cu_hours)} CU-hours` : money(cost);
+}
+
+function sizeTable({ sizes }: CapacityReport): PageTable {
+  const hasCache = sizes.some(({ cache_hit_ratio }) => cache_hit_ratio !== null);
+  return {
+    name: "sizes",
+    title: "Sizes",
+    headings: ["size", "CU-hours", "cost", "throttled", "changes of size", "cache GB", ...(hasCache ? ["hit ratio"] : [])],
+    rows: sizes.map((row) => ({
+      cells: [
+        nameOf(row),
+        amount(row.cu_hours),
+        row.cost === null ? "" : money(row.cost),
+        spanText(row.throttled_s),
+        row.scale_events.toLocaleString("en"),
+        String(row.cache_gb),
+        ...(hasCache ? [`${amount((row.cache_hit_ratio ?? 0) * 100)} %`] : []),
+      ],
+    })),
+  };
+}
+
+function connectionTable({ sizes }: CapacityReport): PageTable {
+  return {
+    name: "connections",
+    title: "Connections, direct and through the pool",
+    headings: ["size", "max_connections", "refused", "by Erlang B", "pool size", "pooled refused", "waited", "p50 wait", "p99 wait"],
+    rows: sizes.map((row) => ({
+      cells: [
+        nameOf(row),
+        row.max_connections.toLocaleString("en"),
+        row.direct_refused.toLocaleString("en"),
+        `${amount(row.direct_refused_share_erlang * 100)} %`,
+        row.pool_size.toLocaleString("en"),
+        row.pooled_refused.toLocaleString("en"),
+        row.pool_waited.toLocaleString("en"),
+        millisText(row.pool_wait_p50_ms),
+        millisText(row.pool_wait_p99_ms),
+      ],
+    })),
+  };
+}

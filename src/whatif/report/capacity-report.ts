@@ -1,0 +1,245 @@
+import { cacheCapacity } from "../../platform/cache.ts";
+import type { Chance } from "../../platform/chance.ts";
+import { uniform } from "../../platform/chance.ts";
+import type { Profile } from "../../platform/profile.ts";
+import { type SizeRange, sizeFacts } from "../../platform/sizes.ts";
+import { HOUR } from "../../platform/time.ts";
+import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "../connections.ts";
+import { erlangB } from "../erlang.ts";
+import { replayScaling } from "../scaling-replay.ts";
+import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
+import type { Requests } from "../trace.ts";
+import { WaitHistogram } from "../wait-histogram.ts";
+import { awakeTimes } from "./awake.ts";
+import type { Limits } from "./page.ts";
+import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { allRequests, type Traffic } from "./traffic.ts";
+
+/** What a trace does not tell, and capacity depends on. */
+export type Assumptions = {
+  /** vCPUs that a request keeps busy while it runs. */
+  readonly loadPerRequest: number;
+  /** Connections that the platform keeps back. */
+  readonly reserved: number;
+  /** What requests read from, in GB, and how many blocks each; absent: nothing is said of the cache. */
+  readonly cache?: { readonly workingSetGb: number; readonly blocksPerRequest: number; readonly skew: number } | undefined;
+};
+
+export type CapacityRow = {
+  readonly min_cu: number;
+  readonly max_cu: number;
+  readonly cu_hours: number;
+  readonly cost: number | null;
+  /** While awake: time in which what runs needs more vCPUs than the size has. */
+  readonly throttled_s: number;
+  readonly scale_events: number;
+  readonly max_connections: number;
+  readonly direct_refused: number;
+  /** By Erlang's loss formula from the mean load, were arrivals without memory. */
+  readonly direct_refused_share_erlang: number;
+  readonly pool_size: number;
+  readonly pooled_refused: number;
+  readonly pool_waited: number;
+  readonly pool_wait_p50_ms: number;
+  readonly pool_wait_p99_ms: number;
+  readonly cache_gb: number;
+  /** 0 to 1; null where no working set was given. */
+  readonly cache_hit_ratio: number | null;
+};
+
+export type CapacityReport = {
+  readonly question: ToldQuestion;
+  readonly traffic: ToldTraffic;
+  readonly assumptions: Assumptions;
+  /** The most requests that ran at once in one compute. */
+  readonly peak_connections: number;
+  readonly sizes: readonly CapacityRow[];
+  readonly limits: Limits;
+};
+
+const BLOCK_BYTES = 8_192;
+/** PgBouncer as the platform sets it: a pool may have 90 % of max_connections (D: connection pooling). */
+const POOL_SHARE = 0.9;
+/** More uses of blocks are sampled: SHARDS is off by less than 1 % there. */
+const MOST_EXACT_USES = 2_000_000;
+const SAMPLED = 0.05;
+
+/** Every size alone, and the range from the first to the last. Tells after each compute how many are done. */
+export function* capacity(
+  traffic: Traffic,
+  ranges: readonly SizeRange[],
+  profile: Profile,
+  question: Question,
+  assumptions: Assumptions,
+  chance: Chance,
+): Generator<number, CapacityReport> {
+  const { period } = traffic;
+  const sums = ranges.map((range) => new CapacitySum(range, profile, assumptions));
+  const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, assumptions.cache, chance);
+  let [peak, requests, used] = [0, 0, 0];
+  for (const number of traffic.computes.keys()) {
+    const own = allRequests(traffic, number);
+    requests += own.at.length;
+    used += own.at.length > 0 ? 1 : 0;
+    peak = Math.max(peak, directConnections(own).peak);
+    const load = loadOf(own, assumptions.loadPerRequest);
+    for (const sum of sums) {
+      sum.addConnections(own, period.endAt - period.startAt);
+      for (const awake of awakeTimes(own, period, question.present)) {
+        const part = { at: own.at.subarray(awake.from, awake.to), durationMs: own.durationMs.subarray(awake.from, awake.to) };
+        sum.addScaling(replayScaling(part, { load: load.subarray(awake.from, awake.to) }, awake.period, sum.range, profile));
+      }
+    }
+    distances?.add(
+      own,
+      number,
+      awakeTimes(own, period, question.present).map(({ from }) => from),
+    );
+    yield number + 1;
+  }
+  const histogram = distances?.histogram();
+  return {
+    question: toldQuestion(question),
+    traffic: toldTraffic(traffic, used, requests),
+    assumptions,
+    peak_connections: peak,
+    sizes: sums.map((sum) => sum.row(question.costs.pricePerCuHour, histogram)),
+    limits: limitsOf(assumptions, profile),
+  };
+}
+
+class CapacitySum {
+  readonly range: SizeRange;
+  readonly #profile: Profile;
+  readonly #limit: number;
+  readonly #waits = new WaitHistogram();
+  #sessions = 0;
+  #directRefused = 0;
+  #erlangRefused = 0;
+  #pooledRefused = 0;
+  #cuMs = 0;
+  #throttledS = 0;
+  #scaleEvents = 0;
+
+  constructor(range: SizeRange, profile: Profile, { reserved }: Assumptions) {
+    this.range = range;
+    this.#profile = profile;
+    this.#limit = directLimit(profile, range, reserved);
+  }
+
+  get #poolSize(): number {
+    return Math.max(1, Math.floor(this.#limit * POOL_SHARE));
+  }
+
+  addConnections(requests: Requests, periodMs: number): void {
+    const { sessions, refused } = directConnections(requests, this.#limit);
+    const poolSize = this.#poolSize;
+    const pooled = pooledConnections(
+      { at: requests.at, durationMs: requests.durationMs },
+      { poolSize, ceiling: Math.max(1, this.#limit), waitLimitMs: POOL_WAIT_LIMIT_MS },
+    );
+    const offered = requests.durationMs.reduce((sum, ms) => sum + ms, 0) / periodMs;
+    this.#sessions += sessions;
+    this.#directRefused += refused;
+    this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
+    this.#pooledRefused += pooled.refused;
+    this.#waits.merge(pooled.waits);
+  }
+
+  addScaling({ cuMs, throttledS, scaleEvents }: ReturnType<typeof replayScaling>): void {
+    this.#cuMs += cuMs;
+    this.#throttledS += throttledS;
+    this.#scaleEvents += scaleEvents;
+  }
+
+  row(price: number | undefined, histogram: DistanceHistogram | undefined): CapacityRow {
+    const { minCu, maxCu } = this.range;
+    const cuHours = this.#cuMs / HOUR;
+    const sessions = this.#sessions;
+    return {
+      min_cu: minCu,
+      max_cu: maxCu,
+      cu_hours: cuHours,
+      cost: price === undefined ? null : cuHours * price,
+      throttled_s: this.#throttledS,
+      scale_events: this.#scaleEvents,
+      max_connections: this.#limit,
+      direct_refused: this.#directRefused,
+      direct_refused_share_erlang: sessions === 0 ? 0 : this.#erlangRefused / sessions,
+      pool_size: this.#poolSize,
+      pooled_refused: this.#pooledRefused,
+      pool_waited: this.#waits.waited,
+      pool_wait_p50_ms: this.#waits.quantile(0.5, sessions),
+      pool_wait_p99_ms: this.#waits.quantile(0.99, sessions),
+      cache_gb: sizeFacts(this.#profile, minCu).fileCacheGb,
+      cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, minCu)),
+    };
+  }
+}
+
+/** Blocks that requests read, made up: each draws from the working set, small numbers more often. */
+class CacheUse {
+  readonly #blocks: number;
+  readonly #perRequest: number;
+  readonly #exponent: number;
+  readonly #chance: Chance;
+  readonly #distances: StackDistances;
+
+  constructor(traffic: Traffic, { workingSetGb, blocksPerRequest, skew }: NonNullable<Assumptions["cache"]>, chance: Chance) {
+    let uses = 0;
+    for (const number of traffic.computes.keys()) for (const { at } of traffic.requests(number)) uses += at.length * blocksPerRequest;
+    this.#blocks = Math.max(1, Math.round((workingSetGb * 1024 ** 3) / BLOCK_BYTES));
+    this.#perRequest = blocksPerRequest;
+    this.#exponent = 1 / (1 - skew);
+    this.#chance = chance;
+    this.#distances = new StackDistances(uses > MOST_EXACT_USES ? SAMPLED : 1);
+  }
+
+  /** `starts`: the requests that find the compute asleep, and its cache empty. */
+  add({ at }: Requests, compute: number, starts: readonly number[]): void {
+    const source = this.#chance.source("whatif-blocks", compute);
+    const asleep = new Set(starts);
+    for (let i = 0; i < at.length; i += 1) {
+      if (asleep.has(i)) this.#distances.start();
+      // The inverse of the cumulative distribution of a power law: few blocks are used most.
+      for (let block = 0; block < this.#perRequest; block += 1)
+        this.#distances.use(Math.floor(this.#blocks * uniform(source) ** this.#exponent));
+    }
+  }
+
+  histogram(): DistanceHistogram {
+    return this.#distances.histogram();
+  }
+}
+
+/** vCPUs busy at each arrival, its own included. */
+function loadOf({ at, durationMs }: Requests, loadPerRequest: number): Float64Array {
+  const ends = Float64Array.from(at, (arrival, i) => arrival + (durationMs[i] as number)).sort();
+  let over = 0;
+  return at.map((arrival, i) => {
+    while (over < i && (ends[over] as number) <= arrival) over += 1;
+    return (i + 1 - over) * loadPerRequest;
+  });
+}
+
+function limitsOf({ loadPerRequest, cache }: Assumptions, profile: Profile): Limits {
+  return {
+    exact: [
+      "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes.",
+    ],
+    simulated: [
+      `Sizes follow the platform's goal function, with ${loadPerRequest} vCPU busy for each request that runs (--load-per-request): traces do not tell it. A compute sleeps by the present delay.`,
+      ...(cache === undefined
+        ? []
+        : [
+            `Blocks are made up: ${cache.blocksPerRequest} reads a request out of ${cache.workingSetGb} GB, skewed by ${cache.skew}; a start empties the cache.`,
+          ]),
+    ],
+    left_out: [
+      "A throttled request is not slowed down: it ends when it ended.",
+      ...(cache === undefined ? ["The cache: give --working-set to have hit ratios by size."] : []),
+      `All requests of a compute go through one pool; limits are those of profile ${profile.name}.`,
+    ],
+  };
+}

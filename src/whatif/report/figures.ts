@@ -1,0 +1,74 @@
+import { DAY, type DurationMs, SECOND } from "../../platform/time.ts";
+import { billOf, burdenMs, type Costs } from "../costs.ts";
+import type { CurvePoint, Delay } from "../curve.ts";
+import { meteredMs, type Outcome } from "../outcome.ts";
+
+/** What a delay comes to, where starts take no time. Seconds, dollars; `cost` is null where there is no price. */
+export type PointFigures = {
+  readonly delay_s: Delay;
+  /** Arrivals that find their compute asleep, the first one of each compute apart: gaps that are longer than the delay. */
+  readonly cold_starts: number;
+  readonly cold_starts_per_day: number;
+  readonly active_s: number;
+  readonly cu_hours: number;
+  readonly cost: number | null;
+  /** Active time, with each cold start at its worth: what "best" is measured by. */
+  readonly burden_s: number;
+};
+
+export function pointFigures(point: CurvePoint, costs: Costs): PointFigures {
+  const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
+  const { cuHours, cost = null } = billOf(activeMs, costs);
+  return {
+    delay_s: delay,
+    cold_starts: coldStarts,
+    cold_starts_per_day: coldStartsPerDay,
+    active_s: activeMs / SECOND,
+    cu_hours: cuHours,
+    cost,
+    burden_s: burdenMs(point, costs.coldStartS) / SECOND,
+  };
+}
+
+/** What came of a replay. CU-hours and cost are those that are metered: from the end of each start. */
+export type OutcomeFigures = {
+  readonly cold_starts: number;
+  readonly cold_starts_per_day: number;
+  readonly active_s: number;
+  readonly cu_hours: number;
+  readonly cost: number | null;
+  readonly burden_s: number;
+  /** Requests that waited for a start. */
+  readonly waited: number;
+  /** Of all requests, those that did not wait included. */
+  readonly wait_mean_ms: number;
+  readonly wait_p50_ms: number;
+  readonly wait_p99_ms: number;
+  /** Of those that waited alone. */
+  readonly wait_p50_of_waiting_ms: number;
+  readonly wait_p99_of_waiting_ms: number;
+  /** Starts ahead of an arrival that came, and of one that did not. */
+  readonly resumes_used: number;
+  readonly resumes_wasted: number;
+};
+
+export function outcomeFigures(outcome: Outcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
+  const { requests, coldStarts, activeMs, waits } = outcome;
+  const { cuHours, cost = null } = billOf(meteredMs(outcome), costs);
+  return {
+    cold_starts: coldStarts,
+    cold_starts_per_day: (coldStarts * DAY) / periodMs,
+    active_s: activeMs / SECOND,
+    cu_hours: cuHours,
+    cost,
+    burden_s: burdenMs({ activeMs, coldStarts }, costs.coldStartS) / SECOND,
+    waited: waits.waited,
+    wait_mean_ms: waits.mean(requests),
+    wait_p50_ms: waits.quantile(0.5, requests),
+    wait_p99_ms: waits.quantile(0.99, requests),
+    wait_p50_of_waiting_ms: waits.quantile(0.5, waits.waited),
+    wait_p99_of_waiting_ms: waits.quantile(0.99, waits.waited),
+    resumes_used: outcome.resumesUsed,
+    resumes_wasted: outcome.resumesWasted,
+  };
+}

@@ -1,0 +1,41 @@
+import * as Plot from "@observablehq/plot";
+import { draw, INK } from "./draw.ts";
+import { amount } from "./numbers.ts";
+import type { Chart } from "./page.ts";
+
+export type Timeline = { readonly name: string; readonly ink: string; readonly activeSeconds: readonly number[] };
+
+const FEWEST_DAYS = 2;
+const MOST_TICKS = 15;
+
+/** Active hours of the days, one line each; nothing where there are no days to compare. */
+export function timelineChart(lines: readonly Timeline[], from: string): Chart[] {
+  const days = lines[0]?.activeSeconds.length ?? 0;
+  if (days < FEWEST_DAYS) return [];
+  const rows = lines.flatMap(({ name, ink, activeSeconds }) =>
+    activeSeconds.map((seconds, index) => ({ day: index + 1, hours: seconds / 3_600, name, ink })),
+  );
+  return [
+    draw({
+      name: "timeline",
+      title: "Active hours by day",
+      caption: `All computes together, days counted from ${from}; a last day that is not whole is lower for that.`,
+      plot: {
+        height: 300,
+        marginRight: 150,
+        x: { label: "day →", ticks: Math.min(days, MOST_TICKS), tickFormat: amount },
+        y: { label: "↑ active hours", grid: true, zero: true, nice: true, tickFormat: amount },
+        color: { type: "identity" },
+        marks: [
+          Plot.ruleY([0], { stroke: INK.line }),
+          Plot.line(rows, { x: "day", y: "hours", z: "name", stroke: "ink", strokeWidth: 2.5 }),
+          Plot.dot(rows, { x: "day", y: "hours", fill: "ink", r: days > 60 ? 0 : 3 }),
+          Plot.text(
+            rows.filter(({ day }) => day === days),
+            { x: "day", y: "hours", text: "name", dx: 10, textAnchor: "start", fill: "ink", fontWeight: 600 },
+          ),
+        ],
+      },
+    }),
+  ];
+}

@@ -1,0 +1,25 @@
+import { isoInstant } from "../../platform/calendar.ts";
+import { DAY } from "../../platform/time.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** What a report has looked at. */
+export type ToldTraffic = {
+  readonly computes: number;
+  readonly computes_used: number;
+  readonly requests: number;
+  readonly from: string;
+  readonly to: string;
+  readonly days: number;
+};
+
+export function toldTraffic({ period, computes }: Traffic, used: number, requests: number): ToldTraffic {
+  const { startAt, endAt } = period;
+  return {
+    computes: computes.length,
+    computes_used: used,
+    requests,
+    from: isoInstant(startAt),
+    to: isoInstant(endAt),
+    days: (endAt - startAt) / DAY,
+  };
+}

@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { AskWhatIf } from "./control/whatif.ts";
+import { delaySeconds } from "./platform/autosuspend.ts";
+import { isVisible } from "./platform/lookup.ts";
+import { profileOf } from "./platform/world.ts";
+import { chanceFrom } from "./simulation/random.ts";
+import { comparisonOf, jobsOf, replayJobs } from "./whatif/report/comparison.ts";
+import { commonDelay, DEFAULTS, LATENCY_RULE, parseLatency, questionFrom } from "./whatif/report/question.ts";
+import { type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
+import { WorldTraffic } from "./whatif/report/world-traffic.ts";
+import type { WorldHandle } from "./worlds/world-handle.ts";
+
+const EVENTS_AT_ONCE = 5_000;
+const COMPUTES_AT_ONCE = 50;
+
+/** What `POST /_sim/whatif` answers: the same as `standin whatif compare` of this world. Others are served in between. */
+export const answerWhatIf: AskWhatIf = async (world, asked) => {
+  const { policies, from, to, start_latency, cold_start_worth_s: coldStartWorthS, replications = DEFAULTS.replications, ...rest } = asked;
+  const startLatency = start_latency === undefined ? undefined : parseLatency(start_latency);
+  if (start_latency !== undefined && startLatency === undefined) throw new RangeError(`start_latency: ${LATENCY_RULE}`);
+  const { traffic: all, present } = await readWorld(world);
+  const traffic = between(all, from, to);
+  const question = questionFrom({ ...rest, coldStartWorthS, startLatency }, present);
+  const jobs = jobsOf(policies, question, replications);
+  const work = replayJobs(traffic, jobs, chanceFrom);
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done === true) return comparisonOf(traffic, question, jobs, step.value);
+    if (step.value % COMPUTES_AT_ONCE === 0) await nextTurn();
+  }
+};
+
+async function readWorld(world: WorldHandle) {
+  const { now, present } = await world.turn((turn) => ({
+    now: turn.now,
+    present: commonDelay(
+      [...turn.world.computes.values()]
+        .filter((compute) => isVisible(turn.world, compute))
+        .map((compute) => delaySeconds(profileOf(turn.world), compute.suspendTimeoutSeconds) ?? "never"),
+    ),
+  }));
+  const reading = new WorldTraffic();
+  for (let since = 0; ; ) {
+    const events = await world.events(since, EVENTS_AT_ONCE);
+    for (const event of events) reading.add(event);
+    const last = events.at(-1);
+    if (last === undefined || events.length < EVENTS_AT_ONCE) break;
+    since = last.seq;
+  }
+  return { traffic: reading.traffic(now), present };
+}
+
+function between(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {
+  const { startAt, endAt } = traffic.period;
+  const period = { startAt: Math.max(startAt, from ?? startAt), endAt: Math.min(endAt, to ?? endAt) };
+  if (period.startAt >= period.endAt) throw new RangeError("from, to: they leave nothing of what this world has seen");
+  return trafficWithin(traffic, period);
+}

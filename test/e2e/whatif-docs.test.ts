@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { launchFile, toItsEnd } from "../support/process.ts";
+import { newDirectory } from "../support/running.ts";
+
+const EXAMPLES = ["examples-whatif-delay.md", "examples-whatif-health-check.md", "examples-whatif-size.md"];
+const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
+
+/** Commands of a document in their order, each with what it is said to print. */
+function commandsOf(document: string): { readonly args: readonly string[]; readonly printed: string }[] {
+  const text = readFileSync(join("docs", document), "utf8");
+  return [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) =>
+    [...block.matchAll(/^\$ standin (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(([, line = "", printed = ""]) => ({
+      args: line.split(" "),
+      printed,
+    })),
+  );
+}
+
+test.each(EXAMPLES)("%s: every command prints what the document says", async (document) => {
+  const directory = newDirectory();
+  const commands = commandsOf(document);
+  expect(commands.length).toBeGreaterThanOrEqual(3);
+  for (const { args, printed } of commands) {
+    const inDirectory = ["sh", "-c", 'cd "$0" && exec "$@"', directory, process.execPath, COMMAND, ...args];
+    const { code, stdout, stderr } = await toItsEnd(launchFile(inDirectory));
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: printed, stderr: "" });
+  }
+});

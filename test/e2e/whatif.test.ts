@@ -1,0 +1,266 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createDouble } from "../support/double.ts";
+import { launch, standin } from "../support/process.ts";
+import { newDirectory, projectOn, start } from "../support/running.ts";
+
+/** Gaps of 10 s, 60 s, 61 s, 300 s and 301 s between requests that take a second, of one compute; another one has a single request. */
+function fewGaps(): string {
+  const gaps = [0, 10, 60, 61, 300, 301];
+  let at = Date.parse("2026-03-02T10:00:00Z");
+  const rows = gaps.map((gap, index) => {
+    at += index === 0 ? 0 : 1_000 + gap * 1_000;
+    return `ep-one,${new Date(at).toISOString()},1000,web`;
+  });
+  const file = join(newDirectory(), "few.csv");
+  writeFileSync(file, ["endpoint_id,at,duration_ms,source", ...rows, "ep-two,2026-03-02T10:00:00.000Z,0,cron", ""].join("\n"));
+  return file;
+}
+
+async function json(args: readonly string[]): Promise<any> {
+  const { code, stdout, stderr } = await standin(["whatif", ...args, "--json"]);
+  expect({ code, stderr: stderr.replaceAll(/^note: .*\n/gm, "") }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+async function shop(out = "shop.standin-trace", computes = 3): Promise<string> {
+  const file = join(newDirectory(), out);
+  const patterns = ["--pattern", "office-hours", "--pattern", "cron"];
+  await json(["fleet", "--computes", String(computes), "--days", "4", "--seed", "2", ...patterns, "--out", file]);
+  return file;
+}
+
+test.each([
+  [60, 3],
+  [61, 2],
+  [299, 2],
+  [300, 1],
+  [301, 0],
+])("with a delay of %i s there are %i cold starts: the gaps that are longer, and not those that are as long", async (delay, cold) => {
+  const figures = await json(["curve", fewGaps(), "--delay", String(delay), "--cu", "0.5", "--price", "0.2"]);
+  const idle = [10, 60, 61, 300, 301].reduce((sum, gap) => sum + Math.min(gap, delay), 0);
+  // Six requests of a second; the trace ends a millisecond after the last arrival.
+  const tails = { one: 0.001, two: Math.min(delay, 737.001) };
+  const active = 5 + idle + tails.one + tails.two;
+  expect(figures).toMatchObject({ delay_s: delay, cold_starts: cold, first_starts: 2, requests: 7 });
+  expect(figures.active_s).toBeCloseTo(active, 6);
+  expect(figures.cu_hours).toBeCloseTo((active / 3_600) * 0.5, 9);
+  expect(figures.cost).toBeCloseTo((active / 3_600) * 0.5 * 0.2, 9);
+});
+
+test("figures with the start latency stand apart, and within the bounds of the curve", async () => {
+  const { cold_starts, with_latency } = await json(["curve", fewGaps(), "--delay", "60", "--start-latency", "2s"]);
+  expect(cold_starts).toBe(3);
+  expect(with_latency).toMatchObject([{ delay_s: 60, cold_starts_least: 2, cold_starts_most: 3, cold_starts: 3, wait_p99_ms: 2_000 }]);
+  expect(await json(["curve", fewGaps(), "--delay", "60", "--start-latency", "0"])).toMatchObject({ with_latency: [] });
+});
+
+test("the first lines of the curve answer: the best delay, what it saves, the bound", async () => {
+  const { code, stdout } = await standin(["whatif", "curve", await shop(), "--present", "1h"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Best delay: \d+ (s|min).* in place of .* with the present\s1 h:\s−\d/);
+  expect(stdout).toMatch(/Who knows the future would need/);
+  expect(stdout).toMatch(/^★ /m);
+  expect(stdout).toMatch(/^● 1 h/m);
+  expect(stdout).toMatch(/^◇ clairvoyant/m);
+  expect(stdout).toMatch(/^Exact: {6}/m);
+  expect(stdout).toMatch(/^Left out: {3}/m);
+});
+
+test("the cheapest delay within a limit holds, and one second less does not", async () => {
+  const trace = await shop();
+  const { cheapest_within: within } = await json(["curve", trace, "--max-cold-per-day", "40"]);
+  expect(within.cold_starts_per_day).toBeLessThanOrEqual(40);
+  const shorter = await json(["curve", trace, "--delay", String(within.delay_s - 1)]);
+  expect(shorter.cold_starts_per_day).toBeGreaterThan(40);
+});
+
+test("CSV, the columnar file of it, and any number of workers give the same answer, to the byte", async () => {
+  const csv = await shop("shop.csv");
+  const trace = join(newDirectory(), "shop.standin-trace");
+  const imported = await json(["import", csv, "--out", trace]);
+  expect(imported).toMatchObject({ computes: 3, bad_rows: 0 });
+  const own = ({ input: _, ...answer }: any) => answer;
+  const curve = await json(["curve", trace, "--by-compute"]);
+  expect(own(await json(["curve", csv, "--by-compute"]))).toEqual(own(curve));
+  expect(await json(["curve", trace, "--by-compute", "--workers", "3"])).toEqual(curve);
+  const asked = ["compare", trace, "--policy", "ski-rental:randomised", "--policy", "best-fixed:compute", "--replications", "3"];
+  expect(await json([...asked, "--workers", "2"])).toEqual(await json(asked));
+});
+
+test("the same seed makes the same fleet, another seed another one", async () => {
+  const make = async (seed: string) => {
+    const file = join(newDirectory(), "fleet.csv");
+    await json(["fleet", "--computes", "2", "--days", "1", "--seed", seed, "--pattern", "heavy-tailed", "--out", file]);
+    return readFileSync(file, "utf8");
+  };
+  const first = await make("5");
+  expect(await make("5")).toBe(first);
+  expect(await make("6")).not.toBe(first);
+});
+
+test("a comparison has the present setting first, differences to it, and intervals where chance is involved", async () => {
+  const { policies } = await json([
+    "compare",
+    await shop(),
+    "--policy",
+    "fixed:60",
+    "--policy",
+    "ski-rental:randomised",
+    "--replications",
+    "4",
+  ]);
+  const [present, minute, random] = policies;
+  expect(policies.map(({ policy }: any) => policy)).toEqual(["fixed:300", "fixed:60", "ski-rental:randomised"]);
+  expect(present.figures.cold_starts.difference).toBe(0);
+  expect(minute.figures.cold_starts.difference).toBe(minute.figures.cold_starts.value - present.figures.cold_starts.value);
+  expect(minute.figures.active_s.difference).toBeLessThan(0);
+  expect(minute.figures.active_s).not.toHaveProperty("plus_minus");
+  expect(random.replications).toBe(4);
+  expect(random.figures.active_s.plus_minus).toBeGreaterThan(0);
+});
+
+test("who keeps a compute awake: without the probe it sleeps", async () => {
+  const trace = join(newDirectory(), "probed.standin-trace");
+  await json(["fleet", "--computes", "1", "--days", "2", "--pattern", "steady", "--pattern", "health-check", "--out", trace]);
+  const { sources } = await json(["attribute", trace]);
+  expect(sources.map(({ source }: any) => source)).toEqual(["health-check", "steady"]);
+  expect(sources[0].saves_s).toBeGreaterThan(0);
+  expect(sources[1].saves_s).toBeLessThan(60);
+});
+
+test("capacity has each size and the range: a larger size is throttled no longer, and costs no less", async () => {
+  const trace = join(newDirectory(), "busy.standin-trace");
+  await json(["fleet", "--computes", "2", "--days", "1", "--pattern", "bursts", "--pattern", "on-off", "--out", trace]);
+  const { sizes } = await json(["capacity", trace, "--size", "0.25..2", "--working-set", "64MiB"]);
+  expect(sizes.map(({ min_cu, max_cu }: any) => [min_cu, max_cu])).toEqual([
+    [0.25, 0.25],
+    [0.5, 0.5],
+    [1, 1],
+    [2, 2],
+    [0.25, 2],
+  ]);
+  for (const [index, larger] of sizes.slice(1, 4).entries()) {
+    expect(larger.throttled_s).toBeLessThanOrEqual(sizes[index].throttled_s);
+    expect(larger.cu_hours).toBeGreaterThan(sizes[index].cu_hours);
+    expect(larger.cache_hit_ratio).toBeGreaterThanOrEqual(sizes[index].cache_hit_ratio);
+  }
+  expect(sizes[4].scale_events).toBeGreaterThan(0);
+});
+
+test.each([
+  ["curve", ["curve.csv", "curve.svg", "delays.csv", "trade-off.svg"]],
+  ["compare", ["policies.csv", "policies.svg", "timeline.svg", "waits.csv"]],
+  ["attribute", ["sources.csv", "sources.svg"]],
+  ["capacity", ["sizes.csv", "sizes.svg", "throttled.svg"]],
+])("%s --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes", async (command, files) => {
+  const trace = await shop();
+  const read = async () => {
+    const out = join(newDirectory(), "report");
+    const args = command === "compare" ? ["--policy", "fixed:60"] : [];
+    expect((await standin(["whatif", command, trace, ...args, "--out", out])).code).toBe(0);
+    return Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]));
+  };
+  const report = await read();
+  expect(Object.keys(report)).toEqual(expect.arrayContaining(["report.html", "summary.json", "manifest.json", ...files]));
+  const html = report["report.html"] ?? "";
+  expect(html).not.toMatch(/<script|<link|src=|@import|url\(/);
+  expect(html.replaceAll("http://www.w3.org/", "")).not.toMatch(/https?:\/\//);
+  expect(html).toMatch(/prefers-color-scheme:dark/);
+  expect(html).toMatch(/@media print/);
+  const manifest = JSON.parse(report["manifest.json"] ?? "");
+  expect(manifest).toMatchObject({ command, question: { seed: 1, price_per_cu_hour: 0.222, present_delay_s: 300 } });
+  expect(manifest.repeat).toBe(`standin whatif ${[command, trace, ...(command === "compare" ? ["--policy", "fixed:60"] : [])].join(" ")}`);
+  expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect(await read()).toEqual(report);
+});
+
+test("a world, stored and live, is asked like a file; POST /_sim/whatif answers with the same numbers", async () => {
+  const data = newDirectory();
+  const server = await start(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
+  const { endpointId } = await projectOn(server);
+  for (const [minutes, duration] of [
+    [1, 2_000],
+    [4, 0],
+    [9, 500],
+    [40, 1_000],
+  ] as const) {
+    await server.sim("POST", "/clock/advance", { by: `${minutes}m` });
+    await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: duration, source: "web" });
+  }
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  const asked = { policy: ["fixed:60", "ski-rental:randomised"], start_latency: "1s..3s", replications: 3 };
+  const { status, body } = await server.sim("POST", "/whatif", asked);
+  expect(status).toBe(200);
+  expect(body.policies[0]).toMatchObject({ policy: "fixed:300", figures: { cold_starts: { value: 2 } } });
+  const flags = ["--policy", "fixed:60", "--policy", "ski-rental:randomised", "--start-latency", "1s..3s", "--replications", "3"];
+  const url = server.ready.control_url.replace("/_sim", "");
+  const { input: live, ...fromLive } = await json(["compare", "--url", url, ...flags]);
+  expect(fromLive).toEqual(body);
+  await server.kill("SIGTERM");
+  const { input: stored, ...fromStored } = await json(["compare", "--data", data, ...flags, "--workers", "2"]);
+  expect(fromStored).toEqual(body);
+  expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
+});
+
+test.each([
+  [["curve"], /give traces, or a world/],
+  [["curve", "few.csv", "--world", "mine"], /give traces, or a world/],
+  [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
+  [["curve", "few.csv", "--delay", "60", "--out", "report"], /leave out --out/],
+  [["curve", "few.csv", "--price", "-1"], /at least 0/],
+  [["compare", "few.csv", "--policy", "sleepy"], /known are fixed:SECONDS/],
+  [["compare", "few.csv", "--start-latency", "soon"], /must be a duration like 3s/],
+  [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
+  [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
+  [["fleet", "--pattern", "lazy", "--out", "x.csv"], /must be one of azure/],
+  [["import", "few.csv", "--out", "few.csv"], /must end in .standin-trace/],
+])("standin whatif %j is not understood: code 2", async (args, message) => {
+  const { code, stdout, stderr } = await standin(["whatif", ...args]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(message);
+});
+
+test("what is no trace is named: code 1, and nothing is left behind", async () => {
+  const directory = newDirectory();
+  const file = join(directory, "bad.csv");
+  writeFileSync(file, "endpoint_id,at,duration_ms\nep-one,soon,5\n");
+  const out = join(directory, "bad.standin-trace");
+  const { code, stderr } = await standin(["whatif", "import", file, "--out", out]);
+  expect({ code, isThere: existsSync(out) }).toEqual({ code: 1, isThere: false });
+  expect(stderr).toMatch(/bad\.csv, line 2: at: "?soon/);
+  expect((await standin(["whatif", "curve", join(directory, "none.csv")])).stderr).toMatch(/there is no file .*none\.csv/);
+});
+
+test("a world that nobody has used has no traffic to look at: code 1", async () => {
+  const data = newDirectory();
+  const server = await start(data);
+  await server.kill("SIGTERM");
+  const { code, stderr } = await standin(["whatif", "curve", "--data", data]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'standin: nobody has used a compute of the world "default" yet: there is no traffic to look at\n',
+  });
+});
+
+test.each([
+  [{ policy: "sleepy" }, /^policy: "sleepy" is not known/],
+  [{ policy: "fixed:60", start_latency: "soon" }, /^start_latency: must be a duration/],
+  [{ policy: "fixed:60", from: "2100-01-01T00:00:00Z" }, /^from, to: /],
+  [{}, /policy: must be a policy like fixed:60/],
+])("POST /_sim/whatif refuses %j, and names the field", async (body, message) => {
+  const double = await createDouble();
+  onTestFinished(() => double.close());
+  const { status, body: answer } = await double.sim("POST", "/whatif", body);
+  expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringMatching(message) });
+});
+
+test("Ctrl-C ends it, and nothing is left of what was half made", async () => {
+  const directory = newDirectory();
+  const out = join(directory, "large.csv");
+  const making = launch(["whatif", "fleet", "--computes", "100000", "--days", "30", "--pattern", "bursts", "--out", out]);
+  while (!existsSync(`${out}.unfinished`)) await new Promise((resolve) => setTimeout(resolve, 20));
+  const code = await making.kill("SIGINT");
+  expect({ code, stderr: making.stderr(), left: readdirSync(directory) }).toEqual({ code: 1, stderr: "standin: interrupted\n", left: [] });
+});
