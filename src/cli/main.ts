@@ -7,6 +7,12 @@ import { createProgram } from "./program.ts";
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
+// Whoever reads no further, like `| head`, has what they wanted.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 try {
   await createProgram().parseAsync();
 } catch (error) {

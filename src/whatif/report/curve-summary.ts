@@ -91,7 +91,8 @@ export class CurveAnswer {
       ...this.#figures(pointAt(this.curve, delay)),
       first_starts: firstStarts,
       requests,
-      ...this.#latency([delay]),
+      // Where starts take no time, these would be the same figures again.
+      with_latency: isInstant(this.#question.latency) ? null : this.#replay(delay),
       question: toldQuestion(this.#question),
       limits: this.#limits([delay]),
     };
@@ -119,7 +120,7 @@ export class CurveAnswer {
       ...(maxColdPerDay === undefined ? {} : { max_cold_per_day: maxColdPerDay }),
       ...(maxWaitP99Ms === undefined ? {} : { max_wait_p99_ms: maxWaitP99Ms }),
       curve: inOrder([...SHOWN_DELAYS, ...named]).map((delay) => this.#figures(pointAt(curve, delay))),
-      with_latency: this.#latency(named).with_latency,
+      with_latency: isInstant(this.#question.latency) ? [] : named.map((delay) => this.#replay(delay)),
       ...(this.#reading.computes.length === 0 ? {} : { computes: this.#computes() }),
       limits: this.#limits(named),
     };
@@ -155,11 +156,6 @@ export class CurveAnswer {
 
   #figures(point: CurvePoint): PointFigures {
     return pointFigures(point, this.#question.costs);
-  }
-
-  #latency(delays: readonly Delay[]): { readonly with_latency: readonly LatencyFigures[] } {
-    if (isInstant(this.#question.latency)) return { with_latency: [] };
-    return { with_latency: delays.map((delay) => this.#replay(delay)) };
   }
 
   #replay(delay: Delay): LatencyFigures {
