@@ -133,6 +133,16 @@ await fetch(`${api_url}/projects/${passing.project.id}/transfer_requests/${reque
   headers: { Authorization: "Bearer second-key", "Content-Type": "application/json" },
   body: "{}",
 });
+
+// What 0.4.0 has come to imitate.
+await sim("PUT", "/faults/flaky", { on: { operation: "createProjectBranch" }, when: { every: 2 }, effect: { answer: { status: 503 } } });
+await sim("PUT", "/faults/hiccup", { on: { action: "start_compute" }, when: { first: 2 }, effect: { operation_fails: { times: 2 } } });
+await settled("POST", `${projectPath}/branches`, { branch: { name: "lucky" }, endpoints: [{ type: "read_write" }] });
+await api("POST", `${projectPath}/branches`, { branch: { name: "unlucky" } }, 503);
+await sim("DELETE", "/faults/flaky");
+await sim("PUT", "/faults/dead", { on: { action: "start_compute" }, effect: { start_fails: {} } });
+await settled("POST", `${projectPath}/branches`, { branch: { name: "dead" }, endpoints: [{ type: "read_write" }] });
+await sim("PATCH", "/accounts/second", { plan: "paid" });
 await advance("1d");
 await api("POST", "/projects", { project: { name: "left in the middle" } });
 await activity({ at: "2026-02-01T00:00:00.000Z" }, dev.endpoints[0].id);
