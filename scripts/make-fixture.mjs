@@ -142,6 +142,9 @@ await api("POST", `${projectPath}/branches`, { branch: { name: "unlucky" } }, 50
 await sim("DELETE", "/faults/flaky");
 await sim("PUT", "/faults/dead", { on: { action: "start_compute" }, effect: { start_fails: {} } });
 await settled("POST", `${projectPath}/branches`, { branch: { name: "dead" }, endpoints: [{ type: "read_write" }] });
+await sim("DELETE", "/faults/dead");
+await sim("DELETE", "/faults/hiccup");
+await sim("PUT", "/faults/later", { on: { operation: "*" }, when: { from: "2030-01-01T00:00:00Z" }, effect: { answer: { status: 500 } } });
 await sim("PATCH", "/accounts/second", { plan: "paid" });
 await advance("1d");
 await api("POST", "/projects", { project: { name: "left in the middle" } });
