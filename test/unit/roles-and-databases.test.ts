@@ -37,7 +37,7 @@ test("a role that cannot log in has no password", async () => {
   const { double, path } = await createShop();
   const { body } = await createRole(double, path, "readers", { no_login: true });
   expect(body.role).not.toHaveProperty("password");
-  expect(codeOf(await double.api("GET", `${path}/roles/readers/reveal_password`))).toEqual([412, "PASSWORDS_NOT_STORED"]);
+  expect(codeOf(await double.api("GET", `${path}/roles/readers/reveal_password`))).toEqual([422, "ROLE_HAS_NO_PASSWORD"]);
   expect(codeOf(await double.api("POST", `${path}/roles/readers/reset_password`))).toEqual([422, "ROLE_HAS_NO_PASSWORD"]);
 });
 
