@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import { fromRecord } from "./control/records.ts";
+import type { Activity } from "./platform/activity.ts";
 import { isoInstant } from "./platform/calendar.ts";
 import { type DurationDistribution, distributionText, parseDistribution } from "./platform/distribution.ts";
 import type { RecordedEvent } from "./platform/events.ts";
 import { evolve } from "./platform/evolve.ts";
+import type { Refusal } from "./platform/refusals.ts";
 import type { SimTime } from "./platform/time.ts";
 import { emptyWorld, type World } from "./platform/world.ts";
 import { accountsOf, Labels, type ProjectDescription } from "./scenario/labels.ts";
-import type { Scenario, Step, WorldDescription } from "./scenario/scenario.ts";
+import { everyStep, type Scenario, type WorldDescription } from "./scenario/scenario.ts";
 import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "./scenario/stage.ts";
 import { isClosedLoop } from "./scenario/traffic.ts";
 import type { Feed } from "./simulation/feed.ts";
@@ -23,6 +25,9 @@ type Made = {
   readonly endpoints: readonly [WithId, ...WithId[]];
 };
 
+/** What becomes of arrivals; of those that are yet to come, history will tell. */
+type Told = { readonly activities: readonly { readonly outcome: string; readonly code?: string; readonly message?: string }[] };
+
 const ARRIVALS_PER_CALL = 5_000;
 const EVENTS_PER_CALL = 10_000;
 
@@ -34,19 +39,15 @@ export async function openRemoteStage(scenario: Scenario, target: Target): Promi
   return stage;
 }
 
-function refuseWhatOnlyAFreshWorldHas({ steps, traffic }: Scenario): void {
-  if (uses(steps, "restart")) throw new CannotPlay("a step restarts the world, which cannot be done to a running double from outside");
+function refuseWhatOnlyAFreshWorldHas({ steps, traffic, world, state }: Scenario): void {
+  if (world.file !== undefined) throw new CannotPlay(`it begins with the world of ${world.file}, and a running double has one of its own`);
+  if (state !== undefined) throw new CannotPlay("it must end in a certain state, and a running double has more in it");
+  if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
+    throw new CannotPlay("a step restarts the world, which cannot be done to a running double from outside");
   const closed = traffic.find((source) => isClosedLoop(source));
   if (closed !== undefined) {
     throw new CannotPlay(`the source ${closed.name} answers to what the world does at the same instant, which cannot be done over HTTP`);
   }
-}
-
-function uses(steps: readonly Step[], action: "restart"): boolean {
-  return steps.some(
-    (step) =>
-      step[action] !== undefined || uses(step.repeat?.steps ?? [], action) || (step.parallel ?? []).some((lane) => uses(lane, action)),
-  );
 }
 
 class RemoteStage implements Stage {
@@ -98,27 +99,36 @@ class RemoteStage implements Stage {
 
   async call(call: Call): Promise<Answer> {
     const answer = await this.#fetch(call);
-    // A world that was taken back has another history.
-    if (call.surface === "control" && call.path.endsWith("/restore")) this.#world = emptyWorld();
-    this.#events.push(...(await this.#fold()));
+    const isRestored = call.surface === "control" && call.path.endsWith("/restore");
+    // A world that was taken back has another history, all of which has been seen.
+    if (isRestored) this.#world = emptyWorld();
+    const events = await this.#fold();
+    if (!isRestored) this.#events.push(...events);
     return answer;
   }
 
   async play(feed: Feed, to: SimTime): Promise<void> {
     for (;;) {
       const arrivals: object[] = [];
+      const taken: { readonly activity: Activity; readonly at: SimTime }[] = [];
       while (feed.at <= to && arrivals.length < ARRIVALS_PER_CALL) {
-        const at = isoInstant(feed.at);
-        const { endpointId, durationMs, connectionId, ...rest } = feed.take();
+        const { at } = feed;
+        const activity = feed.take();
+        const { endpointId, durationMs, connectionId, ...rest } = activity;
+        taken.push({ activity, at });
         arrivals.push({
           endpoint_id: endpointId,
-          at,
+          at: isoInstant(at),
           ...rest,
           ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
           ...(connectionId === undefined ? {} : { connection_id: connectionId }),
         });
       }
-      if (arrivals.length > 0) await this.#control("POST", "/activity", arrivals);
+      const { activities } = (arrivals.length === 0 ? { activities: [] } : await this.#control("POST", "/activity", arrivals)) as Told;
+      for (const [index, { outcome, code = "", message = "" }] of activities.entries()) {
+        const refused = outcome === "refused" ? taken[index] : undefined;
+        if (refused !== undefined) feed.refused(refused.activity, { code: code as Refusal["code"], message }, refused.at);
+      }
       const isLast = feed.at > to;
       // Not beyond what has not been told yet.
       const target = isLast ? to : feed.at - 1;

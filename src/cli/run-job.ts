@@ -7,7 +7,7 @@ import { openRemoteStage } from "../remote-stage.ts";
 import { parseScenario, type ScenarioFile } from "../scenario/parse.ts";
 import { titleOf } from "../scenario/reporters/pretty.ts";
 import { type Progress, runScenario } from "../scenario/run.ts";
-import type { Scenario, Step } from "../scenario/scenario.ts";
+import { everyStep, type Scenario } from "../scenario/scenario.ts";
 import { CannotPlay, type Stage } from "../scenario/stage.ts";
 import type { Recordings } from "../scenario/traffic.ts";
 import type { StepResult, Verdict } from "../scenario/verdict.ts";
@@ -50,7 +50,7 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
     "--seed",
     scenario.world.seed,
   ].join(" ");
-  const needsFiles = hasRestart(scenario.steps) || scenario.world.file !== undefined;
+  const needsFiles = [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) || scenario.world.file !== undefined;
   const temporary = job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
   let stage: Stage | undefined;
   try {
@@ -118,13 +118,6 @@ async function readRecordings({ traffic }: Scenario, file: string): Promise<Reco
 
 function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
   return seed === undefined ? scenario : { ...scenario, world: { ...scenario.world, seed } };
-}
-
-function hasRestart(steps: readonly Step[]): boolean {
-  return steps.some(
-    ({ restart, repeat, parallel }) =>
-      restart !== undefined || hasRestart(repeat?.steps ?? []) || (parallel ?? []).some((lane) => hasRestart(lane)),
-  );
 }
 
 /** For a shell. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ACTIVITY_KINDS } from "../platform/activity.ts";
 import { END_OF_TIME, parseDuration } from "../platform/time.ts";
 import { parseClockSetting } from "../simulation/clock.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../worlds/world-handle.ts";
@@ -61,7 +62,7 @@ const label = z.string().min(1).max(256);
 export const activity = z.strictObject({
   endpoint_id: z.string().regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),
   at: instant.optional(),
-  kind: z.enum(["query", "transaction", "connect", "disconnect"]).default("query"),
+  kind: z.enum(ACTIVITY_KINDS).default("query"),
   duration_ms: z.int().min(0).max(END_OF_TIME).optional(),
   queries: count.optional(),
   connection_id: label.optional(),

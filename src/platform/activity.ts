@@ -13,7 +13,8 @@ import { accept, type Refusal, type Result, refuse } from "./refusals.ts";
 import type { DurationMs, SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
-type ActivityKind = "query" | "transaction" | "connect" | "disconnect";
+export const ACTIVITY_KINDS = ["query", "transaction", "connect", "disconnect"] as const;
+export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
 /** What a client does to a compute, as a trace or a data plane tells it. */
 export type Activity = {

@@ -1,6 +1,7 @@
 import { findAccount } from "./account.ts";
-import { type Branch, branchFrom, checkBranchName, checkInstant, checkRoom, childrenOf, decideBranchId, expirationSet } from "./branch.ts";
+import { type Branch, branchFrom, checkBranchName, checkInstant, checkRoom, childrenOf, decideBranchId } from "./branch.ts";
 import { contentAt, type OnBranch } from "./branch-content.ts";
+import { expirationSet } from "./branch-expiration.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { computesOnBranch, findBranch, findProject } from "./lookup.ts";

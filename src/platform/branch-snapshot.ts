@@ -1,7 +1,8 @@
 import { findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import { type BackupScheduleItem, itemsDue } from "./backup-schedule.ts";
-import { type Branch, branchFrom, checkBranchName, checkInstant, checkLasting, checkRoom, decideBranchId } from "./branch.ts";
+import { type Branch, branchFrom, checkBranchName, checkInstant, checkRoom, decideBranchId } from "./branch.ts";
 import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
+import { checkLasting } from "./branch-expiration.ts";
 import { updateRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";

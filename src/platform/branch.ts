@@ -1,6 +1,7 @@
 import { type Account, findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import { type BranchContent, contentAt, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
+import { checkExpiration, checkLasting, expirationFrom, expirationSet } from "./branch-expiration.ts";
 import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Database } from "./database.ts";
@@ -14,7 +15,7 @@ import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { RECOVERY_WINDOW } from "./removal.ts";
 import { checkRoleName, countRoles, newSecretId, type Role, withNewPasswords } from "./role.ts";
-import { DAY, SECOND, type SimTime } from "./time.ts";
+import { SECOND, type SimTime } from "./time.ts";
 import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
 
@@ -257,37 +258,6 @@ export function checkInstant(field: string, branch: Branch, project: Project, at
   );
 }
 
-/**
- * D: the default branch, protected ones and those with children do not expire, and one that expires gets no children; at most 30 days
- * ahead. `parent` is the one that the new branch would have.
- */
-function checkExpiration(
-  parent: Branch | undefined,
-  expiresAt: SimTime | undefined | null,
-  branch: { readonly default?: boolean; readonly protected?: boolean | undefined; readonly hasChildren?: boolean },
-  now: SimTime,
-): Result<true> {
-  const no = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
-  if (parent?.expiresAt !== undefined) return no(`branch "${parent.name}" has an expiration and can have no child branches`);
-  if (expiresAt === undefined || expiresAt === null) return accept(true);
-  if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION) return no("expires_at must lie in the future, at most 30 days from now");
-  if (branch.default) return no("the default branch cannot expire");
-  if (branch.protected) return no("a protected branch cannot expire");
-  if (branch.hasChildren) return no("a branch with child branches cannot expire");
-  return accept(true);
-}
-
-/** S: the time to live is kept as it was when the expiration was set. */
-function expirationFrom(expiresAt: SimTime | undefined, now: SimTime): Pick<Branch, "expiresAt" | "ttlSeconds"> {
-  return expiresAt === undefined ? {} : { expiresAt, ttlSeconds: Math.floor((expiresAt - now) / SECOND) };
-}
-
-export function expirationDueAt(world: World, branchId: string): SimTime | undefined {
-  const branch = world.branches.get(branchId);
-  if (branch?.deletedAt !== undefined || branch === undefined) return undefined;
-  return world.projects.get(branch.projectId)?.deletedAt === undefined ? branch.expiresAt : undefined;
-}
-
 /** S: deleted by itself, "by a background job": nobody waits for it, so it queues behind what is under way. */
 export function decideExpireBranch(world: World, branchId: string, context: Context): Event[] {
   const branch = world.branches.get(branchId);
@@ -317,11 +287,6 @@ export function decideUpdateBranch(world: World, command: UpdateBranch, { now }:
     { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
     ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),
   ]);
-}
-
-/** An event cannot say that something is not there but by leaving it out. */
-export function expirationSet(branchId: string, expiresAt: SimTime | undefined, at: SimTime): Event {
-  return { type: "BranchExpirationSet", at, branchId, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
 
 /** S: neither the root nor the default branch, nor one that has children; D: nor a protected one. */
@@ -377,12 +342,6 @@ export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, 
   const lasting = checkLasting(branch.value);
   if (!lasting.ok) return lasting;
   return accept([{ type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId }]);
-}
-
-/** D: the default branch does not expire. */
-export function checkLasting({ name, expiresAt }: Branch): Result<true> {
-  if (expiresAt === undefined) return accept(true);
-  return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${name}" has an expiration and cannot be the default branch`);
 }
 
 type BranchEvent = Extract<
@@ -475,5 +434,4 @@ export function checkBranchName(world: World, projectId: string, name: string, e
   return taken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : accept(true);
 }
 
-const MAX_EXPIRATION = 30 * DAY; // D
 const DEFAULT_DATABASE_NAME = "neondb"; // D

@@ -83,15 +83,21 @@ export type DeleteProject = { readonly type: "DeleteProject"; readonly accountId
 
 export type ProjectChanges = Partial<Pick<Project, "name" | "historyRetentionSeconds" | "settings" | "defaultEndpointSettings">>;
 
+/** Whether an account may have one more project. */
+export function checkProjectRoom(world: World, account: Account): Result<true> {
+  const plan = planOf(account);
+  const { projects: limit } = limitsOf(world, plan);
+  if (world.projects.by("account", account.id).size < limit) return accept(true);
+  return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: ${whoLimits(world, plan, "projects")} allows ${limit} projects`);
+}
+
 /** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
 export function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
-  const { projects: limit } = limitsOf(world, plan);
-  if (world.projects.by("account", account.value.id).size >= limit) {
-    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: ${whoLimits(world, plan, "projects")} allows ${limit} projects`);
-  }
+  const room = checkProjectRoom(world, account.value);
+  if (!room.ok) return room;
   const made = makeProject(world, account.value, plan, command, context);
   if (!made.ok) return made;
   const project = made.value;

@@ -1,11 +1,11 @@
-import { findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
+import { findAccount } from "./account.ts";
 import { type Branch, checkBranchName, checkRoom } from "./branch.ts";
 import type { OnBranch } from "./branch-content.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { findProject } from "./lookup.ts";
 import { refuseWhileBusy } from "./operation.ts";
-import type { Project } from "./project.ts";
+import { checkProjectRoom, type Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import type { SimTime } from "./time.ts";
 import type { World } from "./world.ts";
@@ -54,11 +54,8 @@ export function decideRecoverProject(world: World, command: RecoverProject, { no
   }
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
-  const plan = planOf(account.value);
-  const { projects: limit } = limitsOf(world, plan);
-  if (world.projects.by("account", account.value.id).size >= limit) {
-    return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: ${whoLimits(world, plan, "projects")} allows ${limit} projects`);
-  }
+  const room = checkProjectRoom(world, account.value);
+  if (!room.ok) return room;
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   return accept([{ type: "ProjectRecovered", at: now, projectId: project.id }]);

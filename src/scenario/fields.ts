@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { instantOf } from "../platform/calendar.ts";
-import { MINUTE, parseDuration, SECOND, type SimTime } from "../platform/time.ts";
-
-const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
+import { parseDuration, type SimTime } from "../platform/time.ts";
+import { DURATION_RULE } from "../traffic/fields.ts";
+import { parseInstant } from "../traffic/instant.ts";
 
 const INSTANT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z";
 const LATEST = "9999-12-31T23:59:59.999Z";
@@ -10,7 +9,12 @@ const LATEST = "9999-12-31T23:59:59.999Z";
 /** An ISO 8601 instant; gives milliseconds since 1970. */
 export const instant = z.iso
   .datetime({ offset: true, message: INSTANT_RULE })
-  .transform(parseInstant)
+  .transform((text, context) => {
+    const at = parseInstant(text);
+    if (at !== undefined) return at;
+    context.addIssue({ code: "custom", message: INSTANT_RULE });
+    return z.NEVER;
+  })
   .meta({ id: "instant", description: "an ISO 8601 instant like 2026-01-31T12:00:00Z" });
 
 export type When = { readonly afterStart: number } | { readonly instant: SimTime };
@@ -44,13 +48,3 @@ export const after = z
     return z.NEVER;
   })
   .describe("how long after the step before, or after a named one: deploy + 5m");
-
-/** Rules out that the wall's zone plays a part: the text has its own. */
-function parseInstant(text: string): SimTime {
-  const [, date = "", hours = "0", minutes = "0", seconds = "0", zone = "Z"] =
-    /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?(Z|[+-]\d{2}:?\d{2})$/.exec(text) ?? [];
-  const [year = 1970, month = 1, day = 1] = date.split("-").map(Number);
-  const sign = zone.startsWith("-") ? -1 : 1;
-  const offset = zone === "Z" ? 0 : sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2)));
-  return Math.floor(instantOf(year, month, day) + (Number(hours) * 60 + Number(minutes) - offset) * MINUTE + Number(seconds) * SECOND);
-}

@@ -118,9 +118,9 @@ class Run {
       const wake = this.#wakeOf(step, last);
       this.#refusePast(wake.at, `step ${place}`, "begins");
       yield wake;
-      await this.#observed();
+      this.#observed();
       const detail = yield* this.#act(step, place);
-      await this.#observed();
+      this.#observed();
       last = this.#now();
       const name = step.name ?? actionOf(step);
       if (step.name !== undefined) this.#ends.set(step.name, last);
@@ -249,17 +249,16 @@ class Run {
   }
 
   /** What calls have brought about. */
-  async #observed(): Promise<void> {
+  #observed(): void {
     for (const event of this.#stage.takeEvents()) this.#feed.observe(event);
   }
 
   #newFeed(): TrafficFeed {
-    const { scenario, stage } = { scenario: this.#scenario, stage: this.#stage };
     return new TrafficFeed(
-      scenario.traffic,
-      stage.labels,
+      this.#scenario.traffic,
+      this.#stage.labels,
       {
-        seed: scenario.world.seed,
+        seed: this.#scenario.world.seed,
         start: this.#start,
         after: this.#now(),
         end: this.#end(),

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { ACTIVITY_KINDS } from "../platform/activity.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../platform/distribution.ts";
 import { duration, object } from "../traffic/fields.ts";
-import { activityKinds } from "./activity.ts";
 import { expectation } from "./expectation.ts";
 import { after, instant, when } from "./fields.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
@@ -102,7 +102,7 @@ const control = object({
 
 const activity = object({
   to: z.string().describe("a compute, or a branch for its primary"),
-  kind: z.enum(activityKinds).default("query"),
+  kind: z.enum(ACTIVITY_KINDS).default("query"),
   duration: duration.optional(),
   queries: z.int().min(0).optional(),
   connection: z.string().min(1).max(256).optional(),
@@ -213,5 +213,14 @@ export const scenario = object({
 
 export type Scenario = z.output<typeof scenario>;
 export type WorldDescription = Scenario["world"];
+/** All steps, those within others included. */
+export function* everyStep(steps: readonly Step[]): Generator<Step> {
+  for (const step of steps) {
+    yield step;
+    yield* everyStep(step.repeat?.steps ?? []);
+    for (const lane of step.parallel ?? []) yield* everyStep(lane);
+  }
+}
+
 export type RequestStep = NonNullable<Step["request"]>;
 export type ActivityStep = NonNullable<Step["activity"]>;

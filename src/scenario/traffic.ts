@@ -83,6 +83,8 @@ export class TrafficFeed implements Feed {
   /** What steps have arrive, earliest first. */
   readonly #injected: { readonly at: SimTime; readonly activity: Activity }[] = [];
   #outcome: Outcome | undefined;
+  /** The compute that the last one goes to. */
+  #awaited: string | undefined;
   #isOver = false;
   #taken = OF_NO_SOURCE;
   #takenConnection = NO_CONNECTION;
@@ -109,6 +111,7 @@ export class TrafficFeed implements Feed {
     const place = this.#injected.findIndex((other) => other.at > at);
     this.#injected.splice(place < 0 ? this.#injected.length : place, 0, { at, activity });
     this.#outcome = undefined;
+    this.#awaited = activity.endpointId;
   }
 
   /** What became of what was injected last. */
@@ -141,11 +144,15 @@ export class TrafficFeed implements Feed {
     if (event.type === "ActivityRecorded" && event.activity.source === STEP_SOURCE) {
       this.#outcome = { outcome: event.waitedMs > 0 ? "waits" : "served", waitedMs: event.waitedMs };
     }
+    // Where arrivals are told ahead, the world tells afterwards what it refused.
+    if (event.type === "ActivityDropped" && event.endpointId === this.#awaited) {
+      this.#outcome ??= { outcome: "refused", waitedMs: 0, code: event.reason };
+    }
     this.#watchers.observe(event);
   }
 
   refused(activity: Activity, { code }: Refusal, at: SimTime): void {
-    if (this.#taken === OF_NO_SOURCE) this.#outcome = { outcome: "refused", waitedMs: 0, code };
+    if (activity.source === STEP_SOURCE) this.#outcome = { outcome: "refused", waitedMs: 0, code };
     const stream = this.#streams[this.#taken];
     if (stream !== undefined && this.#takenConnection !== NO_CONNECTION) {
       stream.open.delete(this.#takenConnection);

@@ -1,7 +1,7 @@
 import { rescaleDueAt } from "../platform/autoscaling.ts";
 import { suspendDueAt } from "../platform/autosuspend.ts";
 import { backupDueAt } from "../platform/backup-schedule.ts";
-import { expirationDueAt } from "../platform/branch.ts";
+import { expirationDueAt } from "../platform/branch-expiration.ts";
 import type { DueWork } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { quotaDueAt } from "../platform/quota.ts";

@@ -1,6 +1,5 @@
+import type { ActivityKind } from "../platform/activity.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
-
-export type ArrivalKind = "query" | "transaction" | "connect" | "disconnect";
 
 /** Of an arrival that goes through no connection that its source knows of. */
 export const NO_CONNECTION = -1;
@@ -16,7 +15,7 @@ export interface Arrivals {
   readonly durationMs: DurationMs;
   /** How many queries it stands for; 0 of what opens or closes a connection. */
   readonly queries: number;
-  readonly kind: ArrivalKind;
+  readonly kind: ActivityKind;
   /** Number of the connection within its source, from 0; `NO_CONNECTION` of what needs none of its own. */
   readonly connection: number;
   /** Takes this arrival and goes on to the next. */

@@ -1,6 +1,7 @@
+import type { ActivityKind } from "../platform/activity.ts";
 import { uniform } from "../platform/chance.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
-import type { ArrivalKind, Arrivals } from "./arrivals.ts";
+import type { Arrivals } from "./arrivals.ts";
 import type { PatternOf } from "./description.ts";
 import type { Work } from "./work.ts";
 
@@ -9,7 +10,7 @@ abstract class ClosedLoop implements Arrivals {
   at: SimTime;
   durationMs = 0;
   queries = 0;
-  kind: ArrivalKind = "connect";
+  kind: ActivityKind = "connect";
   connection = 0;
   readonly #work: Work;
 

@@ -10,7 +10,7 @@ export function object<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.Zod
   });
 }
 
-const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
+export const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
 
 /** Gives whole milliseconds. What any of these fields gives, it takes again as the same. */
 export const duration = z

@@ -1,5 +1,6 @@
+import type { ActivityKind } from "../platform/activity.ts";
 import type { SimTime } from "../platform/time.ts";
-import type { ArrivalKind, Arrivals } from "./arrivals.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 
 /** Many streams as one, by time; what comes at one instant, in the order of the sources. */
@@ -7,7 +8,7 @@ export class MergedArrivals implements Arrivals {
   at: SimTime = Number.POSITIVE_INFINITY;
   durationMs = 0;
   queries = 0;
-  kind: ArrivalKind = "query";
+  kind: ActivityKind = "query";
   connection = NO_CONNECTION;
   /** Index of the source that this arrival comes from; −1 when all are over. */
   source = -1;

@@ -1,5 +1,6 @@
+import type { ActivityKind } from "../platform/activity.ts";
 import type { SimTime } from "../platform/time.ts";
-import type { ArrivalKind, Arrivals } from "./arrivals.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 import type { Times } from "./times.ts";
 import type { Work } from "./work.ts";
@@ -12,7 +13,7 @@ export class OpenLoop implements Arrivals {
   at: SimTime = 0;
   durationMs = 0;
   queries = 0;
-  readonly kind: ArrivalKind;
+  readonly kind: ActivityKind;
   readonly connection = NO_CONNECTION;
   readonly #times: Times;
   readonly #work: Work;

@@ -1,9 +1,8 @@
+import { ACTIVITY_KINDS, type ActivityKind } from "../platform/activity.ts";
 import type { SimTime } from "../platform/time.ts";
-import type { ArrivalKind, Arrivals } from "./arrivals.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 import type { RecordedRow } from "./recorded-row.ts";
-
-const KINDS: readonly ArrivalKind[] = ["query", "transaction", "connect", "disconnect"];
 
 /** Requests of one endpoint as columns, by ascending `at`; all equally long. */
 export type RecordedRequests = {
@@ -33,7 +32,7 @@ export class RequestColumns {
     columns.at[index] = at;
     columns.durationMs[index] = durationMs;
     columns.queries[index] = queries;
-    columns.kind[index] = KINDS.indexOf(kind);
+    columns.kind[index] = ACTIVITY_KINDS.indexOf(kind);
     columns.source[index] = source;
     columns.connection[index] = connection === "" ? NO_CONNECTION : this.#numberOf(connection);
     this.#length += 1;
@@ -72,7 +71,7 @@ export class RecordedArrivals implements Arrivals {
   at: SimTime = Number.POSITIVE_INFINITY;
   durationMs = 0;
   queries = 0;
-  kind: ArrivalKind = "query";
+  kind: ActivityKind = "query";
   connection = NO_CONNECTION;
   /** Index of the source's name in the recording. */
   source = 0;
@@ -99,7 +98,7 @@ export class RecordedArrivals implements Arrivals {
     this.at = (at[index] as number) + this.#shiftMs;
     this.durationMs = durationMs[index] as number;
     this.queries = queries[index] as number;
-    this.kind = KINDS[kind[index] as number] as ArrivalKind;
+    this.kind = ACTIVITY_KINDS[kind[index] as number] as ActivityKind;
     this.source = source[index] as number;
     this.connection = connection[index] as number;
   }

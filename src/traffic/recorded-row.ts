@@ -1,5 +1,5 @@
+import { ACTIVITY_KINDS, type ActivityKind } from "../platform/activity.ts";
 import { END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
-import type { ArrivalKind } from "./arrivals.ts";
 import { parseInstant } from "./instant.ts";
 
 /** One line of recorded traffic. */
@@ -7,7 +7,7 @@ export type RecordedRow = {
   readonly endpoint: string;
   readonly at: SimTime;
   readonly durationMs: number;
-  readonly kind: ArrivalKind;
+  readonly kind: ActivityKind;
   readonly queries: number;
   readonly source: string;
   /** Empty where it names none. */
@@ -52,7 +52,7 @@ export type RowOptions = {
 
 /** As milliseconds this is in 1973, as seconds in the year 5138. */
 const FIRST_MILLISECONDS = 100_000_000_000;
-const KINDS: ReadonlySet<unknown> = new Set<ArrivalKind>(["query", "transaction", "connect", "disconnect"]);
+const KINDS: ReadonlySet<unknown> = new Set(ACTIVITY_KINDS);
 
 /** The row that these values are, or why they are none. Instants and durations are cut to whole milliseconds. */
 export function rowOf(valueIn: (field: RecordedField) => unknown, columns: RecordedColumns, options: RowOptions): RecordedRow | string {
@@ -71,7 +71,7 @@ export function rowOf(valueIn: (field: RecordedField) => unknown, columns: Recor
   return { endpoint, at, durationMs, kind, queries, source: text(valueIn("source")), connection: text(valueIn("connection")) };
 }
 
-function isKind(kind: string): kind is ArrivalKind {
+function isKind(kind: string): kind is ActivityKind {
   return KINDS.has(kind);
 }
 

@@ -198,3 +198,37 @@ test("nothing of a run that needs files is left in the temporary directory", asy
   expect(existsSync(scratch) && readdirSync(scratch)).toEqual([]);
   expect(scratch.startsWith(tmpdir())).toBe(true);
 });
+
+test("a double that runs is taken back by a step, what happened counts once, and a refused arrival is one there, too", async () => {
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const file = written(
+    "steps:",
+    "  - { at: 1m, activity: { to: shop/main, outcome: served } }",
+    "  - { snapshot: before }",
+    "  - { activity: { to: shop/main, outcome: served } }",
+    '  - { request: { method: DELETE, path: "/projects/{shop}" } }',
+    "  - { restore: before }",
+    '  - { request: { method: PATCH, path: "/projects/{shop}/endpoints/{shop/main/primary}", body: { endpoint: { disabled: true } } } }',
+    "  - { advance: { until: settled } }",
+    "  - { activity: { to: shop/main, outcome: refused } }",
+    "expect: [{ activities: 2 }, { refused: 1 }, { projects: 1, of: shop }]",
+  );
+  for (const args of [[file], [file, "--target", ready.api_url]]) {
+    const { code, stdout } = await run([...args, "--json"]);
+    expect(JSON.parse(stdout).runs[0].failures).toEqual([]);
+    expect(code).toBe(0);
+  }
+});
+
+test("what only a fresh world can have is refused at a target: a world of its own, and a state to end in", async () => {
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  for (const [line, reason] of [
+    ["state: 0123456789abcdef", "it must end in a certain state"],
+    ["", "it begins with the world of mine.world.sqlite"],
+  ]) {
+    const file = written("length: 1m", line ?? "");
+    if (line === "") writeFileSync(file, "version: 1\nworld: { file: mine.world.sqlite }\nlength: 1m\n");
+    const { code, stderr } = await run([file, "--target", ready.api_url]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason ?? "")]);
+  }
+});

@@ -1,2 +1,0 @@
-/** What a client may do to a compute. */
-export const activityKinds = ["query", "transaction", "connect", "disconnect"] as const;
