@@ -46,12 +46,12 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
     wrong: "expectedReady(operations, compute.id, now) - now + 1",
   },
   "branches never expire": {
-    file: "src/platform/branch.ts",
+    file: "src/platform/branch-expiration.ts",
     right: "deletedAt === undefined ? branch.expiresAt : undefined",
     wrong: "deletedAt === undefined ? undefined : undefined",
   },
   "branches expire a millisecond early": {
-    file: "src/platform/branch.ts",
+    file: "src/platform/branch-expiration.ts",
     right: "deletedAt === undefined ? branch.expiresAt : undefined",
     wrong: "deletedAt === undefined && branch.expiresAt !== undefined ? branch.expiresAt - 1 : undefined",
   },
