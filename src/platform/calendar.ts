@@ -14,7 +14,12 @@ export type Civil = {
 
 export function civil(at: SimTime): Civil {
   const days = Math.floor(at / DAY);
-  return { ...dateOf(days), hour: Math.floor((at - days * DAY) / HOUR), weekday: ((((days + 3) % 7) + 7) % 7) + 1 };
+  return { ...dateOf(days), hour: Math.floor((at - days * DAY) / HOUR), weekday: weekdayOf(at) };
+}
+
+/** 1 Monday, 7 Sunday. */
+export function weekdayOf(at: SimTime): number {
+  return ((((Math.floor(at / DAY) + 3) % 7) + 7) % 7) + 1;
 }
 
 /** The instant of a date's hour. Months and days beyond their range run on, so that `month + 1` needs no care. */
@@ -40,14 +45,25 @@ export function dayStart(at: SimTime): SimTime {
 }
 
 export function monthStart(at: SimTime): SimTime {
-  const { year, month } = dateOf(Math.floor(at / DAY));
-  return instantOf(year, month);
+  return monthOf(at).start;
 }
 
 /** The first instant that is no longer of the month. */
 export function nextMonthStart(at: SimTime): SimTime {
-  const { year, month } = dateOf(Math.floor(at / DAY));
-  return instantOf(year, month + 1);
+  return monthOf(at).end;
+}
+
+type Month = { readonly start: SimTime; readonly end: SimTime };
+
+/** Which month an instant is in is asked at every booking of use, and mostly it is the one that was asked for before. */
+let lastMonth: Month = { start: 0, end: 0 };
+
+function monthOf(at: SimTime): Month {
+  if (at < lastMonth.start || at >= lastMonth.end) {
+    const { year, month } = dateOf(Math.floor(at / DAY));
+    lastMonth = { start: instantOf(year, month), end: instantOf(year, month + 1) };
+  }
+  return lastMonth;
 }
 
 function floorTo(at: SimTime, span: DurationMs): SimTime {

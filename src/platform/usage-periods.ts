@@ -1,14 +1,8 @@
 import { civil, dayStart, hourStart, instantOf, monthStart, nextMonthStart } from "./calendar.ts";
+import type { Granularity, Totals } from "./hourly-usage.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "./time.ts";
 import type { Usage } from "./usage.ts";
 import type { World } from "./world.ts";
-
-export type Totals = {
-  /** Σ time in which a compute was active. */
-  readonly activeMs: DurationMs;
-  /** Σ compute units × that time: `cpu_used_sec` is a thousandth of it (PLATFORM, "Life of a compute"). */
-  readonly cuMs: number;
-};
 
 export const NO_USE: Totals = { activeMs: 0, cuMs: 0 };
 
@@ -24,29 +18,15 @@ export type OpenHour = {
   readonly beforeMonth: Totals;
 };
 
-/** What the computes of a branch, or of a project, used in an hour, a day or a month of UTC that is over. */
-export type HourlyUsage = Totals & {
-  /** Id of the branch or of the project; `#day` or `#month` follows it where that is what the row is of. */
-  readonly of: string;
-  /** The first of it, in whole hours since 1970. */
-  readonly hour: number;
-};
-
-export function hourlyUsageKey({ of, hour }: Pick<HourlyUsage, "of" | "hour">): string {
-  return `${of}/${hour}`;
-}
-
 /** Some time in which a compute of one size was active. */
 export type Span = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
-
-export type Granularity = "hourly" | "daily" | "monthly";
 
 /**
  * One of the three books that use is kept in beside the totals. Each is exact by itself: what an hour is forgotten for is still in
  * its day. So much is kept that every timeframe can be told that the public document offers, the days of the month before it too.
  */
 export type Book = {
-  readonly suffix: string;
+  readonly granularity: Granularity;
   readonly before: "beforeHour" | "beforeDay" | "beforeMonth";
   readonly startOf: (at: SimTime) => SimTime;
   readonly endOf: (start: SimTime) => SimTime;
@@ -57,21 +37,21 @@ export type Book = {
 /** S: hours are told for 168 hours, days for 60 days, months for a year. */
 export const BOOKS: Readonly<Record<Granularity, Book>> = {
   hourly: {
-    suffix: "",
+    granularity: "hourly",
     before: "beforeHour",
     startOf: hourStart,
     endOf: (start) => start + HOUR,
     horizon: (at) => dayStart(at) - 8 * DAY,
   },
   daily: {
-    suffix: "#day",
+    granularity: "daily",
     before: "beforeDay",
     startOf: dayStart,
     endOf: (start) => start + DAY,
     horizon: (at) => dayStart(at) - (60 + 31 + 1) * DAY,
   },
   monthly: {
-    suffix: "#month",
+    granularity: "monthly",
     before: "beforeMonth",
     startOf: monthStart,
     endOf: nextMonthStart,
@@ -86,16 +66,6 @@ export const BOOKS: Readonly<Record<Granularity, Book>> = {
 export function bookByHour(world: World, usage: Usage, span: Span): OpenHour {
   // A span that ends with an hour does not open the next one.
   const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(span.to / HOUR) - 1);
-  const former = usage.hour;
-  if (former !== undefined && span.from >= hour * HOUR && dayStart(hour * HOUR) === dayStart(former.hour * HOUR)) {
-    // Most often: the first booking of another hour of the same day closes the former hour, and nothing else.
-    const of = usage.id;
-    const { activeMs, cuMs } = usage;
-    const { beforeHour, beforeDay, beforeMonth } = former;
-    if (activeMs > beforeHour.activeMs)
-      world.hourlyUsage.set({ of, hour: former.hour, activeMs: activeMs - beforeHour.activeMs, cuMs: cuMs - beforeHour.cuMs });
-    return { hour, beforeHour: { activeMs, cuMs }, beforeDay, beforeMonth };
-  }
   return {
     hour,
     beforeHour: bookIn(world, BOOKS.hourly, usage, span, hour),
@@ -111,23 +81,28 @@ function bookIn(world: World, book: Book, usage: Usage, span: Span, hour: number
   // What was used before use was kept by the hour is of no hour.
   const before = usage.hour?.[book.before] ?? { activeMs: usage.activeMs, cuMs: usage.cuMs };
   if (open === former && span.from >= open) return before;
+  const { id, activeMs, cuMs } = usage;
   const horizon = book.horizon(span.to);
-  const last = Math.min(open, span.to);
-  for (let start = book.startOf(Math.max(span.from, horizon)); start < last; start = book.endOf(start)) {
-    addRow(world, usage.id, book, start, part(span, start, book.endOf(start)));
+  let earlier = NO_USE;
+  if (span.from < open) {
+    const last = Math.min(open, span.to);
+    for (let start = book.startOf(Math.max(span.from, horizon)); start < last; start = book.endOf(start)) {
+      world.hourlyUsage.add(id, book.granularity, start / HOUR, part(span, start, book.endOf(start)));
+    }
+    earlier = part(span, Number.NEGATIVE_INFINITY, open);
   }
-  const earlier = part(span, Number.NEGATIVE_INFINITY, open);
   if (open === former) return plus(before, earlier);
   if (former >= horizon) {
-    addRow(world, usage.id, book, former, { activeMs: usage.activeMs - before.activeMs, cuMs: usage.cuMs - before.cuMs });
+    const use = { activeMs: activeMs - before.activeMs, cuMs: cuMs - before.cuMs };
+    world.hourlyUsage.add(id, book.granularity, former / HOUR, use);
   }
-  forgetBetween(world, usage.id + book.suffix, book, book.horizon(former), horizon);
+  world.hourlyUsage.forgetBefore(id, book.granularity, horizon / HOUR);
   return plus(usage, earlier);
 }
 
 /** What was used in the period that begins at `start`, by what is booked and by spans that are not. */
 export function usedIn(world: World, id: string, book: Book, start: SimTime, unbooked: readonly Span[]): Totals {
-  const row = world.hourlyUsage.get(hourlyUsageKey({ of: id + book.suffix, hour: start / HOUR }));
+  const row = world.hourlyUsage.get(id, book.granularity, start / HOUR);
   let { activeMs, cuMs } = row ?? NO_USE;
   const usage = world.usage.get(id);
   if (usage?.hour !== undefined && book.startOf(usage.hour.hour * HOUR) === start) {
@@ -142,37 +117,6 @@ export function usedIn(world: World, id: string, book: Book, start: SimTime, unb
     cuMs += within * span.sizeCu;
   }
   return { activeMs, cuMs };
-}
-
-export function forgetPeriods(world: World, id: string): void {
-  for (const { suffix } of Object.values(BOOKS)) forgetBefore(world, id + suffix, Number.POSITIVE_INFINITY);
-}
-
-/** What is before `from` was forgotten when the horizon came to be there. Looks at periods or at rows, whichever are fewer. */
-function forgetBetween(world: World, of: string, book: Book, from: SimTime, horizon: SimTime): void {
-  if (from >= horizon) return;
-  const rows = world.hourlyUsage.by("of", of).size;
-  const periods = (horizon - from) / (book.endOf(from) - from);
-  if (rows <= periods) {
-    forgetBefore(world, of, horizon);
-    return;
-  }
-  for (let start = from; start < horizon; start = book.endOf(start)) {
-    world.hourlyUsage.delete(hourlyUsageKey({ of, hour: start / HOUR }));
-  }
-}
-
-function forgetBefore(world: World, of: string, horizon: SimTime): void {
-  for (const row of world.hourlyUsage.by("of", of).toArray()) {
-    if (row.hour * HOUR < horizon) world.hourlyUsage.delete(hourlyUsageKey(row));
-  }
-}
-
-/** A period without use has no row. */
-function addRow(world: World, id: string, { suffix }: Book, start: SimTime, use: Totals): void {
-  if (use.activeMs === 0) return;
-  const place = { of: id + suffix, hour: start / HOUR };
-  world.hourlyUsage.set({ ...place, ...plus(world.hourlyUsage.get(hourlyUsageKey(place)) ?? NO_USE, use) });
 }
 
 function part(span: Span, start: SimTime, end: SimTime): Totals {

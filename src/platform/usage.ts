@@ -1,6 +1,7 @@
 import type { ActivePhase, Compute } from "./compute.ts";
+import type { Totals } from "./hourly-usage.ts";
 import { HOUR, type SimTime } from "./time.ts";
-import { bookByHour, forgetPeriods, NO_USE, type OpenHour, type Totals } from "./usage-periods.ts";
+import { bookByHour, NO_USE, type OpenHour } from "./usage-periods.ts";
 import type { World } from "./world.ts";
 
 /** What the computes of a branch, or of a project, have used up to their last metering. */
@@ -48,5 +49,5 @@ export function usageAt(world: World, id: string, computes: Iterable<Compute>, n
 /** For a branch or project that is gone for good. */
 export function forgetUsage(world: World, id: string): void {
   world.usage.delete(id);
-  forgetPeriods(world, id);
+  world.hourlyUsage.forget(id);
 }

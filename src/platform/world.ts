@@ -7,6 +7,7 @@ import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 import type { DurationDistribution } from "./distribution.ts";
 import type { Fault } from "./fault.ts";
+import { HourlyUsageTable } from "./hourly-usage.ts";
 import type { Operation } from "./operation.ts";
 import type { LimitSettings, PlanName } from "./plan.ts";
 import { PROFILES, type Profile, type ProfileName } from "./profile.ts";
@@ -15,7 +16,6 @@ import { concernOf, type InertRecord } from "./record.ts";
 import { Changes, Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
 import type { Usage } from "./usage.ts";
-import { type HourlyUsage, hourlyUsageKey } from "./usage-periods.ts";
 
 /** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
 export type WorldSettings = {
@@ -70,7 +70,7 @@ export type World = {
   readonly operations: Table<Operation, "project">;
   readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
   readonly usage: Table<Usage>;
-  readonly hourlyUsage: Table<HourlyUsage, "of">;
+  readonly hourlyUsage: HourlyUsageTable;
   readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
   readonly records: Table<InertRecord, "scope" | "concern">;
   readonly faults: Table<Fault>;
@@ -157,7 +157,7 @@ export function emptyWorld(): World {
       indexes: { endpoint: (row) => row.activity.endpointId },
     }),
     usage: new Table("usage", changes, { key: (row) => row.id }),
-    hourlyUsage: new Table<HourlyUsage, "of">("hourlyUsage", changes, { key: hourlyUsageKey, indexes: { of: (row) => row.of } }),
+    hourlyUsage: new HourlyUsageTable(changes),
     branchSnapshots: new Table("branchSnapshots", changes, {
       key: (row) => row.id,
       indexes: { project: (row) => row.projectId, branch: (row) => row.sourceBranchId },

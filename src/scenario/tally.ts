@@ -19,7 +19,8 @@ export class Tally {
   #begun = 0;
   /** How often which wait; none is not kept. */
   readonly #waits = new Map<DurationMs, number>();
-  readonly #operations = new Map<string, number>();
+  /** By action, then by status. */
+  readonly #operations = new Map<string, Map<string, number>>();
 
   constructor(above?: Tally) {
     this.above = above;
@@ -53,17 +54,21 @@ export class Tally {
 
   /** An operation that has come to this status. */
   addOperation(action: string, status: string): void {
-    const key = `${action} ${status}`;
     for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
-      tally.#operations.set(key, (tally.#operations.get(key) ?? 0) + 1);
+      let counts = tally.#operations.get(action);
+      if (counts === undefined) {
+        counts = new Map();
+        tally.#operations.set(action, counts);
+      }
+      counts.set(status, (counts.get(status) ?? 0) + 1);
     }
   }
 
   operations(action: unknown, status: unknown): number {
     let sum = 0;
-    for (const [key, count] of this.#operations) {
-      const [ofAction, ofStatus] = key.split(" ");
-      if ((action === undefined || action === ofAction) && (status === undefined || status === ofStatus)) sum += count;
+    for (const [ofAction, counts] of this.#operations) {
+      if (action !== undefined && action !== ofAction) continue;
+      for (const [ofStatus, count] of counts) if (status === undefined || status === ofStatus) sum += count;
     }
     return sum;
   }

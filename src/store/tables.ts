@@ -8,7 +8,7 @@ import { checksumOf, Damaged } from "./checksum.ts";
 import * as schema from "./schema.ts";
 
 /** Every table of the world must have one in the database: the compiler asks for it. */
-export type TableName = { [K in keyof World]: World[K] extends { retire(row: never): void } ? K : never }[keyof World];
+export type TableName = { [K in keyof World]: World[K] extends { load(row: never): void } ? K : never }[keyof World];
 
 /** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
 type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };

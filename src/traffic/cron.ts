@@ -1,5 +1,5 @@
 import { CronExpressionParser } from "cron-parser";
-import { civil } from "../platform/calendar.ts";
+import { civil, weekdayOf } from "../platform/calendar.ts";
 import { DAY, MINUTE, type SimTime } from "../platform/time.ts";
 import type { Times } from "./times.ts";
 import type { Zone } from "./zone.ts";
@@ -95,10 +95,12 @@ export class CronTimes implements Times {
   /** Where both are named, either day is enough, as crontab(5) has it. */
   #isDue(day: number): boolean {
     const { days, months, weekdays } = this.#schedule;
+    const isWeekday = weekdays?.has(weekdayOf(day * DAY) % 7);
+    if (days === undefined && isWeekday === false) return false;
+    if (days === undefined && months === undefined) return true;
     const date = civil(day * DAY);
     if (months?.has(date.month) === false) return false;
-    if (days === undefined) return weekdays?.has(date.weekday % 7) ?? true;
-    return days.has(date.day) || weekdays?.has(date.weekday % 7) === true;
+    return days === undefined || days.has(date.day) || isWeekday === true;
   }
 
   #open(day: number): void {
