@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Granularity, type HourlyUsage, HourlyUsageTable } from "../../src/platform/hourly-usage.ts";
+import { Changes } from "../../src/platform/table.ts";
+import { expectHolds } from "../support/properties.ts";
+
+const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };
+
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom("add", "add", "add", "load", "forgetBefore", "forget"),
+    id: fc.constantFrom("br-one", "proud-two"),
+    granularity: fc.constantFrom<Granularity>("hourly", "daily", "monthly"),
+    hour: fc.integer({ min: 0, max: 12 }),
+    activeMs: fc.integer({ min: 0, max: 3 }),
+  }),
+  { maxLength: 60 },
+);
+
+test("the table of use by the hour holds what a plain map would, in whatever order rows come, and tells the journal so", async () => {
+  await expectHolds(
+    fc.asyncProperty(steps, async (steps) => {
+      const changes = new Changes();
+      const table = new HourlyUsageTable(changes);
+      const plain = new Map<string, HourlyUsage>();
+      const told = new Map<string, unknown>();
+      for (const { what, id, granularity, hour, activeMs } of steps) {
+        const of = id + SUFFIX[granularity];
+        const key = `${of}/${hour}`;
+        if (what === "add") {
+          table.add(id, granularity, hour, { activeMs, cuMs: activeMs / 4 });
+          const sum = (plain.get(key)?.activeMs ?? 0) + activeMs;
+          if (activeMs > 0) plain.set(key, { of, hour, activeMs: sum, cuMs: sum / 4 });
+        } else if (what === "load") {
+          table.load({ of, hour, activeMs, cuMs: activeMs / 4 });
+          plain.set(key, { of, hour, activeMs, cuMs: activeMs / 4 });
+          told.set(key, plain.get(key));
+        } else {
+          const isGone = (row: HourlyUsage) => (what === "forget" ? row.of.split("#")[0] === id : row.of === of && row.hour < hour);
+          for (const [key, row] of plain) if (isGone(row)) plain.delete(key);
+          if (what === "forget") table.forget(id);
+          else table.forgetBefore(id, granularity, hour);
+        }
+        for (const { key, value } of changes.list) value === undefined ? told.delete(key) : told.set(key, value);
+        changes.clear();
+        expect(new Map(table.entries())).toEqual(plain);
+        expect(told).toEqual(plain);
+        expect(table.size).toBe(plain.size);
+        const row = plain.get(key);
+        expect(table.get(id, granularity, hour)).toEqual(row && { activeMs: row.activeMs, cuMs: row.cuMs });
+      }
+    }),
+    60,
+  );
+});
