@@ -152,7 +152,7 @@ const IDLE = { state: "idle" } as const;
 
 /** What the life of a compute changes, while what it was made as stays; all of it, so that nothing new is forgotten here. */
 type Life = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {
-  readonly [Key in Exclude<OptionalKey<Compute>, "name">]: Compute[Key] | undefined;
+  readonly [Key in Exclude<OptionalKey<Compute>, "name">]: Compute[Key];
 };
 type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
 
@@ -161,13 +161,14 @@ type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : 
  * different ways costs ten times as much.
  */
 export function lived(compute: Compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Life): Compute {
-  const row: { -readonly [Key in keyof Compute]: Compute[Key] } = {
+  return {
     id: compute.id,
     number: compute.number,
     projectId: compute.projectId,
     branchId: compute.branchId,
     regionId: compute.regionId,
     type: compute.type,
+    name: compute.name,
     range: compute.range,
     suspendTimeoutSeconds: compute.suspendTimeoutSeconds,
     settings: compute.settings,
@@ -176,15 +177,13 @@ export function lived(compute: Compute, { phase, waiting, lastActiveAt, startedA
     disabled: compute.disabled,
     provisioner: compute.provisioner,
     phase,
+    waiting,
+    lastActiveAt,
+    startedAt,
+    suspendedAt,
     createdAt: compute.createdAt,
     updatedAt,
   };
-  if (compute.name !== undefined) row.name = compute.name;
-  if (startedAt !== undefined) row.startedAt = startedAt;
-  if (suspendedAt !== undefined) row.suspendedAt = suspendedAt;
-  if (lastActiveAt !== undefined) row.lastActiveAt = lastActiveAt;
-  if (waiting !== undefined) row.waiting = waiting;
-  return row;
 }
 
 export function lifeOf({ phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Compute): Life {

@@ -58,7 +58,7 @@ export type Compute = {
   readonly branchId: string;
   readonly regionId: string;
   readonly type: ComputeType;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly range: SizeRange;
   /** In seconds; 0 is the default, -1 never (S). */
   readonly suspendTimeoutSeconds: number;
@@ -69,11 +69,11 @@ export type Compute = {
   readonly provisioner: string;
   readonly phase: Phase;
   /** What arrived while it was not active, to be served from the end of its start. */
-  readonly waiting?: Waiting;
+  readonly waiting?: Waiting | undefined;
   /** End of the last activity, in the future while a query runs; absent until the first (R). */
-  readonly lastActiveAt?: SimTime;
-  readonly startedAt?: SimTime;
-  readonly suspendedAt?: SimTime;
+  readonly lastActiveAt?: SimTime | undefined;
+  readonly startedAt?: SimTime | undefined;
+  readonly suspendedAt?: SimTime | undefined;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
 };

@@ -1,9 +1,9 @@
 import { civil, dayStart, instantOf, monthStart } from "./calendar.ts";
 import type { Compute } from "./compute.ts";
-import type { Granularity, Totals } from "./hourly-usage.ts";
+import { type Granularity, NO_USE, type Totals } from "./hourly-usage.ts";
 import { type Refusal, refuse } from "./refusals.ts";
 import { DAY, HOUR, SECOND, type SimTime } from "./time.ts";
-import { BOOKS, NO_USE, plus, type Span, usedIn } from "./usage-periods.ts";
+import { BOOKS, plus, type Span, usedIn } from "./usage-periods.ts";
 import type { World } from "./world.ts";
 
 export type Window = { readonly from: SimTime; readonly to: SimTime; readonly granularity: Granularity };

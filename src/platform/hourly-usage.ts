@@ -8,6 +8,8 @@ export type Totals = {
   readonly cuMs: number;
 };
 
+export const NO_USE: Totals = { activeMs: 0, cuMs: 0 };
+
 /** The three books that use is kept in beside the totals, by the length of what they tell of. */
 export type Granularity = "hourly" | "daily" | "monthly";
 
@@ -24,8 +26,8 @@ const SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day
 
 /**
  * A table of its own kind, for there are hundreds of rows of a branch, and every wake makes some: each ledger of a branch, or project,
- * is in the order of its hours. Rows come at the end and are forgotten at the beginning, so neither has to look for its place, and they
- * are numbers, of which rows are made for who asks. To the journal it is a table like any other.
+ * is in the order of its hours. Rows come at the end and are forgotten at the beginning, so neither has to look for its place. To the
+ * journal it is a table like any other.
  */
 export class HourlyUsageTable {
   readonly #changes: Changes;
@@ -43,7 +45,7 @@ export class HourlyUsageTable {
     return size;
   }
 
-  get(id: string, granularity: Granularity, hour: number): Totals | undefined {
+  get(id: string, granularity: Granularity, hour: number): HourlyUsage | undefined {
     return this.#ledgers.get(id)?.[granularity].get(hour);
   }
 
@@ -69,25 +71,26 @@ export class HourlyUsageTable {
   add(id: string, granularity: Granularity, hour: number, { activeMs, cuMs }: Totals): void {
     if (activeMs === 0) return;
     const ledger = this.#open(id)[granularity];
-    const before = ledger.get(hour);
-    ledger.put(hour, activeMs + (before?.activeMs ?? 0), cuMs + (before?.cuMs ?? 0));
-    if (this.#interest.isWanted) this.#record(ledger, hour);
+    const before = ledger.get(hour) ?? NO_USE;
+    const row = { of: ledger.of, hour, activeMs: before.activeMs + activeMs, cuMs: before.cuMs + cuMs };
+    ledger.put(row);
+    if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf(row), row, "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
-  load({ of, hour, activeMs, cuMs }: HourlyUsage): void {
-    const [id = "", ofWhat] = of.split("#");
+  load(row: HourlyUsage): void {
+    const [id = "", ofWhat] = row.of.split("#");
     const granularity = ofWhat === "day" ? "daily" : ofWhat === "month" ? "monthly" : "hourly";
-    this.#open(id)[granularity].put(hour, activeMs, cuMs);
+    this.#open(id)[granularity].put(row);
   }
 
   /** Takes out what begins before an hour. */
   forgetBefore(id: string, granularity: Granularity, hour: number): void {
     const ledger = this.#ledgers.get(id)?.[granularity];
     if (ledger === undefined) return;
-    for (let { oldest } = ledger; oldest !== undefined && oldest < hour; oldest = ledger.oldest) {
+    for (let { oldest } = ledger; oldest !== undefined && oldest.hour < hour; oldest = ledger.oldest) {
       ledger.dropOldest();
-      if (this.#interest.isWanted) this.#record(ledger, oldest);
+      if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf(oldest), undefined, "");
     }
   }
 
@@ -110,20 +113,12 @@ export class HourlyUsageTable {
     }
     return ledgers;
   }
-
-  #record(ledger: Ledger, hour: number): void {
-    const use = ledger.get(hour);
-    const place = { of: ledger.of, hour };
-    this.#changes.record(NAME, this.keyOf(place), use === undefined ? undefined : { ...place, ...use }, "");
-  }
 }
 
-/** Columns, oldest first; what is before `#first` is forgotten. */
+/** Rows, oldest first; what is before `#first` is forgotten. */
 class Ledger {
   readonly of: string;
-  readonly #hours: number[] = [];
-  readonly #activeMs: number[] = [];
-  readonly #cuMs: number[] = [];
+  readonly #rows: HourlyUsage[] = [];
   #first = 0;
 
   constructor(of: string) {
@@ -131,62 +126,47 @@ class Ledger {
   }
 
   get size(): number {
-    return this.#hours.length - this.#first;
+    return this.#rows.length - this.#first;
   }
 
-  get oldest(): number | undefined {
-    return this.#hours[this.#first];
+  get oldest(): HourlyUsage | undefined {
+    return this.#rows[this.#first];
   }
 
-  get(hour: number): Totals | undefined {
-    const place = this.#placeOf(hour);
-    return this.#hours[place] === hour ? this.#at(place) : undefined;
+  get(hour: number): HourlyUsage | undefined {
+    const row = this.#rows[this.#placeOf(hour)];
+    return row?.hour === hour ? row : undefined;
   }
 
   addTo(rows: HourlyUsage[]): void {
-    const { of } = this;
-    for (let place = this.#first; place < this.#hours.length; place += 1) {
-      const [hour, activeMs, cuMs] = [this.#hours[place], this.#activeMs[place], this.#cuMs[place]] as [number, number, number];
-      rows.push({ of, hour, activeMs, cuMs });
-    }
+    for (let place = this.#first; place < this.#rows.length; place += 1) rows.push(this.#rows[place] as HourlyUsage);
   }
 
-  put(hour: number, activeMs: number, cuMs: number): void {
-    const place = this.#placeOf(hour);
-    if (place === this.#hours.length) {
-      this.#hours.push(hour);
-      this.#activeMs.push(activeMs);
-      this.#cuMs.push(cuMs);
-    } else if (this.#hours[place] === hour) {
-      this.#activeMs[place] = activeMs;
-      this.#cuMs[place] = cuMs;
-    } else {
-      this.#hours.splice(place, 0, hour);
-      this.#activeMs.splice(place, 0, activeMs);
-      this.#cuMs.splice(place, 0, cuMs);
-    }
+  put(row: HourlyUsage): void {
+    const rows = this.#rows;
+    const place = this.#placeOf(row.hour);
+    if (place === rows.length) rows.push(row);
+    else if (rows[place]?.hour === row.hour) rows[place] = row;
+    else rows.splice(place, 0, row);
   }
 
   dropOldest(): void {
     this.#first += 1;
     // Seldom, so that it costs nothing.
-    if (2 * this.#first <= this.#hours.length) return;
-    for (const column of [this.#hours, this.#activeMs, this.#cuMs]) column.splice(0, this.#first);
+    if (2 * this.#first <= this.#rows.length) return;
+    this.#rows.splice(0, this.#first);
     this.#first = 0;
-  }
-
-  #at(place: number): Totals {
-    return { activeMs: this.#activeMs[place] as number, cuMs: this.#cuMs[place] as number };
   }
 
   /** Where an hour is, or would be: mostly at the end. */
   #placeOf(hour: number): number {
+    const rows = this.#rows;
     let from = this.#first;
-    let to = this.#hours.length;
-    if (to === from || (this.#hours[to - 1] as number) < hour) return to;
+    let to = rows.length;
+    if (to === from || (rows[to - 1] as HourlyUsage).hour < hour) return to;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((this.#hours[middle] as number) < hour) from = middle + 1;
+      if ((rows[middle] as HourlyUsage).hour < hour) from = middle + 1;
       else to = middle;
     }
     return from;

@@ -94,7 +94,8 @@ export function scheduleOperations(
   finishing?: string,
 ): Event[] {
   const { now } = context;
-  const before = unfinishedOperations(world, projectId).filter((operation) => operation.id !== finishing);
+  const unfinished = unfinishedOperations(world, projectId);
+  const before = finishing === undefined ? unfinished : unfinished.filter((operation) => operation.id !== finishing);
   const events: Event[] = [];
   const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
   for (const [index, request] of requests.entries()) {
@@ -161,20 +162,21 @@ export function startFreed(world: World, finished: Operation, now: SimTime): Eve
 /** When everything will be over that is scheduled for a compute, if nothing else comes; `now` where there is nothing. */
 export function expectedReady(operations: readonly Operation[], endpointId: string, now: SimTime): SimTime {
   const ends = expectedEnds(operations, now);
-  return operations.reduce(
-    (latest, operation, index) => (operation.endpointId === endpointId ? Math.max(latest, ends[index] ?? now) : latest),
-    now,
-  );
+  let latest = now;
+  for (let index = 0; index < ends.length; index += 1) {
+    if (operations[index]?.endpointId === endpointId) latest = Math.max(latest, ends[index] as SimTime);
+  }
+  return latest;
 }
 
 /** When each of a project's unfinished operations will be over, if nothing else comes. */
 export function expectedEnds(operations: readonly Operation[], now: SimTime): SimTime[] {
   const ends: SimTime[] = [];
   for (const operation of operations) {
-    const startsAt = ends.reduce(
-      (latest, endsAt, index) => (conflicts(operations[index] as Operation, operation) ? Math.max(latest, endsAt) : latest),
-      now,
-    );
+    let startsAt = now;
+    for (let earlier = 0; earlier < ends.length; earlier += 1) {
+      if (conflicts(operations[earlier] as Operation, operation)) startsAt = Math.max(startsAt, ends[earlier] as SimTime);
+    }
     const firstEnd = operation.state.status === "running" ? operation.state.dueAt : startsAt + operation.durationMs;
     ends.push(firstEnd + retriesLeft(operation) * operation.durationMs);
   }

@@ -1,10 +1,8 @@
 import { civil, dayStart, hourStart, instantOf, monthStart, nextMonthStart } from "./calendar.ts";
-import type { Granularity, Totals } from "./hourly-usage.ts";
+import { type Granularity, NO_USE, type Totals } from "./hourly-usage.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "./time.ts";
 import type { Usage } from "./usage.ts";
 import type { World } from "./world.ts";
-
-export const NO_USE: Totals = { activeMs: 0, cuMs: 0 };
 
 /**
  * The latest hour that anything was booked in, and what of the totals was there before it, before its day and before its month: the

@@ -1,7 +1,7 @@
 import type { ActivePhase, Compute } from "./compute.ts";
-import type { Totals } from "./hourly-usage.ts";
+import { NO_USE, type Totals } from "./hourly-usage.ts";
 import { HOUR, type SimTime } from "./time.ts";
-import { bookByHour, NO_USE, type OpenHour } from "./usage-periods.ts";
+import { bookByHour, type OpenHour } from "./usage-periods.ts";
 import type { World } from "./world.ts";
 
 /** What the computes of a branch, or of a project, have used up to their last metering. */
