@@ -16,7 +16,7 @@ const tests = readdirSync("test/contract")
   .sort()
   .map((name) => ({ path: `test/contract/${name}`, text: readFileSync(`test/contract/${name}`, "utf8") }))
   // Those that drive the public client and judge all its answers.
-  .filter(({ text }) => text.includes("judgedClients"));
+  .filter(({ text }) => /judgedClients|servedClient/.test(text));
 /** Commands of the public command-line clients by the operation that they call. */
 const commands = parse(readFileSync("test/contract/client-commands.yaml", "utf8"));
 const unknown = Object.keys(commands).filter((id) => !operations.includes(id));

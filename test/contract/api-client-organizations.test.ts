@@ -1,44 +1,15 @@
 import { ConsumptionHistoryGranularity, MemberRole } from "@neondatabase/api-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: what belongs to organizations and projects beside branches and computes.
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-/** Of another account. */
-let other: PublicClient;
-let organizationId: string;
-let otherOrganizationId: string;
-
-beforeAll(async () => {
-  served = await serve(directory.path, [
-    "--operations",
-    "immediate",
-    "--clock",
-    "manual",
-    "--start-at",
-    "2026-01-01T00:00:00Z",
-    "--seed",
-    "1",
-  ]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-  const made = await control(served.ready.control_url, "POST", "/accounts", { name: "other", email: "other@standin.example" });
-  other = judged.client(made.api_key.key);
-  organizationId = (await client.getCurrentUserOrganizations()).data.organizations[0]?.id ?? "";
-  otherOrganizationId = (await other.getCurrentUserOrganizations()).data.organizations[0]?.id ?? "";
-});
-
-afterAll(async () => {
-  const code = await served.kill("SIGTERM");
-  directory.remove();
-  expect(code).toBe(0);
-  expect(judged.faults).toEqual([]);
-});
+const { advance, client, clientWith, sim } = await servedClient(["--operations", "immediate"]);
+const made = await sim("POST", "/accounts", { name: "other", email: "other@standin.example" });
+const other = clientWith(made.api_key.key);
+const organizationId = (await client.getCurrentUserOrganizations()).data.organizations[0]?.id ?? "";
+const otherOrganizationId = (await other.getCurrentUserOrganizations()).data.organizations[0]?.id ?? "";
 
 async function createProject(name: string): Promise<{ id: string; branchId: string }> {
   const { data } = await client.createProject({ project: { name } });
@@ -72,9 +43,9 @@ test("who has an account joins at once, who has none once he has one and accepts
   const [invitation] = (await client.createOrganizationInvitations(organizationId, { invitations: [later] })).data.invitations;
   const listed = (await client.getOrganizationInvitations(organizationId)).data.invitations;
   expect(listed.filter(({ email }) => email === later.email)).toEqual([invitation]);
-  const made = await control(served.ready.control_url, "POST", "/accounts", { name: "later", email: later.email });
-  await control(served.ready.control_url, "POST", `/organizations/${organizationId}/invitations/${invitation?.id}/accept`);
-  const joined = judged.client(made.api_key.key);
+  const made = await sim("POST", "/accounts", { name: "later", email: later.email });
+  await sim("POST", `/organizations/${organizationId}/invitations/${invitation?.id}/accept`);
+  const joined = clientWith(made.api_key.key);
   expect((await joined.getOrganization(organizationId)).data.id).toBe(organizationId);
 });
 
@@ -84,8 +55,8 @@ test("an organization's keys act for it alone, or for one project of it", async 
   const whole = (await client.createOrgApiKey(organizationId, { key_name: "whole" })).data;
   const scoped = (await client.createOrgApiKey(organizationId, { key_name: "scoped", project_id: project.id })).data;
   expect((await client.listOrgApiKeys(organizationId)).data.map(({ name }) => name).sort()).toEqual(["scoped", "whole"]);
-  const ofWhole = judged.client(whole.key);
-  const ofProject = judged.client(scoped.key);
+  const ofWhole = clientWith(whole.key);
+  const ofProject = clientWith(scoped.key);
   expect((await ofWhole.getAuthDetails()).data.auth_method).toBe("api_key_org");
   expect((await ofWhole.getProject(elsewhere.id)).data.project.name).toBe("elsewhere");
   expect((await ofProject.getProject(project.id)).data.project.name).toBe("scoped");
@@ -163,7 +134,7 @@ test("a project goes to who accepts its transfer, and between organizations that
 
 test("consumption adds up to what the project used", async () => {
   const project = await createProject("consuming");
-  await control(served.ready.control_url, "POST", "/clock/advance", { by: "3h" });
+  await advance("3h");
   const used = (await client.getProject(project.id)).data.project;
   expect(used.active_time_seconds).toBe(300);
   const range = { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z", project_ids: [project.id] };

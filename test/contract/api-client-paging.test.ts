@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { judgedClients, type PublicClient } from "../support/public-client.ts";
+import { describe, expect, test } from "vitest";
+import { servedClient } from "../support/served-client.ts";
 
 // Walking lists to their end with the public client: each thing once, none left out, whatever the size of a page.
 
@@ -8,32 +7,14 @@ const PROJECTS = 23;
 const BRANCHES = 12;
 const MOST_PAGES = 100;
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-let projectIds: string[];
-/** The project that has the branches, and with them the operations. */
-let projectId: string;
-
-beforeAll(async () => {
-  served = await serve(directory.path, ["--operations", "immediate", "--clock", "manual", "--seed", "1"]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-  projectIds = [];
-  for (let number = 0; number < PROJECTS; number += 1) {
-    projectIds.push((await client.createProject({ project: { name: `shop ${number % 2 === 0 ? "even" : "odd"}` } })).data.project.id);
-  }
-  projectId = projectIds[0] ?? "";
-  // Made at the same instant: the sort has ties to decide.
-  for (let number = 1; number < BRANCHES; number += 1) await client.createProjectBranch(projectId, {});
-});
-
-afterAll(async () => {
-  await served.kill("SIGTERM");
-  directory.remove();
-  expect(judged.faults).toEqual([]);
-});
+const { client } = await servedClient(["--operations", "immediate"]);
+const projectIds: string[] = [];
+for (let number = 0; number < PROJECTS; number += 1) {
+  projectIds.push((await client.createProject({ project: { name: `shop ${number % 2 === 0 ? "even" : "odd"}` } })).data.project.id);
+}
+const projectId = projectIds[0] ?? "";
+// Made at the same instant: the sort has ties to decide.
+for (let number = 1; number < BRANCHES; number += 1) await client.createProjectBranch(projectId, {});
 
 type Page = { readonly ids: readonly string[]; readonly next: string | undefined };
 

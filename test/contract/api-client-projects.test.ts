@@ -1,29 +1,11 @@
 import { EndpointType } from "@neondatabase/api-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: projects that come back, reach their quota and stand at the limits of a plan.
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-
-beforeAll(async () => {
-  served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-});
-
-afterAll(async () => {
-  const code = await served.kill("SIGTERM");
-  directory.remove();
-  expect(code).toBe(0);
-  expect(judged.faults).toEqual([]);
-});
-
-const advance = (by: string) => control(served.ready.control_url, "POST", "/clock/advance", { by });
+const { advance, client, clientWith, sim } = await servedClient();
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -93,8 +75,8 @@ test("new computes of a project have its default settings", async () => {
 });
 
 test("a plan ends somewhere: with projects, branches, snapshots, replicas", async () => {
-  const made = await control(served.ready.control_url, "POST", "/accounts", { name: "frugal", plan: "free" });
-  const frugal = judged.client(made.api_key.key);
+  const made = await sim("POST", "/accounts", { name: "frugal", plan: "free" });
+  const frugal = clientWith(made.api_key.key);
   const { data } = await frugal.createProject({ project: {} });
   const projectId = data.project.id;
   await advance("10s");

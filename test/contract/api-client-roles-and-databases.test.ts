@@ -1,33 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: what a branch holds, changed through its compute.
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-
-beforeAll(async () => {
-  served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-});
-
-afterAll(async () => {
-  const code = await served.kill("SIGTERM");
-  directory.remove();
-  expect(code).toBe(0);
-  expect(judged.faults).toEqual([]);
-});
+const { advance, client } = await servedClient();
 
 const BUSY = {
   status: 423,
   code: "OPERATIONS_IN_PROGRESS",
   message: "project already has running conflicting operations, scheduling of new ones is prohibited",
 };
-const settle = () => control(served.ready.control_url, "POST", "/clock/advance", { by: "10s" });
+const settle = () => advance("10s");
 
 /** What a call answers, once the operations that it scheduled are over. */
 async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {

@@ -1,28 +1,13 @@
 import { EndpointType, type Operation } from "@neondatabase/api-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`, where operations take their time on a clock that the test holds.
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
+const { client, sim } = await servedClient();
 
-beforeAll(async () => {
-  served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-});
-
-afterAll(async () => {
-  await served.kill("SIGTERM");
-  directory.remove();
-  expect(judged.faults).toEqual([]);
-});
-
-const advance = (target: { by: string } | { next: true }) => control(served.ready.control_url, "POST", "/clock/advance", target);
+const advance = (target: { by: string } | { next: true }) => sim("POST", "/clock/advance", target);
 const told = (operations: readonly Operation[]) => operations.map(({ action, status }) => `${action} ${status}`);
 
 /** A project whose operations are over, on a paid plan's defaults. */
@@ -81,7 +66,7 @@ test("a compute sleeps five minutes after it became active, not a millisecond be
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
   await advance({ by: "1" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("idle");
-  const { activities } = await control(served.ready.control_url, "POST", "/activity", { endpoint_id: endpointId });
+  const { activities } = await sim("POST", "/activity", { endpoint_id: endpointId });
   expect(activities[0]).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3000 });
   const { operations } = (await client.listProjectOperations({ projectId, limit: 2 })).data;
   expect(told(operations)).toEqual(["start_compute running", "suspend_compute finished"]);

@@ -1,36 +1,11 @@
 import { EndpointType } from "@neondatabase/api-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`, where operations end before the next command.
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-
-beforeAll(async () => {
-  served = await serve(directory.path, [
-    "--operations",
-    "immediate",
-    "--clock",
-    "manual",
-    "--start-at",
-    "2026-01-01T00:00:00Z",
-    "--seed",
-    "1",
-  ]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-});
-
-afterAll(async () => {
-  const code = await served.kill("SIGTERM");
-  directory.remove();
-  expect(code).toBe(0);
-  expect(judged.faults).toEqual([]);
-});
+const { client, clientWith, sim } = await servedClient(["--operations", "immediate"]);
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -183,7 +158,7 @@ test("a project's operations are listed newest first, and each is found by its i
 
 test("a key works until it is revoked, and not a request longer", async () => {
   const { data: created } = await client.createApiKey({ key_name: "ci" });
-  const withKey = judged.client(created.key);
+  const withKey = clientWith(created.key);
   expect((await withKey.getCurrentUserInfo()).status).toBe(200);
   const { data: keys } = await client.listApiKeys();
   const listed = keys.find(({ id }) => id === created.id);
@@ -211,8 +186,8 @@ test("an account sees itself, its organization and the regions", async () => {
 
 test("two accounts of one world are blind to each other", async () => {
   const { projectId } = await createShop();
-  const { api_key } = await control(served.ready.control_url, "POST", "/accounts", { name: "stranger" });
-  const stranger = judged.client(api_key.key);
+  const { api_key } = await sim("POST", "/accounts", { name: "stranger" });
+  const stranger = clientWith(api_key.key);
   expect((await stranger.listProjects({})).data.projects).toEqual([]);
   expect(await errorOf(stranger.getProject(projectId))).toMatchObject({ status: 404 });
   expect(await errorOf(stranger.deleteProject(projectId))).toMatchObject({ status: 404 });
