@@ -1,23 +1,25 @@
-import type * as z from "zod";
 import type { Expectation } from "./expectation.ts";
 import { isLabel, type LabelKind, labelsOf } from "./labels.ts";
 import { referencesIn } from "./references.ts";
 import type { Scenario, Step } from "./scenario.ts";
 
 type Path = readonly (string | number)[];
-type Add = (path: Path, message: string) => void;
+export type Add = (path: Path, message: string) => void;
 type Known = {
   readonly kinds: ReadonlyMap<string, LabelKind>;
   readonly captured: Set<string>;
   readonly steps: Set<string>;
   readonly snapshots: Set<string>;
+  readonly unreadable: ReadonlySet<string>;
 };
 
 const LONGEST_ID = 60;
 
-/** What each line may say and the file as a whole may not: labels that nothing has, names that come too late, and the like. */
-export function findContradictions(scenario: Scenario, context: z.RefinementCtx): void {
-  const add: Add = (path, message) => context.addIssue({ code: "custom", path: [...path], message });
+/**
+ * What each line may say and the file as a whole may not: labels that nothing has, names that come too late, and the like. Where `names`
+ * are in a part of the file that cannot be read, nobody can say that they are not there.
+ */
+export function findContradictions(scenario: Scenario, add: Add, names: ReadonlySet<string> = new Set()): void {
   const labels = labelsOf(scenario.world);
   const kinds = new Map<string, LabelKind>();
   for (const { label, kind } of labels) {
@@ -28,15 +30,15 @@ export function findContradictions(scenario: Scenario, context: z.RefinementCtx)
   }
   // What a file has in it is seen when it is opened.
   if (scenario.world.file !== undefined) return;
-  const known: Known = { kinds, captured: new Set(), steps: new Set(), snapshots: new Set() };
+  const known: Known = { kinds, captured: new Set(), steps: new Set(), snapshots: new Set(), unreadable: names };
   findParents(scenario, add);
   for (const [index, source] of scenario.traffic.entries()) {
     checkComputes([source.to].flat(), known, ["traffic", index, "to"], add);
     checkWindow(source, ["traffic", index], add);
   }
-  const names = scenario.traffic.map(({ name }) => name);
-  for (const [index, name] of names.entries()) {
-    if (names.indexOf(name) !== index)
+  const sources = scenario.traffic.map(({ name }) => name);
+  for (const [index, name] of sources.entries()) {
+    if (sources.indexOf(name) !== index)
       add(["traffic", index, "name"], `there is a source "${name}" already: each has a stream of chance by its name`);
   }
   checkSteps(scenario.steps, known, ["steps"], add);
@@ -71,7 +73,7 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   if (at !== undefined && after !== undefined) add(path, "has both at and after; leave one out");
   const refer = (value: unknown, at: Path) => {
     for (const reference of referencesIn(value)) {
-      if (!known.kinds.has(reference) && !known.captured.has(reference))
+      if (!known.kinds.has(reference) && !known.captured.has(reference) && !known.unreadable.has(reference))
         add(at, `{${reference}} is neither a label nor captured above; ${listOf(known)}`);
     }
   };
@@ -80,7 +82,8 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
       add(at, `there is no account "${label}"; there are ${namesOf(known, "account")}`);
   };
   const stepName = after?.step;
-  if (stepName !== undefined && !known.steps.has(stepName)) add([...path, "after"], `there is no step "${stepName}" above this one`);
+  if (stepName !== undefined && !known.steps.has(stepName) && !known.unreadable.has(stepName))
+    add([...path, "after"], `there is no step "${stepName}" above this one`);
   if (request !== undefined) {
     for (const key of ["path", "body", "key"] as const) refer(request[key], [...path, "request", key]);
     account(request.as, [...path, "request", "as"]);
@@ -96,7 +99,8 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   if (step.fault !== undefined) refer(step.fault, [...path, "fault"]);
   for (const label of Object.keys(set?.plan ?? {})) account(label, [...path, "set", "plan", label]);
   if (snapshot !== undefined) known.snapshots.add(snapshot);
-  if (restore !== undefined && !known.snapshots.has(restore)) add([...path, "restore"], `no step above takes a snapshot "${restore}"`);
+  if (restore !== undefined && !known.snapshots.has(restore) && !known.unreadable.has(restore))
+    add([...path, "restore"], `no step above takes a snapshot "${restore}"`);
   if (expect !== undefined) checkExpectations(expect, known, [...path, "expect"], add);
   if (step.repeat !== undefined) checkSteps(step.repeat.steps, known, [...path, "repeat", "steps"], add);
   for (const [lane, steps] of (step.parallel ?? []).entries()) checkSteps(steps, known, [...path, "parallel", lane], add);

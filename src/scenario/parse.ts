@@ -1,9 +1,11 @@
 import { stringify } from "yaml";
 import type * as z from "zod";
-import { findContradictions } from "./contradictions.ts";
+import { nearest } from "../platform/text.ts";
+import { type Add, findContradictions } from "./contradictions.ts";
 import { formatProblems, type Problem, SourceDocument } from "./document.ts";
 import { combinations, fillIn, type Values } from "./matrix.ts";
 import { type Scenario, type Step, scenario } from "./scenario.ts";
+import { soundPartOf } from "./sound-part.ts";
 
 /** One combination of the matrix, or the scenario itself where there is none. */
 type Variant = { readonly values: Values; readonly scenario: Scenario };
@@ -37,12 +39,15 @@ export function parseScenario(text: string, fileName: string, checkFault: CheckF
   const variants = combinations(matrix.data).flatMap((values): Variant[] => {
     const filled = fillIn(source.value, values);
     problems.push(...filled.unknown.map(({ path, message }) => source.problemAt(path, message)));
-    const parsed = scenario
-      .superRefine(findContradictions)
-      .superRefine((given, context) => checkFaults(given.steps, ["steps"], checkFault, context))
-      .safeParse(filled.value);
-    if (parsed.success) return [{ values, scenario: parsed.data }];
+    const add: Add = (path, message) => problems.push(source.problemAt(path, message));
+    const parsed = scenario.safeParse(filled.value);
+    if (parsed.success) {
+      findContradictions(parsed.data, add);
+      checkFaults(parsed.data.steps, ["steps"], checkFault, add);
+      return [{ values, scenario: parsed.data }];
+    }
     problems.push(...source.problemsOf(parsed.error));
+    checkSoundPart(filled.value, parsed.error, checkFault, add);
     return [];
   });
   if (problems.length > 0) fail(problems);
@@ -55,14 +60,29 @@ export function printScenario({ source }: Pick<ScenarioFile, "source">): string 
   return stringify(source, { lineWidth: 140 });
 }
 
-function checkFaults(steps: readonly Step[], path: readonly (string | number)[], check: CheckFault, context: z.RefinementCtx): void {
+/** What can be said of the rest of a file whose shape is wrong somewhere: nothing that hangs on what is wrong. */
+function checkSoundPart(value: unknown, error: z.ZodError, checkFault: CheckFault, add: Add): void {
+  const sound = soundPartOf(scenario, value, error);
+  if (sound === undefined) return;
+  const { cut, names } = sound;
+  const addThere: Add = (path, message) => add(sound.placeOf(path), message);
+  checkFaults(sound.value.steps, ["steps"], checkFault, addThere);
+  const keys = Object.keys(scenario.shape);
+  const wrong = new Set([...cut].map((key) => (keys.includes(key) ? key : nearest(key, keys))));
+  // All labels are of the world; a key that is near none may have been meant for it.
+  if (wrong.has("world") || wrong.has(undefined)) return;
+  const isOpen = wrong.has("length") || wrong.has("steps");
+  findContradictions(isOpen ? { ...sound.value, length: sound.value.length ?? 0 } : sound.value, addThere, names);
+}
+
+function checkFaults(steps: readonly Step[], path: readonly (string | number)[], check: CheckFault, add: Add): void {
   for (const [index, { fault, repeat, parallel }] of steps.entries()) {
     const place = [...path, index];
     for (const problem of fault === undefined ? [] : check(fault)) {
-      context.addIssue({ code: "custom", path: [...place, "fault", ...problem.path], message: problem.message });
+      add([...place, "fault", ...problem.path.map((part) => (typeof part === "symbol" ? String(part) : part))], problem.message);
     }
-    checkFaults(repeat?.steps ?? [], [...place, "repeat", "steps"], check, context);
-    for (const [lane, inner] of (parallel ?? []).entries()) checkFaults(inner, [...place, "parallel", lane], check, context);
+    checkFaults(repeat?.steps ?? [], [...place, "repeat", "steps"], check, add);
+    for (const [lane, inner] of (parallel ?? []).entries()) checkFaults(inner, [...place, "parallel", lane], check, add);
   }
 }
 

@@ -59,6 +59,60 @@ test("all that is wrong is told at once, by line and column, in the order of the
   ]);
 });
 
+test("names that nothing has are told beside what has the wrong shape, each where it stands", () => {
+  const text = withLines(
+    "traffic:",
+    "  - { name: users, to: shop/main, pattern: constant, every: often }",
+    "  - { name: others, to: shop/dev, pattern: poisson, rate: 1/s }",
+    "steps:",
+    "  - { advanse: 1m }",
+    '  - { at: soon, request: { path: "/projects/{nowhere}" } }',
+    "  - repeat: { times: 2, every: often, steps: [{ advanse: 1m }, { restore: nothing }] }",
+    "expect:",
+    "  - { suspend: 1 }",
+    "  - { suspends: 1, of: shop/dev }",
+  );
+  expect(problemsOf(text)).toEqual([
+    expect.stringMatching(/^mine\.yaml:4:61: traffic\.0\.every: must be a duration/),
+    expect.stringMatching(/^mine\.yaml:5:25: traffic\.1\.to: "shop\/dev" is no compute/),
+    expect.stringMatching(/^mine\.yaml:7:5: steps\.0: does nothing/),
+    expect.stringMatching(/^mine\.yaml:7:7: steps\.0\.advanse: there is no such key here/),
+    expect.stringMatching(/^mine\.yaml:8:11: steps\.1\.at: must be a duration/),
+    expect.stringMatching(/^mine\.yaml:8:34: steps\.1\.request\.path: \{nowhere\} is neither a label nor captured above/),
+    expect.stringMatching(/^mine\.yaml:9:32: steps\.2\.repeat\.every: must be a duration/),
+    expect.stringMatching(/^mine\.yaml:9:47: steps\.2\.repeat\.steps\.0: does nothing/),
+    expect.stringMatching(/^mine\.yaml:9:49: steps\.2\.repeat\.steps\.0\.advanse: there is no such key here/),
+    expect.stringMatching(/^mine\.yaml:9:75: steps\.2\.repeat\.steps\.1\.restore: no step above takes a snapshot "nothing"/),
+    expect.stringMatching(/^mine\.yaml:11:5: expect\.0: must have one measure/),
+    expect.stringMatching(/^mine\.yaml:11:7: expect\.0\.suspend: there is no such key here/),
+    expect.stringMatching(
+      /^mine\.yaml:12:24: expect\.1\.of: there is no "shop\/dev"; known are main, shop, shop\/main, shop\/main\/primary$/,
+    ),
+  ]);
+});
+
+test.each([
+  ["a world that is wrong", "version: 1\nlength: 1m\nworld: { sed: 1 }\nexpect: [{ suspends: 1, of: shop/dev }]"],
+  [
+    "a world that is written wrongly",
+    "version: 1\nlength: 1m\nwrold: { projects: { shop: {} } }\nexpect: [{ suspends: 1, of: shop/main }]",
+  ],
+  [
+    "a step that captures what another uses",
+    withLines("steps:", "  - request: { capture: { found: project.id } }", '  - request: { path: "/projects/{found}" }'),
+  ],
+  [
+    "a key that captures, written wrongly",
+    withLines("steps:", "  - request: { path: /projects, captur: { found: project.id } }", '  - request: { path: "/projects/{found}" }'),
+  ],
+  ["a step that another comes after", withLines("steps:", "  - { name: deploy, advanse: 1m }", "  - { after: deploy, advance: 1m }")],
+  ["steps, which would say how long it goes on", withLines("stepps: [{ advance: 1m }]")],
+])("of %s, nothing is told but that", (_, text) => {
+  const problems = problemsOf(text);
+  expect(problems).toHaveLength(problems.filter((problem) => /no such key|does nothing|path: |steps\.0/.test(problem)).length);
+  expect(problems).not.toEqual([]);
+});
+
 test("what is no YAML is told with its place", () => {
   expect(problemsOf("version: 1\nsteps: [")[0]).toMatch(/^mine\.yaml:2:\d+: /);
   expect(problemsOf("version: 1\nversion: 1")[0]).toMatch(/^mine\.yaml:2:1: .*unique/i);
