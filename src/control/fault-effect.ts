@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { DISTRIBUTION_RULE, type DurationDistribution, distributionText, parseDistribution } from "../platform/distribution.ts";
 import type { FaultEffect } from "../platform/fault.ts";
-import { DAY } from "../platform/time.ts";
+import { DAY, parseDuration, SECOND } from "../platform/time.ts";
 import { duration } from "./fields.ts";
 import { given, strict, unknownName } from "./strict-fields.ts";
 
@@ -18,6 +18,17 @@ const distribution = z.union([z.string(), z.number()]).transform((text, context)
   return z.NEVER;
 });
 
+const RETRY_AFTER_RULE = "must be whole seconds like 30, as in the header, or a duration with a unit like 30s or 2m";
+
+/** Gives whole seconds, rounded up: what the header can say. */
+const retryAfter = z.union([z.string(), z.number()], { error: RETRY_AFTER_RULE }).transform((text, context) => {
+  const seconds = /^\d+$/.test(String(text)) ? `${text}s` : text;
+  const ms = typeof seconds === "number" ? undefined : parseDuration(seconds);
+  if (ms !== undefined && /[a-z]/.test(String(seconds))) return Math.ceil(ms / SECOND);
+  context.addIssue({ code: "custom", message: RETRY_AFTER_RULE });
+  return z.NEVER;
+});
+
 /** Each effect with what it takes, by its name. */
 const EFFECTS = {
   answer: strict({
@@ -27,7 +38,7 @@ const EFFECTS = {
       .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "must be 1 to 64 letters, digits, _, . and -, beginning with a letter")
       .optional(),
     message: z.string().min(1).max(1_024).optional(),
-    retry_after: duration.optional(),
+    retry_after: retryAfter.optional(),
   }),
   latency: z.preprocess(
     (asked) => (typeof asked === "string" || typeof asked === "number" ? { takes: asked } : asked),
@@ -79,7 +90,7 @@ function effectOf(kind: EffectName, fields: object): FaultEffect {
   return {
     kind,
     ...rest,
-    ...(retry_after === undefined ? {} : { retryAfterS: Math.ceil(retry_after / 1_000) }),
+    ...(retry_after === undefined ? {} : { retryAfterS: retry_after }),
     ...(per === undefined ? {} : { perMs: per }),
     ...(forMs === undefined ? {} : { forMs }),
   } as FaultEffect;

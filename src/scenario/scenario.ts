@@ -145,7 +145,10 @@ const stepFields = {
   control: control.optional(),
   activity: activity.optional(),
   advance: advance.optional(),
-  fault: z.record(z.string(), z.unknown()).optional().describe("a fault as PUT /_sim/faults/{name} takes it; see docs/faults.md"),
+  fault: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("a fault as PUT /_sim/faults/{name} takes it (retry_after without a unit: seconds); see docs/faults.md"),
   clear_faults: z
     .union([z.literal(true), z.string()])
     .optional()

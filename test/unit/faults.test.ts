@@ -64,9 +64,23 @@ test.each([
   expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
 });
 
-test("an answer may say when to come again", async () => {
-  const double = await doubleWith({ name: "f", effect: { answer: { status: 503, retry_after: "1500ms" } } });
-  expect((await double.api("GET", "/projects")).headers.get("retry-after")).toBe("2");
+test.each([
+  ["1500ms", "2"],
+  ["2m", "120"],
+  [30, "30"],
+  ["30", "30"],
+  [0, "0"],
+])("an answer may say when to come again: %j is %s seconds in the header", async (retry_after, seconds) => {
+  const double = await doubleWith({ name: "f", effect: { answer: { status: 503, retry_after } } });
+  expect((await double.api("GET", "/projects")).headers.get("retry-after")).toBe(seconds);
+  const { effect } = await faultOf(double);
+  expect((await double.sim("PUT", "/faults/f", { effect })).body.fault.effect).toEqual(effect);
+});
+
+test.each([[1.5], ["1.5"], [-1], ["soon"], ["99999999999d"], [1e300]])("%j is no time to come again", async (retry_after) => {
+  const double = await createDouble();
+  const { status, body } = await double.sim("PUT", "/faults/f", { effect: { answer: { status: 503, retry_after } } });
+  expect([status, body.message]).toEqual([400, expect.stringContaining("effect.answer.retry_after: must be whole seconds")]);
 });
 
 test("who is not let in meets no fault", async () => {
