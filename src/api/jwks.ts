@@ -23,7 +23,6 @@ const addBody = z.object({
   branch_id: id.optional(),
   jwt_audience: z.string().optional(),
   role_names: z.array(z.string().min(1).max(63)).max(MAX_ROLES).optional(),
-  // Whether roles are made in a database that is not here.
   skip_role_creation: z.boolean().optional(),
 });
 
@@ -51,6 +50,7 @@ export function jwksRoutes(caller: Caller): Hono {
         branchId: body.branch_id,
         jwtAudience: body.jwt_audience,
         roleNames: body.role_names,
+        skipRoleCreation: body.skip_role_creation,
       });
       for (const event of events) {
         if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;

@@ -157,8 +157,8 @@ function numberOf(secretId: string): number {
 }
 
 /** D: names that Postgres and the platform keep for themselves. */
-export function checkRoleName(name: string): Result<true> {
-  return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `role.name: "${name}" is reserved by the platform`) : accept(true);
+export function checkRoleName(name: string, field = "role.name"): Result<true> {
+  return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`) : accept(true);
 }
 
 function isReserved(name: string): boolean {

@@ -375,7 +375,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         branch_id: childId,
         jwt_audience: "shop",
         role_names: ["authenticated"],
-        skip_role_creation: true,
+        skip_role_creation: false,
       }),
     },
   ],

@@ -39,6 +39,19 @@ test.each([
   expect([answer.status, answer.body.message.startsWith(`${field}:`)]).toEqual([400, true]);
 });
 
+test("a JWKS names roles that are there, where their creation is to be skipped, and none that are reserved", async () => {
+  const double = await createDouble();
+  const { projectId, branchId } = await createProject(double);
+  const add = (fields: object) => double.api("POST", `/projects/${projectId}/jwks`, { jwks_url: URL, provider_name: "issuer", ...fields });
+  const skipping = { skip_role_creation: true };
+  const unknown = await add({ role_names: ["neondb_owner", "nobody"], ...skipping });
+  expect([codeOf(unknown), unknown.body.message]).toEqual([[404, "ROLE_NOT_FOUND"], 'role_names.1: role "nobody" not found']);
+  expect((await add({ role_names: ["neondb_owner"], branch_id: branchId, ...skipping })).body.jwks.role_names).toEqual(["neondb_owner"]);
+  expect((await add({ role_names: ["nobody"] })).status).toBe(201);
+  expect(codeOf(await add({ role_names: ["pg_monitor"] }))).toEqual([422, "ROLE_NAME_NOT_ALLOWED"]);
+  expect((await double.api("GET", `/projects/${projectId}/jwks`)).body.jwks).toHaveLength(2);
+});
+
 test("a JWKS for a branch goes with it, that for all branches stays", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
