@@ -4,26 +4,18 @@ import { badRequest, notImitated } from "../http/errors.ts";
 import { fail, found } from "../http/request.ts";
 import type { Branch } from "../platform/branch.ts";
 import { contentAt } from "../platform/branch-content.ts";
+import { type AskedPoint, findPoint } from "../platform/branch-point.ts";
 import type { Command } from "../platform/commands.ts";
 import { findDatabase } from "../platform/database.ts";
 import { branchesOf, computesOnBranch, findBranch, findProject } from "../platform/lookup.ts";
 import { recoverableBranchesOf } from "../platform/recovery.ts";
 import { rolesNamedAfter } from "../platform/role.ts";
-import type { SimTime } from "../platform/time.ts";
 import type { Call, Caller } from "./call.ts";
-import { computeFields, computeOptions, computeType, flag, id, instant, lsn, name } from "./fields.ts";
+import { computeFields, computeOptions, computeType, flag, id, instant, lsn, name, notBoth } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
 import { givePassword } from "./passwords.ts";
-import {
-  renderAnnotation,
-  renderBranch,
-  renderChangedEndpoint,
-  renderConnectionUris,
-  renderDatabase,
-  renderRole,
-  renderScheduled,
-  renderSettlingEndpoint,
-} from "./render.ts";
+import { renderChangedEndpoint, renderConnectionUris, renderScheduled, renderSettlingEndpoint } from "./render.ts";
+import { renderAnnotation, renderBranch, renderDatabase, renderRole } from "./render-branch.ts";
 
 const MAX_PAGE = 10_000; // S
 const SORTS = ["name", "created_at", "updated_at"] as const; // S
@@ -50,6 +42,7 @@ const createBody = z
         init_source: z.enum(["parent-data", "schema-only"]).optional(),
         expires_at: instant.optional(),
       })
+      .refine(...notBoth("parent_lsn", "parent_timestamp"))
       .optional(),
     annotation_value: z.record(z.string(), z.string()).optional(),
   })
@@ -177,12 +170,14 @@ export function branchRoutes(caller: Caller): Hono {
     caller.route(
       {
         params: onBranch,
-        body: z.object({
-          source_branch_id: id,
-          source_lsn: lsn.optional(),
-          source_timestamp: instant.optional(),
-          preserve_under_name: name.optional(),
-        }),
+        body: z
+          .object({
+            source_branch_id: id,
+            source_lsn: lsn.optional(),
+            source_timestamp: instant.optional(),
+            preserve_under_name: name.optional(),
+          })
+          .refine(...notBoth("source_lsn", "source_timestamp")),
       },
       (call) => {
         const { source_branch_id, source_lsn, source_timestamp, preserve_under_name } = call.body;
@@ -223,15 +218,18 @@ export function branchRoutes(caller: Caller): Hono {
     caller.route(
       {
         params: onBranch,
-        query: z.object({
-          db_name: z.string(),
-          lsn: lsn.optional(),
-          timestamp: instant.optional(),
-          format: z.enum(["sql", "json"]).optional(),
-        }),
+        query: z
+          .object({
+            db_name: z.string(),
+            lsn: lsn.optional(),
+            timestamp: instant.optional(),
+            format: z.enum(["sql", "json"]).optional(),
+          })
+          .refine(...notBoth("lsn", "timestamp")),
       },
       (call) => {
-        checkHolds(call, branchOf(call), call.query.db_name, call.query.timestamp);
+        const { db_name, timestamp, lsn } = call.query;
+        checkHolds(call, branchOf(call), db_name, { prefix: "", timestamp, lsn });
         // A control plane holds no data, so every database is as empty as on its first day.
         return call.query.format === "json" ? { json: { tables: [] } } : { sql: "" };
       },
@@ -243,14 +241,17 @@ export function branchRoutes(caller: Caller): Hono {
     caller.route(
       {
         params: onBranch,
-        query: z.object({
-          base_branch_id: id.optional(),
-          db_name: z.string(),
-          lsn: lsn.optional(),
-          timestamp: instant.optional(),
-          base_lsn: lsn.optional(),
-          base_timestamp: instant.optional(),
-        }),
+        query: z
+          .object({
+            base_branch_id: id.optional(),
+            db_name: z.string(),
+            lsn: lsn.optional(),
+            timestamp: instant.optional(),
+            base_lsn: lsn.optional(),
+            base_timestamp: instant.optional(),
+          })
+          .refine(...notBoth("lsn", "timestamp"))
+          .refine(...notBoth("base_lsn", "base_timestamp")),
       },
       (call) => {
         const { account, params, query, turn } = call;
@@ -258,8 +259,8 @@ export function branchRoutes(caller: Caller): Hono {
         const baseId = query.base_branch_id ?? branch.parentId;
         if (baseId === undefined) return fail(badRequest("base_branch_id: is needed for a branch that has no parent"));
         const base = found(findBranch(turn.world, found(findProject(turn.world, account.id, params.project_id)), baseId));
-        checkHolds(call, branch, query.db_name, query.timestamp);
-        checkHolds(call, base, query.db_name, query.base_timestamp);
+        checkHolds(call, branch, query.db_name, { prefix: "", timestamp: query.timestamp, lsn: query.lsn });
+        checkHolds(call, base, query.db_name, { prefix: "base_", timestamp: query.base_timestamp, lsn: query.base_lsn });
         return { diff: "" };
       },
     ),
@@ -285,9 +286,11 @@ function changed(call: OnBranch, command: Untargeted<Changing>) {
   return { branch: renderBranch(call.turn.world, branchOf(call), call.turn.now), operations: renderScheduled(events, call.turn.now) };
 }
 
-/** A database that the branch held at an instant, or holds now. */
-function checkHolds({ turn }: OnBranch, branch: Branch, databaseName: string, at: SimTime | undefined): void {
-  found(findDatabase(contentAt(branch, at ?? turn.now), databaseName));
+/** A database that the branch held at a point of its history, or holds now. */
+function checkHolds({ account, turn }: OnBranch, branch: Branch, databaseName: string, point: AskedPoint): void {
+  const project = found(findProject(turn.world, account.id, branch.projectId));
+  const at = found(findPoint(branch, project, point, turn.now));
+  found(findDatabase(contentAt(branch, at), databaseName));
 }
 
 /** S: by name or id, whatever the case. */

@@ -257,7 +257,7 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
   },
   transferProjectsFromUserToOrg: { test: "test/contract/api-client-organizations.test.ts", clients: ["@neondatabase/api-client"] },
   getAuthDetails: { test: "test/contract/api-client-organizations.test.ts", clients: ["@neondatabase/api-client"] },
-  createSnapshot: { test: "test/contract/api-client-projects.test.ts", clients: ["@neondatabase/api-client", "neon snapshots create"] },
+  createSnapshot: { test: "test/contract/api-client-branches.test.ts", clients: ["@neondatabase/api-client", "neon snapshots create"] },
   listSnapshots: {
     test: "test/contract/api-client-snapshots.test.ts",
     clients: [

@@ -5,7 +5,8 @@ import { findDatabase } from "../platform/database.ts";
 import { branchOf, onBranch, targetOf } from "./branches.ts";
 import type { Caller } from "./call.ts";
 import { postgresName } from "./fields.ts";
-import { renderDatabase, renderScheduled } from "./render.ts";
+import { renderScheduled } from "./render.ts";
+import { renderDatabase } from "./render-branch.ts";
 
 const onDatabase = onBranch.extend({ database_name: z.string() });
 

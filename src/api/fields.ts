@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { ComputeOptions } from "../platform/compute.ts";
+import { ownerOfPgSetting } from "../platform/pg-settings.ts";
 
 /** S: the pattern of all ids but those of keys and operations. */
 export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
@@ -9,6 +10,15 @@ export const instant = z.iso
   .datetime({ offset: true, message: "must be an ISO 8601 timestamp like 2026-01-31T12:00:00Z" })
   .transform((text) => Date.parse(text));
 export const lsn = z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838");
+
+/** S: a point of history is named by its instant or by its place in the log, not by both. For `refine`, with the fields' names. */
+export function notBoth<Lsn extends string, Timestamp extends string>(lsnField: Lsn, timestampField: Timestamp) {
+  const check = (asked: { readonly [field in Lsn | Timestamp]?: unknown }) =>
+    asked[lsnField] === undefined || asked[timestampField] === undefined;
+  const told: { message: string; path: PropertyKey[] } = { message: `cannot be used with ${timestampField}`, path: [lsnField] };
+  return [check, told] as const;
+}
+
 /** What Postgres allows for the names of databases and roles. */
 export const postgresName = z.string().min(1).max(63);
 /** A query parameter that is `true` or `false`. */
@@ -29,8 +39,15 @@ export const keyId = z
 const computeUnits = z.number();
 const textMap = z.record(z.string(), z.string());
 
+const pgSettings = textMap.superRefine((settings, context) => {
+  for (const name of Object.keys(settings)) {
+    const owner = ownerOfPgSetting(name);
+    if (owner !== undefined) context.addIssue({ code: "custom", path: [name], message: `must be left out: ${owner}` });
+  }
+});
+
 const endpointSettings = z.object({
-  pg_settings: textMap.optional(),
+  pg_settings: pgSettings.optional(),
   pgbouncer_settings: textMap.optional(),
   preload_libraries: z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() }).optional(),
 });
@@ -57,7 +74,7 @@ export const endpointFields = {
 };
 
 export const defaultEndpointSettings = z.object({
-  pg_settings: textMap.optional(),
+  pg_settings: pgSettings.optional(),
   pgbouncer_settings: textMap.optional(),
   autoscaling_limit_min_cu: computeUnits.optional(),
   autoscaling_limit_max_cu: computeUnits.optional(),

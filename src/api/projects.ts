@@ -13,19 +13,18 @@ import type { World } from "../platform/world.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import type { Caller } from "./call.ts";
 import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
+import { IP_RANGE_RULE, isIpRange } from "./ip-ranges.ts";
 import { cursorOf, encodeCursor, integerOf, limitOf } from "./paging.ts";
 import { givePassword, PASSWORDS_NOT_STORED } from "./passwords.ts";
 import {
   connectionUri,
-  renderBranch,
   renderChangedEndpoint,
   renderConnectionUris,
-  renderDatabase,
   renderProject,
   renderProjectListItem,
-  renderRole,
   renderScheduled,
 } from "./render.ts";
+import { renderBranch, renderDatabase, renderRole } from "./render-branch.ts";
 
 const MAX_PAGE = 400; // S
 const DEFAULT_PAGE = 10; // S
@@ -43,12 +42,17 @@ const quota = z.object({
   logical_size_bytes: z.int().min(0).optional(),
 });
 
+/** S: in UTC. */
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day like 09:00 or 17:30");
+
 /** S: settings that a project keeps. */
 const settings = z.object({
   quota: quota.optional(),
-  allowed_ips: z.object({ ips: z.array(z.string()).optional(), protected_branches_only: z.boolean().optional() }).optional(),
+  allowed_ips: z
+    .object({ ips: z.array(z.string().refine(isIpRange, IP_RANGE_RULE)).optional(), protected_branches_only: z.boolean().optional() })
+    .optional(),
   enable_logical_replication: z.boolean().optional(),
-  maintenance_window: z.object({ weekdays: z.array(z.int().min(1).max(7)), start_time: z.string(), end_time: z.string() }).optional(),
+  maintenance_window: z.object({ weekdays: z.array(z.int().min(1).max(7)), start_time: timeOfDay, end_time: timeOfDay }).optional(),
   block_public_connections: z.boolean().optional(),
   block_vpc_connections: z.boolean().optional(),
   audit_log_level: z.enum(["base", "extended", "full"]).optional(),

@@ -4,42 +4,28 @@ import type { Account } from "../platform/account.ts";
 import { limitsOf, planOf } from "../platform/account.ts";
 import type { ApiKey } from "../platform/api-key.ts";
 import type { Branch } from "../platform/branch.ts";
-import type { BranchSnapshot } from "../platform/branch-snapshot.ts";
 import { monthStart, nextMonthStart } from "../platform/calendar.ts";
 import type { Compute } from "../platform/compute.ts";
 import { usedThisMonth } from "../platform/consumption.ts";
-import type { Database } from "../platform/database.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { maintenanceSince } from "../platform/fault.ts";
 import { computeHost, poolerHost, proxyHost } from "../platform/hosts.ts";
-import { computesOnBranch } from "../platform/lookup.ts";
 import { type Operation, pendingStateOf } from "../platform/operation.ts";
 import type { Project } from "../platform/project.ts";
 import { hasQuota } from "../platform/quota.ts";
 import type { Region } from "../platform/regions.ts";
-import type { Role } from "../platform/role.ts";
-import { SECOND, type SimTime } from "../platform/time.ts";
+import type { SimTime } from "../platform/time.ts";
 import { usageAt } from "../platform/usage.ts";
 import type { World } from "../platform/world.ts";
+import { CREATION_SOURCE, type Optional, optionalTimestamp, present, wholeSeconds } from "./present.ts";
 
 // Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.
 
-const CREATION_SOURCE = "console"; // S
 const OPERATION_ERROR = "the operation failed and is not tried again"; // A
 const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
 const MB = 1024 ** 2;
 
 type EndpointState = public_.Endpoint["current_state"];
-type Optional<T> = { [K in keyof T]?: T[K] | undefined };
-
-/** Leaves out what has no value: absent, not null (R: `last_active` is absent until the first activity). */
-function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return fields as { [K in keyof T]: Exclude<T[K], undefined> };
-}
-
-function optionalTimestamp(at: SimTime | undefined): string | undefined {
-  return at === undefined ? undefined : timestamp(at);
-}
 
 /** R: `pending_state` is there in answers that change a compute, and until it has settled; never in lists. */
 function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
@@ -239,99 +225,6 @@ function renderOwner(world: World, account: Account) {
   } satisfies public_.ProjectOwnerData;
 }
 
-export function renderBranch(world: World, branch: Branch, now: SimTime) {
-  const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
-  return present({
-    id: branch.id,
-    project_id: branch.projectId,
-    parent_id: branch.parentId,
-    parent_lsn: branch.parentLsn,
-    parent_timestamp: optionalTimestamp(branch.parentTimestamp),
-    name: branch.name,
-    current_state: branch.state,
-    pending_state: branch.state === "ready" ? undefined : "ready",
-    state_changed_at: timestamp(branch.stateChangedAt),
-    logical_size: 0,
-    creation_source: CREATION_SOURCE,
-    primary: branch.default,
-    default: branch.default,
-    protected: branch.protected,
-    cpu_used_sec: wholeSeconds(usage.cuMs),
-    compute_time_seconds: wholeSeconds(usage.cuMs),
-    active_time_seconds: wholeSeconds(usage.activeMs),
-    written_data_bytes: 0,
-    data_transfer_bytes: 0,
-    created_at: timestamp(branch.createdAt),
-    updated_at: timestamp(branch.updatedAt),
-    init_source: branch.initSource,
-    expires_at: optionalTimestamp(branch.expiresAt),
-    ttl_interval_seconds: branch.ttlSeconds,
-    last_reset_at: optionalTimestamp(branch.lastResetAt),
-    restore_status: branch.restoreStatus,
-    restored_from: branch.restoredFrom,
-    restored_as: branch.restoredAs,
-    recovery: renderRecovery(branch),
-  }) satisfies Optional<public_.Branch>;
-}
-
-/** S: there only while a deleted branch can be recovered. */
-function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
-  if (deletedAt === undefined || recoverableUntil === undefined) return undefined;
-  const expired = expiresAt !== undefined && expiresAt <= deletedAt;
-  return {
-    deleted_at: timestamp(deletedAt),
-    recoverable_until: timestamp(recoverableUntil),
-    deletion_method: (expired ? "ttl" : "user") as public_.BranchRecoveryInfo["deletion_method"],
-  } satisfies public_.BranchRecoveryInfo;
-}
-
-export function renderSnapshot(snapshot: BranchSnapshot) {
-  return present({
-    id: snapshot.id,
-    name: snapshot.name,
-    lsn: snapshot.lsn,
-    timestamp: timestamp(snapshot.timestamp),
-    source_branch_id: snapshot.sourceBranchId,
-    created_at: timestamp(snapshot.createdAt),
-    expires_at: optionalTimestamp(snapshot.expiresAt),
-    manual: snapshot.manual,
-    // S: "a value of 0 means the snapshot is not being charged".
-    full_size: 0,
-  }) satisfies Optional<public_.Snapshot>;
-}
-
-export function renderAnnotation(branch: Branch) {
-  return {
-    object: { type: "console/branch", id: branch.id },
-    value: { ...branch.annotations },
-    created_at: timestamp(branch.createdAt),
-    updated_at: timestamp(branch.updatedAt),
-  } satisfies public_.AnnotationData;
-}
-
-export function renderRole(branch: Branch, role: Role, password?: string) {
-  return present({
-    branch_id: branch.id,
-    name: role.name,
-    password,
-    protected: false,
-    authentication_method: role.noLogin === true ? "no_login" : "password",
-    created_at: timestamp(role.createdAt),
-    updated_at: timestamp(role.updatedAt),
-  }) satisfies Optional<public_.Role>;
-}
-
-export function renderDatabase(branch: Branch, database: Database) {
-  return {
-    id: database.id,
-    branch_id: branch.id,
-    name: database.name,
-    owner_name: database.ownerName,
-    created_at: timestamp(database.createdAt),
-    updated_at: timestamp(database.updatedAt),
-  } satisfies public_.Database;
-}
-
 export function connectionUri(world: World, compute: Compute, role: string, password: string, database: string, pooled: boolean): string {
   const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
   return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?sslmode=require`;
@@ -387,9 +280,4 @@ export function renderOrganization(account: Account) {
     managed_by: "console",
     updated_at: timestamp(account.createdAt),
   } satisfies Optional<public_.Organization>;
-}
-
-/** The API counts whole seconds; the world counts milliseconds, and loses none. */
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / SECOND);
 }

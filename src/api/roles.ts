@@ -8,7 +8,8 @@ import { branchOf, onBranch, targetOf } from "./branches.ts";
 import type { Caller } from "./call.ts";
 import { postgresName } from "./fields.ts";
 import { givePassword, PASSWORDS_NOT_STORED } from "./passwords.ts";
-import { renderRole, renderScheduled } from "./render.ts";
+import { renderScheduled } from "./render.ts";
+import { renderRole } from "./render-branch.ts";
 
 const onRole = onBranch.extend({ role_name: z.string() });
 

@@ -5,8 +5,9 @@ import { findSnapshot, snapshotsOf } from "../platform/branch-snapshot.ts";
 import { computesOnBranch, findProject } from "../platform/lookup.ts";
 import { branchOf, onBranch, targetOf } from "./branches.ts";
 import type { Call, Caller } from "./call.ts";
-import { id, instant, lsn, name } from "./fields.ts";
-import { renderBranch, renderScheduled, renderSettlingEndpoint, renderSnapshot } from "./render.ts";
+import { id, instant, lsn, name, notBoth } from "./fields.ts";
+import { renderScheduled, renderSettlingEndpoint } from "./render.ts";
+import { renderBranch, renderSnapshot } from "./render-branch.ts";
 
 const inProject = z.object({ project_id: id });
 const onSnapshot = z.object({ project_id: id, snapshot_id: id });
@@ -34,13 +35,13 @@ export function snapshotRoutes(caller: Caller): Hono {
         params: onBranch,
         query: z
           .object({ lsn: lsn.optional(), timestamp: instant.optional(), name: name.optional(), expires_at: instant.optional() })
-          .refine((query) => query.lsn === undefined || query.timestamp === undefined, "lsn cannot be used with timestamp"),
+          .refine(...notBoth("lsn", "timestamp")),
       },
       (call) => {
         const { expires_at: expiresAt, ...asked } = call.query;
         for (const event of call.execute({ type: "CreateSnapshot", ...targetOf(call), ...asked, expiresAt })) {
           // A: it is there at once; nothing has to be waited for.
-          if (event.type === "SnapshotCreated") return { snapshot: renderSnapshot(event.snapshot), operations: [] };
+          if (event.type === "SnapshotCreated") return { snapshot: renderSnapshot(call.turn.world, event.snapshot), operations: [] };
         }
         throw new Error("CreateSnapshot created none");
       },
@@ -51,7 +52,7 @@ export function snapshotRoutes(caller: Caller): Hono {
     "/projects/:project_id/snapshots",
     caller.route({ params: inProject }, ({ account, params, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      return { snapshots: snapshotsOf(turn.world, project.id).map(renderSnapshot) };
+      return { snapshots: snapshotsOf(turn.world, project.id).map((snapshot) => renderSnapshot(turn.world, snapshot)) };
     }),
   );
 
@@ -60,7 +61,7 @@ export function snapshotRoutes(caller: Caller): Hono {
     caller.route({ params: onSnapshot, body: z.object({ snapshot: z.object({ name: name.optional() }) }) }, (call) => {
       const { name: newName } = call.body.snapshot;
       if (newName !== undefined) call.execute({ type: "UpdateSnapshot", ...snapshotOf(call), name: newName });
-      return { snapshot: renderSnapshot(found(findSnapshot(call.turn.world, snapshotOf(call)))) };
+      return { snapshot: renderSnapshot(call.turn.world, found(findSnapshot(call.turn.world, snapshotOf(call)))) };
     }),
   );
 

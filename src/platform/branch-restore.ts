@@ -1,7 +1,8 @@
 import { findAccount } from "./account.ts";
-import { type Branch, branchFrom, checkBranchName, checkInstant, checkRoom, childrenOf, decideBranchId } from "./branch.ts";
+import { type Branch, branchFrom, checkBranchName, checkRoom, childrenOf, decideBranchId } from "./branch.ts";
 import { contentAt, type OnBranch } from "./branch-content.ts";
 import { expirationSet } from "./branch-expiration.ts";
+import { findPoint } from "./branch-point.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { computesOnBranch, findBranch, findProject } from "./lookup.ts";
@@ -16,7 +17,6 @@ export type RestoreBranch = OnBranch & {
   readonly type: "RestoreBranch";
   readonly sourceBranchId: string;
   readonly sourceTimestamp?: SimTime | undefined;
-  /** Kept and told. Where on the clock it lies nobody knows without data, so the head is taken (A). */
   readonly sourceLsn?: string | undefined;
   readonly preserveUnderName?: string | undefined;
 };
@@ -25,7 +25,7 @@ export function decideRestoreBranch(world: World, command: RestoreBranch, contex
   const { now, chance } = context;
   const found = findPlaces(world, command, now);
   if (!found.ok) return found;
-  const { project, branch, source } = found.value;
+  const { project, branch, source, timestamp } = found.value;
   const account = findAccount(world, project.accountId);
   if (!account.ok) return account;
   const { preserveUnderName: name } = command;
@@ -41,7 +41,6 @@ export function decideRestoreBranch(world: World, command: RestoreBranch, contex
   }
   const busy = refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  const timestamp = command.sourceTimestamp ?? now;
   const restored: Event = {
     type: "BranchRestored",
     at: now,
@@ -61,7 +60,7 @@ export function decideRestoreBranch(world: World, command: RestoreBranch, contex
   ]);
 }
 
-type Places = { readonly project: Project; readonly branch: Branch; readonly source: Branch };
+type Places = { readonly project: Project; readonly branch: Branch; readonly source: Branch; readonly timestamp: SimTime };
 
 function findPlaces(world: World, command: RestoreBranch, now: SimTime): Result<Places> {
   const project = findProject(world, command.accountId, command.projectId);
@@ -87,9 +86,9 @@ function findPlaces(world: World, command: RestoreBranch, now: SimTime): Result<
   if (parent?.expiresAt !== undefined) {
     return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${parent.name}" has an expiration and can have no child branches`);
   }
-  const reached =
-    sourceTimestamp === undefined ? accept(true) : checkInstant("source_timestamp", source.value, project.value, sourceTimestamp, now);
-  return reached.ok ? accept({ project: project.value, branch: branch.value, source: source.value }) : reached;
+  const point = findPoint(source.value, project.value, { prefix: "source_", timestamp: sourceTimestamp, lsn: sourceLsn }, now);
+  if (!point.ok) return point;
+  return accept({ project: project.value, branch: branch.value, source: source.value, timestamp: point.value });
 }
 
 /** What the branch was, in the place that it had. It has no compute: that stays where its clients look for it. */

@@ -1,8 +1,9 @@
 import { findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import { type BackupScheduleItem, itemsDue } from "./backup-schedule.ts";
-import { type Branch, branchFrom, checkBranchName, checkInstant, checkRoom, decideBranchId } from "./branch.ts";
+import { type Branch, branchFrom, checkBranchName, checkRoom, decideBranchId } from "./branch.ts";
 import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
 import { checkLasting } from "./branch-expiration.ts";
+import { findPoint } from "./branch-point.ts";
 import { updateRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
@@ -75,13 +76,13 @@ export function decideCreateSnapshot(world: World, command: CreateSnapshot, cont
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
-  const { timestamp = now, expiresAt } = command;
-  const reached = checkInstant("timestamp", branch.value, project.value, timestamp, now);
-  if (!reached.ok) return reached;
+  const { timestamp, lsn, expiresAt } = command;
+  const point = findPoint(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
+  if (!point.ok) return point;
   if (expiresAt !== undefined && expiresAt <= now) return refuse("SNAPSHOT_EXPIRATION_NOT_ALLOWED", "expires_at must lie in the future");
   const room = checkSnapshotRoom(world, project.value);
   if (!room.ok) return room;
-  const snapshot = makeSnapshot(world, branch.value, { ...command, timestamp, manual: true }, context);
+  const snapshot = makeSnapshot(world, branch.value, { ...command, timestamp: point.value, manual: true }, context);
   return accept([{ type: "SnapshotCreated", at: now, snapshot }]);
 }
 

@@ -2,6 +2,7 @@ import { type Account, findAccount, limitsOf, planOf, whoLimits } from "./accoun
 import type { BackupSchedule } from "./backup-schedule.ts";
 import { type BranchContent, contentAt, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
 import { checkExpiration, checkLasting, expirationFrom, expirationSet } from "./branch-expiration.ts";
+import { findPoint } from "./branch-point.ts";
 import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "./compute.ts";
 import type { Context } from "./context.ts";
 import type { Database } from "./database.ts";
@@ -15,7 +16,7 @@ import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { RECOVERY_WINDOW } from "./removal.ts";
 import { checkRoleName, countRoles, newSecretId, type Role, withNewPasswords } from "./role.ts";
-import { SECOND, type SimTime } from "./time.ts";
+import type { SimTime } from "./time.ts";
 import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
 
@@ -135,8 +136,11 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   const { now, chance } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
-  const parent = findParent(world, project.value, command, now);
+  const parent = findParent(world, project.value, command);
   if (!parent.ok) return parent;
+  const { parentTimestamp: timestamp, parentLsn: lsn } = command;
+  const point = findPoint(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
+  if (!point.ok) return point;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
@@ -149,7 +153,7 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   if (!room.ok) return room;
   const expires = checkExpiration(parent.value, command.expiresAt, command, now);
   if (!expires.ok) return expires;
-  const parentTimestamp = command.parentTimestamp ?? now;
+  const parentTimestamp = point.value;
   // S: `schema-only` creates a new root branch, with the schema of another.
   const isRoot = command.initSource === "schema-only";
   const content = contentAt(parent.value, parentTimestamp);
@@ -157,7 +161,7 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
   const branch: Branch = {
     ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
     ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
-    ...(isRoot || command.parentLsn === undefined ? {} : { parentLsn: command.parentLsn }),
+    ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
     protected: command.protected ?? false,
     initSource: command.initSource ?? "parent-data",
     annotations: command.annotations ?? {},
@@ -240,22 +244,11 @@ function makeComputes(
   return accept(computes);
 }
 
-function findParent(world: World, project: Project, { parentId, parentTimestamp }: CreateBranch, now: SimTime): Result<Branch> {
+function findParent(world: World, project: Project, { parentId }: CreateBranch): Result<Branch> {
   const parent = parentId === undefined ? accept(defaultBranchOf(world, project.id)) : findBranch(world, project, parentId);
   if (!parent.ok) return parent;
   if (parent.value === undefined) return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
-  const reached = parentTimestamp === undefined ? undefined : checkInstant("parent_timestamp", parent.value, project, parentTimestamp, now);
-  return reached?.ok === false ? reached : accept(parent.value);
-}
-
-/** S: a point in time must lie within the history that the project keeps, of a branch that was there. */
-export function checkInstant(field: string, branch: Branch, project: Project, at: SimTime, now: SimTime): Result<true> {
-  const oldest = Math.max(branch.createdAt, now - project.historyRetentionSeconds * SECOND);
-  if (at >= oldest && at <= now) return accept(true);
-  return refuse(
-    "PARENT_TIMESTAMP_NOT_ALLOWED",
-    `${field} must lie between the creation of the branch and now, and within the project's history_retention_seconds (${project.historyRetentionSeconds}); branch "${branch.id}" has no history there`,
-  );
+  return accept(parent.value);
 }
 
 /** S: deleted by itself, "by a background job": nobody waits for it, so it queues behind what is under way. */

@@ -1,30 +1,11 @@
 import { EndpointType } from "@neondatabase/api-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: where branches come from, what becomes of them, and how they come back.
 
-const START = "2026-01-01T00:00:00Z";
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-
-beforeAll(async () => {
-  served = await serve(directory.path, ["--clock", "manual", "--start-at", START, "--seed", "1"]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-});
-
-afterAll(async () => {
-  const code = await served.kill("SIGTERM");
-  directory.remove();
-  expect(code).toBe(0);
-  expect(judged.faults).toEqual([]);
-});
-
-const advance = (by: string) => control(served.ready.control_url, "POST", "/clock/advance", { by });
+const { advance, client, sim } = await servedClient();
 
 /** What a call answers, once the operations that it scheduled are over. */
 async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {
@@ -44,7 +25,7 @@ async function createShop() {
 }
 
 async function nowOf(): Promise<string> {
-  return (await control(served.ready.control_url, "GET", "/clock")).now;
+  return (await sim("GET", "/clock")).now;
 }
 
 async function addDatabase(projectId: string, branchId: string, name: string): Promise<void> {
@@ -111,8 +92,30 @@ test("a branch begins at an instant that its parent has, and at no other", async
   expect(await errorOf(create("2027-01-01T00:00:00Z"))).toMatchObject({ status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED" });
   const { branch } = await settled(create(now));
   expect(await databasesOf(projectId, branch.id)).toEqual(["neondb"]);
-  const ofLog = await settled(client.createProjectBranch(projectId, { branch: { parent_lsn: "0/1E88838" } }));
-  expect(ofLog.branch.parent_lsn).toBe("0/1E88838");
+});
+
+test("a branch begins at a place in the log of its parent, which every other branch of it tells", async () => {
+  const { projectId, mainId, devId } = await createShop();
+  const { branch: early } = await settled(client.createProjectBranch(projectId, { branch: { parent_id: mainId } }));
+  await addDatabase(projectId, mainId, "later");
+  const create = (parent_id: string, parent_lsn: string) => client.createProjectBranch(projectId, { branch: { parent_id, parent_lsn } });
+  const { branch } = await settled(create(mainId, early.parent_lsn ?? ""));
+  expect([branch.parent_lsn, branch.parent_timestamp]).toEqual([early.parent_lsn, early.parent_timestamp]);
+  expect(await databasesOf(projectId, branch.id)).toEqual(["neondb"]);
+  const refused = {
+    status: 422,
+    code: "PARENT_LSN_NOT_ALLOWED",
+    message: expect.stringMatching(/^parent_lsn must lie .* from 0\/1E88838 to /),
+  };
+  expect(await errorOf(create(mainId, "0/1E88837"))).toEqual(refused);
+  expect(await errorOf(create(mainId, "F/0"))).toEqual(refused);
+  expect(await errorOf(create(devId, "0/1E88838"))).toMatchObject({ status: 422, code: "PARENT_LSN_NOT_ALLOWED" });
+  const restore = { source_branch_id: mainId, source_lsn: "0/1E88837" };
+  expect((await errorOf(client.restoreProjectBranch(projectId, devId, restore))).message).toMatch(/^source_lsn must lie /);
+  const snapshot = client.createSnapshot({ projectId, branchId: mainId, lsn: "F/0" });
+  expect((await errorOf(snapshot)).message).toMatch(/^lsn must lie /);
+  const schema = client.getProjectBranchSchema({ projectId, branchId: mainId, db_name: "neondb", lsn: "F/0" });
+  expect((await errorOf(schema)).code).toBe("PARENT_LSN_NOT_ALLOWED");
 });
 
 test("a branch that expires is deleted on time, can be recovered for a week, and then is gone", async () => {

@@ -1,28 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
-import { control, errorOf, judgedClients, type PublicClient } from "../support/public-client.ts";
+import { expect, test } from "vitest";
+import { errorOf } from "../support/public-client.ts";
+import { servedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: snapshots of branches, taken by hand and by a schedule, and what is restored from them.
 
-const directory = temporaryDirectory();
-let served: Served;
-let judged: ReturnType<typeof judgedClients>;
-let client: PublicClient;
-
-beforeAll(async () => {
-  served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"]);
-  judged = judgedClients(served.ready.api_url);
-  client = judged.client(served.ready.api_key ?? "");
-});
-
-afterAll(async () => {
-  const code = await served.kill("SIGTERM");
-  directory.remove();
-  expect(code).toBe(0);
-  expect(judged.faults).toEqual([]);
-});
-
-const advance = (by: string) => control(served.ready.control_url, "POST", "/clock/advance", { by });
+const { advance, client, sim } = await servedClient();
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -31,7 +13,7 @@ async function createShop() {
 }
 
 async function fromNow(ms: number): Promise<string> {
-  const { now } = await control(served.ready.control_url, "GET", "/clock");
+  const { now } = await sim("GET", "/clock");
   return new Date(Date.parse(now) + ms).toISOString();
 }
 
@@ -90,7 +72,7 @@ test("a snapshot shows an instant that the branch has, and no other", async () =
     expect(await errorOf(client.createSnapshot({ projectId, branchId, timestamp }))).toEqual(refused);
   }
   const both = client.createSnapshot({ projectId, branchId, timestamp: before, lsn: "0/1E88838" });
-  expect(await errorOf(both)).toMatchObject({ status: 400, message: expect.stringContaining("lsn cannot be used with timestamp") });
+  expect(await errorOf(both)).toMatchObject({ status: 400, message: expect.stringContaining("lsn: cannot be used with timestamp") });
 });
 
 test("what is restored stands beside its source until it takes its place, compute and name", async () => {

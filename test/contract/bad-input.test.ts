@@ -78,6 +78,11 @@ const project = (fields: object) => ({ project: fields });
 const branch = (fields: object) => ({ branch: fields });
 const endpoint = (fields: object) => ({ endpoint: { branch_id: "br-a-b-1", type: "read_write", ...fields } });
 
+const DEFAULTS = "project.default_endpoint_settings";
+const WINDOW = "project.settings.maintenance_window";
+const LSN = "0/1E88838";
+const INSTANT = "2026-01-01T00:00:05Z";
+
 /** Bodies that do not fit, each with the field that the answer must name. */
 const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> = {
   createApiKey: [
@@ -100,6 +105,10 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [project({ default_endpoint_settings: { suspend_timeout_seconds: 1.5 } }), "project.default_endpoint_settings.suspend_timeout_seconds"],
     [project({ default_endpoint_settings: { pg_settings: { a: 1 } } }), "project.default_endpoint_settings.pg_settings.a"],
     [project({ settings: { allowed_ips: { ips: "10.0.0.1" } } }), "project.settings.allowed_ips.ips"],
+    [project({ settings: { allowed_ips: { ips: ["10.0.0.1", "10.0.0.256"] } } }), "project.settings.allowed_ips.ips.1"],
+    [project({ settings: { maintenance_window: { weekdays: [1], start_time: "1:00", end_time: "02:00" } } }), `${WINDOW}.start_time`],
+    [project({ settings: { maintenance_window: { weekdays: [1], start_time: "01:00", end_time: "24:00" } } }), `${WINDOW}.end_time`],
+    [project({ default_endpoint_settings: { pg_settings: { wal_level: "minimal" } } }), `${DEFAULTS}.pg_settings.wal_level`],
     [project({ org_id: "Not_An_Id" }), "project.org_id"],
   ],
   updateProject: [
@@ -111,6 +120,7 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [branch({ name: "" }), "branch.name"],
     [branch({ parent_id: "Not_An_Id" }), "branch.parent_id"],
     [branch({ parent_lsn: "x" }), "branch.parent_lsn"],
+    [branch({ parent_lsn: LSN, parent_timestamp: INSTANT }), "branch.parent_lsn"],
     [branch({ parent_timestamp: "yesterday" }), "branch.parent_timestamp"],
     [branch({ init_source: "nothing" }), "branch.init_source"],
     [branch({ protected: 1 }), "branch.protected"],
@@ -127,6 +137,7 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [{ source_branch_id: 7 }, "source_branch_id"],
     [{ source_branch_id: "br-a-b-1", source_timestamp: "yesterday" }, "source_timestamp"],
     [{ source_branch_id: "br-a-b-1", source_lsn: "x" }, "source_lsn"],
+    [{ source_branch_id: "br-a-b-1", source_lsn: LSN, source_timestamp: INSTANT }, "source_lsn"],
     [{ source_branch_id: "br-a-b-1", preserve_under_name: "" }, "preserve_under_name"],
   ],
   finalizeRestoreBranch: [[{ name: "" }, "name"]],
@@ -165,11 +176,17 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [endpoint({ pooler_mode: "session" }), "endpoint.pooler_mode"],
     [endpoint({ disabled: "no" }), "endpoint.disabled"],
     [endpoint({ settings: { pg_settings: [] } }), "endpoint.settings.pg_settings"],
+    [endpoint({ settings: { pg_settings: { Max_Connections: "5000" } } }), "endpoint.settings.pg_settings.Max_Connections"],
   ],
   updateProjectEndpoint: [
     [{ endpoint: { branch_id: 7 } }, "endpoint.branch_id"],
     [{ endpoint: { pooler_enabled: "yes" } }, "endpoint.pooler_enabled"],
     [{ endpoint: { suspend_timeout_seconds: "300" } }, "endpoint.suspend_timeout_seconds"],
+    [{ endpoint: { settings: { pg_settings: { shared_buffers: "1GB" } } } }, "endpoint.settings.pg_settings.shared_buffers"],
+    [
+      { endpoint: { settings: { pg_settings: { shared_preload_libraries: "x" } } } },
+      "endpoint.settings.pg_settings.shared_preload_libraries",
+    ],
   ],
 };
 
@@ -218,16 +235,19 @@ const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ["?timestamp=yesterday", "timestamp"],
     ["?expires_at=never", "expires_at"],
     ["?lsn=x", "lsn"],
+    [`?lsn=${LSN}&timestamp=${INSTANT}`, "lsn"],
     ["?name=", "name"],
   ],
   getProjectBranchSchema: [
     ["", "db_name"],
     ["?db_name=neondb&timestamp=yesterday", "timestamp"],
     ["?db_name=neondb&format=xml", "format"],
+    [`?db_name=neondb&lsn=${LSN}&timestamp=${INSTANT}`, "lsn"],
   ],
   getProjectBranchSchemaComparison: [
     ["?base_branch_id=Not_An_Id&db_name=neondb", "base_branch_id"],
     ["?db_name=neondb&base_timestamp=yesterday", "base_timestamp"],
+    [`?db_name=neondb&base_lsn=${LSN}&base_timestamp=${INSTANT}`, "base_lsn"],
   ],
   deleteProjectBranch: [["?hard_delete=1", "hard_delete"]],
   getConnectionURI: [

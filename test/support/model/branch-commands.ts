@@ -6,7 +6,9 @@ import { as, ask, type Command, command, isBusy } from "./stage.ts";
 
 const BRANCHES_LIMIT = { free: 10, paid: 5_000 };
 const branchName = fc.constantFrom(undefined, "main", "dev", "preview/1", "test");
+/** Where the log of every project begins. */
 const lsn = fc.constantFrom(undefined, undefined, "0/1E88838");
+const HISTORY_MS = 86_400_000;
 const types = fc.array(fc.constantFrom("read_write" as const, "read_write" as const, "read_only" as const), { maxLength: 3 });
 
 export const createBranch: fc.Arbitrary<Command> = fc
@@ -22,11 +24,13 @@ export const createBranch: fc.Arbitrary<Command> = fc
         const branch = { parent_id: parent.id, protected: isProtected, parent_lsn: lsn, name };
         const call = { method: "POST", path: "/branches", body: { branch, endpoints }, as };
         const { plan } = project.account;
+        const isBeforeHistory = lsn !== undefined && (parent.createdAt > project.createdAt || model.now - project.createdAt > HISTORY_MS);
         const predicted = predict(
           201,
           [[404, parent.gone || project.gone]],
           [
             [409, nameTaken(model, project, name) || types.filter((type) => type === "read_write").length > 1],
+            [422, isBeforeHistory],
             [422, branchesIn(model, project).length >= BRANCHES_LIMIT[plan] || (plan === "free" && types.includes("read_only"))],
           ],
           [[423, await isBusy(model, stage, project)]],
@@ -37,8 +41,18 @@ export const createBranch: fc.Arbitrary<Command> = fc
           "create_branch",
           ...types.map(() => "start_compute"),
         ]);
-        expect(body.branch.parent_lsn, "where a branch left its parent is its own matter").toBe(lsn);
-        const made = { id: body.branch.id, project, parent, name: body.branch.name, isDefault: false, isProtected, gone: false };
+        if (lsn !== undefined) expect(body.branch.parent_lsn).toBe(lsn);
+        else expect(body.branch.parent_lsn).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/);
+        const made = {
+          id: body.branch.id,
+          project,
+          parent,
+          createdAt: model.now,
+          name: body.branch.name,
+          isDefault: false,
+          isProtected,
+          gone: false,
+        };
         model.branches.push(made);
         const size = { minCu: project.defaultCu, maxCu: project.defaultCu };
         for (const { id, type, suspend_timeout_seconds: delayS } of body.endpoints) {
@@ -122,7 +136,7 @@ export const leakBranches: fc.Arbitrary<Command> = fc.nat(20).map((index) =>
         if (status === 422) expect(body.code).toBe("BRANCHES_LIMIT_EXCEEDED");
         if (status !== 201) return;
         const { id, name } = body.branch;
-        model.branches.push({ id, project, parent: root, name, isDefault: false, isProtected: false, gone: false });
+        model.branches.push({ id, project, parent: root, createdAt: model.now, name, isDefault: false, isProtected: false, gone: false });
       }
     },
   ),

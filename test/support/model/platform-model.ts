@@ -6,6 +6,7 @@ export type Project = {
   readonly id: string;
   readonly account: Account;
   readonly defaultCu: number;
+  readonly createdAt: number;
   /** The last instant at which something may have set operations going. */
   stirredAt: number;
   gone: boolean;
@@ -14,6 +15,7 @@ export type Branch = {
   readonly id: string;
   readonly project: Project;
   readonly parent: Branch | undefined;
+  readonly createdAt: number;
   name: string;
   isDefault: boolean;
   isProtected: boolean;

@@ -26,8 +26,17 @@ export async function foundProject(model: PlatformModel, stage: Stage, account: 
   expect(predict(201, [[422, refused]]), JSON.stringify(body)).toContain(status);
   if (status !== 201) return;
   expect(body.operations).toMatchObject([{ action: "create_timeline" }, { action: "start_compute" }]);
-  const project = { id: body.project.id, account, defaultCu, stirredAt: model.now, gone: false };
-  const branch = { id: body.branch.id, project, parent: undefined, name: "main", isDefault: true, isProtected: false, gone: false };
+  const project = { id: body.project.id, account, defaultCu, createdAt: model.now, stirredAt: model.now, gone: false };
+  const branch = {
+    id: body.branch.id,
+    project,
+    parent: undefined,
+    createdAt: model.now,
+    name: "main",
+    isDefault: true,
+    isProtected: false,
+    gone: false,
+  };
   const size = { minCu: defaultCu, maxCu: defaultCu };
   model.projects.push(project);
   model.branches.push(branch);
