@@ -6,7 +6,7 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
   getProjectOperation: { test: "test/contract/api-client.test.ts", clients: ["@neondatabase/api-client"] },
   listProjects: {
     test: "test/contract/api-client-paging.test.ts",
-    clients: ["@neondatabase/api-client", "neonctl projects list", "neon projects list"],
+    clients: ["@neondatabase/api-client", "neonctl projects list", "neon projects list", "neon link"],
   },
   createProject: {
     test: "test/contract/api-client-branches.test.ts",
@@ -29,6 +29,7 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
       "neon ip-allow remove",
       "neonctl projects get",
       "neon projects get",
+      "neon link",
     ],
   },
   updateProject: {
@@ -83,11 +84,14 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
       "neon snapshots create",
       "neon snapshots schedule get",
       "neon snapshots schedule set",
+      "neon checkout",
+      "neon diff",
+      "neon link",
     ],
   },
   createProjectBranch: {
     test: "test/contract/api-client-branches.test.ts",
-    clients: ["@neondatabase/api-client", "neonctl branches create", "neon branches create"],
+    clients: ["@neondatabase/api-client", "neonctl branches create", "neon branches create", "neon checkout"],
   },
   countProjectBranches: { test: "test/contract/api-client.test.ts", clients: ["@neondatabase/api-client"] },
   getProjectBranch: {
@@ -130,7 +134,7 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
   },
   getProjectBranchSchema: {
     test: "test/contract/api-client-branches.test.ts",
-    clients: ["@neondatabase/api-client", "neonctl branches schema-diff", "neon branches schema-diff"],
+    clients: ["@neondatabase/api-client", "neonctl branches schema-diff", "neon branches schema-diff", "neon diff"],
   },
   getProjectBranchSchemaComparison: { test: "test/contract/api-client-branches.test.ts", clients: ["@neondatabase/api-client"] },
   setDefaultProjectBranch: {
@@ -156,6 +160,7 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
       "neon connection-string",
       "neonctl databases list",
       "neon databases list",
+      "neon diff",
     ],
   },
   createProjectBranchDatabase: {
@@ -253,7 +258,7 @@ export const EVIDENCE: Readonly<Record<string, { readonly test: string | null; r
   getCurrentUserInfo: { test: "test/contract/api-client-projects.test.ts", clients: ["@neondatabase/api-client", "neonctl me", "neon me"] },
   getCurrentUserOrganizations: {
     test: "test/contract/api-client-organizations.test.ts",
-    clients: ["@neondatabase/api-client", "neonctl orgs list", "neon orgs list"],
+    clients: ["@neondatabase/api-client", "neonctl orgs list", "neon orgs list", "neon link"],
   },
   transferProjectsFromUserToOrg: { test: "test/contract/api-client-organizations.test.ts", clients: ["@neondatabase/api-client"] },
   getAuthDetails: { test: "test/contract/api-client-organizations.test.ts", clients: ["@neondatabase/api-client"] },

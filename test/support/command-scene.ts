@@ -83,12 +83,14 @@ class RecordedCli extends Neonctl {
   override async run(args: readonly string[], onLine?: (line: string) => Promise<unknown>): Promise<NeonctlRun> {
     const run = await super.run(args, onLine);
     const operations = this.#proxy.take();
-    if (run.code === 0) for (const operation of operations) this.#calls.add(`${operation}: ${this.#cli} ${nameOf(args)}`);
+    // `neon api` passes on whatever it is given.
+    if (run.code === 0 && args[0] !== "api")
+      for (const operation of operations) this.#calls.add(`${operation}: ${this.#cli} ${nameOf(args)}`);
     return run;
   }
 }
 
-const ALONE = ["me", "connection-string", "set-context"];
+const ALONE = ["me", "connection-string", "set-context", "link", "checkout", "diff"];
 
 /** `branches create` of `branches create --name dev`. */
 function nameOf(args: readonly string[]): string {
