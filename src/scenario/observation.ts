@@ -1,9 +1,8 @@
-import { countConnections } from "../platform/connection.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { branchesOf, computesOnBranch, isVisible } from "../platform/lookup.ts";
+import { isVisible } from "../platform/lookup.ts";
 import type { SimTime } from "../platform/time.ts";
-import { usageAt } from "../platform/usage.ts";
 import type { World } from "../platform/world.ts";
+import { computeTimeIn, countBranches, countComputes, countConnectionsIn, countProjects } from "./census.ts";
 import type { ComputeState, MeasureName } from "./expectation.ts";
 import type { Labels } from "./labels.ts";
 import { Tally } from "./tally.ts";
@@ -26,7 +25,7 @@ type Watched = {
 export type Asked = { readonly method: string; readonly status: number; readonly code: string };
 
 /**
- * What has happened in a run, folded from the world's events as they come; what is, is asked of the world. The same events give the
+ * What has happened in a run, folded from the world's events as they come; what there is, the census counts in the world. The same events give the
  * same figures, wherever they come from.
  */
 export class Observation {
@@ -155,11 +154,11 @@ export class Observation {
       case "state":
         return this.#stateOf(id ?? "");
       case "projects":
-        return this.#projectsIn(id).length;
+        return countProjects(this.#world, id);
       case "branches":
-        return this.#projectsIn(id).reduce((sum, project) => sum + branchesOf(this.#world, project).length, 0);
+        return countBranches(this.#world, id);
       case "computes":
-        return this.#visibleComputes(id);
+        return countComputes(this.#world, id);
       case "active_computes":
         return tally.active;
       case "activities":
@@ -167,7 +166,7 @@ export class Observation {
       case "refused":
         return tally.refused;
       case "connections":
-        return this.#connections(id, now);
+        return countConnectionsIn(this.#world, now, id);
       case "cold_starts":
         return tally.coldStarts;
       case "starts":
@@ -179,7 +178,7 @@ export class Observation {
       case "active_time":
         return tally.activeMs(now);
       case "compute_time":
-        return this.#computeTime(id, now);
+        return computeTimeIn(this.#world, now, id);
       case "wait_mean":
         return tally.meanWaitMs();
       case "wait_p50":
@@ -303,46 +302,6 @@ export class Observation {
     if (compute === undefined || !isVisible(this.#world, compute)) return "gone";
     if (compute.phase.state === "active") return "active";
     return this.#computes.get(id)?.startingSince === undefined ? compute.phase.state : "starting";
-  }
-
-  #projectsIn(id: string | undefined): string[] {
-    const visible = [...this.#world.projects.values()].filter((project) => project.deletedAt === undefined);
-    return visible.filter((project) => id === undefined || project.id === id || project.accountId === id).map((project) => project.id);
-  }
-
-  #connections(id: string | undefined, now: SimTime): number {
-    const { branches, computes } = this.#world;
-    const on =
-      id === undefined || branches.get(id) === undefined ? undefined : computesOnBranch(this.#world, id).map((compute) => compute.id);
-    const one = id !== undefined && computes.get(id) !== undefined ? [id] : undefined;
-    const all = () =>
-      this.#projectsIn(id).flatMap((project) =>
-        computes
-          .by("project", project)
-          .toArray()
-          .map((compute) => compute.id),
-      );
-    return (one ?? on ?? all()).reduce((sum, endpointId) => {
-      const { direct, pooled } = countConnections(this.#world, endpointId, now);
-      return sum + direct + pooled;
-    }, 0);
-  }
-
-  #visibleComputes(id: string | undefined): number {
-    if (id !== undefined && this.#world.branches.get(id) !== undefined) return computesOnBranch(this.#world, id).length;
-    const projects = this.#projectsIn(id).flatMap((project) => this.#world.computes.by("project", project).toArray());
-    return projects.filter((compute) => isVisible(this.#world, compute)).length;
-  }
-
-  /** Kept by branch and by project. */
-  #computeTime(id: string | undefined, now: SimTime): number {
-    const { computes, branches } = this.#world;
-    const branch = id === undefined ? undefined : branches.get(computes.get(id)?.branchId ?? id);
-    if (branch !== undefined) return usageAt(this.#world, branch.id, computes.by("branch", branch.id).values(), now).cuMs;
-    return this.#projectsIn(id).reduce(
-      (sum, project) => sum + usageAt(this.#world, project, computes.by("project", project).values(), now).cuMs,
-      0,
-    );
   }
 
   #requests(matches: (asked: Asked) => boolean): number {

@@ -161,3 +161,22 @@ test("what the control API refuses cannot be played, and says why", async () => 
     /^mine: POST \/_sim\/clock\/advance: .*by/,
   );
 });
+
+test("what there is is counted in the world, an account, a project, a branch or a compute, itself included", async () => {
+  const counts = [
+    ["", [3, 4, 5]],
+    ["other", [1, 1, 1]],
+    ["shop", [1, 2, 3]],
+    ["shop/dev", [0, 1, 2]],
+    ["shop/dev/primary", [0, 0, 1]],
+  ] as const;
+  const expected = counts.flatMap(([of, numbers]) =>
+    ["projects", "branches", "computes"].map((measure, index) => JSON.stringify({ [measure]: numbers[index], ...(of && { of }) })),
+  );
+  const computes = "{ computes: { primary: {}, replica: { type: read_only } } }";
+  const projects = `{ shop: { branches: { main: { computes: { primary: {} } }, dev: ${computes} } }, blog: {} }`;
+  const [verdict] = await playText(
+    `version: 1\nlength: 1m\nworld: { projects: ${projects}, accounts: { other: { projects: { alone: {} } } } }\nexpect: [${expected.join(", ")}]`,
+  );
+  expect(verdict === undefined ? undefined : failuresOf([verdict])).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import type { Compute } from "../platform/compute.ts";
+import { countConnections } from "../platform/connection.ts";
+import { branchesOf, isVisible } from "../platform/lookup.ts";
+import type { Project } from "../platform/project.ts";
+import type { SimTime } from "../platform/time.ts";
+import { usageAt } from "../platform/usage.ts";
+import type { World } from "../platform/world.ts";
+
+// What there is in a world, counted: in the account, project, branch or compute of this id, itself included; in all of it without one.
+
+export function countProjects(world: World, id?: string): number {
+  return projectsIn(world, id).length;
+}
+
+export function countBranches(world: World, id?: string): number {
+  const branch = id === undefined ? undefined : world.branches.get(id);
+  if (branch !== undefined) return branchesOf(world, branch.projectId).includes(branch) ? 1 : 0;
+  return projectsIn(world, id).reduce((sum, project) => sum + branchesOf(world, project.id).length, 0);
+}
+
+export function countComputes(world: World, id?: string): number {
+  return computesIn(world, id).filter((compute) => isVisible(world, compute)).length;
+}
+
+export function countConnectionsIn(world: World, now: SimTime, id?: string): number {
+  return computesIn(world, id).reduce((sum, compute) => {
+    const { direct, pooled } = countConnections(world, compute.id, now);
+    return sum + direct + pooled;
+  }, 0);
+}
+
+/** In CU-milliseconds. The world keeps it by branch and by project: of a compute, it is that of its branch. */
+export function computeTimeIn(world: World, now: SimTime, id?: string): number {
+  const { computes, branches } = world;
+  const branch = id === undefined ? undefined : branches.get(computes.get(id)?.branchId ?? id);
+  if (branch !== undefined) return usageAt(world, branch.id, computes.by("branch", branch.id).values(), now).cuMs;
+  return projectsIn(world, id).reduce(
+    (sum, project) => sum + usageAt(world, project.id, computes.by("project", project.id).values(), now).cuMs,
+    0,
+  );
+}
+
+function projectsIn(world: World, id: string | undefined): Project[] {
+  const visible = [...world.projects.values()].filter((project) => project.deletedAt === undefined);
+  return visible.filter((project) => id === undefined || project.id === id || project.accountId === id);
+}
+
+function computesIn(world: World, id: string | undefined): readonly Compute[] {
+  const { branches, computes } = world;
+  const compute = id === undefined ? undefined : computes.get(id);
+  if (compute !== undefined) return [compute];
+  if (id !== undefined && branches.get(id) !== undefined) return computes.by("branch", id).toArray();
+  return projectsIn(world, id).flatMap((project) => computes.by("project", project.id).toArray());
+}
