@@ -1,5 +1,6 @@
-import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { OPERATION_IDS } from "../compose.ts";
 import { faultFields, faultName } from "../control/fault-fields.ts";
 import { openLocalStage, temporaryDirectory } from "../local-stage.ts";
@@ -12,6 +13,7 @@ import { CannotPlay, type Stage } from "../scenario/stage.ts";
 import type { Recordings } from "../scenario/traffic.ts";
 import type { StepResult, Verdict } from "../scenario/verdict.ts";
 import { WorldFileError } from "../scenario/world-file.ts";
+import { Damaged } from "../store/checksum.ts";
 import { type Recorded, readRecorded } from "../traffic/recorded.ts";
 
 /** One run: a file, and which combination of its matrix. Plain data, for a worker. */
@@ -63,12 +65,14 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
       values: variant.values,
       repeat,
       bail: job.bail,
+      breathe: () => setImmediate(),
       ...hooks,
     });
     return { verdict };
   } catch (error) {
     if (error instanceof CannotPlay) return { reason: `${only}: ${error.message}` };
     if (error instanceof WorldFileError) return { reason: `${only}: the world of ${job.file} is refused: ${error.message}` };
+    if (error instanceof Damaged) return { reason: `${only}: world.file: ${error.message}` };
     if (hooks.signal?.aborted === true) throw error;
     // The other runs go on.
     return { reason: `${only}: a bug: ${error instanceof Error ? error.stack : String(error)}` };
@@ -94,8 +98,9 @@ async function openStage(scenario: Scenario, { file, target, keep }: Job, tempor
   const { file: worldFile } = scenario.world;
   const path = worldFile === undefined ? undefined : resolve(dirname(file), worldFile);
   if (path !== undefined && !existsSync(path)) throw new CannotPlay(`world.file: there is no ${path}`);
-  if (keep !== undefined && existsSync(keep) && readdirSync(keep).length > 0) {
-    throw new CannotPlay(`--keep ${keep}: there is something in this directory already`);
+  if (keep !== undefined && existsSync(keep)) {
+    if (!statSync(keep).isDirectory()) throw new CannotPlay(`--keep ${keep}: this is no directory`);
+    if (readdirSync(keep).length > 0) throw new CannotPlay(`--keep ${keep}: there is something in this directory already`);
   }
   return openLocalStage(scenario, keep ?? temporary, path);
 }

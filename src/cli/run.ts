@@ -65,6 +65,7 @@ Examples:
     )
     .action(async (paths: string[], options: Options) => {
       const reporters = reportersOf(options);
+      for (const { path } of reporters) if (path !== undefined) write(path, "");
       const jobs = jobsOf(paths, options);
       const results = await interruptible((signal) => play(jobs, options, reporters.some(isPrettyHere), signal));
       report(reporters, results);
@@ -75,7 +76,9 @@ function addReporter(text: string, former: readonly Reporter[] | undefined): rea
   const [name = "", ...path] = text.split("=");
   const known = REPORTERS.find((reporter) => reporter === name);
   if (known === undefined) throw new InvalidArgumentError(`It must be one of ${REPORTERS.join(", ")}, like json or junit=report.xml.`);
-  return [...(former ?? []), { name: known, path: path.length === 0 ? undefined : path.join("=") }];
+  const file = path.join("=");
+  if (path.length > 0 && file === "") throw new InvalidArgumentError(`It needs the name of a file, like ${known}=report.txt.`);
+  return [...(former ?? []), { name: known, path: path.length === 0 ? undefined : file }];
 }
 
 function reportersOf({ reporter, json }: Options): readonly Reporter[] {
@@ -105,7 +108,7 @@ function jobsOf(
       }));
     } catch (error) {
       if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
-      problems.push(error.message);
+      problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
       return [];
     }
   });
@@ -229,9 +232,14 @@ function prettyReport(verdicts: readonly Verdict[], look: Look): string {
   return `${verdicts.map((verdict) => [...verdict.steps.map((step) => prettyStep(step, look)), prettyVerdict(verdict, look)].join("\n")).join("\n\n")}\n`;
 }
 
+/** Also tried before anything runs, so that no verdict is lost for want of a place. */
 function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new CliError(`--reporter: ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`, true);
+  }
 }
 
 function lookOf(): Look {

@@ -26,7 +26,12 @@ export type RunOptions = {
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Lets others in, signals among them. */
+  readonly breathe?: () => Promise<void>;
 };
+
+/** Steps that wait for nothing let nobody in by themselves. */
+const STEPS_IN_A_BREATH = 200;
 
 /** A long way is gone in so many parts, with all invariants checked after each. */
 const PARTS = 50;
@@ -130,6 +135,8 @@ class Run {
       this.#conditions.check(last);
       this.#checkInvariants();
       this.#bail();
+      if (this.#steps.length % STEPS_IN_A_BREATH === 0) await this.#options.breathe?.();
+      this.#options.signal?.throwIfAborted();
     }
   }
 

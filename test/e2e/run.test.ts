@@ -126,6 +126,30 @@ test("several reporters write at once, each to its file", async () => {
   expect(unknown.stderr).toContain("must be one of pretty, json, junit");
 });
 
+test("what cannot be written, or kept, or begun with is told with 2, and is no bug", async () => {
+  const refused = async (told: string, file: string, ...args: readonly string[]) => {
+    const { code, stderr } = await run([file, ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
+    expect(stderr).not.toContain("a bug");
+  };
+  const file = PASSES();
+  await refused(`--reporter: ${file}/report.json cannot be written: `, file, "--reporter", `json=${file}/report.json`);
+  await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
+  await refused("this is no directory", file, "--keep", file);
+  await refused(`${tmpdir()}: EISDIR`, tmpdir());
+  const begun = join(newDirectory(), "begun.yaml");
+  writeFileSync(begun, "version: 1\nworld: { file: begun.yaml }\nlength: 1m\n");
+  await refused("world.file: file is not a database", begun);
+});
+
+test("Ctrl-C comes through where steps wait for nothing", async () => {
+  const launched = launch(["run", written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]")]);
+  await launched.printed(/advance/);
+  launched.process.kill("SIGINT");
+  const { code, stderr } = await toItsEnd(launched);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
+});
+
 test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async () => {
   const scratch = newDirectory();
   const file = written(
