@@ -30,9 +30,14 @@ const when = strict({
   limit: count.optional(),
   from: instant.optional(),
   until: instant.optional(),
-}).refine(({ first, every, probability }) => [first, every, probability].filter((one) => one !== undefined).length <= 1, {
-  message: "only one of first, every and probability can be given",
-});
+})
+  .refine(({ first, every, probability }) => [first, every, probability].filter((one) => one !== undefined).length <= 1, {
+    message: "only one of first, every and probability can be given",
+  })
+  .refine(({ from, until }) => from === undefined || until === undefined || from < until, {
+    message: "must be after from",
+    path: ["until"],
+  });
 
 /** Parses faults; `operationIds` are the public operations that there are. */
 export function faultFields(operationIds: readonly string[]) {
@@ -52,7 +57,7 @@ export function faultFields(operationIds: readonly string[]) {
   };
   type Parsed = z.output<ReturnType<typeof strict<typeof fields>>>;
   const check = (fault: Parsed, context: z.RefinementCtx) => {
-    for (const message of contradictions(fault)) context.addIssue({ code: "custom", message });
+    for (const { path, message } of contradictions(fault)) context.addIssue({ code: "custom", path: [...path], message });
   };
   const named = strict({ name: faultName, ...fields })
     .superRefine(check)
@@ -84,20 +89,23 @@ type Fields = {
   readonly effect: FaultEffect;
 };
 
-function contradictions({ on, when, effect }: Fields): string[] {
-  const wrong: string[] = [];
+type Contradiction = { readonly path: readonly string[]; readonly message: string };
+
+function contradictions({ on, when, effect }: Fields): Contradiction[] {
+  const wrong: Contradiction[] = [];
+  const add = (path: string, message: string) => wrong.push({ path: path.split("."), message });
   if (isOperationEffect(effect)) {
-    if ("operation" in on) wrong.push(`on.operation: ${effect.kind} strikes operations of the platform, by on.action`);
+    if ("operation" in on) add("on.operation", `${effect.kind} strikes operations of the platform, by on.action`);
     for (const field of ["method", "account_id", "org_id"] as const)
-      if (on.match?.[field] !== undefined) wrong.push(`on.match.${field}: an operation of the platform has none`);
+      if (on.match?.[field] !== undefined) add(`on.match.${field}`, "an operation of the platform has none");
     const others = (on.action ?? []).filter((action) => action !== "start_compute");
     if (effect.kind !== "operation_fails" && others.length > 0)
-      wrong.push(`on.action: ${effect.kind} strikes start_compute alone, not ${others.join(", ")}`);
-  } else if ("action" in on) wrong.push(`on.action: ${effect.kind} strikes requests, by on.operation`);
+      add("on.action", `${effect.kind} strikes start_compute alone, not ${others.join(", ")}`);
+  } else if ("action" in on) add("on.action", `${effect.kind} strikes requests, by on.operation`);
   const chosen = when.first ?? when.every ?? when.probability;
   if (effect.kind === "rate_limit" && chosen !== undefined)
-    wrong.push("when: a rate_limit strikes what is beyond it, not the first, every so-manieth or by chance");
-  if (effect.kind === "maintenance" && chosen !== undefined) wrong.push("when: a maintenance lasts: it is for a while, or from and until");
+    add("when", "a rate_limit strikes what is beyond it, not the first, every so-manieth or by chance");
+  if (effect.kind === "maintenance" && chosen !== undefined) add("when", "a maintenance lasts: it is for a while, or from and until");
   return wrong;
 }
 

@@ -5,6 +5,7 @@ import type { WorldHandle } from "../worlds/world-handle.ts";
 import { instant as instantField } from "./fields.ts";
 import { type ControlOptions, handler } from "./handler.ts";
 import { instant } from "./records.ts";
+import { unknownName } from "./strict-fields.ts";
 
 const MAX_REQUESTS = 10_000;
 const DEFAULT_REQUESTS = 1_000;
@@ -18,34 +19,39 @@ const wholeNumber = (maximum: number) =>
     .refine((value) => value <= maximum, `must be a whole number up to ${maximum}`);
 const yesOrNo = z.enum(["true", "false"]).transform((text) => text === "true");
 
-const query = z.strictObject({
-  since: wholeNumber(Number.MAX_SAFE_INTEGER).default(0),
-  limit: wholeNumber(MAX_REQUESTS)
-    .refine((limit) => limit >= 1, `must be a whole number from 1 to ${MAX_REQUESTS}`)
-    .default(DEFAULT_REQUESTS),
-  count: yesOrNo.default(false),
-  method: z
-    .string()
-    .transform((text) => text.toUpperCase())
-    .optional(),
-  operation_id: z.string().optional(),
-  status: z
-    .string()
-    .regex(/^([1-5]\d\d|[1-5]xx|none)$/, "must be a status like 423, a class like 5xx, or none for a connection that was lost")
-    .optional(),
-  path: z.string().optional(),
-  key_id: wholeNumber(Number.MAX_SAFE_INTEGER).optional(),
-  account_id: z.string().optional(),
-  fault: z.string().optional(),
-  matched: yesOrNo.optional(),
-  from: instantField.optional(),
-  until: instantField.optional(),
-});
-type Asked = z.output<typeof query>;
+const queryOf = (operationIds: readonly string[]) =>
+  z.strictObject({
+    since: wholeNumber(Number.MAX_SAFE_INTEGER).default(0),
+    limit: wholeNumber(MAX_REQUESTS)
+      .refine((limit) => limit >= 1, `must be a whole number from 1 to ${MAX_REQUESTS}`)
+      .default(DEFAULT_REQUESTS),
+    count: yesOrNo.default(false),
+    method: z
+      .string()
+      .transform((text) => text.toUpperCase())
+      .optional(),
+    operation_id: z
+      .string()
+      .refine((name) => operationIds.includes(name), { error: (issue) => unknownName("operation", String(issue.input), operationIds) })
+      .optional(),
+    status: z
+      .string()
+      .regex(/^([1-5]\d\d|[1-5]xx|none)$/, "must be a status like 423, a class like 5xx, or none for a connection that was lost")
+      .optional(),
+    path: z.string().optional(),
+    key_id: wholeNumber(Number.MAX_SAFE_INTEGER).optional(),
+    account_id: z.string().optional(),
+    fault: z.string().optional(),
+    matched: yesOrNo.optional(),
+    from: instantField.optional(),
+    until: instantField.optional(),
+  });
+type Asked = z.output<ReturnType<typeof queryOf>>;
 
 /** The journal of requests: what the imitated API was asked, and what it answered. */
 export function requestRoutes(options: ControlOptions): Hono {
   const app = new Hono();
+  const query = queryOf(options.operationIds);
 
   app.get(
     "/requests",

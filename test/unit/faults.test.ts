@@ -386,3 +386,16 @@ test("names are told apart: a list with one name twice, a name that is none, a n
     body: { message: expect.stringContaining('did you mean "f"?') },
   });
 });
+
+test.each([
+  [{ when: { from: "2026-01-02T00:00:00Z", until: "2026-01-02T00:00:00Z" }, effect: "drop" }, "when.until: must be after from"],
+  [
+    { on: { operation: "listProjects" }, effect: "start_fails" },
+    "on.operation: start_fails strikes operations of the platform, by on.action",
+  ],
+  [{ on: { match: { method: "GET" } }, effect: "start_fails" }, "on.match.method: an operation of the platform has none"],
+  [{ on: { action: "start_compute" }, effect: "drop" }, "on.action: drop strikes requests, by on.operation"],
+])("%j could never strike and is refused with the field's name", async (fault, message) => {
+  const double = await createDouble();
+  expect((await double.sim("PUT", "/faults/f", fault)).body).toMatchObject({ code: "BAD_REQUEST", message });
+});

@@ -269,3 +269,9 @@ test("what was only read is kept across a restart, too", async () => {
   await made.reopen();
   expect(await requestsOf(made.double())).toMatchObject([{ number: 1, operation_id: "listProjects" }]);
 });
+
+test("an operation that there is none of is refused with the one that is nearest", async () => {
+  const double = await createDouble();
+  const { status, body } = await double.sim("GET", "/requests?operation_id=creatProject");
+  expect([status, body.message]).toEqual([400, 'operation_id: there is no operation "creatProject"; did you mean "createProject"?']);
+});
