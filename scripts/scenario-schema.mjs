@@ -36,7 +36,6 @@ try {
   await build({ entryPoints: ["src/scenario/scenario.ts"], bundle: true, packages: "external", platform: "node", format: "esm", outfile });
   const { scenario } = await import(pathToFileURL(outfile).href);
   const schema = z.toJSONSchema(scenario, { io: "input", unrepresentable: "any", target: "draft-7" });
-  schema.properties.$schema = { type: "string", description: "of JSON files: where this schema is" };
   const filled = withPlaceholders(schema);
   filled.definitions.placeholder = PLACEHOLDER;
   const text = `${JSON.stringify(filled, undefined, 1)}\n`;

@@ -16,13 +16,21 @@ type OnSnapshot = Call<z.output<typeof onSnapshot>, unknown, unknown>;
 const LONGEST_SCHEDULE = 100; // A
 const SHORTEST_RETENTION_S = 3_600; // S
 
-const scheduleItem = z.object({
-  frequency: z.enum(["hourly", "daily", "weekly", "monthly", "yearly"]),
-  hour: z.int().min(0).max(23).optional(),
-  day: z.int().min(1).max(31).optional(),
-  month: z.int().min(1).max(12).optional(),
-  retention_seconds: z.int().min(SHORTEST_RETENTION_S).optional(),
-});
+const DAYS_IN_A_WEEK = 7;
+
+const scheduleItem = z
+  .object({
+    frequency: z.enum(["hourly", "daily", "weekly", "monthly", "yearly"]),
+    hour: z.int().min(0).max(23).optional(),
+    day: z.int().min(1).max(31).optional(),
+    month: z.int().min(1).max(12).optional(),
+    retention_seconds: z.int().min(SHORTEST_RETENTION_S).optional(),
+  })
+  .refine(({ frequency, day = 1 }) => frequency !== "weekly" || day <= DAYS_IN_A_WEEK, {
+    // S: of the week or of the month; that a ninth day of the week is an error is A.
+    message: "must be 1 (Monday) to 7 (Sunday) where the frequency is weekly",
+    path: ["day"],
+  });
 
 /** S: snapshots of branches. Those of a whole world are ours, and at /_sim/snapshots. */
 export function snapshotRoutes(caller: Caller): Hono {

@@ -76,6 +76,9 @@ const retry = object({
   times: z.int().min(1).max(1_000).default(5),
 }).describe("tries again, as clients do");
 
+const STATUS_RULE = "must be a status like 201, or 0: the connection is lost";
+const status = z.union([z.literal(0), z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE)], { error: STATUS_RULE });
+
 const request = object({
   method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]).default("GET"),
   path: z.string().startsWith("/").describe("behind /api/v2; {shop}, {shop/main} and {shop/main/primary} become ids"),
@@ -83,7 +86,7 @@ const request = object({
   as: label.optional().describe("the account whose key is used; the first one where it is left out"),
   key: z.string().optional().describe("another key: what was captured, like {key}"),
   status: z
-    .union([z.int(), z.array(z.int())])
+    .union([status, z.array(status)], { error: `${STATUS_RULE}, or a list of them` })
     .optional()
     .describe("what must be answered; any 2xx where it is left out; 0: the connection is lost"),
   answer: z.record(z.string(), z.unknown()).optional().describe("parts of the answer by path: branch.name: main"),
@@ -212,6 +215,7 @@ export const scenario = object({
     .record(z.string().regex(/^[a-z][a-z0-9_]*$/), values)
     .optional()
     .describe("the same for all combinations of these values; written as a dollar sign and the name in braces"),
+  $schema: z.string().optional().describe("of JSON files: where this schema is"),
 }).describe("a scenario of standin");
 
 export type Scenario = z.output<typeof scenario>;

@@ -147,6 +147,7 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
   ],
   updateSnapshot: [[{ snapshot: { name: "" } }, "snapshot.name"]],
   setSnapshotSchedule: [
+    [{ schedule: [{ frequency: "weekly", day: 8 }] }, "schedule.0.day"],
     [{ schedule: [{}] }, "schedule.0.frequency"],
     [{ schedule: [{ frequency: "secondly" }] }, "schedule.0.frequency"],
     ...[-1, 24, 1.5].map((hour): [unknown, string] => [{ schedule: [{ frequency: "daily", hour }] }, "schedule.0.hour"]),

@@ -36,7 +36,7 @@ test.each([
 });
 
 test("JSON is YAML, and may name its schema", () => {
-  const [only] = parseScenario('{"version": 1, "length": "1m"}', "mine.json").variants;
+  const [only] = parseScenario('{"$schema": "./scenario.schema.json", "version": 1, "length": "1m"}', "mine.json").variants;
   expect(only?.scenario.length).toBe(60_000);
 });
 
@@ -171,6 +171,12 @@ test.each([
   const problems = problemsOf(withLines("steps:", `  - ${step}`));
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(`mine.yaml:4:5: ${told}`);
+});
+
+test("a status is one of HTTP, or that of a lost connection", () => {
+  const step = (status: string) => withLines("steps:", `  - request: { path: /projects, status: ${status} }`);
+  for (const status of ["0", "[200, 503]", "599"]) expect(problemsOf(step(status))).toEqual([]);
+  for (const status of ["1", "99999", "[600]", "ok"]) expect(problemsOf(step(status))[0]).toContain("must be a status like 201");
 });
 
 test("a step that only waits for its time does enough", () => {
