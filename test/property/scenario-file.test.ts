@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MEASURES } from "../../src/scenario/expectation.ts";
-import { parseScenario, printScenario } from "../../src/scenario/parse.ts";
+import { parseScenario, printScenario, ScenarioError } from "../../src/scenario/parse.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const durations = fc.oneof(
@@ -218,5 +218,48 @@ test("whatever a scenario says, printed and read again it says the same", async 
       expect(printScenario(again)).toBe(printed);
     }),
     300,
+  );
+});
+
+/** Every place in a value, the deepest last. */
+function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== "object" || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+  if (key === undefined) return by;
+  if (Array.isArray(value)) return value.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
+  return { ...(value as object), [key]: replaced((value as Record<string, unknown>)[key], rest, by) };
+}
+
+test("whatever is broken in a scenario, each mistake has its place, and a name that nothing has is told beside it", async () => {
+  const wrong = fc.constantFrom<unknown>(null, true, -1, "", [], [[]], { nobody: 1 }, { name: { a: [{}] } });
+  await expectHolds(
+    fc.asyncProperty(file, fc.array(fc.tuple(fc.nat(), wrong), { minLength: 1, maxLength: 4 }), async (source, breaks) => {
+      // The world is what the other names are looked up in.
+      const { world, matrix: _, ...rest } = { steps: [], ...(source as Record<string, unknown>) } as Record<string, unknown>;
+      const steps = [...(rest["steps"] as unknown[]), { restore: "not taken" }];
+      const broken = breaks.reduce<unknown>((value, [at, by]) => {
+        const places = placesIn(value).filter((path) => path.length > 1);
+        return replaced(value, places[at % places.length] ?? ["length"], by);
+      }, rest);
+      const text = JSON.stringify({
+        ...(broken as object),
+        version: 1,
+        world,
+        steps: [...((broken as any).steps ?? []), ...steps.slice(-1)],
+      });
+      const told = () => parseScenario(text, "mine.json");
+      expect(told).toThrow(ScenarioError);
+      try {
+        told();
+      } catch (error) {
+        const lines = (error as Error).message.split("\n");
+        for (const line of lines) expect(line).toMatch(/^mine\.json:\d+:\d+: /);
+        expect(lines.join("\n")).toContain('no step above takes a snapshot "not taken"');
+      }
+    }),
+    200,
   );
 });
