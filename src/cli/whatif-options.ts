@@ -68,6 +68,11 @@ export function delay(text: string): Delay {
   throw new InvalidArgumentError(`It must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never.`);
 }
 
+/** The same, again and again. */
+export function delays(text: string, former: readonly Delay[] | undefined): readonly Delay[] {
+  return [...new Set([...(former ?? []), delay(text)])];
+}
+
 export function above(least: number) {
   return (text: string): number => {
     const value = text.trim() === "" ? Number.NaN : Number(text);

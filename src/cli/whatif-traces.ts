@@ -15,7 +15,7 @@ import { DEFAULT_DATA, instant, option } from "./options.ts";
 import { TRACE_SUFFIX, trafficOfFile, writeTraffic } from "./whatif-files.ts";
 import { addInputOptions, type InputOptions, importFiles } from "./whatif-inputs.ts";
 import type { PeriodOptions } from "./whatif-options.ts";
-import { readWorld } from "./whatif-world.ts";
+import { readWorld, type WorldProject } from "./whatif-world.ts";
 
 export type TraceOptions = PeriodOptions &
   InputOptions & { readonly data?: string; readonly world?: string; readonly url?: string; readonly controlToken?: string };
@@ -27,6 +27,8 @@ export type OpenedTraces = {
   readonly traffic: Traffic;
   /** The delay that the world has, where it is one. */
   readonly present?: Delay | undefined;
+  /** The world's projects, where it is one and they were asked for. */
+  readonly projects?: readonly WorldProject[] | undefined;
   readonly told: ToldInput;
   /** A file with this traffic, for other threads; made when it is asked for. */
   readonly file: () => Promise<string>;
@@ -45,10 +47,15 @@ export function addTraceOptions(command: Command): Command {
 }
 
 /** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
-export async function openTraces(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<OpenedTraces> {
+export async function openTraces(
+  paths: readonly string[],
+  options: TraceOptions,
+  signal: AbortSignal,
+  asked: { readonly withProjects?: boolean } = {},
+): Promise<OpenedTraces> {
   const isWorld = options.data !== undefined || options.world !== undefined || options.url !== undefined;
   if (isWorld === paths.length > 0) throw new CliError("give traces, or a world by --data, --world or --url", true);
-  const opened = isWorld ? await openWorld(options, signal) : await openFiles(paths, options, signal);
+  const opened = isWorld ? await openWorld(options, signal, asked.withProjects === true) : await openFiles(paths, options, signal);
   for (const note of opened.told.notes) process.stderr.write(`note: ${note}\n`);
   try {
     const period = wantedPeriod(opened.traffic.period, options);
@@ -74,9 +81,10 @@ function wantedPeriod(all: Period, { from = all.startAt, to = all.endAt }: Perio
 async function openWorld(
   { data = DEFAULT_DATA, world = "default", url, controlToken }: TraceOptions,
   signal: AbortSignal,
+  withProjects: boolean,
 ): Promise<OpenedTraces> {
   const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
-  const { traffic, present, isForgotten } = await withControl(target, readWorld);
+  const { traffic, present, projects, isForgotten } = await withControl(target, (call) => readWorld(call, withProjects));
   if (traffic.computes.length === 0)
     throw new CliError(`nobody has used a compute of the world "${world}" yet: there is no traffic to look at`);
   const notes = [
@@ -89,6 +97,7 @@ async function openWorld(
   return {
     traffic,
     present,
+    projects,
     told: { files: [{ world, requests_sha256: hashOf(traffic) }], notes },
     file: async () => {
       written ??= writeTraffic(traffic, path, `world ${world}`, signal);

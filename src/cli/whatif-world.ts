@@ -8,10 +8,23 @@ import type { Call } from "./client.ts";
 
 const EVENTS_AT_ONCE = 10_000;
 
-export type ReadWorld = { readonly traffic: Traffic; readonly present: Delay | undefined; readonly isForgotten: boolean };
+/** A project, its computes, and what they may use in a month, in CU-seconds. */
+export type WorldProject = {
+  readonly project: string;
+  readonly endpoints: readonly string[];
+  readonly computeSeconds: number | undefined;
+};
+
+export type ReadWorld = {
+  readonly traffic: Traffic;
+  readonly present: Delay | undefined;
+  /** Where they were asked for. */
+  readonly projects: readonly WorldProject[] | undefined;
+  readonly isForgotten: boolean;
+};
 
 /** What a world's journal tells, by its control API; `present` is the delay that its computes have, where all have the same. */
-export async function readWorld(call: Call): Promise<ReadWorld> {
+export async function readWorld(call: Call, withProjects: boolean): Promise<ReadWorld> {
   const reading = new WorldTraffic();
   let isForgotten = false;
   for (let since = 0; ; ) {
@@ -28,6 +41,20 @@ export async function readWorld(call: Call): Promise<ReadWorld> {
   return {
     traffic: reading.traffic(Date.parse(now)),
     present: commonDelay(endpoints.map(({ autosuspend }) => autosuspend.delay_s ?? "never")),
+    projects: withProjects ? await readProjects(call) : undefined,
     isForgotten,
   };
+}
+
+async function readProjects(call: Call): Promise<WorldProject[]> {
+  const { projects, endpoints } = await call<{
+    projects: { id: string; settings: { quota?: { compute_time_seconds?: number } } }[];
+    endpoints: { id: string; project_id: string }[];
+  }>("GET", "/state");
+  return projects.map(({ id, settings: { quota } }) => ({
+    project: id,
+    endpoints: endpoints.filter(({ project_id }) => project_id === id).map((endpoint) => endpoint.id),
+    // S: 0 is no limit.
+    computeSeconds: (quota?.compute_time_seconds ?? 0) > 0 ? quota?.compute_time_seconds : undefined,
+  }));
 }

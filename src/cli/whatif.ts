@@ -5,6 +5,7 @@ import { compareCommand } from "./whatif-compare.ts";
 import { curveCommand } from "./whatif-curve.ts";
 import { fleetCommand } from "./whatif-fleet.ts";
 import { importTraceCommand } from "./whatif-import.ts";
+import { quotaCommand } from "./whatif-quota.ts";
 
 /** Experiments: what another delay, policy, size or source would have done. */
 export function whatifCommand(): Command {
@@ -22,6 +23,7 @@ Examples:
     .addCommand(compareCommand())
     .addCommand(capacityCommand())
     .addCommand(attributeCommand())
+    .addCommand(quotaCommand())
     .addCommand(fleetCommand())
     .addCommand(importTraceCommand());
 }

@@ -48,6 +48,8 @@ export function simulateCoupled(fleet: CoupledFleet, witness?: CoupledWitness): 
 export type CoupledWitness = {
   started(compute: number, at: SimTime, readyAt: SimTime): void;
   suspended(compute: number, at: SimTime): void;
+  /** A request came while the quota was reached. */
+  refused?(compute: number, at: SimTime): void;
 };
 
 const ASLEEP = 0;
@@ -171,6 +173,7 @@ class CoupledSimulation {
     }
     if (this.#isOverQuota(compute)) {
       this.#outcome.refused += 1;
+      this.#witness?.refused?.(compute, now);
       if (client !== NOBODY) this.#heap.set(this.#firstClient + client, this.#clients.refusedAt(client, now));
       return;
     }

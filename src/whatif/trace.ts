@@ -63,3 +63,14 @@ export function* partsOf(requests: Requests, length = PART_LENGTH): Generator<Re
     };
   }
 }
+
+/** The first index whose arrival is not before `instant`. */
+export function indexAt(at: Float64Array, instant: number): number {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((at[middle] as number) < instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createDouble } from "../support/double.ts";
 import { launch, standin } from "../support/process.ts";
 import { newDirectory, projectOn, start } from "../support/running.ts";
+import { json, shop } from "../support/whatif-command.ts";
 
 /** Gaps of 10 s, 60 s, 61 s, 300 s and 301 s between requests that take a second, of one compute; another one has a single request. */
 function fewGaps(): string {
@@ -15,19 +16,6 @@ function fewGaps(): string {
   });
   const file = join(newDirectory(), "few.csv");
   writeFileSync(file, ["endpoint_id,at,duration_ms,source", ...rows, "ep-two,2026-03-02T10:00:00.000Z,0,cron", ""].join("\n"));
-  return file;
-}
-
-async function json(args: readonly string[]): Promise<any> {
-  const { code, stdout, stderr } = await standin(["whatif", ...args, "--json"]);
-  expect({ code, stderr: stderr.replaceAll(/^note: .*\n/gm, "") }).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout);
-}
-
-async function shop(out = "shop.standin-trace", computes = 3): Promise<string> {
-  const file = join(newDirectory(), out);
-  const patterns = ["--pattern", "office-hours", "--pattern", "cron"];
-  await json(["fleet", "--computes", String(computes), "--days", "4", "--seed", "2", ...patterns, "--out", file]);
   return file;
 }
 
@@ -150,31 +138,34 @@ test("capacity has each size and the range: a larger size is throttled no longer
 });
 
 test.each([
-  ["curve", ["curve.csv", "curve.svg", "delays.csv", "trade-off.svg"]],
-  ["compare", ["policies.csv", "policies.svg", "timeline.svg", "waits.csv"]],
-  ["attribute", ["sources.csv", "sources.svg"]],
-  ["capacity", ["sizes.csv", "sizes.svg", "throttled.svg"]],
-])("%s --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes", async (command, files) => {
-  const trace = await shop();
-  const read = async () => {
-    const out = join(newDirectory(), "report");
-    const args = command === "compare" ? ["--policy", "fixed:60"] : [];
-    expect((await standin(["whatif", command, trace, ...args, "--out", out])).code).toBe(0);
-    return Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]));
-  };
-  const report = await read();
-  expect(Object.keys(report)).toEqual(expect.arrayContaining(["report.html", "summary.json", "manifest.json", ...files]));
-  const html = report["report.html"] ?? "";
-  expect(html).not.toMatch(/<script|<link|src=|@import|url\(/);
-  expect(html.replaceAll("http://www.w3.org/", "")).not.toMatch(/https?:\/\//);
-  expect(html).toMatch(/prefers-color-scheme:dark/);
-  expect(html).toMatch(/@media print/);
-  const manifest = JSON.parse(report["manifest.json"] ?? "");
-  expect(manifest).toMatchObject({ command, question: { seed: 1, price_per_cu_hour: 0.222, present_delay_s: 300 } });
-  expect(manifest.repeat).toBe(`standin whatif ${[command, trace, ...(command === "compare" ? ["--policy", "fixed:60"] : [])].join(" ")}`);
-  expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
-  expect(await read()).toEqual(report);
-});
+  ["curve", [], ["curve.csv", "curve.svg", "delays.csv", "trade-off.svg"]],
+  ["compare", ["--policy", "fixed:60"], ["policies.csv", "policies.svg", "timeline.svg", "waits.csv"]],
+  ["attribute", [], ["sources.csv", "sources.svg"]],
+  ["capacity", [], ["sizes.csv", "sizes.svg", "throttled.svg"]],
+  ["quota", ["--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
+])(
+  "%s %j --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes",
+  async (command, args, files) => {
+    const trace = await shop();
+    const read = async () => {
+      const out = join(newDirectory(), "report");
+      expect((await standin(["whatif", command, trace, ...args, "--out", out])).code).toBe(0);
+      return Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]));
+    };
+    const report = await read();
+    expect(Object.keys(report)).toEqual(expect.arrayContaining(["report.html", "summary.json", "manifest.json", ...files]));
+    const html = report["report.html"] ?? "";
+    expect(html).not.toMatch(/<script|<link|src=|@import|url\(/);
+    expect(html.replaceAll("http://www.w3.org/", "")).not.toMatch(/https?:\/\//);
+    expect(html).toMatch(/prefers-color-scheme:dark/);
+    expect(html).toMatch(/@media print/);
+    const manifest = JSON.parse(report["manifest.json"] ?? "");
+    expect(manifest).toMatchObject({ command, question: { seed: 1, price_per_cu_hour: 0.222, present_delay_s: 300 } });
+    expect(manifest.repeat).toBe(`standin whatif ${[command, trace, ...args].join(" ")}`);
+    expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(await read()).toEqual(report);
+  },
+);
 
 test("a world, stored and live, is asked like a file; POST /_sim/whatif answers with the same numbers", async () => {
   const data = newDirectory();
@@ -214,6 +205,7 @@ test.each([
   [["compare", "few.csv", "--start-latency", "soon"], /must be a duration like 3s/],
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
   [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
+  [["quota", "few.csv", "--quota-cu-hours", "0"], /a number above 0/],
   [["fleet", "--pattern", "lazy", "--out", "x.csv"], /must be one of azure/],
   [["import", "few.csv", "--out", "few.csv"], /must end in .standin-trace/],
 ])("standin whatif %j is not understood: code 2", async (args, message) => {

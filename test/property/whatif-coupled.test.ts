@@ -4,9 +4,10 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
 import { replayTrace } from "../../src/whatif/experiment.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
+import { type MonthOutcome, monthsOf, quotaMonths } from "../../src/whatif/quota-months.ts";
 import type { StartLatency } from "../../src/whatif/start-latency.ts";
 import type { Trace } from "../../src/whatif/trace.ts";
-import { live } from "../support/live-computes.ts";
+import { live, liveProject } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
 
@@ -66,3 +67,24 @@ test("computes that share a quota start and sleep when the live ones do", async 
     60,
   );
 });
+
+test("a project is stopped, has used and refuses, month by month, what the live one does whose computes share its quota", async () => {
+  await expectHolds(
+    fc.asyncProperty(given, fc.integer({ min: 1, max: 4_000 }), async ({ delay, trace }, computeTimeSeconds) => {
+      const months = quotaMonths(fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }), computeTimeSeconds);
+      const settings = { delay, operations: "timed", startDelay: { kind: "fixed", ms: 3_000 }, computeTimeSeconds } as const;
+      const { stoppedAt, refusedAt, meteredMs } = liveProject(trace, settings);
+      const within = (instants: readonly number[]) =>
+        monthsOf(trace.period).map(({ startAt, endAt }) => instants.filter((at) => at >= startAt && at < endAt));
+      expect(months.map(({ reachedAt }) => reachedAt)).toEqual(within(stoppedAt).map((own) => Math.min(...own)));
+      expect(months.map(({ refused }) => refused)).toEqual(within(refusedAt).map((own) => own.length));
+      expect(sumOf(months, ({ usedCuHours }) => usedCuHours)).toBeCloseTo((meteredMs * 0.25) / 3_600_000, 9);
+      expect(sumOf(months, ({ requests }) => requests)).toBe(trace.computes.reduce((sum, { requests: { at } }) => sum + at.length, 0));
+    }),
+    60,
+  );
+});
+
+function sumOf(months: readonly MonthOutcome[], of: (month: MonthOutcome) => number): number {
+  return months.reduce((sum, month) => sum + of(month), 0);
+}

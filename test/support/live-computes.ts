@@ -15,6 +15,8 @@ export type LiveSettings = {
   readonly operations: "timed" | "immediate";
   /** A quota that each project has, in CU-seconds a month; its computes are of 0.25 CU. */
   readonly computeTimeSeconds?: number;
+  /** All computes are of one project, each on a branch of its own. */
+  readonly oneProject?: boolean;
 };
 
 /** What became of one compute: each start with its end, each suspend, what its requests waited, and what was metered. */
@@ -28,7 +30,22 @@ export type LiveCompute = {
 };
 
 /** Lets the live rules have the requests of a trace, one compute to a project, all asleep at its beginning; the clock stops at its end. */
-export function live({ period, computes }: Trace, { delay, startDelay, operations, computeTimeSeconds }: LiveSettings): LiveCompute[] {
+export function live(trace: Trace, settings: LiveSettings): LiveCompute[] {
+  const { made, events, meteredMs } = lived(trace, settings);
+  return made.map(({ project, endpointId }) => ({ ...lifeOf(events, endpointId, trace.period.endAt), meteredMs: meteredMs(project) }));
+}
+
+/** What became of the one project that all computes of a trace are of: each time at which its quota stopped them, what it used, and who was refused. */
+export function liveProject(trace: Trace, settings: LiveSettings) {
+  const { made, events, meteredMs } = lived(trace, { ...settings, oneProject: true });
+  return {
+    stoppedAt: events.filter((event) => event.type === "ComputeSuspended" && event.cause === "quota").map(({ at }) => at),
+    refusedAt: events.filter((event) => event.type === "ActivityDropped").map(({ at }) => at),
+    meteredMs: meteredMs(made[0]?.project ?? ""),
+  };
+}
+
+function lived({ period, computes }: Trace, { delay, startDelay, operations, computeTimeSeconds, oneProject }: LiveSettings) {
   // In another month, so that nothing is used in that of the trace when it begins.
   const before = period.startAt - 40 * DAY;
   const simulation = new Simulation(emptyWorld(), new MemoryJournal());
@@ -41,11 +58,16 @@ export function live({ period, computes }: Trace, { delay, startDelay, operation
   give({ type: "CreateAccount", name: "live" });
   const accountId = [...simulation.world.accounts.values()][0]?.id ?? "";
   const suspendTimeoutSeconds = delay === "never" ? -1 : delay;
-  const made = computes.map(({ requests }) => {
-    const events = give({ type: "CreateProject", accountId, defaultEndpointSettings: { suspendTimeoutSeconds } });
-    const project = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
-    const endpointId = [...simulation.world.computes.by("project", project).values()][0]?.id ?? "";
-    return { project, endpointId, requests };
+  let project = "";
+  const made = computes.map(({ requests }, index) => {
+    if (oneProject === true && index > 0) {
+      const options = { suspendTimeoutSeconds };
+      give({ type: "CreateBranch", accountId, projectId: project, queue: true, computes: [{ computeType: "read_write", options }] });
+    } else {
+      const events = give({ type: "CreateProject", accountId, defaultEndpointSettings: { suspendTimeoutSeconds } });
+      project = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
+    }
+    return { project, endpointId: [...simulation.world.computes.by("project", project).values()].at(-1)?.id ?? "", requests };
   });
   const asleepAt = period.startAt - DAY;
   if (delay === "never") {
@@ -62,18 +84,18 @@ export function live({ period, computes }: Trace, { delay, startDelay, operation
   // Set when all sleep, and in the month before, so that none of it is used at the beginning.
   if (computeTimeSeconds !== undefined) {
     const settings = { quota: { compute_time_seconds: computeTimeSeconds } };
-    for (const { project } of made) give({ type: "UpdateProject", accountId, projectId: project, settings }, asleepAt);
+    for (const projectId of new Set(made.map((own) => own.project)))
+      give({ type: "UpdateProject", accountId, projectId, settings }, asleepAt);
   }
   simulation.settle(period.startAt - 1);
   const since = simulation.world.seq;
-  const used = made.map(({ project }) => simulation.world.usage.get(project)?.activeMs ?? 0);
+  const usedBy = (own: string, at: number) =>
+    usageAt(simulation.world, own, simulation.world.computes.by("project", own).values(), at).activeMs;
+  const used = new Map(made.map((own) => [own.project, usedBy(own.project, period.startAt - 1)]));
   simulation.settle(period.endAt - 1);
   simulation.commit({ mode: "manual", factor: 0, simAnchor: period.endAt, wallAnchor: 0 }, period.endAt);
   const events = simulation.journal.events(since, Number.MAX_SAFE_INTEGER);
-  return made.map(({ project, endpointId }, index) => {
-    const now = usageAt(simulation.world, project, simulation.world.computes.by("project", project).values(), period.endAt);
-    return { ...lifeOf(events, endpointId, period.endAt), meteredMs: now.activeMs - (used[index] ?? 0) };
-  });
+  return { made, events, meteredMs: (own: string) => usedBy(own, period.endAt) - (used.get(own) ?? 0) };
 }
 
 function lifeOf(events: readonly RecordedEvent[], endpointId: string, endAt: number): Omit<LiveCompute, "meteredMs"> {

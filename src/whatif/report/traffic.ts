@@ -1,5 +1,5 @@
 import type { Period, Requests, Trace } from "../trace.ts";
-import { partsOf } from "../trace.ts";
+import { indexAt, partsOf } from "../trace.ts";
 
 /** Requests of many computes that can be read again and again: at hand, or in a file. */
 export interface Traffic {
@@ -57,15 +57,4 @@ const NOTHING: Requests = { at: new Float64Array(0), durationMs: new Float64Arra
 
 function copied({ at, durationMs, source }: Requests): Requests {
   return { at: at.slice(), durationMs: durationMs.slice(), source: source?.slice() };
-}
-
-/** The first index whose arrival is not before `instant`. */
-function indexAt(at: Float64Array, instant: number): number {
-  let [low, high] = [0, at.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((at[middle] as number) < instant) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { standin } from "../support/process.ts";
+import { newDirectory, projectOn, start } from "../support/running.ts";
+import { json, shop } from "../support/whatif-command.ts";
+
+test("the first lines of quota tell the date, its interval and who is refused; a longer delay reaches it sooner", async () => {
+  const trace = await shop();
+  const asked = ["quota", trace, "--quota-cu-hours", "300", "--delay", "60", "--delay", "1h", "--months-ahead", "0"];
+  const { code, stdout } = await standin(["whatif", ...asked]);
+  expect(code).toBe(0);
+  expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
+    /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 %: .* to .*\); then .* of .* requests of 2026-01 are refused\./,
+  );
+  const { delays, month } = await json(asked);
+  expect(month).toBeNull();
+  const [minute, hour] = delays.map(({ projects }: any) => projects[0].months[0]);
+  expect(hour.reached_at.median > hour.reached_at.low && hour.reached_at.median < hour.reached_at.high).toBe(true);
+  expect(minute.used_cu_hours.mean).toBeLessThan(hour.used_cu_hours.mean);
+  expect(minute.refused.mean).toBeLessThan(hour.refused.mean);
+});
+
+test("a trace tells no quota, and less than a day nothing of the days behind it", async () => {
+  const trace = await shop();
+  const without = await standin(["whatif", "quota", trace]);
+  expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/^standin: --quota-cu-hours: a trace tells no quota/)]);
+  const short = await standin(["whatif", "quota", trace, "--quota-cu-hours", "1", "--to", "2026-01-05T12:00:00Z"]);
+  expect([short.code, short.stderr]).toEqual([1, expect.stringMatching(/^standin: the trace holds no whole day/)]);
+});
+
+test("a world's projects have the quotas that they have, and reach them when the world did", async () => {
+  const data = newDirectory();
+  const server = await start(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--start-delay", "3s"]);
+  const { projectId, endpointId } = await projectOn(server);
+  const { endpointId: unlimited } = await projectOn(server);
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  const path = `/projects/${projectId}`;
+  // Until here it has used less than half an hour at 0.25 CU, by being made.
+  const settings = { quota: { compute_time_seconds: 1_800 } };
+  expect((await server.api("PATCH", path, { project: { settings } })).status).toBe(200);
+  for (const id of [endpointId, unlimited]) await server.sim("POST", "/activity", { endpoint_id: id, duration_ms: 6 * 3_600_000 });
+  await server.sim("POST", "/clock/advance", { by: "10h" });
+  const { events } = (await server.sim("GET", "/events?since=0&limit=10000")).body;
+  const stopped = events.find((event: any) => event.type === "ComputeSuspended" && event.cause === "quota");
+  await server.kill("SIGTERM");
+  const asked = ["quota", "--data", data, "--cu", "0.25", "--start-latency", "3s", "--recorded-only"];
+  const { delays, projects_without_quota } = await json(asked);
+  expect(projects_without_quota).toBe(1);
+  const [project] = delays[0].projects;
+  expect(project).toMatchObject({ project: projectId, computes: 1, quota_cu_hours: 0.5 });
+  // The world's compute was active when it was made, before any traffic: by that much it was stopped sooner.
+  const told = Date.parse(project.months[0].reached_at.median) - Date.parse(stopped.at);
+  expect(told).toBeGreaterThan(0);
+  expect(told).toBeLessThanOrEqual(310_000);
+  const lower = (await json([...asked, "--quota-cu-hours", "0.25"])).delays[0].projects;
+  expect(lower.map(({ quota_cu_hours }: any) => quota_cu_hours)).toEqual([0.25, 0.25]);
+});
