@@ -30,3 +30,9 @@ async function steps<T>(work: Generator<number, T>, of: number, progress: Progre
 export function complete<T>(work: Generator<unknown, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
+
+/** What cannot be looked at is a message for the user. */
+export function rangeError(error: unknown): never {
+  if (error instanceof RangeError) throw new CliError(error.message);
+  throw error;
+}

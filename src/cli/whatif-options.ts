@@ -95,7 +95,8 @@ function wholeSeconds(text: string): number {
   throw new InvalidArgumentError("It must be a duration like 60s or 5m: nobody can pay without an end.");
 }
 
-function latency(text: string): StartLatency {
+/** How long a start takes. */
+export function latency(text: string): StartLatency {
   const parsed = parseLatency(text);
   if (parsed !== undefined) return parsed;
   throw new InvalidArgumentError(`It ${LATENCY_RULE}.`);

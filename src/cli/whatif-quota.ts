@@ -7,7 +7,7 @@ import { type QuotaProject, type QuotaQuestion, quotaReport, quotaRuns } from ".
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { integer } from "./options.ts";
-import { drive } from "./whatif-drive.ts";
+import { drive, rangeError } from "./whatif-drive.ts";
 import {
   above,
   addOutputOptions,
@@ -124,9 +124,4 @@ function projectsOf({ traffic, projects }: OpenedTraces, { quotaCuHours, eachCom
     groups.set(project, group);
   }
   return [...groups.values()];
-}
-
-function rangeError(error: unknown): never {
-  if (error instanceof RangeError) throw new CliError(error.message);
-  throw error;
 }

@@ -6,6 +6,7 @@ import { curveCommand } from "./whatif-curve.ts";
 import { fleetCommand } from "./whatif-fleet.ts";
 import { importTraceCommand } from "./whatif-import.ts";
 import { quotaCommand } from "./whatif-quota.ts";
+import { startsCommand } from "./whatif-starts.ts";
 
 /** Experiments: what another delay, policy, size or source would have done. */
 export function whatifCommand(): Command {
@@ -24,6 +25,7 @@ Examples:
     .addCommand(capacityCommand())
     .addCommand(attributeCommand())
     .addCommand(quotaCommand())
+    .addCommand(startsCommand())
     .addCommand(fleetCommand())
     .addCommand(importTraceCommand());
 }

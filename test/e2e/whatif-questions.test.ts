@@ -54,3 +54,18 @@ test("a world's projects have the quotas that they have, and reach them when the
   const lower = (await json([...asked, "--quota-cu-hours", "0.25"])).delays[0].projects;
   expect(lower.map(({ quota_cu_hours }: any) => quota_cu_hours)).toEqual([0.25, 0.25]);
 });
+
+test("starts tells the most at once; a limit makes requests wait, and a pool makes them wait less", async () => {
+  const trace = await shop("jobs.standin-trace", 40, ["cron"]);
+  const limit = ["--max-concurrent-starts", "1", "--max-concurrent-starts", "40"];
+  const pool = ["--pool", "5", "--refill", "10s", "--prepared-latency", "100ms"];
+  const { rows } = await json(["starts", trace, "--start-latency", "5s", ...limit]);
+  const [alone, one, forty] = rows;
+  expect(alone.most_under_way).toBeGreaterThan(1);
+  expect([one.most_under_way, forty.most_under_way]).toEqual([1, alone.most_under_way]);
+  expect(one.figures.wait_p99_ms).toBeGreaterThan(alone.figures.wait_p99_ms);
+  expect(forty.difference).toEqual({ cold_starts: 0, cu_hours: 0, wait_mean_ms: 0, wait_p99_ms: 0, wait_max_ms: 0 });
+  const { rows: pooled } = await json(["starts", trace, "--start-latency", "5s", ...pool]);
+  expect(pooled[1].pool_hits).toBeGreaterThan(0);
+  expect(pooled[1].figures.wait_mean_ms).toBeLessThan(alone.figures.wait_mean_ms);
+});

@@ -143,6 +143,7 @@ test.each([
   ["attribute", [], ["sources.csv", "sources.svg"]],
   ["capacity", [], ["sizes.csv", "sizes.svg", "throttled.svg"]],
   ["quota", ["--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
+  ["starts", ["--max-concurrent-starts", "1"], ["starts.csv", "starts-by-minute.csv", "time-of-day.svg", "under-way.svg", "waits.svg"]],
 ])(
   "%s %j --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes",
   async (command, args, files) => {
@@ -206,6 +207,7 @@ test.each([
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
   [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
   [["quota", "few.csv", "--quota-cu-hours", "0"], /a number above 0/],
+  [["starts", "few.csv", "--pool", "3"], /all three of --pool, --refill and --prepared-latency/],
   [["fleet", "--pattern", "lazy", "--out", "x.csv"], /must be one of azure/],
   [["import", "few.csv", "--out", "few.csv"], /must end in .standin-trace/],
 ])("standin whatif %j is not understood: code 2", async (args, message) => {

@@ -62,6 +62,11 @@ export function millisText(ms: number): string {
   return ms < 1_000 ? `${amount(Math.round(ms * 10) / 10)} ms` : `${amount(ms / 1_000)} s`;
 }
 
+/** At the axis of a chart. */
+export function tickMillis(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : ms < 60_000 ? `${ms / 1_000} s` : `${amount(ms / 60_000)} min`;
+}
+
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }

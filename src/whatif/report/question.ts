@@ -92,7 +92,7 @@ export function toldQuestion({ present, costs, latency, seed }: Question): ToldQ
   };
 }
 
-function latencyText(latency: StartLatency): string {
+export function latencyText(latency: StartLatency): string {
   if (latency.kind !== "pool") return distributionText(latency);
   return `${distributionText(latency.hit)}, ${latency.missShare * 100} % ${distributionText(latency.miss)}`;
 }

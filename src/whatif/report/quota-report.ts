@@ -6,6 +6,7 @@ import type { Delay } from "../curve.ts";
 import { type Month, type MonthOutcome, monthsOf, quotaMonths } from "../quota-months.ts";
 import { intervalOf, type Prediction, predictionOf } from "../replications.ts";
 import type { Period, Requests } from "../trace.ts";
+import { MOST_REQUESTS } from "./at-hand.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
@@ -76,8 +77,6 @@ export type QuotaReport = {
   readonly limits: Limits;
 };
 
-/** Columns take 16 bytes a request: what is looked at together keeps within a gigabyte. */
-const MOST_REQUESTS = 60_000_000;
 /** A month counts from its beginning where not more of it is missing. */
 const MISSING_AT_MOST = HOUR;
 
