@@ -22,44 +22,62 @@ const HASH_BITS = 24;
 
 /**
  * Reads uses of blocks in order, each in the logarithm of the number of distinct blocks: a Fenwick tree counts which positions in time are
- * the last use of some block. With a rate below 1 only blocks whose hash falls under it are followed and all distances are scaled up
- * (SHARDS, Waldspurger et al., FAST'15).
+ * the last use of some block. With a rate below 1 only blocks whose hash falls under it are followed, and each stands for as many as there are
+ * to one (SHARDS, Waldspurger et al., FAST'15). Where few blocks have most of the uses, whether the sample has them decides all: blocks below
+ * `always` are followed in any case, and stand for themselves.
  */
 export class StackDistances {
-  readonly #threshold: number;
-  readonly #rate: number;
-  readonly #counts = new Map<number, number>();
+  readonly #always: number;
+  /** How many a block stands for that was sampled. */
+  readonly #weight: number;
+  readonly #certain = new Map<number, number>();
+  readonly #sampled = new Map<number, number>();
   readonly #lastUse = new Map<number, number>();
-  /** Fenwick tree over positions, from 1. */
+  /** Fenwick tree over positions, from 1: how many blocks have their last use there. */
   #tree = new Int32Array(FIRST_LENGTH + 1);
   #position = 0;
-  #misses = 0;
-  #followed = 0;
+  /** Of all blocks that are in the tree. */
+  #blocks = 0;
   #uses = 0;
+  #sampledUses = 0;
+  #followedUses = 0;
+  #certainMisses = 0;
+  #sampledMisses = 0;
 
-  /** `rate`: the share of blocks to follow, above 0 and up to 1, which is exact. */
-  constructor(rate = 1) {
+  /** `rate`: the share of blocks to follow, above 0 and up to 1, which is exact; one in a whole number of them. */
+  constructor(rate = 1, always = 0) {
     if (!(rate > 0 && rate <= 1)) throw new RangeError(`rate: ${rate} must be above 0 and up to 1`);
-    this.#rate = rate;
-    this.#threshold = rate * 2 ** HASH_BITS;
+    this.#weight = Math.round(1 / rate);
+    this.#always = this.#weight === 1 ? Number.POSITIVE_INFINITY : always;
   }
 
-  use(block: number): void {
+  /** Gives the distance, infinite for a miss in a cache of any size; `undefined` of a block that is not followed. */
+  use(block: number): number | undefined {
     this.#uses += 1;
-    if (this.#rate < 1 && hashOf(block) >= this.#threshold) return;
-    this.#followed += 1;
+    const isCertain = block < this.#always;
+    if (!isCertain) {
+      this.#sampledUses += 1;
+      if (hashOf(block) * this.#weight >= 2 ** HASH_BITS) return undefined;
+      this.#followedUses += 1;
+    }
     if (this.#position === this.#tree.length - 1) this.#renumber();
     const last = this.#lastUse.get(block);
+    const weight = this.standsFor(block);
     this.#position += 1;
+    let distance = Number.POSITIVE_INFINITY;
     if (last === undefined) {
-      this.#misses += 1;
+      if (isCertain) this.#certainMisses += 1;
+      else this.#sampledMisses += 1;
+      this.#blocks += weight;
     } else {
-      const distance = Math.round((this.#lastUse.size - this.#sumTo(last)) / this.#rate);
-      this.#counts.set(distance, (this.#counts.get(distance) ?? 0) + 1);
-      this.#add(last, -1);
+      distance = this.#blocks - this.#sumTo(last);
+      const counts = isCertain ? this.#certain : this.#sampled;
+      counts.set(distance, (counts.get(distance) ?? 0) + 1);
+      this.#add(last, -weight);
     }
-    this.#add(this.#position, 1);
+    this.#add(this.#position, weight);
     this.#lastUse.set(block, this.#position);
+    return distance;
   }
 
   /** The compute has started anew, with an empty cache: a distance that spans it is a miss. */
@@ -67,13 +85,20 @@ export class StackDistances {
     this.#lastUse.clear();
     this.#tree.fill(0);
     this.#position = 0;
+    this.#blocks = 0;
+  }
+
+  /** How many uses each use of this block that is followed stands for. */
+  standsFor(block: number): number {
+    return block < this.#always ? 1 : this.#weight;
   }
 
   histogram(): DistanceHistogram {
     // Each use that was followed stands for as many as there are to one: the sample has more or less than its share of them.
-    const scale = this.#followed === 0 ? 0 : this.#uses / this.#followed;
-    const counts = new Map([...this.#counts].map(([distance, count]) => [distance, count * scale]));
-    return { counts, misses: this.#misses * scale, uses: this.#uses };
+    const scale = this.#followedUses === 0 ? 0 : this.#sampledUses / this.#followedUses;
+    const counts = new Map(this.#certain);
+    for (const [distance, count] of this.#sampled) counts.set(distance, (counts.get(distance) ?? 0) + count * scale);
+    return { counts, misses: this.#certainMisses + this.#sampledMisses * scale, uses: this.#uses };
   }
 
   #add(position: number, by: number): void {
@@ -95,7 +120,7 @@ export class StackDistances {
     for (const [block] of blocks) {
       this.#position += 1;
       this.#lastUse.set(block, this.#position);
-      this.#add(this.#position, 1);
+      this.#add(this.#position, this.standsFor(block));
     }
   }
 }

@@ -121,7 +121,7 @@ test("who keeps a compute awake: without the probe it sleeps", async () => {
 test("capacity has each size and the range: a larger size is throttled no longer, and costs no less", async () => {
   const trace = join(newDirectory(), "busy.standin-trace");
   await json(["fleet", "--computes", "2", "--days", "1", "--pattern", "bursts", "--pattern", "on-off", "--out", trace]);
-  const { sizes } = await json(["capacity", trace, "--size", "0.25..2", "--working-set", "64MiB"]);
+  const { sizes, cache_recovery } = await json(["capacity", trace, "--size", "0.25..2", "--working-set", "64MiB"]);
   expect(sizes.map(({ min_cu, max_cu }: any) => [min_cu, max_cu])).toEqual([
     [0.25, 0.25],
     [0.5, 0.5],
@@ -135,6 +135,14 @@ test("capacity has each size and the range: a larger size is throttled no longer
     expect(larger.cache_hit_ratio).toBeGreaterThanOrEqual(sizes[index].cache_hit_ratio);
   }
   expect(sizes[4].scale_events).toBeGreaterThan(0);
+  expect(sizes[0]).toMatchObject({ max_connections: 104, direct_limit: 97, pool_size: 93 });
+  // Right after a start the cache is empty; what it answers in all lies between its first stretch and its best.
+  const ratios = cache_recovery.map(({ hit_ratios }: any) => hit_ratios[0]);
+  expect(ratios[0]).toBeLessThan(sizes[0].cache_hit_ratio);
+  expect(Math.max(...ratios)).toBeGreaterThan(sizes[0].cache_hit_ratio);
+  const reads = cache_recovery.reduce((sum: number, { reads: own }: any) => sum + own, 0);
+  const hits = cache_recovery.reduce((sum: number, { reads: own, hit_ratios }: any) => sum + own * hit_ratios[0], 0);
+  expect(hits / reads).toBeCloseTo(sizes[0].cache_hit_ratio, 9);
 });
 
 test.each([

@@ -1,12 +1,12 @@
 import * as Plot from "@observablehq/plot";
-import { nameOf } from "./capacity-page.ts";
+import { nameOf, stretchName } from "./capacity-page.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 import { draw, INK } from "./draw.ts";
 import { amount } from "./numbers.ts";
 import type { Chart } from "./page.ts";
 
 /** Cost and throttled time of each size; the cache's hit ratio, where it is known. */
-export function capacityCharts({ sizes }: CapacityReport): Chart[] {
+export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart[] {
   const rows = sizes.map((row) => ({
     size: nameOf(row),
     hours: row.cu_hours,
@@ -72,6 +72,40 @@ export function capacityCharts({ sizes }: CapacityReport): Chart[] {
               ],
             },
           }),
+          recoveryChart(sizes, cache_recovery),
         ]),
   ];
+}
+
+const MOST_LINES = 6;
+
+/** Of the smallest sizes: larger ones have all that there is to have. */
+function recoveryChart(sizes: CapacityReport["sizes"], recovery: CapacityReport["cache_recovery"]): Chart {
+  const alone = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu).slice(0, MOST_LINES);
+  const domain = recovery.map(({ from_s, to_s }) => stretchName(from_s, to_s));
+  const lines = alone.flatMap(([index, row]) =>
+    recovery.map(({ from_s, to_s, hit_ratios }) => ({
+      stretch: stretchName(from_s, to_s),
+      hits: (hit_ratios[index] ?? 0) * 100,
+      size: nameOf(row),
+    })),
+  );
+  return draw({
+    name: "recovery",
+    title: "Reads answered by the cache after a start",
+    caption: "A start empties the cache; by the time since then, for each size.",
+    plot: {
+      marginRight: 90,
+      marginBottom: 90,
+      x: { label: null, domain, tickRotate: -30 },
+      y: { label: "↑ hit ratio, %", grid: true, zero: true, domain: [0, 100] },
+      marks: [
+        Plot.line(lines, { x: "stretch", y: "hits", z: "size", stroke: INK.accent, strokeWidth: 2 }),
+        Plot.text(
+          lines.filter(({ stretch }) => stretch === domain.at(-1)),
+          { x: "stretch", y: "hits", text: "size", dx: 10, textAnchor: "start", fill: INK.text },
+        ),
+      ],
+    },
+  });
 }

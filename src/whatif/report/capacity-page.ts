@@ -14,7 +14,7 @@ export function capacityPage(report: CapacityReport): Page {
       value: costOf(row),
       note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} refused`,
     })),
-    tables: [sizeTable(report), connectionTable(report)],
+    tables: [sizeTable(report), connectionTable(report), ...recoveryTable(report)],
     limits: report.limits,
   };
 }
@@ -39,8 +39,11 @@ function answerOf({ sizes }: CapacityReport): string[] {
   ];
 }
 
-function hitsOf({ cache_hit_ratio }: CapacityRow): string {
-  return cache_hit_ratio === null ? "" : `, ${amount(cache_hit_ratio * 100)} % of reads from the cache`;
+function hitsOf({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow): string {
+  if (cache_hit_ratio === null) return "";
+  const recovered =
+    cache_recovered_after_s === null ? "" : `, nearly all that it gets within ${spanText(cache_recovered_after_s)} of a start`;
+  return `, ${amount(cache_hit_ratio * 100)} % of reads from the cache${recovered}`;
 }
 
 function costOf({ cost, cu_hours }: CapacityRow): string {
@@ -71,11 +74,23 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
   return {
     name: "connections",
     title: "Connections, direct and through the pool",
-    headings: ["size", "max_connections", "refused", "by Erlang B", "pool size", "pooled refused", "waited", "p50 wait", "p99 wait"],
+    headings: [
+      "size",
+      "max_connections",
+      "for clients",
+      "refused",
+      "by Erlang B",
+      "pool size",
+      "pooled refused",
+      "waited",
+      "p50 wait",
+      "p99 wait",
+    ],
     rows: sizes.map((row) => ({
       cells: [
         nameOf(row),
         row.max_connections.toLocaleString("en"),
+        row.direct_limit.toLocaleString("en"),
         row.direct_refused.toLocaleString("en"),
         `${amount(row.direct_refused_share_erlang * 100)} %`,
         row.pool_size.toLocaleString("en"),
@@ -86,4 +101,28 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
       ],
     })),
   };
+}
+
+/** The cache after a start, by the sizes that it differs for: a range has that of its minimum. */
+function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
+  if (cache_recovery.length === 0) return [];
+  const alone = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu);
+  return [
+    {
+      name: "recovery",
+      title: "Reads that the cache answers, by the time since the start",
+      headings: ["since the start", "reads", ...alone.map(([, row]) => nameOf(row))],
+      rows: cache_recovery.map(({ from_s, to_s, reads, hit_ratios }) => ({
+        cells: [
+          stretchName(from_s, to_s),
+          reads.toLocaleString("en"),
+          ...alone.map(([index]) => `${amount((hit_ratios[index] ?? 0) * 100)} %`),
+        ],
+      })),
+    },
+  ];
+}
+
+export function stretchName(from: number, to: number | null): string {
+  return to === null ? `from ${delayText(from)}` : `${delayText(from)} to ${delayText(to)}`;
 }

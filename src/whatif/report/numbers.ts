@@ -64,7 +64,7 @@ export function millisText(ms: number): string {
 
 /** At the axis of a chart. */
 export function tickMillis(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : ms < 60_000 ? `${ms / 1_000} s` : `${amount(ms / 60_000)} min`;
+  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
 }
 
 export function plural(count: number, noun: string): string {

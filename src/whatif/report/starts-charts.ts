@@ -31,7 +31,7 @@ export function startsCharts({ report, series }: StartsAnswer, period: Period): 
     })),
   );
   const legend = names.map((name, index) => ({ name, ink: ink(index) }));
-  const told = legend.map(({ name }, index) => `${["blue", "orange", "green", "violet", "grey"][index % INKS.length]}: ${name}`).join("; ");
+  const told = legend.map(({ name }, index) => `${["Blue", "Orange", "Green", "Violet", "Grey"][index % INKS.length]}: ${name}`).join("; ");
   return [
     draw({
       name: "under-way",

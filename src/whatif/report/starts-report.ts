@@ -69,7 +69,7 @@ export type StartsReport = {
 };
 
 /** What drawings and further files are made of: too long for a summary. */
-export type StartsSeries = {
+type StartsSeries = {
   readonly times: StartTimes;
   readonly perMinute: Uint32Array;
   /** Added waits that each of `shares` of those that wait do not exceed, in milliseconds. */
