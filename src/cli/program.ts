@@ -18,10 +18,10 @@ import { statusCommand } from "./status.ts";
 import { verifyCommand } from "./verify.ts";
 import { VERSION } from "./version.ts";
 import { waitCommand } from "./wait.ts";
-import { whatifCommand } from "./whatif.ts";
 import { worldsCommand } from "./worlds.ts";
 
-export function createProgram(): Command {
+/** `words`: the command line. What only some commands need is loaded where they are named. */
+export async function createProgram(words: readonly string[]): Promise<Command> {
   const program = new Command("standin")
     .description("a persistent, deterministic stand-in for a hosted Postgres platform's management API")
     .version(VERSION)
@@ -46,12 +46,21 @@ export function createProgram(): Command {
     compactCommand(),
     driftCommand(),
     mirrorCommand(),
-    whatifCommand(),
+    await whatif(words),
   ]) {
     program.addCommand(command);
   }
   throwInsteadOfExit(program);
   return program;
+}
+
+/** Every other command would pay for its engine, too: a tenth of the time that it takes to start. */
+async function whatif(words: readonly string[]): Promise<Command> {
+  const command = new Command("whatif").description(
+    "ask what another autosuspend delay, policy or size would have cost, in money and in waiting",
+  );
+  if (words.includes("whatif")) (await import("./whatif.ts")).addWhatIfCommands(command);
+  return command;
 }
 
 /** So that `main` alone decides how the process ends. */

@@ -17,6 +17,7 @@ import {
   type OutputOptions,
   type QuestionOptions,
   questionOf,
+  reservedOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
@@ -32,8 +33,6 @@ type Options = QuestionOptions &
     readonly skew: number;
   };
 
-/** D: connection pooling, seven are kept for the platform's own role. The reference says nothing of it, so for profile 2024 this is A. */
-const RESERVED = 7;
 const MOST_BLOCKS = 100_000;
 const BYTES_PER_GB = 1024 ** 3;
 
@@ -48,11 +47,7 @@ export function capacityCommand(): Command {
         .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
     )
     .addOption(new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs").argParser(above(0)).default(1))
-    .addOption(
-      new Option("--reserved <n>", "of max_connections, those that the platform keeps for itself")
-        .argParser(integer(0, 1_000))
-        .default(RESERVED),
-    )
+    .addOption(reservedOption())
     .addOption(
       new Option("--working-set <size>", "what the requests of a compute read from, like 4GiB: gives cache hit ratios").argParser(bytes),
     )

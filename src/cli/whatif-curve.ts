@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { chanceFrom } from "../simulation/random.ts";
 import type { Curve, Delay } from "../whatif/curve.ts";
 import { LONGEST_DELAY_S } from "../whatif/gap-histogram.ts";
+import { MOST_ASKED } from "../whatif/pick.ts";
 import { curvePage, delayLines } from "../whatif/report/curve-page.ts";
 import { CurveAnswer } from "../whatif/report/curve-summary.ts";
 import { toldQuestion } from "../whatif/report/question.ts";
@@ -78,7 +79,10 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
     const named = options.delay === undefined ? answer.named : [options.delay];
     await drive(answer.replay(named), "replaying", named.length * opened.traffic.computes.length, signal);
     if (options.delay !== undefined) return printDelay(answer, options.delay, options.json === true);
-    const summary = answer.summary({ maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 });
+    const limits = { maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 };
+    if (options.maxWaitP99 !== undefined)
+      await drive(answer.search(limits), "searching", MOST_ASKED * opened.traffic.computes.length, signal);
+    const summary = answer.summary(limits);
     const finding = {
       summary: { ...summary, input: opened.told },
       page: curvePage(summary),

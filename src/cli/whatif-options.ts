@@ -22,6 +22,8 @@ export type OutputOptions = { readonly json?: boolean; readonly out?: string };
 export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
 
 const MOST_WORKERS = 64;
+/** D: connection pooling, seven are kept for the platform's own role. The reference says nothing of it, so for profile 2024 this is A. */
+const RESERVED = 7;
 
 export function addQuestionOptions(command: Command): Command {
   return command
@@ -31,18 +33,30 @@ export function addQuestionOptions(command: Command): Command {
     .addOption(option("--profile <name>", "whose prices and start latency").choices(Object.keys(PROFILES)).default(DEFAULTS.profile))
     .addOption(new Option("--price <dollars>", "per CU-hour (default: that of the profile, paid plan)").argParser(atLeast(0)))
     .addOption(new Option("--cu <size>", "CU of each compute while it is active").argParser(above(0)).default(DEFAULTS.cu))
-    .addOption(
-      new Option("--cold-start-worth <duration>", "what you would pay in active time to avoid one cold start")
-        .argParser(wholeSeconds)
-        .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`),
-    )
+    .addOption(coldStartWorthOption())
     .addOption(
       new Option(
         "--start-latency <time>",
         "how long a start takes: 0, 500ms, 1s..5s, 3s~0.5 or measured (default: that of the profile)",
       ).argParser(latency),
     )
-    .addOption(new Option("--seed <n>", "chance is drawn from this").argParser(integer(0, 2 ** 32 - 1)).default(DEFAULTS.seed));
+    .addOption(seedOption());
+}
+
+export function coldStartWorthOption(): Option {
+  return new Option("--cold-start-worth <duration>", "what you would pay in active time to avoid one cold start")
+    .argParser(wholeSeconds)
+    .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
+}
+
+export function seedOption(): Option {
+  return new Option("--seed <n>", "chance is drawn from this").argParser(integer(0, 2 ** 32 - 1)).default(DEFAULTS.seed);
+}
+
+export function reservedOption(): Option {
+  return new Option("--reserved <n>", "of max_connections, those that the platform keeps for itself")
+    .argParser(integer(0, 1_000))
+    .default(RESERVED);
 }
 
 export function addOutputOptions(command: Command): Command {

@@ -1,17 +1,17 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { attributeCommand } from "./whatif-attribute.ts";
 import { capacityCommand } from "./whatif-capacity.ts";
 import { compareCommand } from "./whatif-compare.ts";
 import { curveCommand } from "./whatif-curve.ts";
 import { fleetCommand } from "./whatif-fleet.ts";
 import { importTraceCommand } from "./whatif-import.ts";
+import { profilesCommand } from "./whatif-profiles.ts";
 import { quotaCommand } from "./whatif-quota.ts";
 import { startsCommand } from "./whatif-starts.ts";
 
 /** Experiments: what another delay, policy, size or source would have done. */
-export function whatifCommand(): Command {
-  return new Command("whatif")
-    .description("ask what another autosuspend delay, policy or size would have cost, in money and in waiting")
+export function addWhatIfCommands(command: Command): void {
+  command
     .addHelpText(
       "after",
       `
@@ -25,6 +25,7 @@ Examples:
     .addCommand(capacityCommand())
     .addCommand(attributeCommand())
     .addCommand(quotaCommand())
+    .addCommand(profilesCommand())
     .addCommand(startsCommand())
     .addCommand(fleetCommand())
     .addCommand(importTraceCommand());

@@ -7,11 +7,11 @@ import type { Gaps } from "./gaps.ts";
 /** S: the shortest delay that may be set. */
 const SHORTEST_DELAY_S = 60;
 
-/** The delay that may be set with the least burden (see `burdenMs`); the shortest of equals. */
-export function bestDelay(curve: Curve, coldStartS: number): CurvePoint {
-  let best = pointAt(curve, SHORTEST_DELAY_S);
+/** The delay that may be set with the least burden (see `burdenMs`); the shortest of equals. `shortestS` and `longestS` may be set, too. */
+export function bestDelay(curve: Curve, coldStartS: number, shortestS = SHORTEST_DELAY_S, longestS = LONGEST_DELAY_S): CurvePoint {
+  let best = pointAt(curve, shortestS);
   let least = burdenMs(best, coldStartS);
-  for (let delay = SHORTEST_DELAY_S + 1; delay <= LONGEST_DELAY_S; delay += 1) {
+  for (let delay = shortestS + 1; delay <= longestS; delay += 1) {
     const coldStarts = curve.coldStarts[delay] as number;
     const burden = burdenMs({ coldStarts, activeMs: curve.activeMs[delay] as number }, coldStartS);
     if (burden < least) {
@@ -47,33 +47,34 @@ export function bestDelayOf(gaps: Gaps, coldStartS: number): Delay {
   return best;
 }
 
-/** What somebody cannot do with more of, each inclusive. */
-export type Limits = {
-  readonly maxColdPerDay?: number | undefined;
-  /** 99th percentile of the added wait; `waitP99Ms` tells it for a delay, by a replay. */
-  readonly maxWaitP99Ms?: DurationMs | undefined;
-  readonly waitP99Ms?: (delay: Delay) => DurationMs;
-};
+/** What somebody cannot do with more of, each inclusive; the wait is the 99th percentile of the added wait. */
+export type Limits = { readonly maxColdPerDay?: number | undefined; readonly maxWaitP99Ms?: DurationMs | undefined };
 
 /**
  * The cheapest delay that may be set and keeps within the limits: the shortest one, for active time never falls with the delay. Cold starts
  * never rise with it, so halving finds it; the wait is taken to behave alike, and what is given back does hold. `undefined` where
- * not even a compute that never sleeps would.
+ * not even a compute that never sleeps would. Where the wait is limited, asks for that of the delays that it yields: a replay each.
  */
-export function cheapestWithin(curve: Curve, limits: Limits): CurvePoint | undefined {
-  const { maxColdPerDay = Number.POSITIVE_INFINITY, maxWaitP99Ms = Number.POSITIVE_INFINITY, waitP99Ms } = limits;
-  const holds = (delay: Delay) =>
-    pointAt(curve, delay).coldStartsPerDay <= maxColdPerDay &&
-    (waitP99Ms === undefined || maxWaitP99Ms === Number.POSITIVE_INFINITY || waitP99Ms(delay) <= maxWaitP99Ms);
-  if (!holds(LONGEST_DELAY_S)) return holds("never") ? pointAt(curve, "never") : undefined;
+export function* cheapestWithin(
+  curve: Curve,
+  { maxColdPerDay = Number.POSITIVE_INFINITY, maxWaitP99Ms }: Limits,
+): Generator<Delay, CurvePoint | undefined, DurationMs> {
+  function* holds(delay: Delay): Generator<Delay, boolean, DurationMs> {
+    if (pointAt(curve, delay).coldStartsPerDay > maxColdPerDay) return false;
+    return maxWaitP99Ms === undefined || (yield delay) <= maxWaitP99Ms;
+  }
+  if (!(yield* holds(LONGEST_DELAY_S))) return (yield* holds("never")) ? pointAt(curve, "never") : undefined;
   let [below, at] = [SHORTEST_DELAY_S - 1, LONGEST_DELAY_S];
   while (at - below > 1) {
     const middle = Math.floor((below + at) / 2);
-    if (holds(middle)) at = middle;
+    if (yield* holds(middle)) at = middle;
     else below = middle;
   }
   return pointAt(curve, at);
 }
+
+/** How many delays that may ask for. */
+export const MOST_ASKED = 2 + Math.ceil(Math.log2(LONGEST_DELAY_S - SHORTEST_DELAY_S + 2));
 
 /** Gaps of one length; `ended` are those that an arrival has ended. */
 type Bin = { readonly seconds: number; readonly ended: number; readonly gaps: number; readonly sumMs: DurationMs };

@@ -12,7 +12,7 @@ const BELOW = {
   snapshots: ["create", "list", "restore", "delete"],
   worlds: ["create", "list", "delete"],
   faults: ["set", "list", "clear"],
-  whatif: ["curve", "compare", "capacity", "attribute", "fleet", "import"],
+  whatif: ["curve", "compare", "capacity", "attribute", "quota", "starts", "profiles", "fleet", "import"],
 };
 
 test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`))])(

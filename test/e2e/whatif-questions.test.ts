@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { standin } from "../support/process.ts";
 import { newDirectory, projectOn, start } from "../support/running.ts";
@@ -68,4 +70,41 @@ test("starts tells the most at once; a limit makes requests wait, and a pool mak
   const { rows: pooled } = await json(["starts", trace, "--start-latency", "5s", ...pool]);
   expect(pooled[1].pool_hits).toBeGreaterThan(0);
   expect(pooled[1].figures.wait_mean_ms).toBeLessThan(alone.figures.wait_mean_ms);
+});
+
+test("profiles are told apart by what they say and what the traffic comes to; one's own is a file", async () => {
+  const trace = await shop();
+  const mine = join(newDirectory(), "mine.yaml");
+  writeFileSync(mine, 'price_per_cu_hour: 0.111\nmax_connections: {"1": 8}\nsuspend_timeout_s: {default: 600, minimum: 600}\n');
+  const { profiles } = await json(["profiles", trace, "--profile", "2026", "--profile", mine, "--profile", "2024", "--delay", "300"]);
+  const [first, own, old] = profiles;
+  expect(profiles.map(({ profile }: any) => profile)).toEqual(["2026", "mine", "2024"]);
+  // The same replay at half the price; seven connections are the platform's, so one is left and two at once are one too many.
+  expect(own.figures).toEqual({ ...first.figures, cost: first.figures.cost / 2 });
+  expect(own.difference).toMatchObject({ cold_starts: 0, cu_hours: 0, cost: -first.figures.cost / 2 });
+  expect(own).toMatchObject({ max_connections: 8, default_delay_s: 600, largest_cu: 1, file_cache_gb: first.file_cache_gb });
+  expect(own.direct_refused).toBeGreaterThan(0);
+  expect(own.best_delay_s === "never" || own.best_delay_s >= 600).toBe(true);
+  expect(first.best_delay_s).toBeLessThan(600);
+  expect(old).toMatchObject({
+    price_per_cu_hour: null,
+    max_connections: 450,
+    figures: { cost: null, wait_p99_ms: 3_000 },
+    difference: { cost: null },
+  });
+  const { stdout } = await standin(["whatif", "profiles", trace, "--profile", "2026", "--profile", mine]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toMatch(/^mine beside 2026: \$[\d.]+ in place of \$[\d.]+ \([−+].* %\), [−+±]\d+ cold starts/);
+});
+
+test.each([
+  ["like: '2025'", /mine\.yaml: like: .*"2024"\|"2026"/],
+  ["start_latency: soon", /mine\.yaml: start_latency: "soon" must be/],
+  ["price: 3", /mine\.yaml: .*price/],
+  ["max_connections: {large: 3}", /mine\.yaml: max_connections: its keys must be sizes in CU/],
+  ["suspend_timeout_s: {minimum: 400}", /mine\.yaml: suspend_timeout_s: minimum 400, default 300 and maximum 604800 must ascend/],
+])("a profile of one's own with %s is refused by the field: code 2", async (text, message) => {
+  const mine = join(newDirectory(), "mine.yaml");
+  writeFileSync(mine, text);
+  const { code, stderr } = await standin(["whatif", "profiles", "few.csv", "--profile", "2026", "--profile", mine]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
 });

@@ -64,6 +64,17 @@ test("the cheapest delay within a limit holds, and one second less does not", as
   expect(shorter.cold_starts_per_day).toBeGreaterThan(40);
 });
 
+test("the cheapest delay within a wait holds, and one second less does not; with both limits it keeps to both", async () => {
+  const trace = await shop();
+  const starts = ["--start-latency", "2s"];
+  const { cheapest_within: within, with_latency } = await json(["curve", trace, ...starts, "--max-wait-p99", "1s"]);
+  expect(with_latency.find(({ delay_s }: any) => delay_s === within.delay_s).wait_p99_ms).toBeLessThanOrEqual(1_000);
+  const shorter = await json(["curve", trace, ...starts, "--delay", String(within.delay_s - 1)]);
+  expect(shorter.with_latency.wait_p99_ms).toBeGreaterThan(1_000);
+  const { stdout } = await standin(["whatif", "curve", trace, ...starts, "--max-wait-p99", "1s", "--max-cold-per-day", "0"]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toMatch(/Cheapest with at most 0 cold starts a day and a p99 of the added wait of at most 1 s: /);
+});
+
 test("CSV, the columnar file of it, and any number of workers give the same answer, to the byte", async () => {
   const csv = await shop("shop.csv");
   const trace = join(newDirectory(), "shop.standin-trace");
@@ -151,6 +162,7 @@ test.each([
   ["attribute", [], ["sources.csv", "sources.svg"]],
   ["capacity", [], ["sizes.csv", "sizes.svg", "throttled.svg"]],
   ["quota", ["--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
+  ["profiles", [], ["cost.svg", "figures.csv", "published.csv", "wait.svg"]],
   ["starts", ["--max-concurrent-starts", "1"], ["starts.csv", "starts-by-minute.csv", "time-of-day.svg", "under-way.svg", "waits.svg"]],
 ])(
   "%s %j --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes",
@@ -169,7 +181,9 @@ test.each([
     expect(html).toMatch(/prefers-color-scheme:dark/);
     expect(html).toMatch(/@media print/);
     const manifest = JSON.parse(report["manifest.json"] ?? "");
-    expect(manifest).toMatchObject({ command, question: { seed: 1, price_per_cu_hour: 0.222, present_delay_s: 300 } });
+    const question =
+      command === "profiles" ? { profiles: ["2024", "2026"], delay_s: null } : { price_per_cu_hour: 0.222, present_delay_s: 300 };
+    expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
     expect(manifest.repeat).toBe(`standin whatif ${[command, trace, ...args].join(" ")}`);
     expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
     expect(await read()).toEqual(report);
@@ -216,6 +230,9 @@ test.each([
   [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
   [["quota", "few.csv", "--quota-cu-hours", "0"], /a number above 0/],
   [["starts", "few.csv", "--pool", "3"], /all three of --pool, --refill and --prepared-latency/],
+  [["profiles", "few.csv", "--profile", "2026"], /--profile: give two of them or more/],
+  [["profiles", "few.csv", "--profile", "2026", "--profile", "none.yaml"], /none.yaml: is neither one of 2024, 2026 nor a file/],
+  [["profiles", "few.csv", "--cu", "12"], /--cu: 12 CU is not a size of profile 2024/],
   [["fleet", "--pattern", "lazy", "--out", "x.csv"], /must be one of azure/],
   [["import", "few.csv", "--out", "few.csv"], /must end in .standin-trace/],
 ])("standin whatif %j is not understood: code 2", async (args, message) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { billOf, burdenMs } from "../../src/whatif/costs.ts";
-import { clairvoyant, coldStartBounds, curveOf, pointAt, pointOf } from "../../src/whatif/curve.ts";
+import { type Curve, clairvoyant, coldStartBounds, curveOf, type Delay, pointAt, pointOf } from "../../src/whatif/curve.ts";
 import { GapReader, gapsOf, mergeGaps, noGaps } from "../../src/whatif/gaps.ts";
-import { bestDelay, bestDelayOf, cheapestWithin } from "../../src/whatif/pick.ts";
+import { bestDelay, bestDelayOf, cheapestWithin, type Limits, MOST_ASKED } from "../../src/whatif/pick.ts";
 import { checkRequests } from "../../src/whatif/trace.ts";
 import { BEGIN, DAY, HOUR, periodOf, plainGaps, poisson, requestsOf, SECOND } from "../support/traces.ts";
 
@@ -95,6 +95,17 @@ test("who knows the future sleeps through gaps longer than a cold start is worth
   expect(clairvoyant(gaps, 60)).toMatchObject({ coldStarts: 2, activeMs: 100 * SECOND });
 });
 
+/** Answers what the search asks for, which is no more than it says. */
+function within(curve: Curve, limits: Limits, waitP99Ms: (delay: Delay) => number = () => 0) {
+  const search = cheapestWithin(curve, limits);
+  let step = search.next();
+  for (let asked = 1; step.done !== true; asked += 1) {
+    expect(asked).toBeLessThanOrEqual(MOST_ASKED);
+    step = search.next(waitP99Ms(step.value));
+  }
+  return step.value;
+}
+
 describe("a pick", () => {
   test("the best delay is the shortest of those with the least burden", () => {
     // One gap of 100 s, worth avoiding from 100 − 60 s on, for by default it is awake for 60 s of it anyway.
@@ -117,21 +128,21 @@ describe("a pick", () => {
   test("the cheapest delay with at most so many cold starts a day is the shortest that keeps to it, inclusive", () => {
     const rows = [[0], [200 * SECOND], [600 * SECOND]] as const;
     const curve = curveOf(gapsOf(requestsOf(rows), periodOf(DAY)));
-    expect(cheapestWithin(curve, { maxColdPerDay: 2 })?.delay).toBe(60);
-    expect(cheapestWithin(curve, { maxColdPerDay: 1 })?.delay).toBe(200);
-    expect(cheapestWithin(curve, { maxColdPerDay: 0.99 })?.delay).toBe(400);
+    expect(within(curve, { maxColdPerDay: 2 })?.delay).toBe(60);
+    expect(within(curve, { maxColdPerDay: 1 })?.delay).toBe(200);
+    expect(within(curve, { maxColdPerDay: 0.99 })?.delay).toBe(400);
   });
 
   test("where no delay keeps to it, never does", () => {
     const curve = curveOf(gapsOf(requestsOf([[0], [8 * DAY]]), periodOf(10 * DAY)));
-    expect(cheapestWithin(curve, { maxColdPerDay: 0 })?.delay).toBe("never");
+    expect(within(curve, { maxColdPerDay: 0 })?.delay).toBe("never");
   });
 
   test("the wait is asked of a replay, and what is given back holds", () => {
-    const waitP99Ms = (delay: number | "never") => (delay === "never" ? 0 : delay < 777 ? 3_000 : 10);
-    expect(cheapestWithin(CURVE, { maxWaitP99Ms: 10, waitP99Ms })?.delay).toBe(777);
-    expect(cheapestWithin(CURVE, { maxWaitP99Ms: 9, waitP99Ms })?.delay).toBe("never");
-    expect(cheapestWithin(CURVE, { maxWaitP99Ms: 9, waitP99Ms: () => 10 })).toBeUndefined();
+    const waitP99Ms = (delay: Delay) => (delay === "never" ? 0 : delay < 777 ? 3_000 : 10);
+    expect(within(CURVE, { maxWaitP99Ms: 10 }, waitP99Ms)?.delay).toBe(777);
+    expect(within(CURVE, { maxWaitP99Ms: 9 }, waitP99Ms)?.delay).toBe("never");
+    expect(within(CURVE, { maxWaitP99Ms: 9 }, () => 10)).toBeUndefined();
   });
 });
 

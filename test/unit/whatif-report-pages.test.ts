@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import { MOST_ASKED } from "../../src/whatif/pick.ts";
 import { comparisonOf, jobsOf, replayJobs } from "../../src/whatif/report/comparison.ts";
 import { comparisonPage } from "../../src/whatif/report/comparison-page.ts";
 import { curveCharts } from "../../src/whatif/report/curve-charts.ts";
@@ -57,6 +58,22 @@ test("computes that are read in parts give the same curve as at once, whatever t
     expect(bytes(gaps.tails).equals(bytes(whole.gaps.tails))).toBe(true);
     expect(gaps).toMatchObject({ spanMs: whole.gaps.spanMs, requests: 416, computes: 3 });
   }
+});
+
+test("the search for a delay within a wait tells how far it is after each compute, and what it replays is not replayed again", () => {
+  const { answer } = answered();
+  const limits = { maxWaitP99Ms: 500 };
+  const told: number[] = [];
+  const search = answer.search(limits);
+  let step = search.next();
+  for (; step.done !== true; step = search.next()) told.push(step.value);
+  const computes = threeComputes().computes.length;
+  expect(told.length % computes).toBe(0);
+  expect(told.length).toBeGreaterThan(5 * computes);
+  expect(told).toEqual([...told].sort((a, b) => a - b));
+  expect(told.at(-1)).toBeLessThanOrEqual(MOST_ASKED * computes);
+  expect([...answer.search(limits)]).toEqual([]);
+  expect(answer.summary(limits).cheapest_within?.delay_s).toBe(step.value?.delay);
 });
 
 test("the best delay is no dearer than the present one, and no cheaper than the bound; saving is their difference", () => {

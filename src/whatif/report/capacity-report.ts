@@ -66,7 +66,7 @@ export type CapacityReport = {
 };
 
 /** Reads by the time since the start before them; `to_s` is null of the last stretch, which has no end. */
-export type RecoveryRow = {
+type RecoveryRow = {
   readonly from_s: number;
   readonly to_s: number | null;
   /** Estimated, where reads are so many that they are sampled. */

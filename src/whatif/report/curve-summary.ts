@@ -103,8 +103,7 @@ export class CurveAnswer {
     const { curve } = this;
     const [present, best] = [pointAt(curve, this.#question.present), this.#best];
     const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
-    const waitP99Ms = (delay: Delay) => (isInstant(this.#question.latency) ? 0 : this.#replay(delay).wait_p99_ms);
-    const within = isLimited ? cheapestWithin(curve, { maxColdPerDay, maxWaitP99Ms, waitP99Ms }) : undefined;
+    const within = isLimited ? completed(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
     const named = inOrder([present.delay, best.delay, ...(within === undefined ? [] : [within.delay])]);
     const { delay_s: _, ...bound } = this.#figures({ ...clairvoyant(this.#reading.gaps, costs.coldStartS), delay: 0 });
     return {
@@ -129,6 +128,24 @@ export class CurveAnswer {
   /** The delays that every summary replays, where starts take time. */
   get named(): readonly Delay[] {
     return isInstant(this.#question.latency) ? [] : inOrder([this.#question.present, this.#best.delay]);
+  }
+
+  /**
+   * The cheapest delay that keeps within the limits. What it replays on the way is kept, so that the summary need not wait for it. Tells how many
+   * computes are done, of those of up to `MOST_ASKED` delays.
+   */
+  *search(limits: CurveLimits): Generator<number, CurvePoint | undefined> {
+    const search = cheapestWithin(this.curve, limits);
+    for (let [step, asked] = [search.next(), 0]; ; asked += 1) {
+      if (step.done === true) return step.value;
+      const delay = step.value;
+      if (isInstant(this.#question.latency)) {
+        step = search.next(0);
+        continue;
+      }
+      for (const done of this.replay([delay])) yield asked * this.#traffic.computes.length + done;
+      step = search.next(this.#replay(delay).wait_p99_ms);
+    }
   }
 
   /** Replays these delays, so that who asks for them later need not wait. Tells how many computes are done, all delays counted. */
@@ -159,8 +176,7 @@ export class CurveAnswer {
   }
 
   #replay(delay: Delay): LatencyFigures {
-    const work = this.replay([delay]);
-    while (work.next().done !== true);
+    completed(this.replay([delay]));
     return this.#replayed.get(delay) as LatencyFigures;
   }
 
@@ -233,6 +249,10 @@ function savingOf(present: CurvePoint, best: CurvePoint, costs: Costs) {
     share: present.activeMs === 0 ? 0 : (present.activeMs - best.activeMs) / present.activeMs,
     cold_starts: present.coldStarts - best.coldStarts,
   };
+}
+
+function completed<T>(work: Generator<unknown, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
 /** Each once, the shortest first. */

@@ -1,0 +1,95 @@
+import { Command, Option } from "commander";
+import { chanceFrom } from "../simulation/random.ts";
+import type { Delay } from "../whatif/curve.ts";
+import { profilesPage } from "../whatif/report/profiles-page.ts";
+import { type NamedProfile, type ProfilesQuestion, profilesReport } from "../whatif/report/profiles-report.ts";
+import { DEFAULTS } from "../whatif/report/question.ts";
+import { CliError } from "./cli-error.ts";
+import { interruptible } from "./interrupt.ts";
+import { drive } from "./whatif-drive.ts";
+import { above, addOutputOptions, coldStartWorthOption, delay, type OutputOptions, reservedOption, seedOption } from "./whatif-options.ts";
+import { present } from "./whatif-output.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
+
+type Options = OutputOptions &
+  TraceOptions & {
+    readonly profile?: readonly string[];
+    readonly delay?: Delay;
+    readonly cu: number;
+    readonly coldStartWorth: number;
+    readonly reserved: number;
+    readonly seed: number;
+  };
+
+const MOST_PROFILES = 8;
+
+/** One profile against another: what each says, and what the traffic comes to. */
+export function profilesCommand(): Command {
+  const command = new Command("profiles").description("one profile against another: prices, start latency, limits, and what they come to");
+  addTraceOptions(command)
+    .addOption(
+      new Option("--profile <name or file>", "again and again, the first is the one to compare with (default: 2024, 2026)").argParser(
+        (text: string, former: readonly string[] | undefined) => [...(former ?? []), text],
+      ),
+    )
+    .addOption(new Option("--delay <delay>", "the same under each (default: that which each presets)").argParser(delay))
+    .addOption(new Option("--cu <size>", "CU of each compute while it is active").argParser(above(0)).default(DEFAULTS.cu))
+    .addOption(coldStartWorthOption())
+    .addOption(reservedOption())
+    .addOption(seedOption());
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+A profile of your own is a file in YAML or JSON; what it leaves out is as in the one that it is like:
+  name: mine
+  like: "2026"
+  price_per_cu_hour: 0.16
+  start_latency: 300ms..2s
+  suspend_timeout_s: {default: 300, minimum: 60, maximum: 604800}
+  max_connections: {"0.25": 100, "1": 400}
+  ram_gb_per_cu: 4
+  file_cache_share: 0.75
+  pooled_connections: 10000
+
+Examples:
+  $ standin whatif profiles fleet.csv
+  $ standin whatif profiles fleet.csv --profile 2026 --profile mine.yaml --cu 0.25 --out report/`,
+    )
+    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+}
+
+async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+  const profiles = await profilesOf(options);
+  const opened = await openTraces(paths, options, signal);
+  try {
+    const { traffic, told } = opened;
+    const { delay: asked, cu, coldStartWorth: coldStartS, reserved, seed } = options;
+    const question: ProfilesQuestion = { profiles, delay: asked, cu, coldStartS, reserved, seed };
+    const work = profilesReport(traffic, question, chanceFrom(seed));
+    const report = await drive(work, "replaying", profiles.length * traffic.computes.length, signal);
+    const finding = {
+      summary: { ...report, input: told },
+      page: profilesPage(report),
+      charts: async () => (await import("../whatif/report/profiles-charts.ts")).profilesCharts(report),
+    };
+    await present(finding, { command: "profiles", inputs: told.files, question: report.question }, options);
+  } finally {
+    opened.close();
+  }
+}
+
+async function profilesOf({ profile: texts = ["2024", "2026"], cu }: Options): Promise<NamedProfile[]> {
+  const { readProfile } = await import("./whatif-profile-file.ts");
+  if (texts.length < 2 || texts.length > MOST_PROFILES)
+    throw new CliError(`--profile: give two of them or more, up to ${MOST_PROFILES}`, true);
+  const profiles = texts.map(readProfile);
+  for (const [index, { name, profile }] of profiles.entries()) {
+    const { autoscaled, fixedOnly } = profile.sizes;
+    if (![...autoscaled, ...fixedOnly].includes(cu))
+      throw new CliError(`--cu: ${cu} CU is not a size of profile ${name}; there are ${[...autoscaled, ...fixedOnly].join(", ")}`, true);
+    if (profiles.findIndex((other) => other.name === name) !== index)
+      throw new CliError(`--profile: there are two by the name ${name}`, true);
+  }
+  return profiles;
+}
