@@ -1,11 +1,13 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../compose.ts";
+import { record } from "../control/records.ts";
 import { renderState } from "../control/state.ts";
+import type { RecordedEvent } from "../platform/events.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
-import { emptySecrets } from "../store/export.ts";
+import { emptiedHash, emptySecrets } from "../store/export.ts";
 import { putInPlace, removeDatabase, unfinished } from "../store/file.ts";
 import { readWorldRow } from "../store/open.ts";
 import { copyForWriting } from "../store/read.ts";
@@ -92,9 +94,7 @@ export function stateOf({ world }: Replayed): ReturnType<typeof renderState> {
 /** Writes a world's whole history into one file, with the secrets emptied. Gives the size of the file. */
 export async function exportWorld(path: string, name: string, out: string): Promise<void> {
   const file = worldFileAt(path, name);
-  const target = resolve(out);
-  if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
-  if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
+  const target = newFileAt(out);
   // What is written anew would prove what was damaged.
   await verifySound(path, file, name);
   const copy = unfinished(target);
@@ -108,6 +108,50 @@ export async function exportWorld(path: string, name: string, out: string): Prom
   } finally {
     removeDatabase(copy);
   }
+}
+
+/** Writes a world's journal, an event a line as `GET /_sim/events` shows it, with the hashes of keys emptied. Gives the number of events. */
+export async function exportEvents(path: string, name: string, out: string): Promise<number> {
+  const file = worldFileAt(path, name);
+  const target = newFileAt(out);
+  await verifySound(path, file, name);
+  const reading = readWorldFile(file);
+  const aside = unfinished(target);
+  const progress = showProgress("writing the journal");
+  try {
+    const row = readWorldRow(reading.sqlite);
+    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    const journal = new SqliteJournal(reading.sqlite, row);
+    let [written, since] = [0, 0];
+    writeFileSync(aside, "");
+    for (let events = journal.events(since, EVENTS_AT_ONCE); events.length > 0; events = journal.events(since, EVENTS_AT_ONCE)) {
+      appendFileSync(aside, events.map((event) => `${JSON.stringify(record(withoutHash(event)))}\n`).join(""));
+      written += events.length;
+      since = events.at(-1)?.seq ?? since;
+      await progress.report(since, row.seq);
+    }
+    putInPlace(aside, target);
+    return written;
+  } catch (error) {
+    throw fileErrorOf(target, error);
+  } finally {
+    progress.end();
+    reading.close();
+    rmSync(aside, { force: true });
+  }
+}
+
+const EVENTS_AT_ONCE = 5_000;
+
+function withoutHash(event: RecordedEvent): RecordedEvent {
+  return event.type === "ApiKeyCreated" ? { ...event, apiKey: { ...event.apiKey, hash: emptiedHash(event.apiKey.id) } } : event;
+}
+
+function newFileAt(out: string): string {
+  const target = resolve(out);
+  if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
+  if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
+  return target;
 }
 
 /** Puts a file that was exported, or a snapshot, into a data directory as a world. What does not verify is refused. */

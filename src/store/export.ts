@@ -32,7 +32,7 @@ export function emptySecrets(path: string, options: OpenOptions, hashOf: HashOf 
 /** What takes the place of the hash of a key's secret. */
 export type HashOf = (keyId: number) => string;
 
-const emptiedHash: HashOf = (keyId) => `emptied-${keyId}`;
+export const emptiedHash: HashOf = (keyId) => `emptied-${keyId}`;
 
 function emptyEvent(event: StoredEvent, hashOf: HashOf): StoredEvent {
   if (event.type !== "ApiKeyCreated") return event;

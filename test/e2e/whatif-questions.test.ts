@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { standin } from "../support/process.ts";
@@ -107,4 +107,38 @@ test.each([
   writeFileSync(mine, text);
   const { code, stderr } = await standin(["whatif", "profiles", "few.csv", "--profile", "2026", "--profile", mine]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+});
+
+test("the journal of a world goes out as NDJSON, without a key's hash; experiments and scenarios read it", async () => {
+  const directory = newDirectory();
+  const data = join(directory, "data");
+  const server = await start(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z"]);
+  const { endpointId } = await projectOn(server);
+  for (const minutes of [1, 4, 9, 40]) {
+    await server.sim("POST", "/clock/advance", { by: `${minutes}m` });
+    await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 500, source: "web" });
+  }
+  await server.sim("POST", "/clock/advance", { by: "1s" });
+  const { events } = (await server.sim("GET", "/events?since=0&limit=10000")).body;
+  await server.kill("SIGTERM");
+  const out = join(directory, "journal.ndjson");
+  const written = await standin(["export", data, "--events", "--out", out, "--json"]);
+  expect({ code: written.code, ...JSON.parse(written.stdout) }).toMatchObject({ code: 0, file: out, events: events.length });
+  const lines = readFileSync(out, "utf8").trimEnd().split("\n");
+  const hashes = (event: any) =>
+    event.type === "ApiKeyCreated" ? { ...event, api_key: { ...event.api_key, hash: expect.stringMatching(/^emptied-/) } } : event;
+  expect(lines.map((line) => JSON.parse(line))).toEqual(events.map(hashes));
+  const own = ["--delay", "60", "--start-latency", "0"];
+  const figures = ({ cold_starts, first_starts, requests }: any) => ({ cold_starts, first_starts, requests });
+  expect(figures(await json(["curve", out, ...own]))).toEqual({ cold_starts: 3, first_starts: 1, requests: 4 });
+  expect(figures(await json(["curve", "--data", data, ...own]))).toEqual({ cold_starts: 3, first_starts: 1, requests: 4 });
+  const scenario = join(directory, "again.yaml");
+  const source = { name: "again", to: "shop/main", pattern: "replay", file: "journal.ndjson", format: "journal" };
+  // Gaps of nine and of forty minutes are longer than the preset delay, that of four is not.
+  const world = { projects: { shop: {} } };
+  writeFileSync(scenario, JSON.stringify({ version: 1, world, traffic: [source], length: "2h", expect: [{ cold_starts: 2 }] }));
+  const played = await standin(["run", scenario]);
+  expect({ code: played.code, stderr: played.stderr }).toEqual({ code: 0, stderr: "" });
+  const again = await standin(["export", data, "--events", "--out", out]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/is there already/)]);
 });
