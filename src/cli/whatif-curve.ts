@@ -1,15 +1,18 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { chanceFrom } from "../simulation/random.ts";
+import { CLIENT_FORMS, type ClientForm, parseClient } from "../whatif/client-forms.ts";
 import type { Curve, Delay } from "../whatif/curve.ts";
 import { LONGEST_DELAY_S } from "../whatif/gap-histogram.ts";
 import { MOST_ASKED } from "../whatif/pick.ts";
 import { curvePage, delayLines } from "../whatif/report/curve-page.ts";
+import { type SimulatedFigures, simulateDelays } from "../whatif/report/curve-simulation.ts";
 import { CurveAnswer } from "../whatif/report/curve-summary.ts";
+import type { PointFigures } from "../whatif/report/figures.ts";
 import { toldQuestion } from "../whatif/report/question.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { durationMs } from "./options.ts";
-import { drive } from "./whatif-drive.ts";
+import { drive, rangeError } from "./whatif-drive.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -33,6 +36,7 @@ type Options = QuestionOptions &
     readonly byCompute?: boolean;
     readonly maxColdPerDay?: number;
     readonly maxWaitP99?: number;
+    readonly client?: readonly ClientForm[];
     readonly workers: number;
   };
 
@@ -49,6 +53,11 @@ export function curveCommand(): Command {
       ),
     )
     .addOption(new Option("--max-wait-p99 <duration>", "and at most this 99th percentile of the added wait").argParser(durationMs))
+    .addOption(
+      new Option("--client <what>", "simulate such a client at each compute, beside the curve; again and again, see below").argParser(
+        addClient,
+      ),
+    )
     .addOption(workersOption());
   return addOutputOptions(command)
     .addHelpText(
@@ -57,11 +66,15 @@ export function curveCommand(): Command {
 A cold start is an arrival that finds its compute asleep: a gap that is longer than the delay.
 Figures with the start latency are of a replay, and stand under "with_latency".
 
+Clients, for --client: what no curve can tell, for what they do depends on the delay. The delays that the answer names are simulated with them:
+${CLIENT_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
+
 Examples:
   $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
   $ standin whatif curve fleet.csv --present 300 --cu 0.25 --price 0.222
   $ standin whatif curve fleet.csv --delay 300 --json
   $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
+  $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,
     )
     .action(async (paths: string[], options: Options) => interruptible((signal) => curve(paths, options, signal)));
@@ -78,11 +91,24 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
     const answer = new CurveAnswer(opened.traffic, reading, question, chanceFrom(question.seed));
     const named = options.delay === undefined ? answer.named : [options.delay];
     await drive(answer.replay(named), "replaying", named.length * opened.traffic.computes.length, signal);
-    if (options.delay !== undefined) return printDelay(answer, options.delay, options.json === true);
+    const withClients = async (delays: readonly Delay[]) => {
+      const { client: clients } = options;
+      if (clients === undefined) return undefined;
+      const asked = { delays, clients };
+      const work = simulateDelays(opened.traffic, question, answer.curve, asked, chanceFrom(question.seed));
+      return { clients: clients.map(({ name }) => name), delays: await drive(work, "simulating", delays.length, signal).catch(rangeError) };
+    };
+    if (options.delay !== undefined) {
+      const simulated = await withClients(named);
+      return printDelay(
+        { ...answer.delay(options.delay), ...simulated?.delays.map((with_clients) => ({ with_clients }))[0] },
+        options.json === true,
+      );
+    }
     const limits = { maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 };
     if (options.maxWaitP99 !== undefined)
       await drive(answer.search(limits), "searching", MOST_ASKED * opened.traffic.computes.length, signal);
-    const summary = answer.summary(limits);
+    const summary = answer.summary(limits, await withClients(answer.namedWithin(limits)));
     const finding = {
       summary: { ...summary, input: opened.told },
       page: curvePage(summary),
@@ -100,9 +126,17 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
   }
 }
 
-function printDelay(answer: CurveAnswer, asked: Delay, isJson: boolean): void {
-  const figures = answer.delay(asked);
+function printDelay(figures: PointFigures & { readonly with_clients?: SimulatedFigures }, isJson: boolean): void {
   process.stdout.write(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
+}
+
+function addClient(text: string, former: readonly ClientForm[] | undefined): readonly ClientForm[] {
+  try {
+    return [...(former ?? []), parseClient(text)];
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
 }
 
 const SHORTEST_DELAY_S = 60;

@@ -142,3 +142,22 @@ test("the journal of a world goes out as NDJSON, without a key's hash; experimen
   const again = await standin(["export", data, "--events", "--out", out]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/is there already/)]);
 });
+
+test("clients that answer to what happens are simulated beside the curve, at the delays that it names", async () => {
+  const trace = await shop();
+  const clients = ["--client", "subscriber:reconnect=5s", "--client", "check:every=6h"];
+  const { with_clients, present, best } = await json(["curve", trace, ...clients, "--start-latency", "0"]);
+  expect(with_clients.clients).toEqual(["subscriber:reconnect=5s", "check:every=6h"]);
+  expect(with_clients.delays.map(({ delay_s }: any) => delay_s)).toEqual([best.delay_s, present.delay_s]);
+  for (const [index, point] of [best, present].entries()) {
+    const figures = with_clients.delays[index];
+    expect(figures.difference.cold_starts).toBe(figures.cold_starts - point.cold_starts);
+    expect(figures.difference.cold_starts).toBeGreaterThan(100);
+  }
+  const one = await json(["curve", trace, ...clients, "--start-latency", "0", "--delay", String(present.delay_s)]);
+  expect(one.with_clients).toEqual(with_clients.delays[1]);
+  const { stdout } = await standin(["whatif", "curve", trace, ...clients]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
+    /With subscriber:reconnect=5s, check:every=6h at each compute, simulated: .* has .* cold starts \(\+/,
+  );
+});

@@ -224,6 +224,7 @@ test.each([
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
   [["curve", "few.csv", "--delay", "60", "--out", "report"], /leave out --out/],
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
+  [["curve", "few.csv", "--client", "sleeper"], /known are subscriber:reconnect=5s/],
   [["compare", "few.csv", "--policy", "sleepy"], /known are fixed:SECONDS/],
   [["compare", "few.csv", "--start-latency", "soon"], /must be a duration like 3s/],
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],

@@ -76,6 +76,18 @@ describe("clients", () => {
     expect(events.slice(0, 4)).toEqual(["0 starts 5000..15000", "0 sleeps 75000", "0 starts 80000..90000", "0 sleeps 150000"]);
   });
 
+  test("a check comes at its own instants, whatever it waits for, and each one that finds the compute asleep wakes it", () => {
+    const clients: Client[] = [{ kind: "check", compute: 0, everyMs: HOUR }];
+    const { events, outcome } = witnessed(fleetOf([[]], { clients }));
+    expect(outcome).toMatchObject({ requests: 24, firstStarts: 1, coldStarts: 23 });
+    const starts = events.filter((event) => event.includes("starts")).map((event) => Number(/starts (\d+)/.exec(event)?.[1]));
+    expect(starts.map((at) => at % HOUR)).toEqual(starts.map(() => (starts[0] as number) % HOUR));
+    // Of one that is refused the next comes in its turn, too: two minutes awake are all there is.
+    const quotas = { computeSeconds: new Float64Array([120]), groupOf: new Int32Array([0]) };
+    const stopped = witnessed(fleetOf([[]], { clients, quotas, latency: { kind: "fixed", ms: 0 } })).outcome;
+    expect(stopped).toMatchObject({ requests: 24, refused: 22 });
+  });
+
   test("a client in a closed loop sends nothing while it waits", () => {
     const loop: Client = { kind: "loop", compute: 0, thinkMs: 1_000, serviceMs: 0, retryMs: 1_000 };
     const slow = witnessed(fleetOf([[]], { clients: [loop], latency: { kind: "fixed", ms: DAY - HOUR } })).outcome;

@@ -1,3 +1,4 @@
+import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { ComputeSummary, CurveSummary } from "./curve-summary.ts";
 import type { PointFigures } from "./figures.ts";
 import { amount, delayText, millisText, money, percentOf, plural, signed, spanText } from "./numbers.ts";
@@ -12,15 +13,20 @@ export function curvePage(summary: CurveSummary): Page {
     subject: subjectOf(summary),
     answer: answerOf(summary),
     facts: factsOf(summary),
-    tables: [delayTable(summary), ...latencyTable(summary), ...computeTables(summary)],
+    tables: [delayTable(summary), ...latencyTable(summary), ...clientTable(summary), ...computeTables(summary)],
     limits: summary.limits,
   };
 }
 
 /** One delay alone. */
-export function delayLines(figures: PointFigures): string[] {
+export function delayLines({ with_clients: simulated, ...figures }: PointFigures & { readonly with_clients?: SimulatedFigures }): string[] {
   return [
     `With a delay of ${delayText(figures.delay_s)}: ${plural(figures.cold_starts, "cold start")} (${amount(figures.cold_starts_per_day)} a day), ${spanText(figures.active_s)} active, ${priced(figures)}.`,
+    ...(simulated === undefined
+      ? []
+      : [
+          `With the clients, simulated: ${plural(simulated.cold_starts, "cold start")} (${signed(simulated.difference.cold_starts)}), ${spanText(simulated.active_s)} active, ${priced(simulated)}.`,
+        ]),
   ];
 }
 
@@ -52,7 +58,20 @@ function answerOf(summary: CurveSummary): string[] {
     first,
     `Who knows the future would need ${priced(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (${boundShare} burden): no rule that only decides when to sleep does better.`,
     ...(within === undefined ? [] : [withinText(summary)]),
+    ...clientText(summary),
   ];
+}
+
+/** The curve's best need not be the best where clients answer to what happens. */
+function clientText({ with_clients }: CurveSummary): string[] {
+  if (with_clients === undefined) return [];
+  const least = with_clients.delays.reduce((best, figures) => (figures.burden_s < best.burden_s ? figures : best));
+  const parts = with_clients.delays.map(
+    (figures) =>
+      `${delayText(figures.delay_s)} has ${plural(figures.cold_starts, "cold start")} (${signed(figures.difference.cold_starts)}) and ${priced(figures)}`,
+  );
+  const best = with_clients.delays.length === 1 ? "" : ` Of these ${delayText(least.delay_s)} has the least burden.`;
+  return [`With ${with_clients.clients.join(", ")} at each compute, simulated: ${parts.join("; ")}.${best}`];
 }
 
 function withinText({ cheapest_within: within, max_cold_per_day, max_wait_p99_ms }: CurveSummary): string {
@@ -125,6 +144,36 @@ function latencyTable({ with_latency, present, best, question }: CurveSummary): 
       name: "waits",
       title: `With starts that take ${question.start_latency}, replayed`,
       headings: ["delay", "cold starts", "requests that wait", "mean wait", "p99 wait", "p99 of those", "CU-hours"],
+      rows,
+    },
+  ];
+}
+
+/** Beside the exact curve: what clients that answer to what happens make of it. */
+function clientTable({ with_clients, present, best }: CurveSummary): PageTable[] {
+  if (with_clients === undefined) return [];
+  const rows = with_clients.delays.map(({ delay_s, difference, ...figures }): PageRow => {
+    const mark = delay_s === best.delay_s ? "best" : delay_s === present.delay_s ? "present" : undefined;
+    return {
+      cells: [
+        delayText(delay_s),
+        figures.cold_starts.toLocaleString("en"),
+        signed(difference.cold_starts),
+        amount(figures.active_s / 3_600),
+        signed(difference.active_s / 3_600),
+        figures.requests.toLocaleString("en"),
+        signed(difference.requests),
+        amount(figures.cu_hours),
+        millisText(figures.wait_p99_ms),
+      ],
+      mark,
+    };
+  });
+  return [
+    {
+      name: "clients",
+      title: `With ${with_clients.clients.join(", ")}, simulated, and the difference to the curve`,
+      headings: ["delay", "cold starts", "", "active h", "", "requests", "", "CU-hours", "p99 wait"],
       rows,
     },
   ];

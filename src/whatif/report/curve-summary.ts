@@ -7,6 +7,7 @@ import type { Outcome } from "../outcome.ts";
 import { bestDelay, cheapestWithin } from "../pick.ts";
 import { fixed } from "../policies/fixed.ts";
 import type { ComputeReading, CurveReading } from "./curve-reading.ts";
+import type { SimulatedFigures } from "./curve-simulation.ts";
 import { type OutcomeFigures, outcomeFigures, type PointFigures, pointFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
 import { isInstant, type Question, settingOf, type ToldQuestion, toldQuestion } from "./question.ts";
@@ -35,6 +36,8 @@ export type CurveSummary = {
   readonly curve: readonly PointFigures[];
   /** Those that are named above, with starts that take their time: replayed. */
   readonly with_latency: readonly LatencyFigures[];
+  /** The same with clients that answer to what happens, where some were given: simulated. */
+  readonly with_clients?: { readonly clients: readonly string[]; readonly delays: readonly SimulatedFigures[] };
   /** Most to gain first. */
   readonly computes?: readonly ComputeSummary[];
   readonly limits: Limits;
@@ -98,13 +101,20 @@ export class CurveAnswer {
     };
   }
 
-  summary({ maxColdPerDay, maxWaitP99Ms }: CurveLimits): CurveSummary {
+  /** Delays that a summary names: the present one, the best one, and the cheapest within the limits. */
+  namedWithin({ maxColdPerDay, maxWaitP99Ms }: CurveLimits): readonly Delay[] {
+    const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
+    const within = isLimited ? completed(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
+    return inOrder([this.#question.present, this.#best.delay, ...(within === undefined ? [] : [within.delay])]);
+  }
+
+  summary({ maxColdPerDay, maxWaitP99Ms }: CurveLimits, withClients?: CurveSummary["with_clients"]): CurveSummary {
     const { costs } = this.#question;
     const { curve } = this;
     const [present, best] = [pointAt(curve, this.#question.present), this.#best];
     const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
     const within = isLimited ? completed(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
-    const named = inOrder([present.delay, best.delay, ...(within === undefined ? [] : [within.delay])]);
+    const named = this.namedWithin({ maxColdPerDay, maxWaitP99Ms });
     const { delay_s: _, ...bound } = this.#figures({ ...clairvoyant(this.#reading.gaps, costs.coldStartS), delay: 0 });
     return {
       question: toldQuestion(this.#question),
@@ -120,8 +130,9 @@ export class CurveAnswer {
       ...(maxWaitP99Ms === undefined ? {} : { max_wait_p99_ms: maxWaitP99Ms }),
       curve: inOrder([...SHOWN_DELAYS, ...named]).map((delay) => this.#figures(pointAt(curve, delay))),
       with_latency: isInstant(this.#question.latency) ? [] : named.map((delay) => this.#replay(delay)),
+      ...(withClients === undefined ? {} : { with_clients: withClients }),
       ...(this.#reading.computes.length === 0 ? {} : { computes: this.#computes() }),
-      limits: this.#limits(named),
+      limits: this.#limits(named, withClients?.clients),
     };
   }
 
@@ -207,8 +218,8 @@ export class CurveAnswer {
     return summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1));
   }
 
-  #limits(delays: readonly Delay[]): Limits {
-    const simulated = isInstant(this.#question.latency)
+  #limits(delays: readonly Delay[], clients: readonly string[] = []): Limits {
+    const replayed = isInstant(this.#question.latency)
       ? []
       : [
           `Waits, and the figures with the start latency at ${delays.length === 1 ? "this delay" : "the delays named"}, are of a replay in which requests that meet a start wait for its end.`,
@@ -217,9 +228,16 @@ export class CurveAnswer {
       exact: [
         "Cold starts and active time of every delay, for starts that take no time and requests that come when they came: counted from the gaps, nothing is estimated.",
       ],
-      simulated,
+      simulated: [
+        ...replayed,
+        ...(clients.length === 0
+          ? []
+          : [
+              `With clients: every compute that has requests also has one each of ${clients.join(", ")}; one run, event by event, for each of the delays named.`,
+            ]),
+      ],
       left_out: [
-        "Clients that reconnect after a suspend or wait for answers, queries that a cold cache lengthens, quotas and limits of starts: with them the gaps would depend on the delay.",
+        `${clients.length === 0 ? "Clients that reconnect after a suspend or wait for answers" : "In the curve: the clients"}, queries that a cold cache lengthens, quotas and limits of starts: with them the gaps would depend on the delay.`,
         "A compute sleeps before its first request of the period: that start is counted as a first start, under every delay.",
         `All computes have ${this.#question.costs.cu} CU while they are active; storage, history and transfer are not in the cost.`,
       ],

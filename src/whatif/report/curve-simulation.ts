@@ -1,0 +1,58 @@
+import type { Chance } from "../../platform/chance.ts";
+import { SECOND } from "../../platform/time.ts";
+import type { ClientForm } from "../client-forms.ts";
+import { simulateCoupled } from "../coupled.ts";
+import { type Curve, type Delay, pointAt } from "../curve.ts";
+import { atHand } from "./at-hand.ts";
+import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
+import type { Question } from "./question.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** A delay with clients that answer to what happens, beside what the curve says of it without them. */
+export type SimulatedFigures = OutcomeFigures & {
+  readonly delay_s: Delay;
+  /** Those of the clients included. */
+  readonly requests: number;
+  /** To the exact curve, which knows nothing of the clients, nor of how long starts take. */
+  readonly difference: { readonly cold_starts: number; readonly active_s: number; readonly requests: number };
+};
+
+/** Runs all computes that have requests with clients of their own, event by event; tells how many of the delays are done. */
+export function* simulateDelays(
+  traffic: Traffic,
+  { latency, costs }: Question,
+  curve: Curve,
+  { delays, clients }: { readonly delays: readonly Delay[]; readonly clients: readonly ClientForm[] },
+  chance: Chance,
+): Generator<number, SimulatedFigures[]> {
+  const { period } = traffic;
+  const requests = atHand(traffic);
+  const used = [...requests.keys()].filter((compute) => (requests[compute]?.at.length ?? 0) > 0);
+  const simulated: SimulatedFigures[] = [];
+  for (const delay of delays) {
+    const outcome = simulateCoupled({
+      period,
+      delayMs: new Float64Array(requests.length).fill(delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND),
+      cu: new Float64Array(requests.length).fill(costs.cu),
+      requests,
+      clients: used.flatMap((compute) => clients.map((client) => client.of(compute))),
+      latency,
+      starts: {},
+      chance,
+    });
+    const figures = outcomeFigures(outcome, period.endAt - period.startAt, costs);
+    const point = pointAt(curve, delay);
+    simulated.push({
+      delay_s: delay,
+      ...figures,
+      requests: outcome.requests,
+      difference: {
+        cold_starts: figures.cold_starts - point.coldStarts,
+        active_s: figures.active_s - point.activeMs / SECOND,
+        requests: outcome.requests - curve.requests,
+      },
+    });
+    yield simulated.length;
+  }
+  return simulated;
+}
