@@ -43,10 +43,16 @@ export function continuation(period: Period, until: SimTime, chance: Chance): Re
   return repeats;
 }
 
+/** How many requests `continued` gives. */
+export function continuedLength(requests: Requests, repeats: readonly Repeat[]): number {
+  return spansOf(requests, repeats).reduce((sum, [from, to]) => sum + to - from, requests.at.length);
+}
+
 /** The requests, and then those that come again. */
-export function continued({ at, durationMs }: Requests, repeats: readonly Repeat[]): Requests {
-  const spans = repeats.map(({ from, to }) => [indexAt(at, from), indexAt(at, to)] as const);
-  const length = spans.reduce((sum, [from, to]) => sum + to - from, at.length);
+export function continued(requests: Requests, repeats: readonly Repeat[]): Requests {
+  const { at, durationMs } = requests;
+  const spans = spansOf(requests, repeats);
+  const length = continuedLength(requests, repeats);
   const all = { at: new Float64Array(length), durationMs: new Float64Array(length) };
   all.at.set(at);
   all.durationMs.set(durationMs);
@@ -58,6 +64,10 @@ export function continued({ at, durationMs }: Requests, repeats: readonly Repeat
     next += to - from;
   }
   return all;
+}
+
+function spansOf({ at }: Requests, repeats: readonly Repeat[]): (readonly [from: number, to: number])[] {
+  return repeats.map(({ from, to }) => [indexAt(at, from), indexAt(at, to)] as const);
 }
 
 /** Candidates for workdays, and for days of the week's end; where one of the two was not recorded, all days for both. */

@@ -1,7 +1,7 @@
 import { isoInstant } from "../../platform/calendar.ts";
 import type { Chance } from "../../platform/chance.ts";
 import { HOUR, SECOND, type SimTime } from "../../platform/time.ts";
-import { continuation, continued, isDrawn, type Repeat, recordedDays } from "../continuation.ts";
+import { continuation, continued, continuedLength, isDrawn, type Repeat, recordedDays } from "../continuation.ts";
 import type { Delay } from "../curve.ts";
 import { type Month, type MonthOutcome, monthsOf, quotaMonths } from "../quota-months.ts";
 import { intervalOf, type Prediction, predictionOf } from "../replications.ts";
@@ -147,17 +147,13 @@ function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): 
   return { startAt, endAt: until };
 }
 
-function goingOn(own: readonly Requests[], repeats: readonly Repeat[], project: string): Requests[] {
-  let left = MOST_REQUESTS;
-  return own.map((requests) => {
-    const all = repeats.length === 0 ? requests : continued(requests, repeats);
-    left -= all.at.length;
-    if (left < 0)
-      throw new RangeError(
-        `project "${project}": more than ${MOST_REQUESTS.toLocaleString("en")} requests in the time that is looked at; look at fewer months, or at a part of the trace`,
-      );
-    return all;
-  });
+function goingOn(own: readonly Requests[], repeats: readonly Repeat[], project: string): readonly Requests[] {
+  if (own.reduce((sum, requests) => sum + continuedLength(requests, repeats), 0) > MOST_REQUESTS) {
+    throw new RangeError(
+      `project "${project}": more than ${MOST_REQUESTS.toLocaleString("en")} requests in the time that is looked at; look at fewer months, or at a part of the trace`,
+    );
+  }
+  return repeats.length === 0 ? own : own.map((requests) => continued(requests, repeats));
 }
 
 function run(

@@ -114,7 +114,7 @@ export function* startsReport(
       at: isoInstant(startAt + minute * MINUTE),
       starts: perMinute[minute] as number,
     })),
-    limits: limitsOf(asked),
+    limits: limitsOf(asked, question.latency.kind !== "fixed"),
   };
   return { report, series: [alone, ...runs].map(({ times, outcome }) => seriesOf(times, outcome, traffic)) };
 }
@@ -228,7 +228,7 @@ function busiest(perMinute: Uint32Array): number[] {
   return minutes.sort((a, b) => (perMinute[b] as number) - (perMinute[a] as number) || a - b).slice(0, MOST_MINUTES);
 }
 
-function limitsOf({ concurrent, pool, delay }: StartsQuestion): Limits {
+function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean): Limits {
   const isShared = concurrent.length > 0 || pool !== undefined;
   return {
     exact: ["When each compute starts, and for how long, if nothing holds it back: a replay of every request under the platform's rules."],
@@ -237,6 +237,11 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion): Limits {
       ...(isShared
         ? [
             "All computes on one clock: who may not start yet waits, first come, first served, and is not metered meanwhile. Its requests wait with it.",
+          ]
+        : []),
+      ...(isShared && isChance
+        ? [
+            "How long a start takes is drawn by its instant. One that waits for its turn begins later and draws another time: differences have that in them, and where few long starts decide they are mostly that.",
           ]
         : []),
       ...(pool === undefined
