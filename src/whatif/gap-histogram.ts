@@ -26,19 +26,25 @@ export function emptyHistogram(): GapHistogram {
  * busy period before them ends. A gap ends with an arrival; one of no length is none.
  */
 export function addGaps({ bins, blocks }: GapHistogram, at: Float64Array, durationMs: Float64Array, busyUntil: number): number {
-  let busyEnd = busyUntil;
-  for (let i = 0; i < at.length; i += 1) {
+  // What the loop needs is local: constants of a module are looked up each time. A product is a float for sure, where an argument may be
+  // anything, and would be put into a box in every turn.
+  const [longestMs, overflow, blockBits] = [LONGEST_DELAY_S * 1_000, OVERFLOW, BLOCK_BITS];
+  const count = at.length;
+  let busyEnd = busyUntil * 1;
+  for (let i = 0; i < count; i += 1) {
     const arrival = at[i] as number;
     const gap = arrival - busyEnd;
+    const endsAt = arrival + (durationMs[i] as number);
+    if (endsAt > busyEnd) busyEnd = endsAt;
     if (gap > 0) {
       // (gap + 999) / 1000 rounded down is gap / 1000 rounded up; × 0.001 errs by far less than the next millisecond is away.
-      const bin = ((Math.min(gap, OVERFLOW * 1_000) + 999) * 0.001) | 0;
+      const bin = gap > longestMs ? overflow : ((gap + 999) * 0.001) | 0;
       const slot = bin << 1;
-      bins[slot] = (bins[slot] as number) + 1;
-      bins[slot + 1] = (bins[slot + 1] as number) + gap;
-      blocks[bin >>> BLOCK_BITS] = 1;
+      const before = bins[slot] as number;
+      bins[slot] = before + 1;
+      bins[slot | 1] = (bins[slot | 1] as number) + gap;
+      if (before === 0) blocks[bin >>> blockBits] = 1;
     }
-    busyEnd = Math.max(busyEnd, arrival + (durationMs[i] as number));
   }
   return busyEnd;
 }

@@ -44,27 +44,15 @@ export class FixedReplay {
 
   /** The next requests of the compute. */
   add({ at, durationMs }: Requests): void {
-    const { waits } = this.outcome;
-    const delayMs = this.#delayMs;
     let i = this.#isNew && at.length > 0 ? this.#first(at[0] as number, durationMs[0] as number) : 0;
-    let [busyEnd, readyAt] = [this.#busyEnd, this.#readyAt];
-    for (; i < at.length; i += 1) {
-      const arrival = at[i] as number;
-      const duration = durationMs[i] as number;
-      if (arrival > busyEnd + delayMs) {
-        readyAt = this.#restart(busyEnd + delayMs, arrival);
-        this.outcome.coldStarts += 1;
-        busyEnd = readyAt;
-      }
-      if (arrival < readyAt) {
-        waits.add(readyAt - arrival);
-        busyEnd = Math.max(busyEnd, readyAt + duration);
-      } else {
-        busyEnd = Math.max(busyEnd, arrival + duration);
-      }
+    for (;;) {
+      i = this.#addAwake(at, durationMs, this.#addWaiting(at, durationMs, i));
+      if (i === at.length) break;
+      this.#sleep(this.#busyEnd + this.#delayMs);
+      this.outcome.coldStarts += 1;
+      this.#busyEnd = this.#start(at[i] as number);
     }
     this.outcome.requests += at.length;
-    this.#busyEnd = busyEnd;
   }
 
   /** That was all of this compute. */
@@ -83,9 +71,36 @@ export class FixedReplay {
     return 1;
   }
 
-  #restart(sleepAt: SimTime, arrival: SimTime): SimTime {
-    this.#sleep(sleepAt);
-    return this.#start(arrival);
+  /** Those who arrive during the start, from index `from` on, run when it is over. Gives the index of the first who does not. */
+  #addWaiting(at: Float64Array, durationMs: Float64Array, from: number): number {
+    const { waits } = this.outcome;
+    const readyAt = this.#readyAt;
+    let busyEnd = this.#busyEnd;
+    let i = from;
+    for (; i < at.length; i += 1) {
+      const arrival = at[i] as number;
+      if (arrival >= readyAt) break;
+      waits.add(readyAt - arrival);
+      busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
+    }
+    this.#busyEnd = busyEnd;
+    return i;
+  }
+
+  /** Those who find it awake: nearly all. Gives the index of the first who does not. */
+  #addAwake(at: Float64Array, durationMs: Float64Array, from: number): number {
+    // A product is a float for sure; what may be anything would be put into a box in every turn.
+    const delayMs = this.#delayMs * 1;
+    let busyEnd = this.#busyEnd * 1;
+    let i = from;
+    for (; i < at.length; i += 1) {
+      const arrival = at[i] as number;
+      if (arrival > busyEnd + delayMs) break;
+      const endsAt = arrival + (durationMs[i] as number);
+      if (endsAt > busyEnd) busyEnd = endsAt;
+    }
+    this.#busyEnd = busyEnd;
+    return i;
   }
 
   #start(at: SimTime): SimTime {
