@@ -8,6 +8,7 @@ import { type Quotas, SharedQuota } from "./shared-quota.ts";
 import { StartGate, type StartLimits } from "./start-gate.ts";
 import { type LatencySource, StartLatencies, type StartLatency } from "./start-latency.ts";
 import type { Period, Requests } from "./trace.ts";
+import { TraceCursors } from "./trace-cursors.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** Computes that meet on one clock; all by the computes' index. */
@@ -40,7 +41,11 @@ export type CoupledOutcome = Outcome & {
   readonly gate: Pick<StartGate, "mostUnderWay" | "mostQueued" | "poolHits" | "poolMisses">;
 };
 
-/** Runs a fleet through its period, event by event. */
+/**
+ * Runs a fleet through its period, event by event. What arrives at a compute while it is awake changes nothing for any other one, as long as
+ * no client waits for it and no quota can stop it: such arrivals are read at once when the start is over, and only starts and suspends
+ * meet on the common clock.
+ */
 export function simulateCoupled(fleet: CoupledFleet, witness?: CoupledWitness): CoupledOutcome {
   return new CoupledSimulation(fleet, witness).run();
 }
@@ -73,6 +78,7 @@ class CoupledSimulation {
   readonly #clients: Clients;
   readonly #gate: StartGate;
   readonly #line: WaitingLine;
+  readonly #traces: TraceCursors;
   readonly #quota: SharedQuota | undefined;
   readonly #latencies: readonly LatencySource[];
   readonly #preparedLatencies: readonly LatencySource[];
@@ -88,7 +94,8 @@ class CoupledSimulation {
   readonly #awakeSince: Float64Array;
   readonly #readyAt: Float64Array;
   readonly #busyEnd: Float64Array;
-  readonly #cursor: Uint32Array;
+  /** 1 where nobody else looks at what happens while it is awake. All of its events are then at its trace's node. */
+  readonly #isAlone: Uint8Array;
   #now: SimTime;
 
   constructor(fleet: CoupledFleet, witness: CoupledWitness | undefined) {
@@ -115,9 +122,10 @@ class CoupledSimulation {
     this.#awakeSince = new Float64Array(computes);
     this.#readyAt = new Float64Array(computes);
     this.#busyEnd = new Float64Array(computes);
-    this.#cursor = new Uint32Array(computes);
+    this.#isAlone = aloneIn(fleet);
     this.#outcome = { ...noOutcome(period), refused: 0, quotaReached: [], events: 0, gate: this.#gate };
-    for (let compute = 0; compute < computes; compute += 1) this.#heap.set(this.#firstTrace + compute, requests[compute]?.at[0] ?? NEVER);
+    this.#traces = new TraceCursors(requests, period, this.#outcome);
+    for (let compute = 0; compute < computes; compute += 1) this.#heap.set(this.#firstTrace + compute, this.#traces.nextAt(compute));
     for (let client = 0; client < clients.length; client += 1) {
       this.#heap.set(this.#firstClient + client, this.#clients.firstAt(client, period.startAt));
     }
@@ -131,7 +139,7 @@ class CoupledSimulation {
       const node = heap.first;
       this.#now = Math.round(at);
       if (node < this.#firstTrace) this.#ownEvent(node);
-      else if (node < this.#firstClient) this.#traceArrival(node - this.#firstTrace);
+      else if (node < this.#firstClient) this.#traceEvent(node - this.#firstTrace);
       else if (node < this.#firstGroup) this.#clientArrival(node - this.#firstClient);
       else if (node < this.#month) this.#quotaDue(node - this.#firstGroup);
       else this.#monthBegins();
@@ -145,16 +153,39 @@ class CoupledSimulation {
     const phase = this.#phase[compute] as number;
     if (phase === ASLEEP) return;
     const untilAt = phase === STARTING ? (this.#readyAt[compute] as number) : endAt;
-    this.#line.serve(compute, (at) => this.#outcome.waits.add(untilAt - at));
+    if (this.#isAlone[compute] === 1) this.#traces.readWaiting(compute, untilAt, untilAt);
+    else this.#line.serve(compute, (at) => this.#outcome.waits.add(untilAt - at));
     if (phase !== QUEUED) this.#bookAwake(compute, endAt);
   }
 
+  #traceEvent(compute: number): void {
+    if (this.#isAlone[compute] === 0) this.#traceArrival(compute);
+    else if (this.#phase[compute] === STARTING) this.#readyAlone(compute);
+    else if (this.#phase[compute] === ACTIVE) this.#suspend(compute);
+    else this.#wake(compute);
+  }
+
   #traceArrival(compute: number): void {
-    const requests = this.#fleet.requests[compute] as Requests;
-    const index = this.#cursor[compute] as number;
-    this.#cursor[compute] = index + 1;
-    this.#heap.set(this.#firstTrace + compute, requests.at[index + 1] ?? NEVER);
-    this.#arrive(compute, requests.durationMs[index] as number, NOBODY);
+    const durationMs = this.#traces.take(compute);
+    this.#heap.set(this.#firstTrace + compute, this.#traces.nextAt(compute));
+    this.#arrive(compute, durationMs, NOBODY);
+  }
+
+  /** Who comes is the first to wait; requests are read when it is known until when they do. */
+  #wake(compute: number): void {
+    this.#countStart(compute);
+    this.#phase[compute] = QUEUED;
+    if (this.#gate.enter(compute)) this.#start(compute);
+    else this.#heap.set(this.#nodeOf(compute), NEVER);
+  }
+
+  #readyAlone(compute: number): void {
+    const delayMs = this.#fleet.delayMs[compute] as number;
+    this.#outcome.events += 1;
+    this.#phase[compute] = ACTIVE;
+    const busyEnd = this.#traces.readAwake(compute, delayMs, this.#traces.readWaiting(compute, this.#now, this.#now));
+    this.#heap.set(this.#nodeOf(compute), busyEnd + delayMs + SLEEP);
+    this.#leaveGate();
   }
 
   #clientArrival(client: number): void {
@@ -204,7 +235,7 @@ class CoupledSimulation {
     this.#phase[compute] = STARTING;
     this.#awakeSince[compute] = now;
     this.#readyAt[compute] = readyAt;
-    this.#heap.set(compute, readyAt + READY);
+    this.#heap.set(this.#nodeOf(compute), readyAt + READY);
     this.#witness?.started(compute, now, readyAt);
   }
 
@@ -228,6 +259,10 @@ class CoupledSimulation {
     });
     this.#heap.set(compute, (this.#busyEnd[compute] as number) + (this.#fleet.delayMs[compute] as number) + SLEEP);
     this.#meter(compute, this.#fleet.cu[compute] as number);
+    this.#leaveGate();
+  }
+
+  #leaveGate(): void {
     const next = this.#gate.leave();
     if (next !== -1) this.#start(next);
   }
@@ -235,11 +270,20 @@ class CoupledSimulation {
   #suspend(compute: number): void {
     this.#outcome.events += 1;
     this.#phase[compute] = ASLEEP;
-    this.#heap.set(compute, NEVER);
     this.#bookAwake(compute, this.#now);
-    this.#meter(compute, -(this.#fleet.cu[compute] as number));
-    this.#clients.eachDisconnected(compute, (client, afterMs) => this.#heap.set(this.#firstClient + client, this.#now + afterMs));
+    if (this.#isAlone[compute] === 1) {
+      this.#heap.set(this.#nodeOf(compute), this.#traces.nextAt(compute));
+    } else {
+      this.#heap.set(compute, NEVER);
+      this.#meter(compute, -(this.#fleet.cu[compute] as number));
+      this.#clients.eachDisconnected(compute, (client, afterMs) => this.#heap.set(this.#firstClient + client, this.#now + afterMs));
+    }
     this.#witness?.suspended(compute, this.#now);
+  }
+
+  /** Where its starts and suspends are. */
+  #nodeOf(compute: number): number {
+    return this.#isAlone[compute] === 1 ? this.#firstTrace + compute : compute;
   }
 
   #bookAwake(compute: number, to: SimTime): void {
@@ -283,6 +327,15 @@ const NOBODY = -1;
 function sourcesOf(latency: StartLatency, chance: Chance, computes: number): LatencySource[] {
   const shared = latency.kind === "fixed" ? new StartLatencies(latency, chance, 0) : undefined;
   return Array.from({ length: computes }, (_, number) => shared ?? new StartLatencies(latency, chance, number));
+}
+
+function aloneIn({ delayMs, clients, quotas }: CoupledFleet): Uint8Array {
+  const isAlone = new Uint8Array(delayMs.length).fill(1);
+  for (const { compute } of clients) isAlone[compute] = 0;
+  quotas?.groupOf.forEach((group, compute) => {
+    if (Number.isFinite(quotas.computeSeconds[group])) isAlone[compute] = 0;
+  });
+  return isAlone;
 }
 
 function membersOf(quotas: Quotas | undefined): number[][] {

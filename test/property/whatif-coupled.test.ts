@@ -45,6 +45,33 @@ test("computes that share nothing do what each of them does alone, whatever the 
   );
 });
 
+test("whoever shares starts only is looked at seldom, and does what he does when every arrival is looked at", async () => {
+  const limits = fc.record({
+    concurrent: fc.integer({ min: 1, max: 3 }),
+    pool: fc.option(fc.record({ size: fc.integer({ min: 1, max: 3 }), refillMs: fc.integer({ min: 1, max: 600_000 }) }), {
+      nil: undefined,
+    }),
+  });
+  await expectHolds(
+    fc.asyncProperty(given, limits, async ({ delay, trace }, starts) => {
+      const options = { starts, preparedLatency: { kind: "fixed", ms: 300 } } as const;
+      const latency = { kind: "lognormal", medianMs: 20_000, sigma: 1.3, maxMs: 600_000 } as const;
+      // A quota that nobody reaches: every arrival has to be looked at, for it might be refused.
+      const quotas = { computeSeconds: Float64Array.of(1e12), groupOf: new Int32Array(trace.computes.length) };
+      const [seldom, always] = [options, { ...options, quotas }].map((given) => {
+        const events: unknown[] = [];
+        const outcome = simulateCoupled(fleetOf(trace, delay, latency, given), {
+          started: (compute, at, readyAt) => events.push([at, compute, readyAt]),
+          suspended: (compute, at) => events.push([at, compute]),
+        });
+        return { ...outcome, gate: { ...outcome.gate }, events: outcome.events, witnessed: events.sort() };
+      });
+      expect(seldom).toEqual(always);
+    }),
+    100,
+  );
+});
+
 /** Validation 8 for the coupled kernel: a project whose computes share a quota. */
 test("computes that share a quota start and sleep when the live ones do", async () => {
   await expectHolds(

@@ -23,6 +23,9 @@ const deadlines = {
   durationMs: Float64Array.of(5_000, 0, 0, 0, 1, 50_000, 0, 0),
 };
 
+/** With a quota every arrival is looked at. */
+const NEVER_REACHED = { computeSeconds: Float64Array.of(1e12), groupOf: Int32Array.of(0, 0, 0) };
+
 /** Figures of a small trace from every kernel, by name. In a file of its own: compiled with a mistake in it, too. */
 export function figures(): Record<string, number> {
   const curve = curveOf(gapsOf(requests, period));
@@ -37,6 +40,7 @@ export function figures(): Record<string, number> {
     ...ofKernel("fixed", (latencyMs, of) => replay(fixed(60), latencyMs, of)),
     ...ofKernel("any", (latencyMs, of) => replay(withoutFastKernel(fixed(60)), latencyMs, of)),
     ...ofKernel("coupled", (latencyMs, of) => simulateCoupled(fleetOf(latencyMs, of))),
+    ...ofKernel("metered", (latencyMs, of) => simulateCoupled({ ...fleetOf(latencyMs, of), quotas: NEVER_REACHED })),
     "cold starts of each gap": pointAt(curveOf(gapsOf(deadlines, period)), 0).coldStarts,
     "clairvoyant cold starts": knowing.coldStarts,
     "clairvoyant active": knowing.activeMs,

@@ -43,6 +43,10 @@ const MUTATIONS: readonly Mutation[] = [
   ["coupled", "if (sleepAt > this.#now)", "if (sleepAt > this.#now + 1)"],
   ["coupled", "const SLEEP = 0.375", "const SLEEP = -0.375"],
   ["coupled", "if (endsAt > (this.#busyEnd[compute] as number)) ", ""],
+  ["trace-cursors", "if (arrival > busyEnd + delayMs) break", "if (arrival >= busyEnd + delayMs) break"],
+  ["trace-cursors", "if (endsAt > busyEnd) busyEnd = endsAt", "busyEnd = endsAt"],
+  ["trace-cursors", "untilAt + (durationMs[i] as number)", "arrival + (durationMs[i] as number)"],
+  ["trace-cursors", "waits.add(untilAt - arrival)", "waits.add(untilAt - arrival + 1)"],
   ["policies/clairvoyant", "nextAt - idleSince > coldStartS * SECOND ? idleSince : nextAt", "nextAt - idleSince >= 0 ? idleSince : nextAt"],
   ["policies/ski-rental", "u * (Math.E - 1)", "u * Math.E"],
   ["erlang", "offered * blocked) / (k + offered", "offered * blocked) / (k + 1 + offered"],
@@ -103,7 +107,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   "active at 375 s": 600 * SECOND,
   "active with a tail": 65 * SECOND,
   ...Object.fromEntries(
-    ["fixed", "any", "coupled"].flatMap((kernel) => [
+    ["fixed", "any", "coupled", "metered"].flatMap((kernel) => [
       [`${kernel}: cold starts at 60 s`, 2],
       [`${kernel}: active`, (5 + 60 + 60 + 60 + 100) * SECOND],
       [`${kernel}: cold starts with a latency`, 2],
