@@ -1,101 +1,126 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { Benchmark, Progress } from "../benchmark.ts";
-import { comparedFigure, type Figure, type Pair, plainFigure, type Target } from "../figure.ts";
+import { comparedFigure, type Figure, type Pair, plainFigure } from "../figure.ts";
 import type { WhatifOptions, WhatifResult } from "../processes/whatif.ts";
 import { inRounds, pairs } from "../rounds.ts";
 import type { Stage } from "../stage/stage.ts";
-import { COUPLED } from "../whatif/coupling.ts";
+import { COUPLED, startsOf } from "../whatif/coupling.ts";
+import type { FleetShape } from "../whatif/fleet.ts";
 
 const SOURCES = join(import.meta.dirname, "../whatif");
 /** Debian's, for that is where `python3-simpy3` puts SimPy. */
 const PYTHON = "/usr/bin/python3";
-const DELAY_MS = String(COUPLED.delayS * 1_000);
-const COUPLED_ARGUMENTS = [
-  DELAY_MS,
-  ...[COUPLED.latencyMs, COUPLED.preparedMs, COUPLED.pool, COUPLED.refillMs, COUPLED.concurrent].map(String),
-];
+const ROUNDS = 5;
 
-type Measured = WhatifResult;
 type Kernel = WhatifOptions["kernel"];
+type Shape = FleetShape & { readonly name: string; readonly unit: string };
+
+/** What two sides are compared by: the same kernel on the same trace. */
+type Comparison = { readonly kernel: Kernel; readonly shape: Shape; readonly traceFile: string };
 
 export const whatifKernels: Benchmark = {
   name: "whatif",
   measures: "what-if kernels on one core against C and SimPy",
   async run(stage, progress) {
     const program = compile(stage, progress);
-    const [computes, each] = stage.quick ? [1_000, 500] : [10_000, 300];
-    const shape = { computes, requestsEach: each, meanMs: 90_000 };
+    const { few, fleet, large } = shapesOf(stage.quick);
+    const compared = (kernel: Kernel, shape: Shape): Comparison => ({ kernel, shape, traceFile: join(stage.directory(), "trace") });
+    const [curve, replay] = [compared("curve", { ...few, name: "curve", unit: "gaps/s" }), compared("replay", { ...few, name: "replay" })];
+    const [many, most] = [compared("coupled", fleet), compared("coupled", large)];
+    const independent = compared("replay", { ...fleet, name: `replay, ${amount(fleet.computes)} computes`, unit: "requests/s" });
     return [
-      ...(await againstC(stage, progress, program, "curve", shape, "gaps/s", { of: "ratio", atLeast: 0.33 })),
-      ...(await againstC(stage, progress, program, "replay", shape, "requests/s", { of: "ratio", atLeast: 0.3 })),
-      ...(await againstC(stage, progress, program, "coupled", shape, "events/s", { of: "ratio", atLeast: 0.3 })),
-      ...(await againstSimPy(stage, progress)),
+      ...(await againstC(stage, progress, program, curve, 0.33)),
+      ...(await againstC(stage, progress, program, replay, 0.3)),
+      ...(await againstC(stage, progress, program, many, 0.3)),
+      ...(await againstC(stage, progress, program, most, 0.3)),
+      ...(await againstSimPy(stage, progress, many)),
+      ...(await againstSimPy(stage, progress, independent)),
     ];
   },
 };
 
-type Shape = Pick<WhatifOptions, "computes" | "requestsEach" | "meanMs">;
+/** Few computes with as many requests as 1,000 a day make in a month; a fleet; and a fleet that no cache holds. */
+function shapesOf(quick: boolean): { readonly few: Shape; readonly fleet: Shape; readonly large: Shape } {
+  const meanMs = 90_000;
+  const coupled = (computes: number, requestsEach: number): Shape => ({
+    computes,
+    requestsEach,
+    meanMs,
+    name: `coupled, ${amount(computes)} computes`,
+    unit: "events/s",
+  });
+  return {
+    few: { computes: quick ? 100 : 300, requestsEach: quick ? 5_000 : 30_000, meanMs, name: "", unit: "requests/s" },
+    fleet: quick ? coupled(1_000, 100) : coupled(10_000, 300),
+    large: quick ? coupled(20_000, 20) : coupled(1_000_000, 20),
+  };
+}
 
 async function againstC(
   stage: Stage,
   progress: Progress,
   program: string | undefined,
-  kernel: Kernel,
-  shape: Shape,
-  unit: string,
-  target: Target,
+  comparison: Comparison,
+  atLeast: number,
 ): Promise<Figure[]> {
-  const traceFile = join(stage.directory(), "trace");
-  const own = () => measure(stage, { kernel, ...shape, rounds: 3, traceFile });
-  const first = await own();
-  if (program === undefined) return [plainFigure(kernel, unit, first.perSecond)];
-  const c = async () => runC(program, kernel, traceFile);
-  const measured = await inRounds(stage.quick ? 1 : 2, { own, c }, (step) => progress(`${kernel}, ${step}`));
+  const { kernel, shape } = comparison;
+  const { name, unit } = shape;
+  if (program === undefined) return [plainFigure(name, unit, (await measure(stage, comparison)).perSecond)];
+  const own = () => measure(stage, comparison);
+  const c = async () => runC(program, comparison);
+  // The own side writes the trace that C reads, so it goes first.
+  await own();
+  const measured = await inRounds(stage.quick ? 1 : 3, { own, c }, (step) => progress(`${name}, ${step}`));
   for (const { own, c } of measured) agree(kernel, own, c);
-  const figures = [
-    comparedFigure(
-      kernel,
-      unit,
-      "C -O3",
-      pairs(measured, "own", "c", (result) => result.perSecond),
-      target,
-    ),
-  ];
+  const rounds = pairs(measured, "own", "c", (result) => result.perSecond);
+  const figures = [comparedFigure(name, unit, "C -O3", rounds, { of: "ratio", atLeast })];
   if (kernel !== "curve") return figures;
   // A naive loop runs once for every delay that may be set.
   const naive: Pair[] = measured.map(({ own }) => ({ own: own.perSecond, baseline: (own.naivePerSecond ?? 0) / 604_741 }));
   return [...figures, comparedFigure("curve of all delays", unit, "a loop for each", naive)];
 }
 
-async function againstSimPy(stage: Stage, progress: Progress): Promise<Figure[]> {
-  const traceFile = join(stage.directory(), "trace");
-  const shape = { computes: stage.quick ? 1_000 : 10_000, requestsEach: stage.quick ? 50 : 30, meanMs: 90_000 };
-  const own = await measure(stage, { kernel: "coupled", ...shape, rounds: 5, traceFile });
+async function againstSimPy(stage: Stage, progress: Progress, comparison: Comparison): Promise<Figure[]> {
   try {
     execFileSync(PYTHON, ["-c", "import simpy"], { stdio: "ignore" });
   } catch {
     progress(`no SimPy for ${PYTHON}: apt-get install python3-simpy3; the comparison is left out`);
     return [];
   }
-  progress("coupled, SimPy");
-  const output = execFileSync(PYTHON, [join(SOURCES, "coupled.py"), traceFile, ...COUPLED_ARGUMENTS], { encoding: "utf8" });
-  const simpy = JSON.parse(output) as Measured;
-  agree("coupled", own, simpy);
+  const { kernel, shape, traceFile } = comparison;
+  progress(`${shape.name}, SimPy`);
+  const own = await measure(stage, comparison);
+  const output = execFileSync(PYTHON, [join(SOURCES, "simpy_model.py"), kernel, traceFile, ...argumentsOf(comparison)], {
+    encoding: "utf8",
+  });
+  const simpy = JSON.parse(output) as WhatifResult;
+  agree(kernel, own, simpy);
   const pair = { own: own.perSecond, baseline: simpy.perSecond };
-  return [comparedFigure("coupled, a short trace", "events/s", "SimPy", [pair], { of: "ratio", atLeast: 40 })];
+  return [comparedFigure(shape.name, shape.unit, "SimPy", [pair], { of: "ratio", atLeast: 40 })];
 }
 
-async function measure(stage: Stage, options: WhatifOptions): Promise<Measured> {
-  const child = await stage.start<Measured>([stage.script("whatif"), JSON.stringify(options)]);
+async function measure(stage: Stage, { kernel, shape, traceFile }: Comparison): Promise<WhatifResult> {
+  const { computes, requestsEach, meanMs } = shape;
+  const options: WhatifOptions = { kernel, computes, requestsEach, meanMs, starts: startsOf(computes), rounds: ROUNDS, traceFile };
+  const child = await stage.start<WhatifResult>([stage.script("whatif"), JSON.stringify(options)]);
   const result = child.ready;
   await stage.stop(child);
   return result;
 }
 
-function runC(program: string, kernel: Kernel, traceFile: string): Measured {
-  const rest = kernel === "coupled" ? COUPLED_ARGUMENTS : [DELAY_MS, String(COUPLED.latencyMs)];
-  return JSON.parse(execFileSync(program, [kernel, traceFile, "3", ...rest], { encoding: "utf8" })) as Measured;
+function runC(program: string, comparison: Comparison): WhatifResult {
+  const { kernel, traceFile } = comparison;
+  const output = execFileSync(program, [kernel, traceFile, String(ROUNDS), ...argumentsOf(comparison)], { encoding: "utf8" });
+  return JSON.parse(output) as WhatifResult;
+}
+
+/** As the programs in C and Python take them. */
+function argumentsOf({ kernel, shape }: Comparison): string[] {
+  const { delayS, latencyMs, preparedMs, refillMs } = COUPLED;
+  const { pool, concurrent } = startsOf(shape.computes);
+  const own = [delayS * 1_000, latencyMs];
+  return (kernel === "coupled" ? [...own, preparedMs, pool, refillMs, concurrent] : own).map(String);
 }
 
 /** The program in C, or `undefined` where there is no compiler. */
@@ -112,7 +137,12 @@ function compile(stage: Stage, progress: Progress): string | undefined {
 }
 
 /** Those that do not do the same work are no comparison. */
-function agree(kernel: Kernel, own: Measured, other: Measured): void {
-  const same = own.cold === other.cold && (own.activeMs === undefined || own.activeMs === other.activeMs);
-  if (!same) throw new Error(`${kernel}: ${JSON.stringify(own)} is not ${JSON.stringify(other)}`);
+function agree(kernel: Kernel, own: WhatifResult, other: WhatifResult): void {
+  const figures = kernel === "curve" ? (["cold"] as const) : (["cold", "activeMs", "startingMs", "waitMs"] as const);
+  const isSame = figures.every((figure) => own[figure] !== undefined && own[figure] === other[figure]);
+  if (!isSame) throw new Error(`${kernel}: ${JSON.stringify(own)} is not ${JSON.stringify(other)}`);
+}
+
+function amount(count: number): string {
+  return count.toLocaleString("en");
 }

@@ -3,34 +3,35 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import { simulateCoupled } from "../../src/whatif/coupled.ts";
 import { curveOf } from "../../src/whatif/curve.ts";
 import { GapReader } from "../../src/whatif/gaps.ts";
+import type { Outcome } from "../../src/whatif/outcome.ts";
 import { FixedReplay } from "../../src/whatif/replay.ts";
 import { StartLatencies } from "../../src/whatif/start-latency.ts";
 import { partsOf, type Trace } from "../../src/whatif/trace.ts";
-import { COUPLED } from "../whatif/coupling.ts";
-import { poissonFleet, writeFleet } from "../whatif/fleet.ts";
+import { COUPLED, type StartsOfFleet } from "../whatif/coupling.ts";
+import { type FleetShape, poissonFleet, writeFleet } from "../whatif/fleet.ts";
 
 /** The work of one kernel, and the trace that the others are to read. */
-export type WhatifOptions = {
+export type WhatifOptions = FleetShape & {
   readonly kernel: "curve" | "replay" | "coupled";
-  readonly computes: number;
-  readonly requestsEach: number;
-  readonly meanMs: number;
+  readonly starts: StartsOfFleet;
   readonly rounds: number;
   readonly traceFile?: string;
 };
 
-/** `perSecond`: gaps or requests, or events of the coupled simulation, in the best of the rounds. */
+/** `perSecond`: gaps or requests, or events of the coupled simulation, in the best of the rounds, by the time of the processor. */
 export type WhatifResult = {
   readonly perSecond: number;
   readonly cold: number;
   readonly naivePerSecond?: number;
   readonly activeMs?: number;
+  readonly startingMs?: number;
+  readonly waitMs?: number;
 };
 
 const DELAY_S = COUPLED.delayS;
 
 const options = JSON.parse(process.argv[2] ?? "") as WhatifOptions;
-const trace = poissonFleet(options.computes, options.requestsEach, options.meanMs);
+const trace = poissonFleet(options);
 if (options.traceFile !== undefined) writeFleet(trace, options.traceFile);
 const kernels = { curve, replay, coupled };
 process.stdout.write(`${JSON.stringify(kernels[options.kernel](trace, options.rounds))}\n`);
@@ -71,11 +72,12 @@ function replay({ period, computes }: Trace, rounds: number): WhatifResult {
     }
     return each.outcome;
   });
-  return { perSecond, cold: result.coldStarts, activeMs: result.activeMs };
+  return { perSecond, ...figuresOf(result) };
 }
 
 function coupled({ period, computes }: Trace, rounds: number): WhatifResult {
-  const { delayS, latencyMs, preparedMs, pool, refillMs, concurrent } = COUPLED;
+  const { delayS, latencyMs, preparedMs, refillMs } = COUPLED;
+  const { pool, concurrent } = options.starts;
   const { perSecond, result } = best(rounds, 1, () =>
     simulateCoupled({
       period,
@@ -89,15 +91,21 @@ function coupled({ period, computes }: Trace, rounds: number): WhatifResult {
       chance: chanceFrom(1),
     }),
   );
-  return { perSecond: perSecond * result.events, cold: result.coldStarts, activeMs: result.activeMs };
+  return { perSecond: perSecond * result.events, ...figuresOf(result) };
 }
 
+function figuresOf({ coldStarts, activeMs, startingMs, waits }: Outcome): Omit<WhatifResult, "perSecond"> {
+  return { cold: coldStarts, activeMs, startingMs, waitMs: waits.sumMs };
+}
+
+/** Processor time, all threads of the process together: who else uses the machine is not measured. The first run only warms up. */
 function best<T>(rounds: number, amount: number, run: () => T): { readonly perSecond: number; readonly result: T } {
   let [fastest, result] = [Number.POSITIVE_INFINITY, run()];
   for (let round = 0; round < rounds; round += 1) {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     result = run();
-    fastest = Math.min(fastest, performance.now() - startedAt);
+    const { user, system } = process.cpuUsage(before);
+    fastest = Math.min(fastest, user + system);
   }
-  return { perSecond: amount / (fastest / 1_000), result };
+  return { perSecond: amount / (fastest / 1_000_000), result };
 }

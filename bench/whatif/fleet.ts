@@ -1,27 +1,45 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { uniform } from "../../src/platform/chance.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import type { Trace } from "../../src/whatif/trace.ts";
+import type { Traffic } from "../../src/whatif/report/traffic.ts";
+import { partsOf, type Requests, type Trace } from "../../src/whatif/trace.ts";
 
 const BEGIN = Date.parse("2026-01-05T00:00:00Z");
 const LONGEST_REQUEST_MS = 60;
 
+export type FleetShape = { readonly computes: number; readonly requestsEach: number; readonly meanMs: number };
+
 /** Poisson requests of so many computes; a request every `meanMs` for each of them. */
-export function poissonFleet(computes: number, requestsEach: number, meanMs: number): Trace {
-  const chance = chanceFrom(7);
-  const fleet = Array.from({ length: computes }, (_, number) => {
-    const source = chance.source("bench-whatif", number);
-    const [at, durationMs] = [new Float64Array(requestsEach), new Float64Array(requestsEach)];
-    let now = BEGIN;
-    for (let i = 0; i < requestsEach; i += 1) {
-      now += Math.round(-Math.log(1 - uniform(source)) * meanMs);
-      at[i] = now;
-      durationMs[i] = Math.floor(uniform(source) * LONGEST_REQUEST_MS);
-    }
-    return { id: `compute-${number}`, requests: { at, durationMs } };
-  });
+export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Trace {
+  const fleet = Array.from({ length: computes }, (_, number) => ({
+    id: `compute-${number}`,
+    requests: poissonRequests(number, requestsEach, meanMs),
+  }));
   const last = fleet.reduce((latest, { requests }) => Math.max(latest, requests.at[requestsEach - 1] ?? BEGIN), BEGIN);
   return { period: { startAt: BEGIN, endAt: last + 1 }, computes: fleet };
+}
+
+/** The same, made compute by compute when it is read: it need not fit into memory. */
+export function poissonTraffic({ computes, requestsEach, meanMs }: FleetShape): Traffic {
+  return {
+    // Half as long again as it takes on average: nobody's last request comes later.
+    period: { startAt: BEGIN, endAt: BEGIN + Math.ceil(1.5 * requestsEach * meanMs) },
+    sources: [],
+    computes: Array.from({ length: computes }, (_, number) => `compute-${number}`),
+    requests: (number) => partsOf(poissonRequests(number, requestsEach, meanMs)),
+  };
+}
+
+function poissonRequests(number: number, requestsEach: number, meanMs: number): Requests {
+  const source = chanceFrom(7).source("bench-whatif", number);
+  const [at, durationMs] = [new Float64Array(requestsEach), new Float64Array(requestsEach)];
+  let now = BEGIN;
+  for (let i = 0; i < requestsEach; i += 1) {
+    now += Math.round(-Math.log(1 - uniform(source)) * meanMs);
+    at[i] = now;
+    durationMs[i] = Math.floor(uniform(source) * LONGEST_REQUEST_MS);
+  }
+  return { at, durationMs };
 }
 
 /** Writes it as the programs in C and Python read it. */

@@ -1,4 +1,5 @@
-/* What the kernels of src/whatif are compared to: the same work in C. Reads a trace, prints figures as one line of JSON.
+/* What the kernels of src/whatif are compared to: the same work by the same algorithms in C. Reads a trace, prints figures as one line of
+ * JSON. Times are those of the processor, as on the other side: who shares the machine is not measured.
  *
  *   kernels curve   TRACE ROUNDS
  *   kernels replay  TRACE ROUNDS DELAY_MS LATENCY_MS
@@ -23,7 +24,7 @@ typedef struct {
 
 static double seconds(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
@@ -79,17 +80,43 @@ static double curve(const Trace *trace, double *bins, double *cold_at_300) {
 
 /* ---- Each compute by itself, under one delay. ---- */
 
-typedef struct { double cold, active, waited, wait_sum; } Outcome;
+typedef struct { double cold, active, starting, waited, wait_sum, *by_day, hits, events; } Outcome;
+
+enum { DAY = 86400000, LONGEST_WAIT = 600000 };
+
+static Outcome no_outcome(const Trace *t) {
+  Outcome o = {0};
+  o.by_day = calloc((long)ceil((t->end_at - t->start_at) / DAY) + 1, 8);
+  return o;
+}
+
+static void book_awake(Outcome *o, const Trace *t, double from, double ready_at, double to) {
+  double end = fmin(to, t->end_at);
+  o->active += end - from;
+  o->starting += fmin(ready_at, end) - from;
+  while (from < end) {
+    long day = (long)((from - t->start_at) / DAY);
+    double next = fmin(end, t->start_at + (day + 1.0) * DAY);
+    o->by_day[day] += next - from;
+    from = next;
+  }
+}
+
+static void book_wait(Outcome *o, double *waits, double wait) {
+  waits[wait < LONGEST_WAIT ? (long)wait : LONGEST_WAIT] += 1;
+  o->waited += 1;
+  o->wait_sum += wait;
+}
 
 static Outcome replay(const Trace *trace, double delay, double latency, double *waits) {
-  Outcome o = {0, 0, 0, 0};
+  Outcome o = no_outcome(trace);
   for (long c = 0; c < trace->computes; c++) {
     double awake_since = 0, ready_at = 0, busy_end = -INFINITY;
     for (long i = trace->first[c]; i < trace->first[c + 1]; i++) {
       double at = trace->at[i], duration = trace->duration[i];
       if (at > busy_end + delay) {
         if (busy_end > 0) {
-          o.active += busy_end + delay - awake_since;
+          book_awake(&o, trace, awake_since, ready_at, busy_end + delay);
           o.cold += 1;
         }
         awake_since = at;
@@ -98,14 +125,13 @@ static Outcome replay(const Trace *trace, double delay, double latency, double *
       double begin = at;
       if (at < ready_at) {
         begin = ready_at;
-        waits[(long)(ready_at - at)] += 1;
-        o.waited += 1;
-        o.wait_sum += ready_at - at;
+        book_wait(&o, waits, ready_at - at);
       }
       if (begin + duration > busy_end) busy_end = begin + duration;
     }
-    if (busy_end > 0) o.active += fmin(busy_end + delay, trace->end_at) - awake_since;
+    if (busy_end > 0) book_awake(&o, trace, awake_since, ready_at, busy_end + delay);
   }
+  free(o.by_day);
   return o;
 }
 
@@ -146,21 +172,21 @@ static void heap_set(Heap *h, int node, double at) {
   h->position[node] = position;
 }
 
-typedef struct { double cold, active, waited, wait_sum, hits, events; } Coupled;
-
-static Coupled coupled(const Trace *t, double delay, double latency, double prepared, int pool, double refill, int concurrent) {
-  Coupled o = {0, 0, 0, 0, 0, 0};
+/* What arrives while a compute is awake changes nothing for any other: only starts and suspends are on the common clock. */
+static Outcome coupled(const Trace *t, double delay, double latency, double prepared, int pool, double refill, int concurrent, double *waits) {
+  Outcome o = no_outcome(t);
   int n = (int)t->computes;
-  Heap h = {malloc(2 * n * 8), malloc(2 * n * 4), malloc(2 * n * 4), 2 * n};
+  Heap h = {malloc(n * 8L), malloc(n * 4L), malloc(n * 4L), n};
   char *phase = calloc(n, 1), *used = calloc(n, 1);
-  double *awake_since = calloc(n, 8), *ready_at = calloc(n, 8), *busy_end = calloc(n, 8), *prepared_at = malloc((pool + 1) * 8);
-  long *cursor = malloc(n * sizeof(long)), *waiting_from = malloc(n * sizeof(long));
-  int *queue = malloc(n * 4), queue_first = 0, queued = 0, under_way = 0, next_prepared = 0;
-  for (int i = 0; i < 2 * n; i++) { h.at[i] = INFINITY; h.node[i] = h.position[i] = i; }
+  double *awake_since = calloc(n, 8), *ready_at = calloc(n, 8), *prepared_at = malloc((pool + 1) * 8L);
+  long *cursor = malloc(n * sizeof(long));
+  int *queue = malloc(n * 4L), queue_first = 0, queued = 0, under_way = 0, next_prepared = 0;
+  for (int i = 0; i < n; i++) { h.at[i] = INFINITY; h.node[i] = h.position[i] = i; }
   for (int i = 0; i < pool; i++) prepared_at[i] = -INFINITY;
+#define NEXT_AT(c) (cursor[c] < t->first[(c) + 1] ? t->at[cursor[c]] : INFINITY)
   for (int c = 0; c < n; c++) {
     cursor[c] = t->first[c];
-    if (cursor[c] < t->first[c + 1]) heap_set(&h, n + c, t->at[cursor[c]]);
+    heap_set(&h, c, NEXT_AT(c));
   }
 #define START(c) do { \
     double takes = latency; \
@@ -170,47 +196,43 @@ static Coupled coupled(const Trace *t, double delay, double latency, double prep
     phase[c] = STARTING; awake_since[c] = now; ready_at[c] = now + takes; heap_set(&h, c, ready_at[c] - 0.25); \
   } while (0)
   while (h.at[0] < t->end_at - 0.5) {
-    int node = h.node[0];
+    int c = h.node[0];
     double now = round(h.at[0]);
-    if (node >= n) {
-      int c = node - n;
-      long i = cursor[c]++;
-      heap_set(&h, node, i + 1 < t->first[c + 1] ? t->at[i + 1] : INFINITY);
-      o.events += 1;
-      if (phase[c] == ACTIVE) {
-        if (now + t->duration[i] > busy_end[c]) busy_end[c] = now + t->duration[i];
-        continue;
-      }
-      if (phase[c] != ASLEEP) continue;
+    if (phase[c] == ASLEEP) {
       if (used[c]) o.cold += 1;
       used[c] = 1;
-      waiting_from[c] = i;
       if (under_way < concurrent) { under_way++; START(c); }
-      else { phase[c] = QUEUED; queue[(queue_first + queued++) % n] = c; }
-    } else if (phase[node] == STARTING) {
-      int c = node;
-      o.events += 1;
-      phase[c] = ACTIVE;
-      busy_end[c] = now;
-      for (long i = waiting_from[c]; i < cursor[c]; i++) {
-        if (now > t->at[i]) { o.waited += 1; o.wait_sum += now - t->at[i]; }
-        if (now + t->duration[i] > busy_end[c]) busy_end[c] = now + t->duration[i];
+      else { phase[c] = QUEUED; heap_set(&h, c, INFINITY); queue[(queue_first + queued++) % n] = c; }
+    } else if (phase[c] == STARTING) {
+      double busy_end = now;
+      long i = cursor[c], end = t->first[c + 1];
+      for (; i < end && t->at[i] < now; i++) {
+        book_wait(&o, waits, now - t->at[i]);
+        if (now + t->duration[i] > busy_end) busy_end = now + t->duration[i];
       }
-      heap_set(&h, c, busy_end[c] + delay + 0.375);
+      for (; i < end && t->at[i] <= busy_end + delay; i++)
+        if (t->at[i] + t->duration[i] > busy_end) busy_end = t->at[i] + t->duration[i];
+      o.events += 1 + i - cursor[c];
+      cursor[c] = i;
+      phase[c] = ACTIVE;
+      heap_set(&h, c, busy_end + delay + 0.375);
       under_way--;
       if (queued > 0) { int next = queue[queue_first]; queue_first = (queue_first + 1) % n; queued--; under_way++; START(next); }
-    } else if (busy_end[node] + delay > now) {
-      heap_set(&h, node, busy_end[node] + delay + 0.375);
     } else {
       o.events += 1;
-      phase[node] = ASLEEP;
-      o.active += now - awake_since[node];
-      heap_set(&h, node, INFINITY);
+      phase[c] = ASLEEP;
+      book_awake(&o, t, awake_since[c], ready_at[c], now);
+      heap_set(&h, c, NEXT_AT(c));
     }
   }
-  for (int c = 0; c < n; c++) if (phase[c] >= STARTING) o.active += t->end_at - awake_since[c];
-  free(h.at); free(h.node); free(h.position); free(phase); free(used); free(awake_since); free(ready_at); free(busy_end);
-  free(prepared_at); free(cursor); free(waiting_from); free(queue);
+  for (int c = 0; c < n; c++) {
+    if (phase[c] == ASLEEP) continue;
+    o.events += t->first[c + 1] - cursor[c];
+    for (long i = cursor[c]; i < t->first[c + 1]; i++) book_wait(&o, waits, (phase[c] == STARTING ? ready_at[c] : t->end_at) - t->at[i]);
+    if (phase[c] != QUEUED) book_awake(&o, t, awake_since[c], ready_at[c], t->end_at);
+  }
+  free(h.at); free(h.node); free(h.position); free(phase); free(used); free(awake_since); free(ready_at); free(prepared_at); free(cursor);
+  free(queue); free(o.by_day);
   return o;
 }
 
@@ -219,22 +241,21 @@ int main(int argc, char **argv) {
   Trace trace = read_trace(argv[2]);
   double argument[8] = {0};
   for (int i = 4; i < argc && i < 12; i++) argument[i - 4] = atof(argv[i]);
-  double best = INFINITY, *bins = malloc(2 * BINS * 8), cold = 0, span = 0, *waits = calloc(600001, 8);
-  Outcome o = {0, 0, 0, 0};
-  Coupled k = {0, 0, 0, 0, 0, 0};
+  double best = INFINITY, *bins = malloc(2 * BINS * 8L), cold = 0, span = 0, *waits = calloc(LONGEST_WAIT + 1, 8);
+  Outcome o = {0};
+  int is_curve = strcmp(argv[1], "curve") == 0, is_replay = strcmp(argv[1], "replay") == 0;
   for (int round = 0; round < atoi(argv[3]); round++) {
     double since = seconds();
-    if (strcmp(argv[1], "curve") == 0) span = curve(&trace, bins, &cold);
-    else if (strcmp(argv[1], "replay") == 0) o = replay(&trace, argument[0], argument[1], waits);
-    else k = coupled(&trace, argument[0], argument[1], argument[2], (int)argument[3], argument[4], (int)argument[5]);
+    if (is_curve) span = curve(&trace, bins, &cold);
+    else if (is_replay) o = replay(&trace, argument[0], argument[1], waits);
+    else o = coupled(&trace, argument[0], argument[1], argument[2], (int)argument[3], argument[4], (int)argument[5], waits);
     double took = seconds() - since;
     if (took < best) best = took;
   }
-  if (strcmp(argv[1], "curve") == 0) printf("{\"perSecond\":%.0f,\"cold\":%.0f,\"spanMs\":%.0f}\n", trace.requests / best, cold, span);
-  else if (strcmp(argv[1], "replay") == 0)
-    printf("{\"perSecond\":%.0f,\"cold\":%.0f,\"activeMs\":%.0f,\"waitMs\":%.0f}\n", trace.requests / best, o.cold, o.active, o.wait_sum);
+  double amount = is_curve || is_replay ? trace.requests : o.events;
+  if (is_curve) printf("{\"perSecond\":%.0f,\"cold\":%.0f,\"spanMs\":%.0f}\n", amount / best, cold, span);
   else
-    printf("{\"perSecond\":%.0f,\"cold\":%.0f,\"activeMs\":%.0f,\"waitMs\":%.0f,\"hits\":%.0f,\"events\":%.0f}\n", k.events / best, k.cold,
-           k.active, k.wait_sum, k.hits, k.events);
+    printf("{\"perSecond\":%.0f,\"cold\":%.0f,\"activeMs\":%.0f,\"startingMs\":%.0f,\"waitMs\":%.0f,\"hits\":%.0f,\"events\":%.0f}\n", amount / best,
+           o.cold, o.active, o.starting, o.wait_sum, o.hits, o.events);
   return 0;
 }

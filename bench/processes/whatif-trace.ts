@@ -1,0 +1,9 @@
+import { writeTraffic } from "../../src/cli/whatif-files.ts";
+import { type FleetShape, poissonTraffic } from "../whatif/fleet.ts";
+
+/** A file of a Poisson fleet: CSV or `.standin-trace`, by its name. */
+export type WhatifTraceOptions = FleetShape & { readonly path: string };
+
+const { path, ...shape } = JSON.parse(process.argv[2] ?? "") as WhatifTraceOptions;
+const requests = await writeTraffic(poissonTraffic(shape), path, "poisson fleet", new AbortController().signal);
+process.stdout.write(`${JSON.stringify(requests)}\n`);
