@@ -11,6 +11,7 @@ import { readThroughput } from "./benchmarks/read-throughput.ts";
 import { replay } from "./benchmarks/replay.ts";
 import { simulatedDay } from "./benchmarks/simulated-day.ts";
 import { startUp } from "./benchmarks/start-up.ts";
+import { whatifFiles } from "./benchmarks/whatif-files.ts";
 import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
 import type { Figure } from "./figure.ts";
 import { Stage } from "./stage/stage.ts";
@@ -30,6 +31,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   fork,
   memoryGrowth,
   whatifKernels,
+  whatifFiles,
 ];
 
 type Options = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };
@@ -41,7 +43,7 @@ const command = new Command("npm run bench --")
   .addOption(new Option("--only <name...>", "run only these").choices(BENCHMARKS.map(({ name }) => name)))
   .option("--quick", "fewer and shorter rounds: to see that it works, not to know")
   .option("--json", "print the figures as JSON")
-  .addHelpText("after", `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(12)}${measures}`).join("\n")}`)
+  .addHelpText("after", `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(14)}${measures}`).join("\n")}`)
   .exitOverride();
 
 try {

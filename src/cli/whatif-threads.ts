@@ -51,7 +51,7 @@ async function inThreads(
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const { default: Pool } = await import("tinypool");
-  const pool = new Pool({ filename: new URL("./whatif-worker.js", import.meta.url).href, minThreads: 1, maxThreads: workers });
+  const pool = new Pool({ filename: new URL("./whatif-worker.js", import.meta.url).href, minThreads: workers, maxThreads: workers });
   const progress = showProgress(what);
   try {
     const path = await file();

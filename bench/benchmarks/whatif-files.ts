@@ -1,0 +1,123 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Benchmark, Progress } from "../benchmark.ts";
+import { comparedFigure, type Figure, type Pair, plainFigure } from "../figure.ts";
+import type { WhatifTraceOptions } from "../processes/whatif-trace.ts";
+import { type CommandRun, runCommand } from "../stage/command-run.ts";
+import type { Stage } from "../stage/stage.ts";
+import type { FleetShape } from "../whatif/fleet.ts";
+
+const MIB = 2 ** 20;
+/** A thousand requests a day of each compute. */
+const MEAN_MS = 86_400;
+const LATENCY = ["--start-latency", "3s", "--json"];
+/** Four replays, that of the present setting among them: two for each of two threads. */
+const POLICIES = ["fixed:60", "fixed:600", "fixed:900"].flatMap((policy) => ["--policy", policy]);
+
+export const whatifFiles: Benchmark = {
+  name: "whatif-files",
+  measures: "what-if commands from a file to the answer: speed, memory, threads",
+  async run(stage, progress) {
+    const [month, rows, events] = stage.quick ? [fleet(100, 3_000), fleet(100, 300), fleet(100, 1_000)] : LARGE;
+    return [
+      ...(await withTrace(stage, progress, month, "month.standin-trace", (path) => columnar(stage, progress, path, month))),
+      ...(await withTrace(stage, progress, events, "events.standin-trace", (path) => memory(stage, progress, path, events))),
+      ...(await withTrace(stage, progress, rows, "rows.csv", (path) => csv(stage, progress, path, rows))),
+    ];
+  },
+};
+
+/** A month of 10,000 computes; 10 M rows; 100 M requests. */
+const LARGE = [fleet(10_000, 30_000), fleet(1_000, 10_000), fleet(10_000, 10_000)] as const;
+
+async function columnar(stage: Stage, progress: Progress, path: string, shape: FleetShape): Promise<Figure[]> {
+  const requests = requestsOf(shape);
+  const name = `${amount(requests)} requests of ${amount(shape.computes)} computes`;
+  const [curve, compare] = [
+    ["whatif", "curve", path, ...LATENCY],
+    ["whatif", "compare", path, ...POLICIES, ...LATENCY],
+  ] as const;
+  const one = best(
+    repeat(stage, progress, "curve", () => runCommand(stage, curve)),
+    ({ processorS }) => processorS,
+  );
+  return [
+    plainFigure(`curve of ${name}, start to answer`, "s", one.processorS, { of: "value", atMost: 15 }),
+    plainFigure("the same, from a columnar file", "requests/s", requests / one.processorS, { of: "value", atLeast: 20_000_000 }),
+    plainFigure("the same, peak memory", "MiB", one.peakBytes / MIB),
+    workers(stage, progress, "replays by 2 workers", compare, 4 * requests, 0.9),
+    workers(stage, progress, "curve by 2 workers", curve, requests),
+  ];
+}
+
+/** Twice what one worker does is all there is. By the clock on the wall: a core that somebody else uses is missing. */
+function workers(stage: Stage, progress: Progress, figure: string, args: readonly string[], amount: number, atLeast?: number): Figure {
+  const wall = (count: number) => {
+    const run = runCommand(stage, [...args, "--workers", String(count)]);
+    return { perSecond: amount / run.wallS, output: run.output };
+  };
+  const rounds = repeat(stage, progress, figure, (): Pair => {
+    const [own, single] = [wall(2), wall(1)];
+    if (own.output !== single.output) throw new Error(`${figure}: two workers answer otherwise than one`);
+    return { own: own.perSecond, baseline: 2 * single.perSecond };
+  });
+  return comparedFigure(figure, "requests/s", "twice 1 worker", rounds, atLeast === undefined ? undefined : { of: "ratio", atLeast });
+}
+
+function memory(stage: Stage, progress: Progress, path: string, shape: FleetShape): Figure[] {
+  progress("replays, memory");
+  const { peakBytes } = runCommand(stage, ["whatif", "compare", path, ...POLICIES, ...LATENCY]);
+  return [plainFigure(`replays of ${amount(requestsOf(shape))} requests, peak memory`, "MiB", peakBytes / MIB)];
+}
+
+function csv(stage: Stage, progress: Progress, path: string, shape: FleetShape): Figure[] {
+  const requests = requestsOf(shape);
+  const run = best(
+    repeat(stage, progress, "CSV", () => runCommand(stage, ["whatif", "curve", path, ...LATENCY])),
+    ({ processorS }) => processorS,
+  );
+  return [
+    plainFigure(`curve of ${amount(requests)} requests from CSV`, "requests/s", requests / run.processorS),
+    plainFigure("the same, peak memory", "MiB", run.peakBytes / MIB),
+  ];
+}
+
+async function withTrace(
+  stage: Stage,
+  progress: Progress,
+  shape: FleetShape,
+  name: string,
+  measure: (path: string) => Figure[] | Promise<Figure[]>,
+): Promise<Figure[]> {
+  const path = join(stage.directory(), name);
+  progress(`writing ${amount(requestsOf(shape))} requests`);
+  const options: WhatifTraceOptions = { ...shape, path };
+  await stage.stop(await stage.start([stage.script("whatif-trace"), JSON.stringify(options)]));
+  const figures = await measure(path);
+  rmSync(path);
+  return figures;
+}
+
+function repeat<T>(stage: Stage, progress: Progress, what: string, run: () => T): T[] {
+  const rounds = stage.quick ? 1 : 3;
+  return Array.from({ length: rounds }, (_, round) => {
+    progress(`${what}, round ${round + 1} of ${rounds}`);
+    return run();
+  });
+}
+
+function best(runs: readonly CommandRun[], cost: (run: CommandRun) => number): CommandRun {
+  return runs.reduce((least, run) => (cost(run) < cost(least) ? run : least));
+}
+
+function fleet(computes: number, requestsEach: number): FleetShape {
+  return { computes, requestsEach, meanMs: MEAN_MS };
+}
+
+function requestsOf({ computes, requestsEach }: FleetShape): number {
+  return computes * requestsEach;
+}
+
+function amount(count: number): string {
+  return count.toLocaleString("en");
+}
