@@ -11,7 +11,8 @@ import type { FleetShape } from "../whatif/fleet.ts";
 const SOURCES = join(import.meta.dirname, "../whatif");
 /** Debian's, for that is where `python3-simpy3` puts SimPy. */
 const PYTHON = "/usr/bin/python3";
-const ROUNDS = 5;
+/** Requests that each process goes through, in rounds of which the best counts; two at least. */
+const REQUESTS = 15_000_000;
 
 type Kernel = WhatifOptions["kernel"];
 type Shape = FleetShape & { readonly name: string; readonly unit: string };
@@ -71,7 +72,7 @@ async function againstC(
   const c = async () => runC(program, comparison);
   // The own side writes the trace that C reads, so it goes first.
   await own();
-  const measured = await inRounds(stage.quick ? 1 : 3, { own, c }, (step) => progress(`${name}, ${step}`));
+  const measured = await inRounds(stage.quick ? 1 : 2, { own, c }, (step) => progress(`${name}, ${step}`));
   for (const { own, c } of measured) agree(kernel, own, c);
   const rounds = pairs(measured, "own", "c", (result) => result.perSecond);
   const figures = [comparedFigure(name, unit, "C -O3", rounds, { of: "ratio", atLeast })];
@@ -102,7 +103,7 @@ async function againstSimPy(stage: Stage, progress: Progress, comparison: Compar
 
 async function measure(stage: Stage, { kernel, shape, traceFile }: Comparison): Promise<WhatifResult> {
   const { computes, requestsEach, meanMs } = shape;
-  const options: WhatifOptions = { kernel, computes, requestsEach, meanMs, starts: startsOf(computes), rounds: ROUNDS, traceFile };
+  const options: WhatifOptions = { kernel, computes, requestsEach, meanMs, starts: startsOf(computes), rounds: roundsOf(shape), traceFile };
   const child = await stage.start<WhatifResult>([stage.script("whatif"), JSON.stringify(options)]);
   const result = child.ready;
   await stage.stop(child);
@@ -110,9 +111,13 @@ async function measure(stage: Stage, { kernel, shape, traceFile }: Comparison): 
 }
 
 function runC(program: string, comparison: Comparison): WhatifResult {
-  const { kernel, traceFile } = comparison;
-  const output = execFileSync(program, [kernel, traceFile, String(ROUNDS), ...argumentsOf(comparison)], { encoding: "utf8" });
+  const { kernel, shape, traceFile } = comparison;
+  const output = execFileSync(program, [kernel, traceFile, String(roundsOf(shape)), ...argumentsOf(comparison)], { encoding: "utf8" });
   return JSON.parse(output) as WhatifResult;
+}
+
+function roundsOf({ computes, requestsEach }: FleetShape): number {
+  return Math.min(10, Math.max(2, Math.round(REQUESTS / (computes * requestsEach))));
 }
 
 /** As the programs in C and Python take them. */

@@ -45,7 +45,8 @@ function poissonRequests(number: number, requestsEach: number, meanMs: number): 
 /** Writes it as the programs in C and Python read it. */
 export function writeFleet({ period, computes }: Trace, path: string): void {
   const columns = [
-    Float64Array.of(computes.length, period.startAt, period.endAt, ...computes.map(({ requests }) => requests.at.length)),
+    Float64Array.of(computes.length, period.startAt, period.endAt),
+    Float64Array.from(computes, ({ requests }) => requests.at.length),
     ...computes.map(({ requests }) => requests.at),
     ...computes.map(({ requests }) => requests.durationMs),
   ];

@@ -7,6 +7,8 @@ export class TraceCursors {
   readonly #requests: readonly (Requests | undefined)[];
   readonly #outcome: Outcome & { events: number };
   readonly #next: Uint32Array;
+  /** When that is: kept here, for in the trace it is far away again when it is wanted. */
+  readonly #nextAt: Float64Array;
   /** The first one that is not within the period. */
   readonly #end: Uint32Array;
 
@@ -15,18 +17,19 @@ export class TraceCursors {
     this.#outcome = outcome;
     this.#next = new Uint32Array(requests.length);
     this.#end = Uint32Array.from(requests, (each) => countBefore(each, endAt));
+    this.#nextAt = new Float64Array(requests.length);
+    for (let compute = 0; compute < requests.length; compute += 1) this.#moveTo(compute, 0);
   }
 
   /** When the next request arrives; infinite where there is none. */
   nextAt(compute: number): SimTime {
-    const index = this.#next[compute] as number;
-    return index < (this.#end[compute] as number) ? (this.#of(compute).at[index] as number) : Number.POSITIVE_INFINITY;
+    return this.#nextAt[compute] as number;
   }
 
   /** Goes on to the one after it; gives its duration, and leaves the counting to those who serve it. */
   take(compute: number): number {
     const index = this.#next[compute] as number;
-    this.#next[compute] = index + 1;
+    this.#moveTo(compute, index + 1);
     return this.#of(compute).durationMs[index] as number;
   }
 
@@ -65,9 +68,14 @@ export class TraceCursors {
 
   #readTo(compute: number, index: number): void {
     const count = index - (this.#next[compute] as number);
-    this.#next[compute] = index;
+    this.#moveTo(compute, index);
     this.#outcome.requests += count;
     this.#outcome.events += count;
+  }
+
+  #moveTo(compute: number, index: number): void {
+    this.#next[compute] = index;
+    this.#nextAt[compute] = index < (this.#end[compute] as number) ? (this.#of(compute).at[index] as number) : Number.POSITIVE_INFINITY;
   }
 
   #of(compute: number): Requests {
