@@ -4,9 +4,9 @@ import type { DurationMs, SimTime } from "../platform/time.ts";
 import { type Client, Clients } from "./clients.ts";
 import { EventHeap } from "./event-heap.ts";
 import { bookAwake, noOutcome, type Outcome } from "./outcome.ts";
-import { type Quotas, SharedQuota } from "./shared-quota.ts";
+import { membersOf, type Quotas, SharedQuota } from "./shared-quota.ts";
 import { StartGate, type StartLimits } from "./start-gate.ts";
-import { type LatencySource, StartLatencies, type StartLatency } from "./start-latency.ts";
+import { type LatencySource, latenciesOf, type StartLatency } from "./start-latency.ts";
 import type { Period, Requests } from "./trace.ts";
 import { TraceCursors } from "./trace-cursors.ts";
 import { WaitingLine } from "./waiting-line.ts";
@@ -114,8 +114,8 @@ class CoupledSimulation {
     this.#gate = new StartGate(starts, computes);
     this.#line = new WaitingLine(computes);
     this.#quota = quotas === undefined ? undefined : new SharedQuota(quotas, period.startAt);
-    this.#latencies = sourcesOf(fleet.latency, chance, computes);
-    this.#preparedLatencies = sourcesOf(fleet.preparedLatency ?? fleet.latency, chance, computes);
+    this.#latencies = latenciesOf(fleet.latency, chance, computes);
+    this.#preparedLatencies = latenciesOf(fleet.preparedLatency ?? fleet.latency, chance, computes);
     this.#membersOf = membersOf(quotas);
     this.#phase = new Uint8Array(computes);
     this.#wasUsed = new Uint8Array(computes);
@@ -323,12 +323,7 @@ class CoupledSimulation {
 /** In the place of a client: a request of a trace waits for no answer. */
 const NOBODY = -1;
 
-/** One for each compute; where no chance is in it, the same for all. */
-function sourcesOf(latency: StartLatency, chance: Chance, computes: number): LatencySource[] {
-  const shared = latency.kind === "fixed" ? new StartLatencies(latency, chance, 0) : undefined;
-  return Array.from({ length: computes }, (_, number) => shared ?? new StartLatencies(latency, chance, number));
-}
-
+/** 1 where nobody else looks at what happens while it is awake: no client waits for it, and no quota can stop it. */
 function aloneIn({ delayMs, clients, quotas }: CoupledFleet): Uint8Array {
   const isAlone = new Uint8Array(delayMs.length).fill(1);
   for (const { compute } of clients) isAlone[compute] = 0;
@@ -336,11 +331,4 @@ function aloneIn({ delayMs, clients, quotas }: CoupledFleet): Uint8Array {
     if (Number.isFinite(quotas.computeSeconds[group])) isAlone[compute] = 0;
   });
   return isAlone;
-}
-
-function membersOf(quotas: Quotas | undefined): number[][] {
-  if (quotas === undefined) return [];
-  const members: number[][] = Array.from(quotas.computeSeconds, () => []);
-  for (const [compute, group] of quotas.groupOf.entries()) members[group]?.push(compute);
-  return members;
 }

@@ -53,3 +53,9 @@ export class StartLatencies implements LatencySource {
     return mix(this.#state, SPREAD);
   }
 }
+
+/** For each compute, by its number; where no chance is in it, the same for all. */
+export function latenciesOf(latency: StartLatency, chance: Chance, computes: number): LatencySource[] {
+  const shared = latency.kind === "fixed" ? new StartLatencies(latency, chance, 0) : undefined;
+  return Array.from({ length: computes }, (_, number) => shared ?? new StartLatencies(latency, chance, number));
+}
