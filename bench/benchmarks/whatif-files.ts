@@ -45,23 +45,29 @@ async function columnar(stage: Stage, progress: Progress, path: string, shape: F
     plainFigure(`curve of ${name}, start to answer`, "s", one.processorS, { of: "value", atMost: 15 }),
     plainFigure("the same, from a columnar file", "requests/s", requests / one.processorS, { of: "value", atLeast: 20_000_000 }),
     plainFigure("the same, peak memory", "MiB", one.peakBytes / MIB),
-    workers(stage, progress, "replays by 2 workers", compare, 4 * requests, 0.9),
-    workers(stage, progress, "curve by 2 workers", curve, requests),
+    ...workers(stage, progress, "replays by 2 workers", compare, 4 * requests, 0.9),
+    ...workers(stage, progress, "curve by 2 workers", curve, requests),
   ];
 }
 
-/** Twice what one worker does is all there is. By the clock on the wall: a core that somebody else uses is missing. */
-function workers(stage: Stage, progress: Progress, figure: string, args: readonly string[], amount: number, atLeast?: number): Figure {
-  const wall = (count: number) => {
-    const run = runCommand(stage, [...args, "--workers", String(count)]);
-    return { perSecond: amount / run.wallS, output: run.output };
-  };
-  const rounds = repeat(stage, progress, figure, (): Pair => {
-    const [own, single] = [wall(2), wall(1)];
-    if (own.output !== single.output) throw new Error(`${figure}: two workers answer otherwise than one`);
-    return { own: own.perSecond, baseline: 2 * single.perSecond };
+/**
+ * Twice what one worker does is all there is, by the clock on the wall: a core that somebody else uses is missing. What two need of the
+ * processors for the same work tells what they could do if both were free.
+ */
+function workers(stage: Stage, progress: Progress, figure: string, args: readonly string[], amount: number, atLeast?: number): Figure[] {
+  const rounds = repeat(stage, progress, figure, () => {
+    const [two, one] = [2, 1].map((count) => runCommand(stage, [...args, "--workers", String(count)])) as [CommandRun, CommandRun];
+    if (two.output !== one.output) throw new Error(`${figure}: two workers answer otherwise than one`);
+    return { two, one };
   });
-  return comparedFigure(figure, "requests/s", "twice 1 worker", rounds, atLeast === undefined ? undefined : { of: "ratio", atLeast });
+  const pairsOf = (own: (run: CommandRun) => number, times: number): Pair[] =>
+    rounds.map(({ two, one }) => ({ own: amount / own(two), baseline: (times * amount) / own(one) }));
+  const wall = pairsOf(({ wallS }) => wallS, 2);
+  const processor = pairsOf(({ processorS }) => processorS, 1);
+  return [
+    comparedFigure(figure, "requests/s", "twice 1 worker", wall, atLeast === undefined ? undefined : { of: "ratio", atLeast }),
+    comparedFigure("the same, of processor time", "requests/s", "1 worker", processor),
+  ];
 }
 
 function memory(stage: Stage, progress: Progress, path: string, shape: FleetShape): Figure[] {
