@@ -2,7 +2,7 @@ import { SECOND } from "../../src/platform/time.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { simulateCoupled } from "../../src/whatif/coupled.ts";
 import { curveOf } from "../../src/whatif/curve.ts";
-import { GapReader } from "../../src/whatif/gaps.ts";
+import { clearGaps, GapReader } from "../../src/whatif/gaps.ts";
 import type { Outcome } from "../../src/whatif/outcome.ts";
 import { FixedReplay } from "../../src/whatif/replay.ts";
 import { StartLatencies } from "../../src/whatif/start-latency.ts";
@@ -38,8 +38,10 @@ process.stdout.write(`${JSON.stringify(kernels[options.kernel](trace, options.ro
 
 function curve({ period, computes }: Trace, rounds: number): WhatifResult {
   const requests = options.computes * options.requestsEach;
+  const reader = new GapReader(period);
   const { perSecond, result } = best(rounds, requests, () => {
-    const reader = new GapReader(period);
+    // As in C: its table is made once, and cleared in each round.
+    clearGaps(reader.gaps);
     for (const { requests } of computes) {
       for (const part of partsOf(requests)) reader.add(part);
       reader.end();
