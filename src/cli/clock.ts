@@ -19,7 +19,7 @@ type Options = Target & { json?: boolean };
 
 /** The clock that users hold. */
 export function clockCommand(): Command {
-  const clock = new Command("clock").description("look at the world's clock, move it, or set how it goes").addHelpText(
+  const clock = new Command("clock").addHelpText(
     "after",
     `
 Examples:

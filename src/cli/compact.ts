@@ -8,9 +8,7 @@ type Compacted = { readonly forgotten_seq: number; readonly seq: number; readonl
 
 /** Forgets old history by hand; `serve --keep-history` does so by itself. */
 export function compactCommand(): Command {
-  return addTargetOptions(
-    new Command("compact").description("forget events and finished operations that are older; the world stays what it is"),
-  )
+  return addTargetOptions(new Command("compact"))
     .addOption(
       new Option("--keep <duration>", "how much is kept, by the world's clock, like 30d").argParser(durationMs).makeOptionMandatory(),
     )

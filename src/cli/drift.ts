@@ -34,11 +34,7 @@ type Compared = {
 
 /** Whether the double still looks like what it stands in for. */
 export function driftCommand(): Command {
-  return addTargetOptions(
-    new Command("drift").description(
-      "replay read calls against the double and another server of the same API, and compare what they answer",
-    ),
-  )
+  return addTargetOptions(new Command("drift"))
     .addOption(
       option("--key, --api-key <key>", "the double's key (default: one that is made for this and revoked)").argParser(
         secret("--key or STANDIN_API_KEY"),

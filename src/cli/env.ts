@@ -4,7 +4,7 @@ import { jsonOption, option } from "./options.ts";
 
 /** What public clients read from their environment. */
 export function envCommand(): Command {
-  return addTargetOptions(new Command("env").description("print exports that public clients read; without a key of yours, makes one"))
+  return addTargetOptions(new Command("env"))
     .addOption(option("--api-key <key>", "the key to export"))
     .addOption(jsonOption())
     .addHelpText("after", '\nExamples:\n  $ eval "$(standin env)"\n  $ neonctl projects list')

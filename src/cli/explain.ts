@@ -13,11 +13,7 @@ type Explanation = {
 
 /** Why something is as it is, in words, with the events that prove it. */
 export function explainCommand(): Command {
-  return addTargetOptions(
-    new Command("explain")
-      .description("say why a compute or an operation is as it is, with the events that prove it")
-      .argument("<id>", "ep-…, or the id of an operation"),
-  )
+  return addTargetOptions(new Command("explain").argument("<id>", "ep-…, or the id of an operation"))
     .addOption(new Option("--at <point>", "as it was at an ISO 8601 instant or after an event (default: now)").argParser(point))
     .addOption(jsonOption())
     .addHelpText(

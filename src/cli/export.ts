@@ -7,7 +7,6 @@ type Options = { out: string; world: string; events?: boolean; json?: boolean };
 /** A whole history as one file, safe to hand on. */
 export function exportCommand(): Command {
   return new Command("export")
-    .description("write a world's whole history into one SQLite file, with every secret emptied: fit for a bug report")
     .argument("<dir>", "data directory, or a world's file, like a snapshot")
     .requiredOption("--out <file>", "where to write it")
     .addOption(new Option("--events", "its journal alone, as NDJSON: an event a line, for `standin whatif` and for scenarios"))

@@ -16,17 +16,15 @@ type Fault = {
 
 /** What goes wrong in a world, and when. */
 export function faultsCommand(): Command {
-  const faults = new Command("faults")
-    .description("have things go wrong in a world: errors, delays, lost connections, failing operations")
-    .addHelpText(
-      "after",
-      `
+  const faults = new Command("faults").addHelpText(
+    "after",
+    `
 Examples:
   $ echo '[{"name":"busy","on":{"operation":"createProjectBranch"},"when":{"every":3},"effect":{"answer":{"status":423}}}]' | standin faults set -
   $ standin faults list
   $ standin faults clear busy
   $ standin faults clear`,
-    );
+  );
   verb(
     faults,
     "set <file>",

@@ -6,7 +6,6 @@ type Options = { data: string; world: string; json?: boolean };
 /** The other end of `export`. */
 export function importCommand(): Command {
   return new Command("import")
-    .description("put an exported history, or a snapshot, into a data directory as a world; it is verified first")
     .argument("<file>", "the file")
     .addOption(dataOption())
     .addOption(worldOption())

@@ -15,7 +15,7 @@ type Key = {
 
 /** The console's part: keys by hand, through the running server where there is one, else straight in the file. */
 export function keysCommand(): Command {
-  const keys = new Command("keys").description("create, list and revoke API keys, as the web console does").addHelpText(
+  const keys = new Command("keys").addHelpText(
     "after",
     `
 Examples:

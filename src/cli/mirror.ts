@@ -26,11 +26,7 @@ type Mirrored = {
 
 /** A double of what one has. */
 export function mirrorCommand(): Command {
-  return addTargetOptions(
-    new Command("mirror").description(
-      "copy the inventory of an account (projects, branches, computes, settings; no data, no secrets) into the double or into a seed file",
-    ),
-  )
+  return addTargetOptions(new Command("mirror"))
     .requiredOption("--from <url>", "base URL of the account's API, ends in /api/v2; it gets nothing but GET", (text) =>
       apiUrl("--from", text),
     )

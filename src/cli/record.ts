@@ -7,7 +7,6 @@ type Options = { data: string; world: string; from?: Point; to?: Point; out: str
 /** What happened in a world, as a scenario that brings it about again. */
 export function recordCommand(): Command {
   return new Command("record")
-    .description("turn what happened in a world into a scenario that ends in the same state")
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(

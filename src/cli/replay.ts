@@ -7,7 +7,6 @@ type Options = { world: string; until?: Point; json?: boolean };
 /** A world as its journal alone tells it, at any point. */
 export function replayCommand(): Command {
   return new Command("replay")
-    .description("rebuild a world from its journal alone, up to any point, and show it")
     .argument("<dir>", "data directory, or a world's file, like a snapshot")
     .addOption(worldOption())
     .addOption(

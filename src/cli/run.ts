@@ -36,7 +36,6 @@ const MOST_WORKERS = 64;
 /** Scenario files, played to their verdict. */
 export function runCommand(): Command {
   return new Command("run")
-    .description("play scenario files on the simulated clock, to a verdict")
     .argument("<files...>", "scenarios in YAML or JSON")
     .addOption(
       new Option("--reporter <name[=file]>", "pretty, json or junit, to a file or to stdout; several at once (default: pretty)").argParser(

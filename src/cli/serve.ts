@@ -51,7 +51,6 @@ export type ServeOptions = {
 
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("run the double: the imitated API, its state in SQLite, on a clock that you hold")
     .addOption(dataOption())
     .addOption(option("--port <n>", "port to listen on, 0 for a free one").argParser(integer(0, 65_535)).default(4620))
     .addOption(option("--host <address>", "address to listen on; beyond loopback a control token is needed").default("127.0.0.1"))

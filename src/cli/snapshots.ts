@@ -18,17 +18,15 @@ type Snapshot = {
 
 /** What a world was, kept under a name. */
 export function snapshotsCommand(): Command {
-  const snapshots = new Command("snapshots")
-    .description("keep a world as it is under a name, and take it back to there; served or not")
-    .addHelpText(
-      "after",
-      `
+  const snapshots = new Command("snapshots").addHelpText(
+    "after",
+    `
 Examples:
   $ standin snapshots create before-migration
   $ standin snapshots list
   $ standin snapshots restore before-migration
   $ standin snapshots delete before-migration`,
-    );
+  );
   verb(snapshots, "create <name>", "keep the world as it is now", "standin snapshots create before-migration").action(
     async (name: string, options: Options) => {
       const { snapshot } = await withControl(options, (call) => call<{ snapshot: Snapshot }>("POST", "/snapshots", { name }));

@@ -16,7 +16,7 @@ type Endpoint = {
 
 /** Computes as the console shows them. */
 export function statusCommand(): Command {
-  return addTargetOptions(new Command("status").description("show every compute: Active or Idle, its size, when it goes to sleep"))
+  return addTargetOptions(new Command("status"))
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  $ standin status\n  $ standin status --json")
     .action(async (options: Target & { json?: boolean }) => {

@@ -5,7 +5,6 @@ import { jsonOption, worldOption } from "./options.ts";
 /** Whether a world's tables are what its journal tells. */
 export function verifyCommand(): Command {
   return new Command("verify")
-    .description("fold the journal of a world into an empty one and compare it with the tables, row by row, and with the invariants")
     .argument("<dir>", "data directory, or a world's file, like a snapshot")
     .addOption(worldOption())
     .addOption(jsonOption())

@@ -10,9 +10,7 @@ const POLL_MS = 50;
 
 /** For scripts: until the server answers, or until its world is as one wants it. */
 export function waitCommand(): Command {
-  return addTargetOptions(
-    new Command("wait").description("wait until the server is ready, or a compute, an operation, a project is where you want it"),
-  )
+  return addTargetOptions(new Command("wait"))
     .addOption(new Option("--endpoint <id>", "a compute, with --state"))
     .addOption(new Option("--state <state>", "the state it must be in").choices(["init", "active", "idle"]))
     .addOption(new Option("--operation <id>", "an operation that must be over"))

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Command } from "commander";
 import { attributeCommand } from "./whatif-attribute.ts";
 import { capacityCommand } from "./whatif-capacity.ts";
 import { compareCommand } from "./whatif-compare.ts";
@@ -10,8 +10,8 @@ import { quotaCommand } from "./whatif-quota.ts";
 import { startsCommand } from "./whatif-starts.ts";
 
 /** Experiments: what another delay, policy, size or source would have done. */
-export function addWhatIfCommands(command: Command): void {
-  command
+export function whatIfCommand(): Command {
+  return new Command("whatif")
     .addHelpText(
       "after",
       `

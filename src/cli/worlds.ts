@@ -12,7 +12,7 @@ type World = { readonly name: string; readonly api_url: string; readonly now?: s
 
 /** Worlds side by side, each forked from a point in another one's history. */
 export function worldsCommand(): Command {
-  const worlds = new Command("worlds").description("fork worlds at any point of their history, list and delete them").addHelpText(
+  const worlds = new Command("worlds").addHelpText(
     "after",
     `
 Examples:
