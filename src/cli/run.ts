@@ -5,7 +5,6 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type Tinypool from "tinypool";
 import { ScenarioError, type ScenarioFile } from "../scenario/parse.ts";
 import { jsonReport } from "../scenario/reporters/json.ts";
-import { junitReport } from "../scenario/reporters/junit.ts";
 import { type Look, prettyStep, prettyVerdict, titleOf } from "../scenario/reporters/pretty.ts";
 import type { Verdict } from "../scenario/verdict.ts";
 import { CliError } from "./cli-error.ts";
@@ -67,7 +66,7 @@ Examples:
       for (const { path } of reporters) if (path !== undefined) write(path, "");
       const jobs = jobsOf(paths, options);
       const results = await interruptible((signal) => play(jobs, options, reporters.some(isPrettyHere), signal));
-      report(reporters, results);
+      await report(reporters, results);
     });
 }
 
@@ -213,18 +212,23 @@ function summary(played: readonly Played[], { paint }: Look): string {
   return `${table}\n\n${passed === played.length ? paint("green", told) : paint("red", told)}`;
 }
 
-function report(reporters: readonly Reporter[], played: readonly Played[]): void {
+async function report(reporters: readonly Reporter[], played: readonly Played[]): Promise<void> {
   const verdicts = played.flatMap(({ result }): Verdict[] => ("verdict" in result ? [result.verdict] : []));
   const plain: Look = { width: DEFAULT_WIDTH, paint: (_, text) => text };
   for (const { name, path } of reporters) {
     if (name === "pretty" && path === undefined) continue;
-    const text = name === "json" ? jsonReport(verdicts) : name === "junit" ? junitReport(verdicts) : prettyReport(verdicts, plain);
+    const text = name === "json" ? jsonReport(verdicts) : name === "junit" ? await junit(verdicts) : prettyReport(verdicts, plain);
     if (path === undefined) process.stdout.write(text);
     else write(path, text);
   }
   const reasons = played.flatMap(({ result }) => ("reason" in result ? [result.reason] : []));
   if (reasons.length > 0) throw new CliError(`could not run ${reasons.join("; ")}`, true);
   if (verdicts.some(({ verdict }) => verdict === "failed")) process.exitCode = EXIT_FAILED;
+}
+
+/** Its library takes a while to load. */
+async function junit(verdicts: readonly Verdict[]): Promise<string> {
+  return (await import("../scenario/reporters/junit.ts")).junitReport(verdicts);
 }
 
 function prettyReport(verdicts: readonly Verdict[], look: Look): string {
