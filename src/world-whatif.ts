@@ -4,14 +4,15 @@ import { delaySeconds } from "./platform/autosuspend.ts";
 import { isVisible } from "./platform/lookup.ts";
 import { profileOf } from "./platform/world.ts";
 import { chanceFrom } from "./simulation/random.ts";
-import { comparisonOf, jobsOf, replayJobs } from "./whatif/report/comparison.ts";
+import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
 import { commonDelay, DEFAULTS, LATENCY_RULE, parseLatency, questionFrom } from "./whatif/report/question.ts";
+import { asksFleet, fleetGapsOf, replayComputes } from "./whatif/report/replays.ts";
 import { type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
 import { WorldTraffic } from "./whatif/report/world-traffic.ts";
 import type { WorldHandle } from "./worlds/world-handle.ts";
 
 const EVENTS_AT_ONCE = 5_000;
-const COMPUTES_AT_ONCE = 50;
+const STEPS_AT_ONCE = 50;
 
 /** What `POST /_sim/whatif` answers: the same as `standin whatif compare` of this world. Others are served in between. */
 export const answerWhatIf: AskWhatIf = async (world, asked) => {
@@ -22,10 +23,11 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
   const traffic = between(all, from, to);
   const question = questionFrom({ ...rest, coldStartWorthS, startLatency }, present);
   const jobs = jobsOf(policies, question, replications);
-  const work = replayJobs(traffic, jobs, chanceFrom);
-  for (let step = work.next(); ; step = work.next()) {
+  const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
+  const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
+  for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
     if (step.done === true) return comparisonOf(traffic, question, jobs, step.value);
-    if (step.value % COMPUTES_AT_ONCE === 0) await nextTurn();
+    if (steps % STEPS_AT_ONCE === 0) await nextTurn();
   }
 };
 

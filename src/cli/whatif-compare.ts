@@ -56,8 +56,8 @@ async function compare(paths: readonly string[], options: Options, signal: Abort
   try {
     const question = questionOf(options, opened.present);
     const jobs = jobsOf(options.policy ?? DEFAULT_POLICIES, question, options.replications);
-    const replayed = await replayAll(opened, jobs, options.workers, signal);
-    const comparison = comparisonOf(opened.traffic, question, jobs, replayed);
+    const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
+    const comparison = comparisonOf(opened.traffic, question, jobs, outcomes);
     const finding = {
       summary: { ...comparison, input: opened.told },
       page: comparisonPage(comparison),

@@ -25,7 +25,7 @@ import {
   workersOption,
 } from "./whatif-options.ts";
 import { csvOf, present } from "./whatif-output.ts";
-import { readGaps } from "./whatif-threads.ts";
+import { readGaps, replayAll } from "./whatif-threads.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -90,7 +90,7 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
     const reading = await readGaps(opened, asked, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, chanceFrom(question.seed));
     const named = options.delay === undefined ? answer.named : [options.delay];
-    await drive(answer.replay(named), "replaying", named.length * opened.traffic.computes.length, signal);
+    answer.keep(named, await replayAll(opened, answer.jobs(named), question, options.workers, signal));
     const withClients = async (delays: readonly Delay[]) => {
       const { client: clients } = options;
       if (clients === undefined) return undefined;

@@ -1,6 +1,9 @@
+import { setMaxListeners } from "node:events";
 import { chanceFrom } from "../simulation/random.ts";
-import { type Replayed, type ReplayJob, replayJobs } from "../whatif/report/comparison.ts";
+import { type Outcome, outcomeFrom, type PlainOutcome } from "../whatif/outcome.ts";
 import { type CurveReading, mergeReadings, type ReadingOptions, readCurve } from "../whatif/report/curve-reading.ts";
+import type { Question } from "../whatif/report/question.ts";
+import { asksFleet, mergeReplays, type ReplayJob, replayComputes } from "../whatif/report/replays.ts";
 import { CliError } from "./cli-error.ts";
 import { showProgress } from "./progress.ts";
 import { drive } from "./whatif-drive.ts";
@@ -20,27 +23,41 @@ export async function readGaps(
   const { traffic } = opened;
   const computes = traffic.computes.length;
   if (workers === 1) return drive(readCurve(traffic, { ...asked, from: 0, to: computes }), "reading gaps", computes, signal);
-  const parts = Math.max(1, Math.min(computes, workers * PARTS_PER_WORKER));
-  const works = Array.from({ length: parts }, (_, part): WhatifWork => {
-    const options = { ...asked, from: Math.floor((part * computes) / parts), to: Math.floor(((part + 1) * computes) / parts) };
-    return { kind: "curve", options };
-  });
+  const works = partsOf(computes, workers).map((part): WhatifWork => ({ kind: "curve", options: { ...asked, ...part } }));
   return mergeReadings((await inThreads(opened, works, workers, "reading gaps", signal)) as CurveReading[]);
 }
 
-/** Replays, in their order. */
+/** What came of each job, in their order. */
 export async function replayAll(
   opened: OpenedTraces,
   jobs: readonly ReplayJob[],
+  question: Question,
   workers: number,
   signal: AbortSignal,
-): Promise<Replayed[]> {
+): Promise<Outcome[]> {
+  if (jobs.length === 0) return [];
   const { traffic } = opened;
-  if (workers > 1) {
-    const works = jobs.map((job): WhatifWork => ({ kind: "replay", ...job }));
-    return (await inThreads(opened, works, workers, "replaying", signal)) as Replayed[];
-  }
-  return drive(replayJobs(traffic, jobs, chanceFrom), "replaying", jobs.length * traffic.computes.length, signal);
+  const { present, costs } = question;
+  const asked = { present, coldStartS: costs.coldStartS, byCompute: false };
+  const fleetGaps = asksFleet(jobs) ? (await readGaps(opened, asked, workers, signal)).gaps : undefined;
+  const computes = traffic.computes.length;
+  const what = "replaying";
+  if (workers === 1) return drive(replayComputes(traffic, { jobs, from: 0, to: computes, fleetGaps }, chanceFrom), what, computes, signal);
+  const works = partsOf(computes, workers).map((part): WhatifWork => ({ kind: "replay", jobs, ...part, fleetGaps }));
+  const parts = (await inThreads(opened, works, workers, what, signal)) as PlainOutcome[][];
+  return mergeReplays(
+    parts.map((part) => part.map(outcomeFrom)),
+    jobs,
+    traffic.period,
+  );
+}
+
+function partsOf(computes: number, workers: number): { readonly from: number; readonly to: number }[] {
+  const parts = Math.max(1, Math.min(computes, workers * PARTS_PER_WORKER));
+  return Array.from({ length: parts }, (_, part) => ({
+    from: Math.floor((part * computes) / parts),
+    to: Math.floor(((part + 1) * computes) / parts),
+  }));
 }
 
 async function inThreads(
@@ -53,6 +70,8 @@ async function inThreads(
   const { default: Pool } = await import("tinypool");
   const pool = new Pool({ filename: new URL("./whatif-worker.js", import.meta.url).href, minThreads: workers, maxThreads: workers });
   const progress = showProgress(what);
+  // Each work listens to it; Node takes more than ten listeners for a leak.
+  setMaxListeners(works.length + 1, signal);
   try {
     const path = await file();
     let done = 0;

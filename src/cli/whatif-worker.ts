@@ -1,14 +1,15 @@
 import { chanceFrom } from "../simulation/random.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
-import { type ReplayJob, replayPolicy } from "../whatif/report/comparison.ts";
+import { plainOutcome } from "../whatif/outcome.ts";
 import { type ReadingOptions, readCurve } from "../whatif/report/curve-reading.ts";
+import { type ReplayWork, replayComputes } from "../whatif/report/replays.ts";
 import { trafficWithin } from "../whatif/report/traffic.ts";
 import type { Period } from "../whatif/trace.ts";
 import { complete } from "./whatif-drive.ts";
 import { trafficOfFile } from "./whatif-files.ts";
 
 /** What a thread of `standin whatif --workers` can be asked. */
-export type WhatifWork = { readonly kind: "curve"; readonly options: ReadingOptions } | ({ readonly kind: "replay" } & ReplayJob);
+export type WhatifWork = { readonly kind: "curve"; readonly options: ReadingOptions } | ({ readonly kind: "replay" } & ReplayWork);
 /** In which file, and what of it. */
 export type WhatifJob = { readonly path: string; readonly period: Period; readonly work: WhatifWork };
 
@@ -18,7 +19,7 @@ export default function run({ path, period, work }: WhatifJob): unknown {
   try {
     const traffic = trafficWithin(trafficOfFile(file), period);
     if (work.kind === "curve") return complete(readCurve(traffic, work.options));
-    return complete(replayPolicy(traffic, work, chanceFrom(work.seed)));
+    return complete(replayComputes(traffic, work, chanceFrom)).map(plainOutcome);
   } finally {
     file.close();
   }

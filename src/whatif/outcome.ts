@@ -1,6 +1,6 @@
 import { DAY, type DurationMs, type SimTime } from "../platform/time.ts";
 import type { Period } from "./trace.ts";
-import { WaitHistogram } from "./wait-histogram.ts";
+import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
 
 /** What became of one compute, or of many together. */
 export type Outcome = {
@@ -34,6 +34,30 @@ export function noOutcome({ startAt, endAt }: Period): Outcome {
     resumesWasted: 0,
     activeByDay: new Float64Array(Math.max(1, Math.ceil((endAt - startAt) / DAY))),
   };
+}
+
+/** Adds what became of other computes in the same period. */
+export function mergeOutcome(into: Outcome, part: Outcome): void {
+  into.requests += part.requests;
+  into.firstStarts += part.firstStarts;
+  into.coldStarts += part.coldStarts;
+  into.activeMs += part.activeMs;
+  into.startingMs += part.startingMs;
+  into.waits.merge(part.waits);
+  into.resumesUsed += part.resumesUsed;
+  into.resumesWasted += part.resumesWasted;
+  for (const [day, activeMs] of part.activeByDay.entries()) into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
+}
+
+/** An outcome in plain values, so that a worker can hand it over. */
+export type PlainOutcome = Omit<Outcome, "waits"> & { readonly waits: PlainWaits };
+
+export function plainOutcome(outcome: Outcome): PlainOutcome {
+  return { ...outcome, waits: outcome.waits.plain() };
+}
+
+export function outcomeFrom(plain: PlainOutcome): Outcome {
+  return { ...plain, waits: WaitHistogram.from(plain.waits) };
 }
 
 /** What a bill is made of. */

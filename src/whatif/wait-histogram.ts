@@ -3,6 +3,9 @@ import type { DurationMs } from "../platform/time.ts";
 /** A start that takes longer would have failed, and the pool waits less: longer waits are counted as this long. */
 const LONGEST_WAIT_MS = 600_000;
 
+/** How many waited so many milliseconds, for each wait that there was. */
+export type PlainWaits = { readonly waitsMs: readonly DurationMs[]; readonly counts: readonly number[]; readonly sumMs: DurationMs };
+
 /** Added waits by whole milliseconds: quantiles are exact. Those who did not wait are told by number alone. */
 export class WaitHistogram {
   /** Index is the wait in milliseconds, from 1; grows with the longest. */
@@ -19,6 +22,31 @@ export class WaitHistogram {
     this.#counts[bin] = (this.#counts[bin] as number) + 1;
     this.waited += 1;
     this.sumMs += waitMs;
+  }
+
+  static from({ waitsMs, counts, sumMs }: PlainWaits): WaitHistogram {
+    const histogram = new WaitHistogram();
+    histogram.sumMs = sumMs;
+    for (const [index, bin] of waitsMs.entries()) {
+      const count = counts[index] as number;
+      if (bin >= histogram.#counts.length) histogram.#grow(bin);
+      histogram.#counts[bin] = count;
+      histogram.waited += count;
+    }
+    return histogram;
+  }
+
+  /** Few of the waits that there could be were there. */
+  plain(): PlainWaits {
+    const waitsMs: DurationMs[] = [];
+    const counts: number[] = [];
+    for (let bin = 1; bin < this.#counts.length; bin += 1) {
+      const count = this.#counts[bin] as number;
+      if (count === 0) continue;
+      waitsMs.push(bin);
+      counts.push(count);
+    }
+    return { waitsMs, counts, sumMs: this.sumMs };
   }
 
   merge(part: WaitHistogram): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { MOST_ASKED } from "../../src/whatif/pick.ts";
-import { comparisonOf, jobsOf, replayJobs } from "../../src/whatif/report/comparison.ts";
+import { comparisonOf, jobsOf } from "../../src/whatif/report/comparison.ts";
 import { comparisonPage } from "../../src/whatif/report/comparison-page.ts";
 import { curveCharts } from "../../src/whatif/report/curve-charts.ts";
 import { curvePage } from "../../src/whatif/report/curve-page.ts";
@@ -11,6 +11,7 @@ import { standalone } from "../../src/whatif/report/draw.ts";
 import { fewSources } from "../../src/whatif/report/few-sources.ts";
 import { reportHtml } from "../../src/whatif/report/html.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
+import { replayComputes } from "../../src/whatif/report/replays.ts";
 import { terminalText } from "../../src/whatif/report/terminal.ts";
 import { allRequests, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
 
@@ -146,8 +147,8 @@ test("traffic of a part begins with the first arrival at its start, and ends bef
 test("the best of a comparison knows no future; what cannot be set on the platform is told apart", () => {
   const traffic = threeComputes();
   const jobs = jobsOf(["clairvoyant", "immediate", "fixed:60"], QUESTION, 5);
-  const replayed = complete(replayJobs(traffic, jobs, chanceFrom));
-  const comparison = comparisonOf(traffic, QUESTION, jobs, replayed);
+  const work = { jobs, from: 0, to: traffic.computes.length, fleetGaps: undefined };
+  const comparison = comparisonOf(traffic, QUESTION, jobs, complete(replayComputes(traffic, work, chanceFrom)));
   const page = comparisonPage(comparison);
   expect(comparison.policies.map(({ policy, replications }) => [policy, replications])).toEqual([
     ["fixed:3600", 1],

@@ -25,6 +25,7 @@ export function bestFixed(of: "fleet" | "compute"): Policy {
     knows: "hindsight",
     isRandom: false,
     resumes: false,
+    asksFleet: of === "fleet",
     keeper: ({ ownGaps, fleetGaps, coldStartS }) =>
       delayKeeper(of === "fleet" ? fleetDelay(fleetGaps(), coldStartS) : bestDelayOf(ownGaps(), coldStartS)),
   };

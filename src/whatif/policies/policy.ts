@@ -49,6 +49,8 @@ export type Policy = {
   readonly isRandom: boolean;
   /** Whether it may start a compute that nobody has asked for. */
   readonly resumes: boolean;
+  /** Whether it asks for the gaps of the whole fleet, which have to be read before. */
+  readonly asksFleet?: boolean;
   /** Where it is one delay for all: such a policy replays in the fast kernel. */
   readonly delay?: Delay;
   keeper(subject: Subject): Keeper;

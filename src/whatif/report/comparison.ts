@@ -1,19 +1,18 @@
-import type { Chance } from "../../platform/chance.ts";
-import { replayOf } from "../experiment.ts";
-import { GapReader, type Gaps, gapsOf, noGaps } from "../gaps.ts";
+import type { Outcome } from "../outcome.ts";
 import { fixed } from "../policies/fixed.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
 import { type Interval, intervalOf, pairedDifference } from "../replications.ts";
+import type { Period } from "../trace.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
-import { type Question, settingOf, type ToldQuestion, toldQuestion } from "./question.ts";
+import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import type { ReplayJob } from "./replays.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
-/** One policy, once through the whole traffic. Plain values, so that a worker can be asked. */
-export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
-export type Replayed = {
+/** What came of a policy in one replay. */
+type Replayed = {
   readonly figures: OutcomeFigures;
   readonly requests: number;
   readonly firstStarts: number;
@@ -48,30 +47,6 @@ export type Comparison = {
   readonly limits: Limits;
 };
 
-/** Replays a policy; tells after each compute how many are done. */
-export function* replayPolicy(traffic: Traffic, { policy: name, question }: ReplayJob, chance: Chance): Generator<number, Replayed> {
-  const { period, computes } = traffic;
-  let fleet: Gaps | undefined;
-  const fleetGaps = () => {
-    fleet ??= fleetGapsOf(traffic);
-    return fleet;
-  };
-  const replay = replayOf(parsePolicy(name), period, settingOf(question, chance), fleetGaps);
-  for (const number of computes.keys()) {
-    replay.begin(number, () => gapsOf(allRequests(traffic, number), period));
-    for (const part of traffic.requests(number)) replay.add(part);
-    replay.end();
-    yield number + 1;
-  }
-  const { outcome } = replay;
-  return {
-    figures: outcomeFigures(outcome, period.endAt - period.startAt, question.costs),
-    requests: outcome.requests,
-    firstStarts: outcome.firstStarts,
-    activeByDay: [...outcome.activeByDay].map((ms) => ms / 1_000),
-  };
-}
-
 /** All replays that a comparison is made of, by policy; the present setting first. Throws a RangeError for a policy that is not known. */
 export function jobsOf(policies: readonly string[], question: Question, replications: number): readonly ReplayJob[] {
   const present = fixed(question.present).name;
@@ -83,24 +58,9 @@ export function jobsOf(policies: readonly string[], question: Question, replicat
   });
 }
 
-/** One replay after another; tells how many computes are done, those of all replays counted. */
-export function* replayJobs(
-  traffic: Traffic,
-  jobs: readonly ReplayJob[],
-  chanceOf: (seed: number) => Chance,
-): Generator<number, Replayed[]> {
-  const replayed: Replayed[] = [];
-  for (const [index, job] of jobs.entries()) {
-    const work = replayPolicy(traffic, job, chanceOf(job.seed));
-    let step = work.next();
-    for (; step.done !== true; step = work.next()) yield index * traffic.computes.length + step.value;
-    replayed.push(step.value);
-  }
-  return replayed;
-}
-
-/** `replayed`: what came of each job of `jobsOf`, in its order. */
-export function comparisonOf(traffic: Traffic, question: Question, jobs: readonly ReplayJob[], replayed: readonly Replayed[]): Comparison {
+/** `outcomes`: what came of each job of `jobsOf`, in its order. */
+export function comparisonOf(traffic: Traffic, question: Question, jobs: readonly ReplayJob[], outcomes: readonly Outcome[]): Comparison {
+  const replayed = outcomes.map((outcome) => replayedOf(outcome, traffic.period, question));
   const names = [...new Set(jobs.map(({ policy }) => policy))];
   const of = (name: string) => replayed.filter((_, index) => jobs[index]?.policy === name);
   const [first] = replayed;
@@ -111,6 +71,15 @@ export function comparisonOf(traffic: Traffic, question: Question, jobs: readonl
     first_starts: first?.firstStarts ?? 0,
     policies: names.map((name) => compared(name, of(name), present)),
     limits: limitsOf(question, names.map(parsePolicy)),
+  };
+}
+
+function replayedOf(outcome: Outcome, { startAt, endAt }: Period, { costs }: Question): Replayed {
+  return {
+    figures: outcomeFigures(outcome, endAt - startAt, costs),
+    requests: outcome.requests,
+    firstStarts: outcome.firstStarts,
+    activeByDay: [...outcome.activeByDay].map((ms) => ms / 1_000),
   };
 }
 
@@ -148,15 +117,6 @@ function figureOf(own: readonly number[] | undefined, present: readonly number[]
 
 function width({ halfWidth }: Interval): number {
   return halfWidth;
-}
-
-function fleetGapsOf(traffic: Traffic): Gaps {
-  const reader = new GapReader(traffic.period, noGaps(traffic.period));
-  for (const number of traffic.computes.keys()) {
-    for (const part of traffic.requests(number)) reader.add(part);
-    reader.end();
-  }
-  return reader.gaps;
 }
 
 function limitsOf({ latency, costs }: Question, policies: readonly Policy[]): Limits {

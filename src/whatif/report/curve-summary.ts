@@ -2,7 +2,6 @@ import type { Chance } from "../../platform/chance.ts";
 import { SECOND } from "../../platform/time.ts";
 import { billOf, burdenMs, type Costs } from "../costs.ts";
 import { type Curve, type CurvePoint, clairvoyant, coldStartBounds, curveOf, type Delay, pointAt } from "../curve.ts";
-import { replayOf } from "../experiment.ts";
 import type { Outcome } from "../outcome.ts";
 import { bestDelay, cheapestWithin } from "../pick.ts";
 import { fixed } from "../policies/fixed.ts";
@@ -10,7 +9,8 @@ import type { ComputeReading, CurveReading } from "./curve-reading.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import { type OutcomeFigures, outcomeFigures, type PointFigures, pointFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
-import { isInstant, type Question, settingOf, type ToldQuestion, toldQuestion } from "./question.ts";
+import { isInstant, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { type ReplayJob, replayComputes } from "./replays.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -154,26 +154,27 @@ export class CurveAnswer {
         step = search.next(0);
         continue;
       }
-      for (const done of this.replay([delay])) yield asked * this.#traffic.computes.length + done;
+      for (const done of this.#replaying(delay)) yield asked * this.#traffic.computes.length + done;
       step = search.next(this.#replay(delay).wait_p99_ms);
     }
   }
 
-  /** Replays these delays, so that who asks for them later need not wait. Tells how many computes are done, all delays counted. */
-  *replay(delays: readonly Delay[]): Generator<number> {
-    const { period, computes } = this.#traffic;
-    const gaps = () => this.#reading.gaps;
-    for (const [index, delay] of delays.entries()) {
-      if (this.#replayed.has(delay)) continue;
-      const replay = replayOf(fixed(delay), period, settingOf(this.#question, this.#chance), gaps);
-      for (const number of computes.keys()) {
-        replay.begin(number, gaps);
-        for (const part of this.#traffic.requests(number)) replay.add(part);
-        replay.end();
-        yield index * computes.length + number + 1;
-      }
-      this.#keep(delay, replay.outcome);
-    }
+  /** What would have to be replayed for these delays. */
+  jobs(delays: readonly Delay[]): ReplayJob[] {
+    const question = this.#question;
+    return delays.map((delay) => ({ policy: fixed(delay).name, question, seed: question.seed }));
+  }
+
+  /** Keeps what came of replays of these delays, so that who asks for them later need not wait. */
+  keep(delays: readonly Delay[], outcomes: readonly Outcome[]): void {
+    for (const [index, delay] of delays.entries()) this.#keep(delay, outcomes[index] as Outcome);
+  }
+
+  /** Replays a delay that nobody has asked for yet; tells how many computes are done. */
+  *#replaying(delay: Delay): Generator<number> {
+    if (this.#replayed.has(delay)) return;
+    const work = { jobs: this.jobs([delay]), from: 0, to: this.#traffic.computes.length, fleetGaps: undefined };
+    this.keep([delay], yield* replayComputes(this.#traffic, work, () => this.#chance));
   }
 
   /** Active seconds of the days, replayed. */
@@ -187,7 +188,7 @@ export class CurveAnswer {
   }
 
   #replay(delay: Delay): LatencyFigures {
-    completed(this.replay([delay]));
+    completed(this.#replaying(delay));
     return this.#replayed.get(delay) as LatencyFigures;
   }
 
