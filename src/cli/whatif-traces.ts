@@ -116,6 +116,12 @@ async function openFiles(paths: readonly string[], options: TraceOptions, signal
     const imported = isImported ? undefined : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);
     const file = new TraceFile(imported === undefined ? first : temporary.path(`imported${TRACE_SUFFIX}`));
     const { path, header, origin } = file;
+    for (const { input, line, reason } of imported?.bad ?? []) process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
+    if (origin.badRows > 0) {
+      process.stderr.write(
+        `note: of ${(origin.badRows + header.rows).toLocaleString("en")} rows, ${origin.badRows.toLocaleString("en")} bad left out\n`,
+      );
+    }
     const told = { trace: paths.map((given) => basename(given)), sha256: header.sha256, rows: header.rows, bad_rows: origin.badRows };
     return {
       traffic: trafficOfFile(file),

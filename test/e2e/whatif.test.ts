@@ -284,3 +284,13 @@ test("Ctrl-C ends it, and nothing is left of what was half made", async () => {
   const code = await making.kill("SIGINT");
   expect({ code, stderr: making.stderr(), left: readdirSync(directory) }).toEqual({ code: 1, stderr: "standin: interrupted\n", left: [] });
 });
+
+test("who looks at a trace with bad rows is told which, and how many", async () => {
+  const file = join(newDirectory(), "bad.csv");
+  writeFileSync(file, "endpoint_id,at,duration_ms\nep-one,2026-03-02T10:00:00Z,5\nep-one,nonsense,5\nep-one,2026-03-02T11:00:00Z,-5\n");
+  const { code, stderr } = await standin(["whatif", "curve", file, "--delay", "300"]);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^bad row: .*bad\.csv, line 3: at: "nonsense" must be/m);
+  expect(stderr).toMatch(/^bad row: .*bad\.csv, line 4: duration: "-5" must be/m);
+  expect(stderr).toMatch(/^note: of 3 rows, 2 bad left out$/m);
+});
