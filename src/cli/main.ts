@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
+import { TraceInputError } from "../whatif/input/input-error.ts";
 import { CliError } from "./cli-error.ts";
 import { createProgram } from "./program.ts";
 
@@ -21,6 +22,10 @@ try {
   } else if (error instanceof CliError) {
     process.stderr.write(`standin: ${error.message}\n`);
     process.exitCode = error.usage ? EXIT_USAGE : EXIT_FAILED;
+  } else if (error instanceof TraceInputError) {
+    // Met while a trace was read: its blocks prove themselves only then.
+    process.stderr.write(`standin: ${error.message}\n`);
+    process.exitCode = EXIT_FAILED;
   } else {
     // Not thrown on: Node would show the bundle's line that it comes from, which is all of the bundle.
     process.stderr.write(`standin: a bug: ${error instanceof Error ? error.stack : String(error)}\n`);

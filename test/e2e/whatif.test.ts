@@ -294,3 +294,16 @@ test("who looks at a trace with bad rows is told which, and how many", async () 
   expect(stderr).toMatch(/^bad row: .*bad\.csv, line 4: duration: "-5" must be/m);
   expect(stderr).toMatch(/^note: of 3 rows, 2 bad left out$/m);
 });
+
+test("a trace whose blocks were changed is named as damaged, by every command", async () => {
+  const file = await shop();
+  const bytes = readFileSync(file);
+  bytes.writeUInt8((bytes.readUInt8(140) + 1) % 256, 140);
+  writeFileSync(file, bytes);
+  for (const command of ["curve", "capacity", "starts"]) {
+    const { code, stderr } = await standin(["whatif", command, file]);
+    expect({ command, code }).toEqual({ command, code: 1 });
+    expect(stderr).toMatch(/^standin: .*is damaged, or no trace: .* at byte 128 was changed$/m);
+    expect(stderr).not.toMatch(/a bug/);
+  }
+});
