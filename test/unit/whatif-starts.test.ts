@@ -78,6 +78,12 @@ describe("everybody at nine", () => {
     expect(ten?.difference).toEqual({ cold_starts: 0, cu_hours: 0, wait_mean_ms: 20_000, wait_p99_ms: 40_000, wait_max_ms: 40_000 });
   });
 
+  test("that who waits for a turn at the end waits longer than is counted is said where there are turns", () => {
+    const said = expect.stringMatching(/^Who still waits for a turn when the trace ends/);
+    expect(answer({ concurrent: [10] }).report.limits.left_out).toContainEqual(said);
+    expect(answer({}).report.limits.left_out).not.toContainEqual(said);
+  });
+
   test("a limit that nobody meets changes nothing, whatever starts take", () => {
     const [alone, all] = answer({ concurrent: [50] }, { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 }).report.rows;
     expect({ ...all, max_concurrent_starts: null, difference: null }).toEqual(alone);

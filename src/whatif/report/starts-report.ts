@@ -253,6 +253,9 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean
       "The platform's own limits of starts are not published: those here are yours.",
       ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
       "Waits of more than ten minutes count as ten.",
+      ...(concurrent.length > 0
+        ? ["Who still waits for a turn when the trace ends counts as having waited until then, which is too short."]
+        : []),
     ],
   };
 }
