@@ -23,6 +23,7 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
   const traffic = between(all, from, to);
   const question = questionFrom({ ...rest, coldStartWorthS, startLatency }, present);
   const jobs = jobsOf(policies, question, replications);
+  if (traffic.computes.length === 0) throw new RangeError("nobody has used a compute of this world yet: there is no traffic to look at");
   const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {

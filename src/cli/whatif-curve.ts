@@ -45,7 +45,11 @@ export function curveCommand(): Command {
   const command = new Command("curve").description("what every autosuspend delay would have cost: exact, in one pass");
   addTraceOptions(command);
   addQuestionOptions(command)
-    .addOption(new Option("--delay <delay>", "this delay alone: 300, 5m, never").argParser(delay))
+    .addOption(
+      new Option("--delay <delay>", "this delay alone: 300, 5m, never")
+        .argParser(delay)
+        .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99"]),
+    )
     .addOption(new Option("--by-compute", "rank the computes by what a delay of their own would gain"))
     .addOption(
       new Option("--max-cold-per-day <n>", "the cheapest delay with at most so many cold starts a day, of all computes").argParser(

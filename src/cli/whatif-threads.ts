@@ -8,7 +8,7 @@ import { CliError } from "./cli-error.ts";
 import { showProgress } from "./progress.ts";
 import { drive } from "./whatif-drive.ts";
 import type { OpenedTraces } from "./whatif-traces.ts";
-import type { WhatifJob, WhatifWork } from "./whatif-worker.ts";
+import type { WhatifJob, WhatifProblem, WhatifWork } from "./whatif-worker.ts";
 
 /** Computes are not equally busy: with more parts than workers nobody is done long before the others. */
 const PARTS_PER_WORKER = 4;
@@ -77,7 +77,8 @@ async function inThreads(
     let done = 0;
     return await Promise.all(
       works.map(async (work) => {
-        const result: unknown = await pool.run({ path, period: traffic.period, work } satisfies WhatifJob, { signal });
+        const result: object = await pool.run({ path, period: traffic.period, work } satisfies WhatifJob, { signal });
+        if ("problem" in result) throw new CliError((result as WhatifProblem).problem);
         done += 1;
         await progress.report(done, works.length);
         return result;

@@ -1,5 +1,6 @@
 import { chanceFrom } from "../simulation/random.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
+import { TraceInputError } from "../whatif/input/input-error.ts";
 import { plainOutcome } from "../whatif/outcome.ts";
 import { type ReadingOptions, readCurve } from "../whatif/report/curve-reading.ts";
 import { type ReplayWork, replayComputes } from "../whatif/report/replays.ts";
@@ -10,6 +11,8 @@ import { trafficOfFile } from "./whatif-files.ts";
 
 /** What a thread of `standin whatif --workers` can be asked. */
 export type WhatifWork = { readonly kind: "curve"; readonly options: ReadingOptions } | ({ readonly kind: "replay" } & ReplayWork);
+/** An error loses its class on the way between threads: what is wrong with the file is told as a value. */
+export type WhatifProblem = { readonly problem: string };
 /** In which file, and what of it. */
 export type WhatifJob = { readonly path: string; readonly period: Period; readonly work: WhatifWork };
 
@@ -20,6 +23,9 @@ export default function run({ path, period, work }: WhatifJob): unknown {
     const traffic = trafficWithin(trafficOfFile(file), period);
     if (work.kind === "curve") return complete(readCurve(traffic, work.options));
     return complete(replayComputes(traffic, work, chanceFrom)).map(plainOutcome);
+  } catch (error) {
+    if (error instanceof TraceInputError) return { problem: error.message } satisfies WhatifProblem;
+    throw error;
   } finally {
     file.close();
   }

@@ -72,6 +72,18 @@ test("starts tells the most at once; a limit makes requests wait, and a pool mak
   expect(pooled[1].figures.wait_mean_ms).toBeLessThan(alone.figures.wait_mean_ms);
 });
 
+test("one instant that is far off is no reason to fall over: questions that go by minutes and months say how much they look at", async () => {
+  const far = join(newDirectory(), "far.csv");
+  writeFileSync(far, "endpoint_id,at,duration_ms\nep-one,2026-03-01T00:00:00Z,0\nep-one,9999-12-31T23:59:59Z,0\n");
+  for (const asked of [["starts"], ["quota", "--quota-cu-hours", "1"]]) {
+    const { code, stderr } = await standin(["whatif", ...asked, far]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/the trace lasts [\d,]+ days, and 3,660 are looked at at most/),
+    });
+  }
+});
+
 test("profiles are told apart by what they say and what the traffic comes to; one's own is a file", async () => {
   const trace = await shop();
   const mine = join(newDirectory(), "mine.yaml");

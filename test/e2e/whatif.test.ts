@@ -223,6 +223,8 @@ test.each([
   [["curve", "few.csv", "--world", "mine"], /give traces, or a world/],
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
   [["curve", "few.csv", "--delay", "60", "--out", "report"], /leave out --out/],
+  [["curve", "few.csv", "--delay", "60", "--by-compute"], /'--delay <delay>' cannot be used with option '--by-compute'/],
+  [["curve", "few.csv", "--map", "at=one,at=two"], /at is given two columns/],
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
   [["curve", "few.csv", "--client", "sleeper"], /known are subscriber:reconnect=5s/],
   [["compare", "few.csv", "--policy", "sleepy"], /known are fixed:SECONDS/],
@@ -269,6 +271,7 @@ test.each([
   [{ policy: "fixed:60", start_latency: "soon" }, /^start_latency: must be a duration/],
   [{ policy: "fixed:60", from: "2100-01-01T00:00:00Z" }, /^from, to: /],
   [{}, /policy: must be a policy like fixed:60/],
+  [{ policy: "fixed:60" }, /^nobody has used a compute of this world yet/],
 ])("POST /_sim/whatif refuses %j, and names the field", async (body, message) => {
   const double = await createDouble();
   onTestFinished(() => double.close());
@@ -300,8 +303,8 @@ test("a trace whose blocks were changed is named as damaged, by every command", 
   const bytes = readFileSync(file);
   bytes.writeUInt8((bytes.readUInt8(140) + 1) % 256, 140);
   writeFileSync(file, bytes);
-  for (const command of ["curve", "capacity", "starts"]) {
-    const { code, stderr } = await standin(["whatif", command, file]);
+  for (const command of [["curve"], ["starts"], ["compare", "--workers", "2"]]) {
+    const { code, stderr } = await standin(["whatif", ...command, file]);
     expect({ command, code }).toEqual({ command, code: 1 });
     expect(stderr).toMatch(/^standin: .*is damaged, or no trace: .* at byte 128 was changed$/m);
     expect(stderr).not.toMatch(/a bug/);

@@ -43,6 +43,8 @@ export function parseMapping(text: string): Mapping {
     }
     return [name, column.join("=").trim()] as const;
   });
+  const twice = parts.find(([field], index) => parts.findIndex(([other]) => other === field) !== index);
+  if (twice !== undefined) throw new TraceInputError(`${twice[0]} is given two columns; it is read from one`);
   return Object.fromEntries(parts);
 }
 

@@ -1,8 +1,21 @@
-import type { Requests } from "../trace.ts";
+import { DAY } from "../../platform/time.ts";
+import type { Period, Requests } from "../trace.ts";
 import { allRequests, type Traffic } from "./traffic.ts";
 
 /** Columns take 16 bytes a request: what meets on one clock keeps within a gigabyte. */
 export const MOST_REQUESTS = 60_000_000;
+
+/** Some figures are told by the minute, and by the month: of a longer time there would be too many. */
+const MOST_DAYS = 3_660;
+
+/** Throws a RangeError where a trace lasts longer, be it for one instant that is far off. */
+export function checkLength({ startAt, endAt }: Period): void {
+  const days = Math.ceil((endAt - startAt) / DAY);
+  if (days > MOST_DAYS)
+    throw new RangeError(
+      `the trace lasts ${days.toLocaleString("en")} days, and ${MOST_DAYS.toLocaleString("en")} are looked at at most; look at a part of it by --from and --to`,
+    );
+}
 
 /** All requests of all computes: those that meet on one clock are needed together. Throws a RangeError where they are too many. */
 export function atHand(traffic: Traffic): Requests[] {

@@ -6,7 +6,7 @@ import type { Delay } from "../curve.ts";
 import { type Month, type MonthOutcome, monthsOf, quotaMonths } from "../quota-months.ts";
 import { intervalOf, type Prediction, predictionOf } from "../replications.ts";
 import type { Period, Requests } from "../trace.ts";
-import { MOST_REQUESTS } from "./at-hand.ts";
+import { checkLength, MOST_REQUESTS } from "./at-hand.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
@@ -88,6 +88,7 @@ export function* quotaReport(
   chanceOf: (seed: number) => Chance,
 ): Generator<number, QuotaReport> {
   const { period } = traffic;
+  checkLength(period);
   const horizon = horizonOf(period, asked);
   const limited = asked.projects.filter(({ computeSeconds }) => computeSeconds !== undefined);
   const replications = replicationsOf(period, question, asked);

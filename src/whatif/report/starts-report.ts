@@ -9,7 +9,7 @@ import type { StartLimits } from "../start-gate.ts";
 import { StartLatencies, type StartLatency } from "../start-latency.ts";
 import { perMinuteQuantile, StartTimes } from "../start-times.ts";
 import type { Requests } from "../trace.ts";
-import { atHand } from "./at-hand.ts";
+import { atHand, checkLength } from "./at-hand.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
 import { latencyText, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
@@ -93,6 +93,7 @@ export function* startsReport(
   asked: StartsQuestion,
   chance: Chance,
 ): Generator<number, StartsAnswer> {
+  checkLength(traffic.period);
   const all = atHand(traffic);
   const alone = yield* replayAlone(traffic, all, question, asked, chance);
   const limited = limitsAsked(asked);
