@@ -11,8 +11,9 @@ const MIB = 2 ** 20;
 /** A thousand requests a day of each compute. */
 const MEAN_MS = 86_400;
 const LATENCY = ["--start-latency", "3s", "--json"];
-/** Four replays, that of the present setting among them: two for each of two threads. */
-const POLICIES = ["fixed:60", "fixed:600", "fixed:900"].flatMap((policy) => ["--policy", policy]);
+/** Delays of so many times five minutes, that of the present setting among them. */
+const REPLAYS = 24;
+const POLICIES = Array.from({ length: REPLAYS }, (_, index) => ["--policy", `fixed:${(index + 1) * 300}`]).flat();
 
 export const whatifFiles: Benchmark = {
   name: "whatif-files",
@@ -45,7 +46,7 @@ async function columnar(stage: Stage, progress: Progress, path: string, shape: F
     plainFigure(`curve of ${name}, start to answer`, "s", one.processorS, { of: "value", atMost: 15 }),
     plainFigure("the same, from a columnar file", "requests/s", requests / one.processorS, { of: "value", atLeast: 20_000_000 }),
     plainFigure("the same, peak memory", "MiB", one.peakBytes / MIB),
-    ...workers(stage, progress, "replays by 2 workers", compare, 4 * requests, 0.9),
+    ...workers(stage, progress, "replays by 2 workers", compare, REPLAYS * requests, 0.9),
     ...workers(stage, progress, "curve by 2 workers", curve, requests),
   ];
 }
