@@ -126,9 +126,8 @@ export function checkChecksums(sqlite: BetterSqlite3.Database): void {
     const columns = valueColumns(table)
       .map(([property]) => toSnakeCase(property))
       .filter((column) => there.has(column));
-    const rows = sqlite.prepare<[], unknown[]>(`SELECT ${columns.map(quote).join(", ")}, checksum FROM ${quote(name)}`).raw();
-    for (const values of rows.iterate()) {
-      const checksum = (values as unknown[]).pop();
+    for (const [, ...values] of inPortions(sqlite, name, [...columns.map(quote), "checksum"])) {
+      const checksum = values.pop();
       if (checksumOf(values) !== checksum) throw new Damaged(`a row of ${name} is damaged`);
     }
   }
@@ -137,21 +136,31 @@ export function checkChecksums(sqlite: BetterSqlite3.Database): void {
 /** Computes every row's checksum anew, where rows were not written by a `RowWriter`. */
 export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
   for (const { table } of Object.values(TABLES)) {
-    const name = quote(getTableName(table));
+    const name = getTableName(table);
     const columns = valueColumns(table).map(([property]) => quoteColumn(property));
-    // A statement that iterates keeps its connection from writing, so rows come in portions.
-    const some = sqlite.prepare<[number], unknown[]>(
-      `SELECT rowid, ${columns.join(", ")} FROM ${name} WHERE rowid > ? ORDER BY rowid LIMIT 5000`,
-    );
-    const update = sqlite.prepare<[number, number]>(`UPDATE ${name} SET checksum = ? WHERE rowid = ?`);
-    for (let rowid = -1; ; ) {
-      const rows = some.raw().all(rowid);
-      if (rows.length === 0) break;
-      for (const [id, ...values] of rows) {
-        rowid = id as number;
-        update.run(checksumOf(values), rowid);
-      }
-    }
+    const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);
+    for (const [rowid, ...values] of inPortions(sqlite, name, columns)) update.run(checksumOf(values), rowid);
+  }
+}
+
+const ROWS_PER_PORTION = 5_000;
+
+/**
+ * All rows, each behind its rowid. A statement that iterates keeps its connection from writing, and leaves an iterator behind that some
+ * Nodes cannot collect (see `keepStatements`), so rows come in portions.
+ */
+function* inPortions(sqlite: BetterSqlite3.Database, name: string, columns: readonly string[]): Generator<[rowid: number, ...unknown[]]> {
+  const some = sqlite
+    .prepare<[number], [number, ...unknown[]]>(
+      `SELECT rowid, ${columns.join(", ")} FROM ${quote(name)} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
+    )
+    .raw();
+  for (let rowid = -1; ; ) {
+    const rows = some.all(rowid);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    rowid = last[0];
   }
 }
 

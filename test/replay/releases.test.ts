@@ -4,6 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { importWorld, verifyWorld } from "../../src/cli/history.ts";
 import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
+import { look } from "../../src/store/connect.ts";
 import { openForReading } from "../../src/store/read.ts";
 import { JOURNAL_VERSION, SCHEMA_VERSION, schemaVersionOf } from "../../src/store/version.ts";
 import { journalOf } from "../support/chronicle.ts";
@@ -227,7 +228,7 @@ function schemaOf(file: string): number {
   const { path, remove } = temporaryDirectory();
   try {
     copyFileSync(file, `${path}/world.sqlite`);
-    const sqlite = new BetterSqlite3(`${path}/world.sqlite`, { readonly: true });
+    const sqlite = look(`${path}/world.sqlite`);
     const version = schemaVersionOf(sqlite);
     sqlite.close();
     return version;
