@@ -58,7 +58,7 @@ const kept: unknown[] = [];
  * Keeps what the driver hands out from being collected. Node 24.19 and later abort when the collector of garbage meets a statement
  * of a driver that was compiled against their headers (nodejs/node 65446); what is never collected is never met.
  */
-function keepStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
+export function keepStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
   if (!DRIVER_IS_AT_RISK) return sqlite;
   const prepare = sqlite.prepare.bind(sqlite) as (source: string) => BetterSqlite3.Statement;
   kept.push(sqlite);

@@ -1,10 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { importWorld, verifyWorld } from "../../src/cli/history.ts";
 import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { look } from "../../src/store/connect.ts";
+import { connect, look } from "../../src/store/connect.ts";
 import { openForReading } from "../../src/store/read.ts";
 import { JOURNAL_VERSION, SCHEMA_VERSION, schemaVersionOf } from "../../src/store/version.ts";
 import { journalOf } from "../support/chronicle.ts";
@@ -39,7 +38,7 @@ async function changedWorld(change: string): Promise<string> {
 }
 
 function changeFile(file: string, change: string): void {
-  const sqlite = new BetterSqlite3(file);
+  const sqlite = connect(file);
   sqlite.exec(change);
   sqlite.close();
 }
