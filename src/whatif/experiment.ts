@@ -1,11 +1,11 @@
 import type { Chance } from "../platform/chance.ts";
-import { GapReader, type Gaps, gapsOf, noGaps } from "./gaps.ts";
+import type { Gaps } from "./gaps.ts";
 import { noOutcome, type Outcome } from "./outcome.ts";
 import type { Policy } from "./policies/policy.ts";
 import { PolicyReplay } from "./policy-replay.ts";
 import { FixedReplay } from "./replay.ts";
 import { StartLatencies, type StartLatency } from "./start-latency.ts";
-import type { Period, Requests, Trace } from "./trace.ts";
+import type { Period, Requests } from "./trace.ts";
 
 /** What an experiment holds the same for all policies that it compares. */
 export type Setting = {
@@ -53,29 +53,4 @@ export function replayOf(
     add: (requests) => replay.add(requests),
     end: () => replay.end(),
   };
-}
-
-/** The outcome of a policy on a whole trace that is at hand. */
-export function replayTrace(trace: Trace, policy: Policy, setting: Setting): Outcome {
-  let gaps: Gaps | undefined;
-  const fleetGaps = () => {
-    gaps ??= fleetGapsOf(trace);
-    return gaps;
-  };
-  const replay = replayOf(policy, trace.period, setting, fleetGaps);
-  for (const [number, { requests }] of trace.computes.entries()) {
-    replay.begin(number, () => gapsOf(requests, trace.period));
-    replay.add(requests);
-    replay.end();
-  }
-  return replay.outcome;
-}
-
-export function fleetGapsOf({ period, computes }: Trace): Gaps {
-  const reader = new GapReader(period, noGaps(period));
-  for (const { requests } of computes) {
-    reader.add(requests);
-    reader.end();
-  }
-  return reader.gaps;
 }

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
-import { replayTrace } from "../../src/whatif/experiment.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { type MonthOutcome, monthsOf, quotaMonths } from "../../src/whatif/quota-months.ts";
 import type { StartLatency } from "../../src/whatif/start-latency.ts";
 import type { Trace } from "../../src/whatif/trace.ts";
 import { live, liveProject } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
+import { replayTrace } from "../support/replay-trace.ts";
 import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
 
 const delays = fc.constantFrom(60, 300, 3_600, 604_800);

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { burdenMs } from "../../src/whatif/costs.ts";
 import { clairvoyant, coldStartBounds, curveOf, pointAt, pointOf } from "../../src/whatif/curve.ts";
-import { fleetGapsOf, replayTrace } from "../../src/whatif/experiment.ts";
 import { GapReader, mergeGaps, noGaps } from "../../src/whatif/gaps.ts";
 import { bestDelay, bestDelayOf } from "../../src/whatif/pick.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { checkRequests, partsOf, type Trace } from "../../src/whatif/trace.ts";
 import { expectHolds } from "../support/properties.ts";
+import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
 import { plainGaps, SECOND, settingOf, tracesAround } from "../support/traces.ts";
 
 const delays = fc.constantFrom(0, 1, 60, 61, 300, 3_600, 86_400, 604_800);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { burdenMs } from "../../src/whatif/costs.ts";
 import { pointOf } from "../../src/whatif/curve.ts";
-import { fleetGapsOf, replayOf, replayTrace } from "../../src/whatif/experiment.ts";
+import { replayOf } from "../../src/whatif/experiment.ts";
 import { GapReader, gapsOf } from "../../src/whatif/gaps.ts";
 import { noOutcome } from "../../src/whatif/outcome.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
@@ -13,6 +13,7 @@ import { FixedReplay, type Witness } from "../../src/whatif/replay.ts";
 import { StartLatencies } from "../../src/whatif/start-latency.ts";
 import { partsOf } from "../../src/whatif/trace.ts";
 import { expectHolds } from "../support/properties.ts";
+import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
 import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
 
 const latency = fc.constantFrom(

@@ -2,13 +2,13 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
 import { curveOf, pointAt } from "../../src/whatif/curve.ts";
 import { erlangB } from "../../src/whatif/erlang.ts";
-import { replayTrace } from "../../src/whatif/experiment.ts";
 import { gapsOf } from "../../src/whatif/gaps.ts";
 import type { Outcome } from "../../src/whatif/outcome.ts";
 import { clairvoyant } from "../../src/whatif/policies/clairvoyant.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../src/whatif/policies/ski-rental.ts";
+import { replayTrace } from "./replay-trace.ts";
 
 const SECOND = 1_000;
 const AT = [0, 1_000, 65_000, 125_001, 500_000];

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { burdenMs } from "../../src/whatif/costs.ts";
-import { replayTrace } from "../../src/whatif/experiment.ts";
 import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse.ts";
 import type { Plan } from "../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../src/whatif/policies/ski-rental.ts";
 import { PolicyReplay } from "../../src/whatif/policy-replay.ts";
 import { StartLatencies } from "../../src/whatif/start-latency.ts";
+import { replayTrace } from "../support/replay-trace.ts";
 import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND, settingOf, traceOf } from "../support/traces.ts";
 
 const MINUTE = 60 * SECOND;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { replayTrace } from "../../src/whatif/experiment.ts";
 import { meteredMs, noOutcome } from "../../src/whatif/outcome.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { FixedReplay } from "../../src/whatif/replay.ts";
 import { MEASURED_LATENCY, StartLatencies, type StartLatency } from "../../src/whatif/start-latency.ts";
 import { WaitHistogram } from "../../src/whatif/wait-histogram.ts";
+import { replayTrace } from "../support/replay-trace.ts";
 import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, SECOND, settingOf, traceOf } from "../support/traces.ts";
 
 const LATENCY = { kind: "fixed", ms: 10 * SECOND } as const;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { normal } from "../../src/platform/chance.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { replayTrace } from "../../src/whatif/experiment.ts";
 import { parsePolicy } from "../../src/whatif/policies/parse.ts";
 import { intervalOf, pairedDifference, replicate } from "../../src/whatif/replications.ts";
 import { MEASURED_LATENCY } from "../../src/whatif/start-latency.ts";
+import { replayTrace } from "../support/replay-trace.ts";
 import { poisson, SECOND } from "../support/traces.ts";
 
 describe("an interval", () => {

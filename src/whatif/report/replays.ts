@@ -1,5 +1,5 @@
 import type { Chance } from "../../platform/chance.ts";
-import { replayOf } from "../experiment.ts";
+import { type Replay, replayOf } from "../experiment.ts";
 import { GapReader, type Gaps, gapsOf, noGaps } from "../gaps.ts";
 import { mergeOutcome, noOutcome, type Outcome } from "../outcome.ts";
 import { parsePolicy } from "../policies/parse.ts";
@@ -34,24 +34,32 @@ export function fleetGapsOf(traffic: Traffic): Gaps {
   return reader.gaps;
 }
 
-/** What came of each job. All are replayed in one pass, for reading takes longer than replaying; tells how many computes are done. */
+/** What came of each job; tells how many computes are done. */
 export function* replayComputes(
   traffic: Traffic,
   { jobs, from, to, fleetGaps }: ReplayWork,
   chanceOf: (seed: number) => Chance,
 ): Generator<number, Outcome[]> {
-  const { period } = traffic;
   const gapsOfFleet = () => {
     if (fleetGaps === undefined) throw new Error("a policy asks for the gaps of the fleet, which were not read");
     return fleetGaps;
   };
   const replays = jobs.map(({ policy, question, seed }) =>
-    replayOf(parsePolicy(policy), period, settingOf(question, chanceOf(seed)), gapsOfFleet),
+    replayOf(parsePolicy(policy), traffic.period, settingOf(question, chanceOf(seed)), gapsOfFleet),
   );
+  yield* replayPass(traffic, replays, from, to);
+  return replays.map(({ outcome }) => outcome);
+}
+
+/**
+ * Has all replays see the computes from `from` up to, and without, `to` in one pass, for reading takes longer than replaying; tells how
+ * many computes are done.
+ */
+export function* replayPass(traffic: Traffic, replays: readonly Replay[], from: number, to: number): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
     let own: Gaps | undefined;
     const ownGaps = () => {
-      own ??= gapsOf(allRequests(traffic, number), period);
+      own ??= gapsOf(allRequests(traffic, number), traffic.period);
       return own;
     };
     for (const replay of replays) replay.begin(number, ownGaps);
@@ -64,7 +72,6 @@ export function* replayComputes(
     for (const replay of replays) replay.end();
     yield number + 1 - from;
   }
-  return replays.map(({ outcome }) => outcome);
 }
 
 /** What came of each job of all computes, of what came of it in parts. Whole numbers: the same for any partition. */

@@ -1,0 +1,18 @@
+import { replayOf, type Setting } from "../../src/whatif/experiment.ts";
+import type { Gaps } from "../../src/whatif/gaps.ts";
+import type { Outcome } from "../../src/whatif/outcome.ts";
+import type { Policy } from "../../src/whatif/policies/policy.ts";
+import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/report/replays.ts";
+import { trafficOf } from "../../src/whatif/report/traffic.ts";
+import type { Trace } from "../../src/whatif/trace.ts";
+
+/** The outcome of a policy on a trace that is at hand, by the pass that the commands make. */
+export function replayTrace(trace: Trace, policy: Policy, setting: Setting): Outcome {
+  const replay = replayOf(policy, trace.period, setting, () => fleetGapsOf(trace));
+  for (const _ of replayPass(trafficOf(trace), [replay], 0, trace.computes.length));
+  return replay.outcome;
+}
+
+export function fleetGapsOf(trace: Trace): Gaps {
+  return fleetGapsOfTraffic(trafficOf(trace));
+}
