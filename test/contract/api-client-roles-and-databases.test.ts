@@ -115,14 +115,13 @@ test("what a branch holds is changed through its compute: an idle one is started
   await settled(client.suspendProjectEndpoint(at[0], endpointId));
   const { data } = await client.createProjectBranchDatabase(...at, { database: { name: "app", owner_name: "neondb_owner" } });
   expect(data.operations.map(({ action }) => action)).toEqual(["start_compute", "apply_config"]);
-  for (const call of [
-    client.createProjectBranchRole(...at, { role: { name: "alice" } }),
-    client.resetProjectBranchRolePassword(...at, "neondb_owner"),
-    client.deleteProjectBranchDatabase(...at, "neondb"),
-    client.updateProjectBranchDatabase(...at, "neondb", { database: { name: "other" } }),
-  ]) {
-    expect(await errorOf(call)).toEqual(BUSY);
-  }
+  const changes = [
+    () => client.createProjectBranchRole(...at, { role: { name: "alice" } }),
+    () => client.resetProjectBranchRolePassword(...at, "neondb_owner"),
+    () => client.deleteProjectBranchDatabase(...at, "neondb"),
+    () => client.updateProjectBranchDatabase(...at, "neondb", { database: { name: "other" } }),
+  ];
+  for (const change of changes) expect(await errorOf(change())).toEqual(BUSY);
   await settle();
   expect((await client.getProjectEndpoint(at[0], endpointId)).data.endpoint.current_state).toBe("active");
 });
