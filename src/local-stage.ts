@@ -208,7 +208,10 @@ function keyOf(account: string): string {
 export function digestOf(world: World): string {
   const { hourlyUsage } = world;
   // Of these there may be hundreds of thousands, and each is a few numbers.
-  const hours = [...hourlyUsage.values()].map(({ of, hour, activeMs, cuMs }) => `${of} ${hour} ${activeMs} ${cuMs}`).sort();
+  const hours = hourlyUsage
+    .toArray()
+    .map(({ of, hour, activeMs, cuMs }) => `${of} ${hour} ${activeMs} ${cuMs}`)
+    .sort();
   const rest = renderState({ ...world, hourlyUsage: emptyWorld().hourlyUsage });
   return createHash("sha256").update(JSON.stringify(rest)).update(hours.join()).digest("hex").slice(0, 16);
 }

@@ -24,7 +24,8 @@ export function renderState(world: World) {
     operations: rows(world.operations),
     scheduled_activities: rows(world.scheduledActivities),
     usage: byId(world.usage),
-    hourly_usage: [...world.hourlyUsage.values()]
+    hourly_usage: world.hourlyUsage
+      .toArray()
       .sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : a.hour - b.hour))
       .map((row) => record(row)),
     branch_snapshots: rows(world.branchSnapshots),

@@ -202,8 +202,12 @@ function checkDatabase(world: World, compute: Compute, name: string | undefined)
 
 /** A start of the compute, unless one is under way already. */
 function wake(world: World, compute: Compute, context: Context): Event[] {
-  const underWay = unfinishedOperations(world, compute.projectId);
-  if (underWay.some((operation) => operation.action === "start_compute" && operation.endpointId === compute.id)) return [];
+  const underWay = world.operations.by("project", compute.projectId);
+  if (
+    underWay.size > 0 &&
+    underWay.toArray().some((operation) => operation.action === "start_compute" && operation.endpointId === compute.id)
+  )
+    return [];
   const request = { action: "start_compute", branchId: compute.branchId, endpointId: compute.id, cause: "activity" } as const;
   return scheduleOperations(world, compute.projectId, [request], context);
 }

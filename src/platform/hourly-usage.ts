@@ -49,7 +49,7 @@ export class HourlyUsageTable {
     return this.#ledgers.get(id)?.[granularity].get(hour);
   }
 
-  values(): HourlyUsage[] {
+  toArray(): HourlyUsage[] {
     const rows: HourlyUsage[] = [];
     for (const { hourly, daily, monthly } of this.#ledgers.values()) {
       hourly.addTo(rows);
@@ -60,7 +60,7 @@ export class HourlyUsageTable {
   }
 
   entries(): [string, HourlyUsage][] {
-    return this.values().map((row) => [this.keyOf(row), row]);
+    return this.toArray().map((row) => [this.keyOf(row), row]);
   }
 
   keyOf({ of, hour }: Pick<HourlyUsage, "of" | "hour">): string {

@@ -15,12 +15,12 @@ export function decideFinishOperation(world: World, operation: Operation, contex
   if (operation.state.status !== "running" || operation.state.dueAt > now) return [];
   const { failures } = operation;
   if (failures !== undefined && failures.count < failures.times) return decideFailure(world, operation, now);
-  return [
-    { type: "OperationFinished", at: now, operationId: operation.id },
-    ...effects(world, operation, context),
-    ...startFreed(world, operation, now),
-    ...restart(world, operation, context),
-  ];
+  const events: Event[] = [{ type: "OperationFinished", at: now, operationId: operation.id }];
+  events.push(...effects(world, operation, context));
+  // Mostly it was the only one, and nothing waits for it.
+  if (world.operations.by("project", operation.projectId).size > 1) events.push(...startFreed(world, operation, now));
+  if (operation.thenStart) events.push(...restart(world, operation, context));
+  return events;
 }
 
 /** A: what has failed is tried again at once and takes as long as before; S: `failed` is an end, and nothing waits for it any more. */
@@ -72,7 +72,7 @@ function effects(world: World, operation: Operation, { now }: Context): Event[] 
 /** R: after an update, a compute that was active starts again by itself, unless a client's activity has seen to that. */
 function restart(world: World, operation: Operation, context: Context): Event[] {
   const { endpointId, branchId, projectId } = operation;
-  if (!operation.thenStart || endpointId === undefined || branchId === undefined) return [];
+  if (endpointId === undefined || branchId === undefined) return [];
   if (refuseOverQuota(world, projectId, context.now) !== undefined) return [];
   const others = unfinishedOperations(world, projectId).filter((other) => other.id !== operation.id);
   if (others.some((other) => other.action === "start_compute" && other.endpointId === endpointId)) return [];

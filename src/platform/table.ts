@@ -1,3 +1,5 @@
+import { FreshMap } from "./fresh-map.ts";
+
 /** One row's newest value, or `undefined` where the row is gone. Under the key `ALL_ROWS`: the table is emptied. */
 export type Change = { readonly table: string; readonly key: string; readonly value: unknown };
 
@@ -75,12 +77,20 @@ export type TableOptions<T, Index extends string> = {
 };
 
 /** The rows of one index entry, in the order in which they joined it. */
-export class Rows<T> {
-  readonly #keys: ReadonlySet<string>;
-  readonly #rows: ReadonlyMap<string, T>;
+export interface Rows<T> {
+  readonly size: number;
+  keys(): Iterable<string>;
+  values(): Iterable<T>;
+  /** A copy, for those who change the table meanwhile. */
+  toArray(): T[];
+}
 
-  constructor(keys: ReadonlySet<string>, rows: ReadonlyMap<string, T>) {
-    this.#keys = keys;
+/** Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. */
+class Group<T> implements Rows<T> {
+  readonly #keys = new Set<string>();
+  readonly #rows: FreshMap<T>;
+
+  constructor(rows: FreshMap<T>) {
     this.#rows = rows;
   }
 
@@ -99,22 +109,34 @@ export class Rows<T> {
     }
   }
 
-  /** A copy, for those who change the table meanwhile. */
   toArray(): T[] {
-    if (this.#keys.size === 0) return [];
-    const rows: T[] = [];
+    // As long as it has to be, for most have one row, and a list that grows makes room for many.
+    const rows = new Array<T>(this.#keys.size);
+    let place = 0;
     for (const key of this.#keys) {
-      const row = this.#rows.get(key);
-      if (row !== undefined) rows.push(row);
+      rows[place] = this.#rows.get(key) as T;
+      place += 1;
     }
     return rows;
   }
+
+  add(key: string): void {
+    this.#keys.add(key);
+  }
+
+  /** Gives whether anybody is left. */
+  remove(key: string): boolean {
+    this.#keys.delete(key);
+    return this.#keys.size > 0;
+  }
 }
+
+const NOBODY: Rows<never> = { size: 0, keys: () => [], values: () => [], toArray: () => [] };
 
 /** Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never edited. */
 export class Table<T, Index extends string = never> {
   readonly name: string;
-  readonly #rows = new Map<string, T>();
+  readonly #rows = new FreshMap<T>();
   readonly #indexes: readonly TableIndex<T>[];
   readonly #key: (row: T) => string;
   readonly #constrained: ((row: T) => string) | undefined;
@@ -146,6 +168,11 @@ export class Table<T, Index extends string = never> {
 
   values(): IterableIterator<T> {
     return this.#rows.values();
+  }
+
+  /** A copy, for those who keep it. */
+  toArray(): T[] {
+    return Array.from(this.#rows.values());
   }
 
   entries(): IterableIterator<[string, T]> {
@@ -205,23 +232,20 @@ export class Table<T, Index extends string = never> {
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
-
-/** Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. */
 class TableIndex<T> {
   readonly name: string;
   readonly #of: (row: T) => string | undefined;
-  readonly #rows: ReadonlyMap<string, T>;
-  readonly #groups = new Map<string, Set<string>>();
+  readonly #rows: FreshMap<T>;
+  readonly #groups = new FreshMap<Group<T>>();
 
-  constructor(name: string, of: (row: T) => string | undefined, rows: ReadonlyMap<string, T>) {
+  constructor(name: string, of: (row: T) => string | undefined, rows: FreshMap<T>) {
     this.name = name;
     this.#of = of;
     this.#rows = rows;
   }
 
   group(value: string): Rows<T> {
-    return new Rows(this.#groups.get(value) ?? NOBODY, this.#rows);
+    return this.#groups.get(value) ?? NOBODY;
   }
 
   move(key: string, before: T | undefined, after: T | undefined): void {
@@ -237,14 +261,15 @@ class TableIndex<T> {
   }
 
   #join(value: string, key: string): void {
-    const group = this.#groups.get(value);
-    if (group === undefined) this.#groups.set(value, new Set([key]));
-    else group.add(key);
+    let group = this.#groups.get(value);
+    if (group === undefined) {
+      group = new Group(this.#rows);
+      this.#groups.set(value, group);
+    }
+    group.add(key);
   }
 
   #leave(value: string, key: string): void {
-    const group = this.#groups.get(value);
-    group?.delete(key);
-    if (group?.size === 0) this.#groups.delete(value);
+    if (this.#groups.get(value)?.remove(key) === false) this.#groups.delete(value);
   }
 }

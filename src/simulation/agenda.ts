@@ -1,4 +1,5 @@
 import type { DueWork } from "../platform/commands.ts";
+import { FreshMap } from "../platform/fresh-map.ts";
 import type { SimTime } from "../platform/time.ts";
 
 /**
@@ -32,17 +33,17 @@ type Entry = Planned & { readonly order: number; live: boolean };
 /** Due work by (time, priority, order). Deadlines may move later without notice: whoever takes an entry checks it. */
 export class Agenda {
   readonly #heap: Entry[] = [];
-  readonly #queued: Readonly<Record<DueWork["kind"], Map<string, Entry>>> = {
-    operation: new Map(),
-    activity: new Map(),
-    rescale: new Map(),
-    autosuspend: new Map(),
-    quota: new Map(),
-    backup: new Map(),
-    snapshotExpiration: new Map(),
-    expiration: new Map(),
-    branchRemoval: new Map(),
-    projectRemoval: new Map(),
+  readonly #queued: Readonly<Record<DueWork["kind"], FreshMap<Entry>>> = {
+    operation: new FreshMap(),
+    activity: new FreshMap(),
+    rescale: new FreshMap(),
+    autosuspend: new FreshMap(),
+    quota: new FreshMap(),
+    backup: new FreshMap(),
+    snapshotExpiration: new FreshMap(),
+    expiration: new FreshMap(),
+    branchRemoval: new FreshMap(),
+    projectRemoval: new FreshMap(),
   };
 
   get size(): number {

@@ -17,7 +17,7 @@ export function takeCheckpoint(world: World): Checkpoint {
     at: world.at,
     settings: world.settings,
     numbers: { ...world.numbers },
-    tables: Object.fromEntries(HISTORY_TABLES.map((name) => [name, [...world[name].values()]])),
+    tables: Object.fromEntries(HISTORY_TABLES.map((name) => [name, world[name].toArray()])),
   };
 }
 
