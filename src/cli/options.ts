@@ -84,9 +84,9 @@ export function durationMs(text: string): number {
   throw new InvalidArgumentError("It must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds.");
 }
 
-/** How long something is kept; `undefined` for ever. */
-export function retention(text: string): number | undefined {
-  return text === "forever" ? undefined : durationMs(text);
+/** How long something is kept, without an end for ever: of nothing at all, commander would make a text. */
+export function retention(text: string): number {
+  return text === "forever" ? Number.POSITIVE_INFINITY : durationMs(text);
 }
 
 const SHORTEST_BACKUP_MS = 1_000;

@@ -40,8 +40,8 @@ export type ServeOptions = {
   rateLimit?: boolean;
   backupEvery?: number;
   keepBackups: number;
-  keepHistory?: number;
-  keepOperations?: number;
+  keepHistory: number;
+  keepOperations: number;
   requestsLimit: number;
   maxWorlds: number;
   maxWorldSize: number;

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorlds, openWorlds, WorldMismatch } from "../compose.ts";
 import type { LimitSettings } from "../platform/plan.ts";
+import type { DurationMs } from "../platform/time.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
 import type { Worlds } from "../worlds/worlds.ts";
@@ -90,10 +91,15 @@ async function readLayout(path: string): Promise<LayOut> {
   return (stage) => explain("laid out", () => layOut(file, stage));
 }
 
+/** What is kept for ever is never looked at. */
+function endOf(keep: DurationMs): DurationMs | undefined {
+  return Number.isFinite(keep) ? keep : undefined;
+}
+
 async function open(directory: DataDirectory, options: ServeOptions, layOut: LayOut | undefined, log: Log): Promise<OpenedWorlds> {
   try {
     const limits = { maxWorlds: options.maxWorlds, maxWorldBytes: options.maxWorldSize };
-    const retention = { history: options.keepHistory, operations: options.keepOperations };
+    const retention = { history: endOf(options.keepHistory), operations: endOf(options.keepOperations) };
     return await openWorlds(directory, { ...options, planLimits: planLimits(options), layOut, limits, retention }, (error) =>
       log.error(error, "a commit failed; the world is opened again from its file"),
     );

@@ -207,3 +207,23 @@ test("a data directory that cannot be one is named", async () => {
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain(file);
 });
+
+test("what is kept for ever is there after years", async () => {
+  const server = await start(newDirectory(), ["--clock", "manual", "--seed", "1", "--keep-history", "forever", "--keep-operations", "forever"]);
+  const { body } = await server.api("POST", "/projects", { project: {} });
+  await server.sim("POST", "/clock/advance", { by: "1m" });
+  const path = `/projects/${body.project.id}`;
+  const before = (await server.api("GET", `${path}/operations`)).body.operations;
+  expect(before.length).toBeGreaterThan(0);
+  // Snapshots by the hour make a long history of a small world.
+  for (const name of ["a", "b", "c", "d", "e", "f", "g", "h"]) {
+    const { body: made } = await server.api("POST", `${path}/branches`, { branch: { name } });
+    await server.sim("POST", "/clock/advance", { by: "1m" });
+    const schedule = { schedule: [{ frequency: "hourly", retention_seconds: 3_600 }] };
+    expect((await server.api("PUT", `${path}/branches/${made.branch.id}/backup_schedule`, schedule)).status).toBe(200);
+  }
+  await server.sim("POST", "/clock/advance", { by: "200d" });
+  const { history } = (await server.sim("GET", "/health")).body;
+  expect(history.forgotten_seq).toBe(0);
+  expect((await server.api("GET", `${path}/operations`)).body.operations).toEqual(expect.arrayContaining(before));
+});
