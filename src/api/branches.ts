@@ -34,7 +34,8 @@ const createBody = z
     branch: z
       .object({
         name: name.optional(),
-        parent_id: id.optional(),
+        // S: "if omitted or empty, the branch will be created from the project's default branch".
+        parent_id: z.union([id, z.literal("")], "must be 1 to 60 of a-z, 0-9 and -, or empty").optional(),
         parent_lsn: lsn.optional(),
         parent_timestamp: instant.optional(),
         protected: z.boolean().optional(),
@@ -73,7 +74,7 @@ export function branchRoutes(caller: Caller): Hono {
         accountId: account.id,
         projectId: params.project_id,
         name: asked?.name,
-        parentId: asked?.parent_id,
+        parentId: asked?.parent_id === "" ? undefined : asked?.parent_id,
         parentLsn: asked?.parent_lsn,
         parentTimestamp: asked?.parent_timestamp,
         expiresAt: asked?.expires_at,

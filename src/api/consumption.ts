@@ -4,6 +4,7 @@ import * as z from "zod";
 import { failureOf } from "../http/errors.ts";
 import { timestamp } from "../http/instants.ts";
 import { fail } from "../http/request.ts";
+import { type Principal, sees } from "../platform/access.ts";
 import { type Account, planOf } from "../platform/account.ts";
 import { monthStart, nextMonthStart } from "../platform/calendar.ts";
 import type { Compute } from "../platform/compute.ts";
@@ -11,6 +12,7 @@ import { checkWindow, consumptionOf, type Timeframe, type Window } from "../plat
 import { uuidOf } from "../platform/ids.ts";
 import { branchesOf, computesOnBranch, projectsOf } from "../platform/lookup.ts";
 import { refuseWithoutHistory } from "../platform/plan.ts";
+import type { Project } from "../platform/project.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 import type { Caller } from "./call.ts";
@@ -102,12 +104,12 @@ export function consumptionRoutes(caller: Caller): Hono {
 
   app.get(
     "/consumption_history/projects",
-    caller.route({ needs: "belong", query: projectsQuery, lists: LISTS }, ({ account, query, turn: { world, now } }) => {
+    caller.route({ needs: "belong", query: projectsQuery, lists: LISTS }, ({ account, principal, query, turn: { world, now } }) => {
       check(account, query, now);
       const { cursor, limit, metrics } = query;
       // Those that the document requires are always there, whatever is asked for.
       const more = metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
-      const projects = asked(projectsOf(world, account.id), query.project_ids).filter(({ number }) => number > (cursor?.[0] ?? 0));
+      const projects = asked(projectsFor(world, principal, account), query.project_ids).filter(({ number }) => number > (cursor?.[0] ?? 0));
       const page = projects.slice(0, limit);
       const last = page.at(-1);
       return {
@@ -130,10 +132,10 @@ export function consumptionRoutes(caller: Caller): Hono {
 
   app.get(
     "/consumption_history/v2/projects",
-    caller.route({ needs: "belong", query: projectsV2Query, lists: LISTS }, ({ account, query, turn: { world, now } }) => {
+    caller.route({ needs: "belong", query: projectsV2Query, lists: LISTS }, ({ account, principal, query, turn: { world, now } }) => {
       check(account, query, now);
       const { cursor, limit, metrics } = query;
-      const projects = asked(projectsOf(world, account.id), query.project_ids)
+      const projects = asked(projectsFor(world, principal, account), query.project_ids)
         .filter(({ number }) => number < (cursor?.[0] ?? Number.POSITIVE_INFINITY))
         .sort((a, b) => b.number - a.number);
       const page = projects.slice(0, limit);
@@ -150,10 +152,10 @@ export function consumptionRoutes(caller: Caller): Hono {
 
   app.get(
     "/consumption_history/v2/branches",
-    caller.route({ needs: "belong", query: branchesV2Query, lists: LISTS }, ({ account, query, turn: { world, now } }) => {
+    caller.route({ needs: "belong", query: branchesV2Query, lists: LISTS }, ({ account, principal, query, turn: { world, now } }) => {
       check(account, query, now);
       const { cursor, limit, metrics } = query;
-      const branches = asked(projectsOf(world, account.id), query.project_ids)
+      const branches = asked(projectsFor(world, principal, account), query.project_ids)
         .flatMap((project) => asked(branchesOf(world, project.id), query.branch_ids))
         .filter((branch) => cursor === undefined || inOrder([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0)
         .sort((a, b) => inOrder([a.projectId, a.id], [b.projectId, b.id]));
@@ -177,6 +179,11 @@ function check(account: Account, query: Window & { readonly org_id?: string | un
   checkOrganization(account, query.org_id);
   const refusal = refuseWithoutHistory(planOf(account)) ?? checkWindow(query, now);
   if (refusal !== undefined) fail(failureOf(refusal));
+}
+
+/** Those of the organization that the caller may see: a collaborator belongs to it and sees what was shared with him. */
+function projectsFor(world: World, principal: Principal, account: Account): Project[] {
+  return projectsOf(world, account.id).filter((project) => sees(world, principal, project));
 }
 
 /** In their own order. */

@@ -2,6 +2,8 @@ import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
 import { timestamp } from "../http/instants.ts";
+import { found } from "../http/request.ts";
+import { admit } from "../platform/access.ts";
 import { type ApiKey, validOrganizationKeys } from "../platform/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Caller } from "./call.ts";
@@ -28,7 +30,9 @@ export function organizationKeyRoutes(caller: Caller): Hono {
     "/organizations/:org_id/api_keys",
     caller.route(
       { needs: "rule", params: inOrganization, body: z.object({ key_name: keyName, project_id: id.optional() }) },
-      ({ principal, params, body, execute }) => {
+      ({ principal, params, body, turn, execute }) => {
+        // D: "you must use your personal API key and be an administrator".
+        found(admit(turn.world, principal, "person", {}));
         // R: the secret is shown now and never again.
         const key = newApiKeySecret();
         const { project_id } = body;

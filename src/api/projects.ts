@@ -5,7 +5,16 @@ import { sees, sharedProjects } from "../platform/access.ts";
 import type { Account } from "../platform/account.ts";
 import type { Compute } from "../platform/compute.ts";
 import { findDatabase } from "../platform/database.ts";
-import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findCompute, findProject, projectsOf } from "../platform/lookup.ts";
+import {
+  branchesOf,
+  computesOnBranch,
+  defaultBranchOf,
+  findBranch,
+  findCompute,
+  findProject,
+  primaryOf,
+  projectsOf,
+} from "../platform/lookup.ts";
 import type { DefaultEndpointSettings, Project } from "../platform/project.ts";
 import { recoverableProjectsOf } from "../platform/recovery.ts";
 import { findRole } from "../platform/role.ts";
@@ -260,10 +269,9 @@ function computeToReach(
       : found(findCompute(world, { accountId: account.id, projectId: project.id, endpointId: endpoint_id }));
   if (named !== undefined && (branch_id === undefined || named.branchId === branch_id)) return named;
   const branch = branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, branch_id));
-  const computes = named === undefined && branch !== undefined ? computesOnBranch(world, branch.id) : [];
-  const compute = computes.find(({ type }) => type === "read_write") ?? computes[0];
+  const primary = named === undefined && branch !== undefined ? primaryOf(world, branch.id) : undefined;
   return (
-    compute ??
+    primary ??
     fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `branch "${branch?.id ?? ""}" has no such endpoint to connect through` })
   );
 }

@@ -3,6 +3,7 @@ import { timestamp } from "../http/instants.ts";
 import type { Branch } from "../platform/branch.ts";
 import { lsnAt } from "../platform/branch-point.ts";
 import type { BranchSnapshot } from "../platform/branch-snapshot.ts";
+import { usedThisMonth } from "../platform/consumption.ts";
 import type { Database } from "../platform/database.ts";
 import { computesOnBranch } from "../platform/lookup.ts";
 import type { Role } from "../platform/role.ts";
@@ -30,7 +31,8 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     primary: branch.default,
     default: branch.default,
     protected: branch.protected,
-    cpu_used_sec: wholeSeconds(usage.cuMs),
+    // S: "reset at the beginning of each billing period".
+    cpu_used_sec: wholeSeconds(usedThisMonth(world, branch.id, computesOnBranch(world, branch.id), now).cuMs),
     compute_time_seconds: wholeSeconds(usage.cuMs),
     active_time_seconds: wholeSeconds(usage.activeMs),
     written_data_bytes: 0,

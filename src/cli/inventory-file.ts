@@ -89,6 +89,11 @@ function leaveOfBranch(branch: BranchCopy, root: BranchCopy | undefined, leave: 
   for (const { name } of branch.roles) if (!given.roles.has(name)) leave(`${part}: role ${name}`, "a seed file has one role a project");
   for (const { name } of branch.databases)
     if (!given.databases.has(name)) leave(`${part}: database ${name}`, "a seed file has one database a project");
+  for (const { name, authentication_method } of branch.roles)
+    if (given.roles.has(name) && authentication_method === "no_login")
+      leave(`${part}: role ${name}: no_login`, "a seed file has no field for it");
+  if (first !== undefined && !branch.databases.some(({ name }) => name === first.name))
+    leave(`${part}: no database ${first.name}`, "in a seed file every branch has that of its project");
   if (isRoot && !branch.endpoints.some(({ type }) => type === "read_write")) {
     leave(`${part}: that it has no primary compute`, "a project begins with one, under an id that is drawn");
   }

@@ -45,6 +45,8 @@ export class InventoryLayout {
       if (branch === root) await this.#dressRoot(path, branch, made, what);
       else await this.#layOutBranch(path, branch, root, what);
     }
+    // Only now: a branch that came later would have from its parent what that had got by then.
+    for (const branch of project.branches) await this.#layOutContents(path, branch, what);
     for (const branch of project.branches) await this.#finishBranch(path, branch, root, what);
     return true;
   }
@@ -81,7 +83,6 @@ export class InventoryLayout {
     what: string,
   ) {
     this.ids[root.id] = made.branch.id;
-    await this.#layOutContents(path, root, what);
     const [primary] = made.endpoints;
     const copy = root.endpoints.find(({ type }) => type === "read_write");
     if (primary !== undefined && copy !== undefined) {
@@ -101,30 +102,42 @@ export class InventoryLayout {
     const created = await this.#change(path, "POST", `${path}/branches`, { branch: { name: branch.name, parent_id: parent } });
     if (!isDone(created)) return this.#leave(about, created);
     this.ids[branch.id] = (created.body as { branch: { id: string } }).branch.id;
-    await this.#layOutContents(path, branch, what);
     for (const endpoint of branch.endpoints) await this.#layOutEndpoint(path, branch, endpoint, what);
   }
 
-  /** Roles and databases that the branch does not have from its parent, or from the project's creation. */
+  /** The roles and databases of a branch, which has those of the project's creation and no others. */
   async #layOutContents(path: string, branch: BranchCopy, what: string): Promise<void> {
-    const on = `${path}/branches/${this.ids[branch.id]}`;
+    const id = this.ids[branch.id];
+    if (id === undefined) return;
+    const on = `${path}/branches/${id}`;
+    const about = `${what}, branch ${branch.name}`;
     const [roles, databases] = [await this.#namesOf(on, "roles"), await this.#namesOf(on, "databases")];
-    for (const { name } of branch.roles) {
+    const copied = { roles: namesIn(branch.roles), databases: namesIn(branch.databases) };
+    // What owns a database cannot go, nor what it belongs to come later.
+    for (const name of databases)
+      if (!copied.databases.has(name)) await this.#remove(path, `${on}/databases`, name, `${about}: no database ${name}`);
+    for (const { name, authentication_method } of branch.roles) {
       if (roles.has(name)) continue;
-      const answer = await this.#change(path, "POST", `${on}/roles`, { role: { name } });
-      if (!isDone(answer)) this.#leave(`${what}, branch ${branch.name}: role ${name}`, answer);
+      const role = { name, ...(authentication_method === "no_login" ? { no_login: true } : {}) };
+      const answer = await this.#change(path, "POST", `${on}/roles`, { role });
+      if (!isDone(answer)) this.#leave(`${about}: role ${name}`, answer);
     }
     for (const { name, owner_name } of branch.databases) {
       if (databases.has(name)) continue;
       const answer = await this.#change(path, "POST", `${on}/databases`, { database: { name, owner_name } });
-      if (!isDone(answer)) this.#leave(`${what}, branch ${branch.name}: database ${name}`, answer);
+      if (!isDone(answer)) this.#leave(`${about}: database ${name}`, answer);
     }
+    for (const name of roles) if (!copied.roles.has(name)) await this.#remove(path, `${on}/roles`, name, `${about}: no role ${name}`);
+  }
+
+  async #remove(project: string, list: string, name: string, what: string): Promise<void> {
+    const answer = await this.#change(project, "DELETE", `${list}/${encodeURIComponent(name)}`);
+    if (!isDone(answer)) this.#leave(what, answer);
   }
 
   async #namesOf(path: string, list: "roles" | "databases"): Promise<Set<string>> {
     const { body } = await this.#api.get(`${path}/${list}`);
-    const elements = (body as Record<string, { name: string }[]> | undefined)?.[list] ?? [];
-    return new Set(elements.map(({ name }) => name));
+    return namesIn((body as Record<string, { name: string }[]> | undefined)?.[list] ?? []);
   }
 
   async #layOutEndpoint(path: string, branch: BranchCopy, copy: EndpointCopy, what: string): Promise<void> {
@@ -204,6 +217,10 @@ export class InventoryLayout {
   #leave(what: string, answer: PublicAnswer): void {
     this.leftOut.push({ what, because: errorOf(answer).message ?? `the double answered ${answer.status}` });
   }
+}
+
+function namesIn(list: readonly { readonly name: string }[]): Set<string> {
+  return new Set(list.map(({ name }) => name));
 }
 
 function isDone({ status }: PublicAnswer): boolean {

@@ -43,7 +43,7 @@ const project = z.object({
   default_endpoint_settings: anything.nullish(),
 });
 
-const role = z.object({ name: z.string() });
+const role = z.object({ name: z.string(), authentication_method: z.string().nullish() });
 const database = z.object({ name: z.string(), owner_name: z.string() });
 
 export type EndpointCopy = z.output<typeof endpoint>;

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { CliError } from "./cli-error.ts";
 import { addTargetOptions, type ControlClient, requireServer, type Target } from "./client.ts";
@@ -114,7 +114,8 @@ function write(out: string, text: string): void {
     writeFileSync(unfinished, text);
     renameSync(unfinished, out);
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    // Below a file there is nothing to remove, and no way to say so.
+    if (existsSync(unfinished)) rmSync(unfinished, { force: true });
     throw new CliError(`--out ${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

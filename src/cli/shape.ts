@@ -31,6 +31,13 @@ const MAX_DEPTH = 50;
 /** Objects of these names are keyed by ids or by whatever users like, so that their keys are no fields (S). */
 const USER_KEYED = new Set(["annotations", "applications", "integrations", "pg_settings", "pgbouncer_settings", "value"]);
 
+/** Fields that the document requires nowhere and that are there only while something is so (S): a branch may have no parent. */
+const BY_STATE = new Set([
+  ...["parent_id", "parent_lsn", "parent_timestamp", "pending_state", "ttl_interval_seconds", "last_reset_at"],
+  ...["restore_status", "restored_from", "restored_as", "recovery", "last_active", "started_at", "suspended_at"],
+  ...["compute_release_version", "retry_at", "maintenance_scheduled_for", "quota_reset_at", "compute_last_active_at"],
+]);
+
 /** The shape of all these values together: a field that only some of them have is one that is there sometimes. */
 export function shapeOf(values: readonly unknown[]): Shape {
   const shape = emptyShape();
@@ -145,9 +152,8 @@ function compareFields(here: Shape, there: Shape, path: string): Difference[] {
     }
     const difference = missing(inner, presenceOf(ours, here), presenceOf(theirs, there), ours === undefined);
     // S: a page of nothing has no cursor to go on from.
-    return [
-      name === "pagination" && (isEmptyPage(here) || isEmptyPage(there)) ? { ...difference, kind: "sometimes" as const } : difference,
-    ];
+    const isContent = BY_STATE.has(name) || (name === "pagination" && (isEmptyPage(here) || isEmptyPage(there)));
+    return [isContent ? { ...difference, kind: "sometimes" as const } : difference];
   });
 }
 

@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
 import { branchesOf, computesOnBranch, findBranch, findProject } from "./lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
+import { type OperationRequest, refuseConflicts, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { SECOND, type SimTime } from "./time.ts";
@@ -76,6 +76,8 @@ export function decideCreateSnapshot(world: World, command: CreateSnapshot, cont
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
+  // There is nothing yet that could be kept.
+  if (branch.value.state !== "ready") return { ok: false, refusal: refuseConflicts() };
   const { timestamp, lsn, expiresAt } = command;
   const point = findPoint(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
   if (!point.ok) return point;
@@ -186,6 +188,8 @@ export function decideRestoreSnapshot(world: World, command: RestoreSnapshot, co
     ...(target.ok ? { restoredAs: target.value.id } : {}),
     restoreStatus: "restored",
   };
+  const kept = command.finalize && target.ok ? refuseProtected(target.value) : undefined;
+  if (kept !== undefined) return kept;
   const finalized = command.finalize && target.ok ? replace(world, target.value, branch, undefined, now) : NOTHING;
   return accept([
     { type: "BranchCreated", at: now, branch },
@@ -205,6 +209,8 @@ export function decideFinalizeRestore(world: World, command: FinalizeRestore, co
   if (!project.ok) return project;
   const target = findBranch(world, project.value, branch.restoredAs);
   if (!target.ok) return target;
+  const kept = refuseProtected(target.value);
+  if (kept !== undefined) return kept;
   const lasting = target.value.default ? checkLasting(branch) : accept(true);
   if (!lasting.ok) return lasting;
   if (command.replacedName !== undefined) {
@@ -220,6 +226,11 @@ export function decideFinalizeRestore(world: World, command: FinalizeRestore, co
   if (busy !== undefined) return { ok: false, refusal: busy };
   const { events, requests } = replace(world, target.value, branch, command.replacedName, context.now);
   return accept([...events, ...scheduleOperations(world, branch.projectId, requests, context)]);
+}
+
+/** D: a protected branch is not reset, nor are its computes taken from it; so it is not replaced either (A). */
+function refuseProtected({ name, protected: isProtected }: Branch) {
+  return isProtected ? refuse("BRANCH_IS_PROTECTED", `branch "${name}" is protected and cannot be replaced`) : undefined;
 }
 
 type Replacement = { readonly events: readonly Event[]; readonly requests: readonly OperationRequest[] };

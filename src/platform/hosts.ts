@@ -5,8 +5,9 @@ import type { World } from "./world.ts";
 const DOMAIN = "standin.localhost";
 
 /** What a host name may end in. */
-export const HOST_DOMAIN_PATTERN = /^(?=.{1,160}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
-export const HOST_DOMAIN_RULE = "must be a host name like localhost or db.test";
+export const HOST_DOMAIN_PATTERN =
+  /^(?=.{1,160}$)(?!(.*\.)?\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+export const HOST_DOMAIN_RULE = "must be a host name like localhost or db.test, whose last part is no number";
 
 export function proxyHost({ settings }: World, regionId: string): string {
   const [cloud, ...place] = regionId.split("-");

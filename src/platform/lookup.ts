@@ -17,7 +17,7 @@ export function findProject(world: World, accountId: string, projectId: string):
 }
 
 /** The projects of an account, oldest first: one that moved here does not come last. */
-export function projectsOf(world: World, accountId: string): Iterable<Project> {
+export function projectsOf(world: World, accountId: string): Project[] {
   return world.projects
     .by("account", accountId)
     .toArray()

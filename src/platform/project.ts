@@ -158,7 +158,8 @@ function makeProject(
   });
 }
 
-export function decideUpdateProject(world: World, command: UpdateProject, { now, profile }: Context): Result<Event[]> {
+export function decideUpdateProject(world: World, command: UpdateProject, context: Context): Result<Event[]> {
+  const { now, profile } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const account = findAccount(world, command.accountId);
@@ -174,7 +175,26 @@ export function decideUpdateProject(world: World, command: UpdateProject, { now,
     ...(command.settings === undefined ? {} : { settings: { ...project.value.settings, ...command.settings } }),
     ...(command.defaultEndpointSettings === undefined ? {} : { defaultEndpointSettings: defaults.value }),
   };
-  return accept([{ type: "ProjectUpdated", at: now, projectId: project.value.id, changes }]);
+  const requests = replicationRequests(world, project.value, changes);
+  if (!requests.ok) return requests;
+  const busy = requests.value.length === 0 ? undefined : refuseWhileBusy(world, project.value.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  return accept([
+    { type: "ProjectUpdated", at: now, projectId: project.value.id, changes },
+    ...scheduleOperations(world, project.value.id, requests.value, context),
+  ]);
+}
+
+/** S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. */
+function replicationRequests(world: World, project: Project, { settings }: ProjectChanges): Result<readonly OperationRequest[]> {
+  const isEnabled = project.settings["enable_logical_replication"] === true;
+  const enables = settings?.["enable_logical_replication"];
+  if (isEnabled && enables === false) {
+    return refuse("LOGICAL_REPLICATION_NOT_ALLOWED", "settings.enable_logical_replication: once enabled, it cannot be disabled");
+  }
+  if (isEnabled || enables !== true) return accept([]);
+  const active = [...world.computes.by("project", project.id).values()].filter(({ phase }) => phase.state === "active");
+  return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }
 
 /** D, A: computes are suspended, then the timeline goes; nobody sees the project from the call on. */

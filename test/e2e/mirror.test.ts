@@ -35,6 +35,10 @@ async function origin(): Promise<Running> {
     endpoints: [{ type: "read_write" }],
   });
   await api("POST", `${path}/branches`, { branch: { name: "deep", parent_id: child.branch.id } });
+  // What a parent gets later its children do not have, and what a child gives up its parent still has.
+  await api("POST", `${path}/branches/${branch.id}/databases`, { database: { name: "later", owner_name: "clerk" } });
+  await api("POST", `${path}/branches/${child.branch.id}/roles`, { role: { name: "readers", no_login: true } });
+  await api("DELETE", `${path}/branches/${child.branch.id}/databases/orders`);
   await api("POST", `${path}/endpoints`, { endpoint: { branch_id: branch.id, type: "read_only", suspend_timeout_seconds: -1 } });
   await api("POST", "/projects", { project: { name: "mill" } });
   return server;
@@ -62,7 +66,10 @@ async function inventoryOf(client: Client, key?: string) {
             .toSorted((a: any, b: any) => a.name.localeCompare(b.name))
             .map(async (branch: any) => ({
               ...{ name: branch.name, parent: nameOf(branch.parent_id), isDefault: branch.default, protected: branch.protected },
-              roles: (await get(`/projects/${id}/branches/${branch.id}/roles`)).roles.map(({ name }: any) => name),
+              roles: (await get(`/projects/${id}/branches/${branch.id}/roles`)).roles.map(({ name, authentication_method }: any) => [
+                name,
+                authentication_method,
+              ]),
               databases: (await get(`/projects/${id}/branches/${branch.id}/databases`)).databases.map(({ name }: any) => name),
             })),
         ),
@@ -211,6 +218,8 @@ test("a seed file keeps the ids, serves as one, has no secret in it, and says wh
   expect(stdout).toMatch(
     /^left out: project shop \(.*\): settings\.enable_logical_replication, because: a seed file has no field for it$/m,
   );
+  for (const what of ["branch prod: database later", "branch preview: role readers", "branch preview: no database orders"])
+    expect(stdout).toMatch(new RegExp(`^left out: project shop \\(.*\\): ${what}, because: `, "m"));
   const text = readFileSync(out, "utf8");
   for (const secret of [keyOf(from), "password", "npg_"]) expect(text).not.toContain(secret);
   const to = await start(newDirectory(), [...MANUAL, "--seed-file", out]);
@@ -226,7 +235,10 @@ test("a seed file keeps the ids, serves as one, has no secret in it, and says wh
   };
   const key = (await to.sim("POST", "/api_keys", { key_name: "mine", account_id: (await from.api("GET", "/users/me")).body.id })).body.key;
   expect(await ids(clientOf(to.ready, key))).toEqual(await ids(from));
-  const named = ({ branches, endpoints }: any) => ({ branches, endpoints: endpoints.map(({ settings: _, ...endpoint }: any) => endpoint) });
+  const named = ({ branches, endpoints }: any) => ({
+    branches: branches.map(({ roles: _, databases: __, ...branch }: any) => branch),
+    endpoints: endpoints.map(({ settings: _, ...endpoint }: any) => endpoint),
+  });
   expect((await inventoryOf(to, key)).map(named)).toEqual((await inventoryOf(from)).map(named));
 });
 

@@ -137,6 +137,7 @@ test("how long operations take may change with each start, and is a fact of hist
 test.each([
   [["--port", "70000"], /--port.*0 to 65535/],
   [["--port", "web"], /--port.*whole number/],
+  [["--host-domain", "127.0.0.1"], /--host-domain.*last part is no number/],
   [["--clock", "fast"], /--clock.*real, manual, or a factor like 60x/],
   [["--clock", "0x"], /--clock.*60x/],
   [["--start-at", "yesterday"], /--start-at.*2026-01-31T12:00:00Z/],
@@ -209,7 +210,16 @@ test("a data directory that cannot be one is named", async () => {
 });
 
 test("what is kept for ever is there after years", async () => {
-  const server = await start(newDirectory(), ["--clock", "manual", "--seed", "1", "--keep-history", "forever", "--keep-operations", "forever"]);
+  const server = await start(newDirectory(), [
+    "--clock",
+    "manual",
+    "--seed",
+    "1",
+    "--keep-history",
+    "forever",
+    "--keep-operations",
+    "forever",
+  ]);
   const { body } = await server.api("POST", "/projects", { project: {} });
   await server.sim("POST", "/clock/advance", { by: "1m" });
   const path = `/projects/${body.project.id}`;

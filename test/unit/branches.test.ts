@@ -198,3 +198,30 @@ test("annotations are kept with their branch", async () => {
   expect((await double.api("GET", `${path}/${body.branch.id}`)).body.annotation.value).toEqual({ ticket: "42" });
   expect((await double.api("GET", path)).body.annotations[body.branch.id].value).toEqual({ ticket: "42" });
 });
+
+test("an empty parent_id is none: the branch comes from the default one", async () => {
+  const double = await createDouble();
+  const { projectId, branchId } = await createProject(double);
+  const made = await double.api("POST", `/projects/${projectId}/branches`, { branch: { parent_id: "" } });
+  expect([made.status, made.body.branch.parent_id]).toEqual([201, branchId]);
+});
+
+test("a branch that is still being made has nothing yet that a snapshot could keep", async () => {
+  const double = await createDouble();
+  const { project, branch } = (await double.api("POST", "/projects", { project: {} })).body;
+  const snapshot = () => double.api("POST", `/projects/${project.id}/branches/${branch.id}/snapshot`);
+  expect((await snapshot()).status).toBe(423);
+  await double.advance("10s");
+  expect((await snapshot()).status).toBe(200);
+});
+
+test("what a branch has used is told since the beginning of the billing period", async () => {
+  const double = await createDouble();
+  const { projectId, branchId, path } = await createProject(double);
+  await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: -1 } });
+  const used = async () => (await double.api("GET", `/projects/${projectId}/branches/${branchId}`)).body.branch.cpu_used_sec;
+  await double.sim("POST", "/clock/advance", { to: "2026-01-31T23:59:59Z" });
+  expect(await used()).toBeGreaterThan(100_000);
+  await double.sim("POST", "/clock/advance", { to: "2026-02-01T00:01:00Z" });
+  expect(await used()).toBe(15);
+});

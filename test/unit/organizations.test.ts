@@ -148,8 +148,19 @@ test("a collaborator sees the organization, and of its projects those that were 
   expect((await double.api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(200);
   expect(await list()).toEqual([]);
   expect((await double.api("GET", `/projects/${projectId}`, undefined, key)).status).toBe(404);
+  const window = `org_id=${orgId}&granularity=hourly&from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z`;
+  const consumption = async (path: string, more = "") =>
+    (await double.api("GET", `/consumption_history/${path}?${window}${more}`, undefined, key)).body;
+  const metrics = "&metrics=compute_unit_seconds";
+  const consumed = async () => [
+    (await consumption("projects")).projects.map((one: any) => one.project_id),
+    (await consumption("v2/projects", metrics)).projects.map((one: any) => one.project_id),
+    (await consumption("v2/branches", `${metrics}&project_ids=${projectId},${other.projectId}`)).branches.map((one: any) => one.project_id),
+  ];
+  expect(await consumed()).toEqual([[], [], []]);
   await double.api("POST", `/projects/${projectId}/permissions`, { email: "collaborator@standin.example" });
   expect(await list()).toEqual([projectId]);
+  expect(await consumed()).toEqual([[projectId], [projectId], [projectId]]);
   expect((await double.api("GET", `/projects/${projectId}`, undefined, key)).status).toBe(200);
   expect((await double.api("GET", `/projects/${other.projectId}`, undefined, key)).status).toBe(404);
 });

@@ -188,3 +188,42 @@ test("no project is shared with anybody", async () => {
   await createProject(double);
   expect((await double.api("GET", "/projects/shared")).body.projects).toEqual([]);
 });
+
+test("where logical replication is enabled, active computes are suspended, and it stays enabled", async () => {
+  const double = await createDouble();
+  const { projectId, path } = await createProject(double);
+  const set = (enable_logical_replication: boolean) =>
+    double.api("PATCH", `/projects/${projectId}`, { project: { settings: { enable_logical_replication } } });
+  expect((await set(false)).body.operations).toEqual([]);
+  const enabled = await set(true);
+  expect(enabled.body.operations.map(({ action }: any) => action)).toEqual(["suspend_compute"]);
+  expect((await set(true)).body.operations).toEqual([]);
+  await double.advance("10s");
+  expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
+  const refused = await set(false);
+  expect([refused.status, refused.body.code]).toEqual([422, "LOGICAL_REPLICATION_NOT_ALLOWED"]);
+  expect((await double.api("GET", `/projects/${projectId}`)).body.project.settings.enable_logical_replication).toBe(true);
+});
+
+test("a project that is busy does not begin logical replication", async () => {
+  const double = await createDouble();
+  const { projectId, path } = await createProject(double);
+  await double.api("POST", `${path}/restart`);
+  const settings = { enable_logical_replication: true };
+  expect((await double.api("PATCH", `/projects/${projectId}`, { project: { settings } })).status).toBe(423);
+});
+
+test("a connection string leads to the primary of a branch, never by itself to a replica", async () => {
+  const double = await createDouble();
+  const { projectId, branchId, endpointId, path } = await createProject(double);
+  const made = await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_only" } });
+  await double.advance("10s");
+  const uri = (more = "") =>
+    double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner&branch_id=${branchId}${more}`);
+  expect((await uri()).body.uri).toContain(`@${endpointId}.`);
+  await double.api("DELETE", path);
+  const refused = await uri();
+  expect([refused.status, refused.body.code]).toEqual([404, "ENDPOINT_NOT_FOUND"]);
+  const { id } = made.body.endpoint;
+  expect((await uri(`&endpoint_id=${id}`)).body.uri).toContain(`@${id}.`);
+});

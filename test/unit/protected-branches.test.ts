@@ -46,3 +46,19 @@ test("a child of a protected branch has passwords of its own, a child of another
   expect(one.role.password).toBe(one.password);
   expect(await passwordOf(double, `${path}/${mainId}`, "neondb_owner")).toBe(origin);
 });
+
+test("a protected branch is not replaced by what is restored from a snapshot of it", async () => {
+  const { double, projectId, mainId, path } = await createShop();
+  const { snapshot } = (await double.api("POST", `${path}/${mainId}/snapshot`)).body;
+  await protect(double, `${path}/${mainId}`, true);
+  const restore = (body: object) => double.api("POST", `/projects/${projectId}/snapshots/${snapshot.id}/restore`, body);
+  const atOnce = await restore({ finalize_restore: true });
+  expect([atOnce.status, atOnce.body.code]).toEqual([422, "BRANCH_IS_PROTECTED"]);
+  const beside = await restore({ name: "beside" });
+  expect(beside.status).toBe(200);
+  await double.advance("10s");
+  const finalize = () => double.api("POST", `${path}/${beside.body.branch.id}/finalize_restore`, {});
+  expect((await finalize()).body.code).toBe("BRANCH_IS_PROTECTED");
+  await protect(double, `${path}/${mainId}`, false);
+  expect((await finalize()).status).toBe(200);
+});

@@ -102,3 +102,8 @@ test("a page of nothing has no cursor: where one side lists nothing, that is no 
   const without = { projects: [{ name: "shop" }] };
   expect(compareShapes(shapeOf([without]), shapeOf([page]))).toMatchObject([{ path: "pagination", kind: "missing here" }]);
 });
+
+test("a field that is there only while something is so is a remark where one side lacks it", () => {
+  expect(between({ branch: { parent_id: "br-a-1" } }, { branch: {} })).toMatchObject([{ path: "branch.parent_id", kind: "sometimes" }]);
+  expect(between({ endpoint: {} }, { endpoint: { compute_release_version: "1" } })).toMatchObject([{ kind: "sometimes" }]);
+});
