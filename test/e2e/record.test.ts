@@ -54,7 +54,7 @@ async function eventfulWorld(data: string): Promise<Running> {
 test("what happened in a world is played again, and ends in the same state; no secret is in it", async () => {
   const data = newDirectory();
   const server = await eventfulWorld(data);
-  const out = join(newDirectory(), "day.yaml");
+  const out = join(newDirectory(), "not", "there", "yet", "day.yaml");
   const recorded = await standin(["record", "--data", data, "--out", out, "--json"]);
   expect({ code: recorded.code, stderr: recorded.stderr }).toEqual({ code: 0, stderr: "" });
   const { state, omitted, world_file } = JSON.parse(recorded.stdout);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { launch, toItsEnd } from "../support/process.ts";
+import { launch, launchFile, toItsEnd } from "../support/process.ts";
 import { newDirectory, start } from "../support/running.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
@@ -98,6 +98,7 @@ test("with --bail, the first failure ends all", async () => {
   expect(runs).toHaveLength(1);
   expect(runs[0].steps).toHaveLength(1);
   expect(JSON.parse((await run([file, PASSES(), "--json"])).stdout).runs).toHaveLength(2);
+  expect((await run([file, PASSES(), PASSES(), "--bail"])).stdout).toContain("0 of 1 passed, 2 not run");
 });
 
 test("--only chooses runs by a part of their name, and says which there are", async () => {
@@ -163,6 +164,35 @@ test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async 
   const { code, stderr } = await toItsEnd(launched);
   expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
   expect(readdirSync(scratch)).toEqual([]);
+});
+
+test("Ctrl-C leaves no empty report: none, or the one that was there", async () => {
+  const [fresh, former] = [join(newDirectory(), "fresh.json"), join(newDirectory(), "former.xml")];
+  writeFileSync(former, "what was there");
+  const launched = launch([
+    ...["run", written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]")],
+    ...["--reporter", "pretty", "--reporter", `json=${fresh}`, "--reporter", `junit=${former}`],
+  ]);
+  await launched.printed(/advance/);
+  launched.process.kill("SIGINT");
+  expect((await toItsEnd(launched)).code).toBe(2);
+  expect([existsSync(fresh), readFileSync(former, "utf8")]).toEqual([false, "what was there"]);
+});
+
+test("who reads no further learns how it ended all the same, and its reports are written", async () => {
+  const report = join(newDirectory(), "run.json");
+  const file = written("steps: [{ repeat: { times: 3000, steps: [{ request: { path: /nowhere } }] } }]");
+  const launched = launch(["run", file, "--reporter", "pretty", "--reporter", `json=${report}`]);
+  await launched.printed(/nowhere/);
+  launched.process.stdout?.destroy();
+  expect((await toItsEnd(launched, LONGEST_RUN_MS)).code).toBe(1);
+  expect(JSON.parse(readFileSync(report, "utf8"))).toMatchObject({ failed: 1 });
+});
+
+test.skipIf(!existsSync("/dev/full"))("what cannot be written to stdout is told with 2, in a line", async () => {
+  const line = '"$0" "$@" > /dev/full';
+  const { code, stderr } = await toItsEnd(launchFile(["bash", "-c", line, process.execPath, "dist/standin.js", "run", FAILS()]));
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: stdout cannot be written: ENOSPC.*\n$/)]);
 });
 
 /** Whatever a run says of what it measured, but not where. */
