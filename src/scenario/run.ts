@@ -5,9 +5,9 @@ import { Actor, actionOf } from "./actor.ts";
 import { Conditions } from "./conditions.ts";
 import { describeEvents } from "./describe.ts";
 import { describeWanted, type Expectation, isWanted, type MeasureName, showMeasured } from "./expectation.ts";
-import { beside, type Lane, type Wake } from "./lanes.ts";
+import { awaitedIn, beside, type Lane, type Wake } from "./lanes.ts";
 import { Observation } from "./observation.ts";
-import type { Scenario, Step } from "./scenario.ts";
+import { everyStep, type Scenario, type Step } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 import { type Recordings, TrafficFeed } from "./traffic.ts";
 import type { Failure, StepResult, Verdict } from "./verdict.ts";
@@ -72,7 +72,8 @@ class Run {
   readonly #actor: Actor;
   readonly #steps: StepResult[] = [];
   readonly #failures: Failure[] = [];
-  readonly #ends = new Map<string, SimTime>();
+  readonly #awaited: ReadonlyMap<Step, Step>;
+  readonly #ends = new Map<Step, SimTime>();
   #feed: TrafficFeed;
 
   constructor(scenario: Scenario, stage: Stage, options: RunOptions) {
@@ -80,6 +81,7 @@ class Run {
     this.#stage = stage;
     this.#options = options;
     this.#start = stage.now();
+    this.#awaited = awaitedIn(scenario.steps);
     this.#observation = new Observation(stage.world(), stage.labels, this.#start);
     const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
     this.#conditions = new Conditions(
@@ -128,7 +130,7 @@ class Run {
       this.#observed();
       last = this.#now();
       const name = step.name ?? actionOf(step);
-      if (step.name !== undefined) this.#ends.set(step.name, last);
+      this.#ends.set(step, last);
       const result = { place, name, at: isoInstant(last), ok: this.#failures.length === from, ...(detail === undefined ? {} : { detail }) };
       this.#steps.push(result);
       this.#options.onStep?.(result);
@@ -150,6 +152,8 @@ class Run {
       return `${step.repeat.times} times`;
     }
     if (step.parallel !== undefined) {
+      // In a round that comes again, what ended in the one before is waited for anew.
+      for (const inner of everyStep(step.parallel.flat())) this.#ends.delete(inner);
       yield* beside(step.parallel.map((steps, lane) => this.#lane(steps, `${place}.${lane + 1}.`)));
       return undefined;
     }
@@ -203,8 +207,16 @@ class Run {
   }
 
   #wakeOf(step: Step, last: SimTime): Wake {
-    const at = this.#beginOf(step, last);
-    return step.activity === undefined ? { at } : { at, arrival: this.#actor.arrivalOf(step.activity) };
+    const begin = () => this.#beginOf(step, last);
+    const arrival = () => (step.activity === undefined ? undefined : this.#actor.arrivalOf(step.activity));
+    return {
+      get at() {
+        return begin();
+      },
+      get arrival() {
+        return arrival();
+      },
+    };
   }
 
   /** The clock goes only forward: what should have been before now cannot be any more. */
@@ -225,8 +237,10 @@ class Run {
   #beginOf(step: Step, last: SimTime): SimTime {
     if (step.at !== undefined) return this.#instant(step.at);
     if (step.after === undefined) return last;
-    const { step: named, delay } = step.after;
-    return (named === undefined ? last : (this.#ends.get(named) ?? last)) + delay;
+    const awaited = this.#awaited.get(step);
+    // In another lane it may not have ended yet, and nobody knows when it will.
+    const end = awaited === undefined ? last : (this.#ends.get(awaited) ?? Number.POSITIVE_INFINITY);
+    return end + step.after.delay;
   }
 
   #instant(when: NonNullable<Step["at"]>): SimTime {
