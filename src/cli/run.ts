@@ -100,6 +100,7 @@ function jobsOf(
     try {
       const text = readFileSync(path, "utf8");
       const file = readScenario(text, path);
+      refuseOtherSeeds(file, path, seed, only);
       return file.variants.map((_, variant) => ({
         ...{ file: path, text, variant, seed, bail: bail === true, title: titleOfVariant(file, variant) },
         target: target === undefined ? undefined : { url: target, controlToken },
@@ -111,11 +112,23 @@ function jobsOf(
     }
   });
   if (problems.length > 0) throw new CliError(`cannot be read:\n${problems.join("\n")}`, true);
-  const meant = jobs.filter(({ title }) => only === undefined || title.includes(only));
+  const meant = jobs.filter(({ title }) => isMeant(title, only));
   if (meant.length === 0)
     throw new CliError(`--only ${only}: there is no such run; there are ${jobs.map(({ title }) => title).join(", ")}`, true);
   if (keep === undefined) return meant;
   return meant.map((job, index) => ({ ...job, keep: meant.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`) }));
+}
+
+function isMeant(title: string, only: string | undefined): boolean {
+  return only === undefined || title.includes(only);
+}
+
+/** Runs of a matrix of seeds would all be the same with another seed, and be called by seeds that they do not have. */
+function refuseOtherSeeds(file: ScenarioFile, path: string, seed: number | undefined, only: string | undefined): void {
+  const seeds = file.variants.map(({ scenario }) => scenario.world.seed);
+  if (seed === undefined || new Set(seeds).size === 1) return;
+  if (seeds.some((own, variant) => own !== seed && isMeant(titleOfVariant(file, variant), only)))
+    throw new CliError(`--seed ${seed}: the seeds of ${path} are in its matrix; choose one of its runs with --only`, true);
 }
 
 function titleOfVariant(file: ScenarioFile, variant: number): string {

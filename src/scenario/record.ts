@@ -6,6 +6,7 @@ import type { FaultDefinition } from "../platform/fault.ts";
 import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
+import { METHODS } from "./scenario.ts";
 
 /** What happened in a world between two points: everything that came from outside is in one of these. */
 export type Happened = { readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
@@ -42,11 +43,9 @@ export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf:
   return { steps, omitted };
 }
 
-const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"];
-
 /** What changed nothing is left out where it only read, matched nothing, or cannot be written down. */
 function isWorthAsking({ method, operationId, status, fault, path, body }: RecordedRequest, hasFaults: boolean): boolean {
-  if (!METHODS.includes(method) || operationId === undefined) return false;
+  if (!METHODS.some((one) => one === method) || operationId === undefined) return false;
   if (method === "GET") return hasFaults;
   const wasRefused = status !== undefined && status >= 400 && fault === undefined;
   return !(wasRefused && (isNotKept(body) || REMOVED.test(`${path}${JSON.stringify(body)}`) || findTornText(body) !== undefined));

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { launch, launchFile, toItsEnd } from "../support/process.ts";
 import { newDirectory, start } from "../support/running.ts";
@@ -102,12 +102,29 @@ test("with --bail, the first failure ends all", async () => {
 });
 
 test("--only chooses runs by a part of their name, and says which there are", async () => {
-  const file = written("length: 1m", "matrix: { size: [1, 2, 3] }");
+  const file = written("length: 1m", `about: of \${size}`, "matrix: { size: [1, 2, 3] }");
   const { stdout } = await run([file, "--only", "size 2", "--json"]);
   expect(JSON.parse(stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 2 }]);
   const none = await run([file, "--only", "size 4"]);
   expect(none.code).toBe(2);
   expect(none.stderr).toContain("--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)");
+});
+
+test("--seed is refused where the matrix has the seeds, but for the run that has that one", async () => {
+  const file = join(newDirectory(), "mine.yaml");
+  writeFileSync(file, `version: 1\nworld: { seed: "\${seed}" }\nlength: 1m\nmatrix: { seed: { from: 1, to: 12 } }\n`);
+  const { code, stderr } = await run([file, "--seed", "1"]);
+  expect([code, stderr]).toEqual([2, `standin: --seed 1: the seeds of ${file} are in its matrix; choose one of its runs with --only\n`]);
+  expect((await run([file, "--seed", "7", "--only", "mine (seed 1)"])).code).toBe(2);
+  expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
+});
+
+test("what a replay says of endpoints that its file does not have is 2, with those that it has", async () => {
+  const source = "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
+  const file = written("length: 1m", `traffic: [${source}]`);
+  writeFileSync(join(dirname(file), "rec.csv"), "at,endpoint_id\n2026-01-01T00:00:00Z,one\n2026-01-01T00:00:01Z,two\n");
+  const { code, stderr } = await run([file]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('rec.csv has no endpoint "nope", which the source r names; it has one, two')]);
 });
 
 test("several reporters write at once, each to its file", async () => {
