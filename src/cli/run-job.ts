@@ -54,6 +54,7 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
     ...(file.variants.length === 1 ? [] : ["--only", quoted(only)]),
     "--seed",
     scenario.world.seed,
+    ...(job.target === undefined ? [] : ["--target", quoted(job.target.url)]),
   ].join(" ");
   const needsFiles = [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) || scenario.world.file !== undefined;
   const temporary = job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;

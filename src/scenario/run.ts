@@ -67,6 +67,8 @@ class Run {
   readonly #stage: Stage;
   readonly #options: RunOptions;
   readonly #start: SimTime;
+  /** Computes that were there before the scenario was laid out, on a double that has more than that. */
+  readonly #others: ReadonlySet<string>;
   readonly #observation: Observation;
   readonly #conditions: Conditions;
   readonly #actor: Actor;
@@ -82,6 +84,8 @@ class Run {
     this.#options = options;
     this.#start = stage.now();
     this.#awaited = awaitedIn(scenario.steps);
+    const computes = [...stage.world().computes.values()].map(({ id }) => id);
+    this.#others = new Set(computes.filter((id) => stage.labels.of(id) === id));
     this.#observation = new Observation(stage.world(), stage.labels, this.#start);
     const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
     this.#conditions = new Conditions(
@@ -358,7 +362,7 @@ class Run {
   async #verdict(): Promise<Verdict> {
     const now = this.#now();
     const { name, file, values, repeat } = this.#options;
-    const timelines = this.#observation.timelines(now, TIMELINE_COLUMNS);
+    const timelines = this.#observation.timelines(now, TIMELINE_COLUMNS).filter(({ label }) => !this.#others.has(label));
     return {
       ...{ scenario: name, file, values, seed: this.#scenario.world.seed },
       verdict: this.#failures.length === 0 ? "passed" : "failed",

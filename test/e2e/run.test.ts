@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { launch, launchFile, toItsEnd } from "../support/process.ts";
-import { newDirectory, start } from "../support/running.ts";
+import { newDirectory, projectOn, start } from "../support/running.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
 /** All of them on a busy machine. */
@@ -302,4 +302,33 @@ test("what only a fresh world can have is refused at a target: a world of its ow
     const { code, stderr } = await run([file, "--target", ready.api_url]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason ?? "")]);
   }
+});
+
+test("a double that was played on has its own faults and snapshots again, and can be played on again", async () => {
+  const server = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { endpointId } = await projectOn(server);
+  await server.sim("PUT", "/faults/theirs", { on: { operation: "deleteProject" }, effect: { answer: { status: 500 } } });
+  await server.sim("POST", "/snapshots", { name: "theirs" });
+  const file = written(
+    "steps:",
+    "  - { fault: { name: ours, effect: { answer: { status: 503 } } } }",
+    "  - { snapshot: before }",
+    "  - { restore: before }",
+    '  - { request: { path: "/projects/{shop}" } }',
+    `about: "of \${round}"`,
+    "matrix: { round: [1, 2] }",
+  );
+  const { code, stdout, stderr } = await run([file, "--target", server.ready.api_url, "--json"]);
+  expect([code, stderr]).toEqual([1, ""]);
+  const { runs } = JSON.parse(stdout);
+  for (const one of runs) {
+    expect(one.repeat).toContain(` --seed 1 --target ${server.ready.api_url}`);
+    expect(one.failures).toMatchObject([{ actual: expect.stringContaining("status 503") }]);
+    expect(one.timelines.map(({ label }: any) => label)).toEqual(["shop/main/primary"]);
+    expect(stdout).not.toContain(`"label": "${endpointId}"`);
+  }
+  expect(runs).toHaveLength(2);
+  const names = async (of: string) => (await server.sim("GET", `/${of}`)).body[of].map(({ name }: any) => name);
+  expect(await names("faults")).toEqual(["theirs"]);
+  expect((await names("snapshots")).filter((name: string) => !name.startsWith("auto"))).toEqual(["theirs"]);
 });
