@@ -59,6 +59,9 @@ class RemoteStage implements Stage {
   #world: World = emptyWorld();
   #now: SimTime = 0;
   #events: RecordedEvent[] = [];
+  /** The newest event of the layout: what was set after it is of this scenario. */
+  #laidOut = 0;
+  readonly #snapshots = new Set<string>();
 
   constructor(target: Target) {
     this.#target = target;
@@ -80,6 +83,7 @@ class RemoteStage implements Stage {
       for (const project of projects) await this.#layOutProject(label, project);
     }
     await this.#fold();
+    this.#laidOut = this.#world.seq;
     this.#events = [];
   }
 
@@ -99,6 +103,8 @@ class RemoteStage implements Stage {
 
   async call(call: Call): Promise<Answer> {
     const answer = await this.#fetch(call);
+    if (call.surface === "control" && call.path === "/snapshots" && answer.status === 201)
+      this.#snapshots.add((call.body as { name: string }).name);
     const isRestored = call.surface === "control" && call.path.endsWith("/restore");
     // A world that was taken back has another history, all of which has been seen.
     if (isRestored) this.#world = emptyWorld();
@@ -153,7 +159,18 @@ class RemoteStage implements Stage {
       .slice(0, 16);
   }
 
-  async close(): Promise<void> {}
+  /** What this scenario has set and kept is taken away again: it would be in the way of whoever plays next. */
+  async close(): Promise<void> {
+    const faults = [...this.#world.faults.values()].filter(({ number }) => number > this.#laidOut);
+    const paths = [...faults.map(({ name }) => ["faults", name]), ...[...this.#snapshots].map((name) => ["snapshots", name])];
+    try {
+      for (const [of, name = ""] of paths)
+        await this.#fetch({ surface: "control", method: "DELETE", path: `/${of}/${encodeURIComponent(name)}` });
+    } catch (error) {
+      // Where the double is gone, there is nothing left to take away.
+      if (!(error instanceof CannotPlay)) throw error;
+    }
+  }
 
   /** Takes in what has happened since the last time; `each` is told after the world here has taken an event in. */
   async #fold(each?: (event: RecordedEvent) => void): Promise<RecordedEvent[]> {

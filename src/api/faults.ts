@@ -93,6 +93,13 @@ const USUAL: Readonly<Record<number, { readonly code: string; readonly message: 
   504: { code: "GATEWAY_TIMEOUT", message: "gateway timeout" },
 };
 
+/** What errors of faults are called where nobody has chosen another code. */
+export const FAULT_CODES: readonly string[] = [
+  ...Object.values(USUAL).map(({ code }) => code),
+  "PROJECT_IN_MAINTENANCE",
+  ...Array.from({ length: 200 }, (_, index) => `HTTP_${400 + index}`),
+];
+
 function retryAfter(seconds: number): Readonly<Record<string, string>> {
   return { "Retry-After": String(seconds) };
 }

@@ -4,14 +4,20 @@ import { TraceInputError } from "../whatif/input/input-error.ts";
 import { CliError } from "./cli-error.ts";
 import { createProgram } from "./program.ts";
 
-/** 0 done, 1 it could not be done, 2 the command line is not understood. */
+/** 0 done, 1 it could not be done, 2 the command line is not understood, or what it answers cannot be written. */
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-// Whoever reads no further, like `| head`, has what they wanted.
+let isUnwritten = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit();
+  // Whoever reads no further, like `| head`, has what they wanted. The work goes on: how it ends is an answer, too.
+  if (error.code === "EPIPE" || isUnwritten) return;
+  isUnwritten = true;
+  process.stderr.write(`standin: stdout cannot be written: ${error.message}\n`);
+});
+// Only then has the last of it been tried.
+process.once("exit", () => {
+  if (isUnwritten) process.exitCode = EXIT_USAGE;
 });
 
 try {

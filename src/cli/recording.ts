@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { stringify } from "yaml";
 import { MIGRATIONS_FOLDER } from "../compose.ts";
@@ -63,6 +63,7 @@ export async function recordWorld({ data, world: name, from, to, out }: Asked): 
     const begin = await fold(window.from.seq);
     const state = digestOf(await fold(window.to.seq));
     const { steps, omitted } = recordSteps(window, SHOWN, recordedKey);
+    explainingFile(target, () => mkdirSync(dirname(target), { recursive: true }));
     await writeWorld(file, worldFile, { at: window.from.at, world: begin }, name);
     const scenario = {
       version: 1,

@@ -1,10 +1,13 @@
 import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { FAULT_CODES } from "../api/faults.ts";
 import { OPERATION_IDS } from "../compose.ts";
 import { faultFields, faultName } from "../control/fault-fields.ts";
+import { ERROR_CODES } from "../http/errors.ts";
 import { openLocalStage, temporaryDirectory } from "../local-stage.ts";
 import { openRemoteStage } from "../remote-stage.ts";
+import { listed } from "../scenario/contradictions.ts";
 import { parseScenario, type ScenarioFile } from "../scenario/parse.ts";
 import { titleOf } from "../scenario/reporters/pretty.ts";
 import { type Progress, runScenario } from "../scenario/run.ts";
@@ -51,6 +54,7 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
     ...(file.variants.length === 1 ? [] : ["--only", quoted(only)]),
     "--seed",
     scenario.world.seed,
+    ...(job.target === undefined ? [] : ["--target", quoted(job.target.url)]),
   ].join(" ");
   const needsFiles = [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) || scenario.world.file !== undefined;
   const temporary = job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
@@ -85,11 +89,14 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
 /** A scenario, with its faults checked as the control API would. */
 export function readScenario(text: string, path: string): ScenarioFile {
   const { one } = faultFields(OPERATION_IDS);
-  return parseScenario(text, path, ({ name, ...fault }) => {
-    const named = faultName.safeParse(name);
-    if (!named.success) return named.error.issues.map(({ message }) => ({ path: ["name"], message }));
-    const parsed = one(named.data).safeParse(fault);
-    return parsed.success ? [] : parsed.error.issues;
+  return parseScenario(text, path, {
+    errorCodes: [...ERROR_CODES, ...FAULT_CODES],
+    checkFault({ name, ...fault }) {
+      const named = faultName.safeParse(name);
+      if (!named.success) return named.error.issues.map(({ message }) => ({ path: ["name"], message }));
+      const parsed = one(named.data).safeParse(fault);
+      return parsed.success ? [] : parsed.error.issues;
+    },
   });
 }
 
@@ -112,11 +119,17 @@ async function readRecordings({ traffic }: Scenario, file: string): Promise<Reco
     if (source.pattern !== "replay") continue;
     const path = resolve(dirname(file), source.file);
     const format = source.format ?? (path.endsWith(".csv") ? "csv" : "ndjson");
+    let recorded: Recorded;
     try {
-      recordings.set(source.file, await readRecorded(createReadStream(path), { format, columns: source.columns, strict: true }));
+      recorded = await readRecorded(createReadStream(path), { format, columns: source.columns, strict: true });
     } catch (error) {
       throw new CannotPlay(`${path}: ${error instanceof Error ? error.message : String(error)}`);
     }
+    const there = [...recorded.endpoints.keys()];
+    const missing = Object.keys(source.computes ?? {}).find((endpoint) => !there.includes(endpoint));
+    if (missing !== undefined)
+      throw new CannotPlay(`${path} has no endpoint "${missing}", which the source ${source.name} names; it has ${listed(there)}`);
+    recordings.set(source.file, recorded);
   }
   return recordings;
 }

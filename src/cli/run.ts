@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -63,7 +63,7 @@ Examples:
     )
     .action(async (paths: string[], options: Options) => {
       const reporters = reportersOf(options);
-      for (const { path } of reporters) if (path !== undefined) write(path, "");
+      for (const { path } of reporters) if (path !== undefined) tryPlace(path);
       const jobs = jobsOf(paths, options);
       const results = await interruptible((signal) => play(jobs, options, reporters.some(isPrettyHere), signal));
       await report(reporters, results);
@@ -100,6 +100,7 @@ function jobsOf(
     try {
       const text = readFileSync(path, "utf8");
       const file = readScenario(text, path);
+      refuseOtherSeeds(file, path, seed, only);
       return file.variants.map((_, variant) => ({
         ...{ file: path, text, variant, seed, bail: bail === true, title: titleOfVariant(file, variant) },
         target: target === undefined ? undefined : { url: target, controlToken },
@@ -111,11 +112,23 @@ function jobsOf(
     }
   });
   if (problems.length > 0) throw new CliError(`cannot be read:\n${problems.join("\n")}`, true);
-  const meant = jobs.filter(({ title }) => only === undefined || title.includes(only));
+  const meant = jobs.filter(({ title }) => isMeant(title, only));
   if (meant.length === 0)
     throw new CliError(`--only ${only}: there is no such run; there are ${jobs.map(({ title }) => title).join(", ")}`, true);
   if (keep === undefined) return meant;
   return meant.map((job, index) => ({ ...job, keep: meant.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`) }));
+}
+
+function isMeant(title: string, only: string | undefined): boolean {
+  return only === undefined || title.includes(only);
+}
+
+/** Runs of a matrix of seeds would all be the same with another seed, and be called by seeds that they do not have. */
+function refuseOtherSeeds(file: ScenarioFile, path: string, seed: number | undefined, only: string | undefined): void {
+  const seeds = file.variants.map(({ scenario }) => scenario.world.seed);
+  if (seed === undefined || new Set(seeds).size === 1) return;
+  if (seeds.some((own, variant) => own !== seed && isMeant(titleOfVariant(file, variant), only)))
+    throw new CliError(`--seed ${seed}: the seeds of ${path} are in its matrix; choose one of its runs with --only`, true);
 }
 
 function titleOfVariant(file: ScenarioFile, variant: number): string {
@@ -160,7 +173,7 @@ async function play(
   } finally {
     await pool?.destroy();
   }
-  if (jobs.length > 1) print(summary(played, look));
+  if (jobs.length > 1) print(summary(played, jobs.length - played.length, look));
   return played;
 }
 
@@ -191,7 +204,7 @@ function isPassed(result: JobResult): boolean {
 }
 
 /** One line a run: the table that a matrix is for. */
-function summary(played: readonly Played[], { paint }: Look): string {
+function summary(played: readonly Played[], notRun: number, { paint }: Look): string {
   const rows = played.map(({ title, result }) => {
     if (!("verdict" in result)) return [title, "could not run", "", "", "", "", ""];
     const { verdict, measures, failures, seed } = result.verdict;
@@ -208,7 +221,7 @@ function summary(played: readonly Played[], { paint }: Look): string {
   });
   const table = formatTable(["RUN", "VERDICT", "SEED", "FAILURES", "ACTIVE H", "CU-HOURS", "COLD STARTS"], rows);
   const passed = played.filter(({ result }) => isPassed(result)).length;
-  const told = `${passed} of ${played.length} passed`;
+  const told = `${passed} of ${played.length} passed${notRun === 0 ? "" : `, ${notRun} not run`}`;
   return `${table}\n\n${passed === played.length ? paint("green", told) : paint("red", told)}`;
 }
 
@@ -235,11 +248,23 @@ function prettyReport(verdicts: readonly Verdict[], look: Look): string {
   return `${verdicts.map((verdict) => [...verdict.steps.map((step) => prettyStep(step, look)), prettyVerdict(verdict, look)].join("\n")).join("\n\n")}\n`;
 }
 
-/** Also tried before anything runs, so that no verdict is lost for want of a place. */
 function write(path: string, text: string): void {
+  inPlace(path, () => writeFileSync(path, text));
+}
+
+/** Before anything runs, so that no verdict is lost for want of a place. What is there stays, for a run that is interrupted writes nothing. */
+function tryPlace(path: string): void {
+  inPlace(path, () => {
+    const isNew = !existsSync(path);
+    closeSync(openSync(path, "a"));
+    if (isNew) rmSync(path);
+  });
+}
+
+function inPlace(path: string, work: () => void): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    work();
   } catch (error) {
     throw new CliError(`--reporter: ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`, true);
   }

@@ -79,19 +79,24 @@ const STATUS_OF = {
 } as const satisfies Record<RefusalCode, number>;
 
 /** Errors that stop at the boundary, before any rule is asked. */
-type BoundaryCode =
-  | "UNAUTHORIZED"
-  | "BAD_REQUEST"
-  | "PAYLOAD_TOO_LARGE"
-  | "UNKNOWN_PATH"
-  | "METHOD_NOT_ALLOWED"
-  | "TOO_MANY_REQUESTS"
-  | "NOT_IMITATED"
-  | "STORE_UNAVAILABLE"
-  | "INTERNAL"
-  | "PASSWORDS_NOT_STORED"
-  | "FORBIDDEN"
-  | "TIMED_OUT";
+const BOUNDARY_CODES = [
+  "UNAUTHORIZED",
+  "BAD_REQUEST",
+  "PAYLOAD_TOO_LARGE",
+  "UNKNOWN_PATH",
+  "METHOD_NOT_ALLOWED",
+  "TOO_MANY_REQUESTS",
+  "NOT_IMITATED",
+  "STORE_UNAVAILABLE",
+  "INTERNAL",
+  "PASSWORDS_NOT_STORED",
+  "FORBIDDEN",
+  "TIMED_OUT",
+] as const;
+type BoundaryCode = (typeof BOUNDARY_CODES)[number];
+
+/** What errors are called, but for those that a fault has. */
+export const ERROR_CODES: readonly string[] = [...Object.keys(STATUS_OF), ...BOUNDARY_CODES];
 
 /** An answer that is an error: `code` and `message` go into the body with the request's id (S: GeneralError). */
 export type Failure = {

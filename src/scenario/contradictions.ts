@@ -1,50 +1,95 @@
+import { EVENT_TYPES } from "../platform/event-types.ts";
+import { OPERATION_ACTIONS, type Operation } from "../platform/operation.ts";
+import { nearest } from "../platform/text.ts";
+import { findPastTimes } from "./earliest.ts";
 import type { Expectation } from "./expectation.ts";
-import { isLabel, type LabelKind, labelsOf } from "./labels.ts";
+import { isLabel, type LabelKind, Labels, labelsOf } from "./labels.ts";
 import { referencesIn } from "./references.ts";
-import type { Scenario, Step } from "./scenario.ts";
+import { ACTIONS, everyStep, METHODS, type Scenario, type Step } from "./scenario.ts";
 
 type Path = readonly (string | number)[];
 export type Add = (path: Path, message: string) => void;
 type Known = {
-  readonly kinds: ReadonlyMap<string, LabelKind>;
+  /** `undefined` where nobody knows them before the run begins. */
+  readonly labels: Labels | undefined;
   readonly captured: Set<string>;
   readonly steps: Set<string>;
   readonly snapshots: Set<string>;
-  readonly unreadable: ReadonlySet<string>;
+  readonly unreadNames: ReadonlySet<string>;
+  readonly errorCodes: readonly string[] | undefined;
+};
+type Reading = {
+  /** What errors may be called; left out where nobody knows. */
+  readonly errorCodes?: readonly string[] | undefined;
+  /** Whether all that a key of the file has in it could be read. */
+  readonly isRead?: (key: string) => boolean;
+  /** Names in what could not be read: nobody can say that they are not there. */
+  readonly unreadNames?: ReadonlySet<string>;
 };
 
 const LONGEST_ID = 60;
 
-/**
- * What each line may say and the file as a whole may not: labels that nothing has, names that come too late, and the like. Where `names`
- * are in a part of the file that cannot be read, nobody can say that they are not there.
- */
-export function findContradictions(scenario: Scenario, add: Add, names: ReadonlySet<string> = new Set()): void {
-  const labels = labelsOf(scenario.world);
-  const kinds = new Map<string, LabelKind>();
-  for (const { label, kind } of labels) {
-    if (kinds.has(label)) add(["world"], `the label "${label}" is there twice`);
+/** What each line may say and the file as a whole may not: labels that nothing has, names that come too late, and the like. */
+export function findContradictions(
+  scenario: Scenario,
+  add: Add,
+  { errorCodes, isRead = () => true, unreadNames = new Set() }: Reading = {},
+): void {
+  const { world, traffic, steps, length } = scenario;
+  // What a file has in it is seen when it is opened.
+  const isWorldKnown = isRead("world") && world.file === undefined;
+  const known: Known = {
+    labels: isWorldKnown ? labelsIn(scenario, add) : undefined,
+    ...{ captured: new Set(), steps: new Set(), snapshots: new Set(), unreadNames },
+    errorCodes: errorCodes && world.file === undefined ? [...errorCodes, ...codesIn(steps)] : undefined,
+  };
+  if (isWorldKnown) findParents(scenario, add);
+  checkTraffic(traffic, known, add);
+  checkSteps(steps, known, ["steps"], add);
+  for (const key of ["expect", "always", "never"] as const) checkExpectations(scenario[key], known, [key], add);
+  if (length === undefined && steps.length === 0 && isRead("length") && isRead("steps"))
+    add(["length"], "is needed where there are no steps: how long it goes on, like 1d");
+  // What takes the world back may be among what could not be read.
+  const mayGoBack = [...unreadNames].some((name) => ["restore", "control"].includes(nearest(name, ACTIONS) ?? ""));
+  if (!mayGoBack) findPastTimes(scenario, add);
+}
+
+function labelsIn({ world }: Scenario, add: Add): Labels {
+  const labels = new Labels();
+  for (const labelled of labelsOf(world)) {
+    const { label } = labelled;
+    if (labels.get(label) !== undefined) add(["world"], `the label "${label}" is there twice`);
     if (`ep-${label}`.length > LONGEST_ID)
       add(["world"], `the label "${label}" is too long: with ep- before it, ${LONGEST_ID} characters at most`);
-    kinds.set(label, kind);
+    labels.add({ ...labelled, id: label });
   }
-  // What a file has in it is seen when it is opened.
-  if (scenario.world.file !== undefined) return;
-  const known: Known = { kinds, captured: new Set(), steps: new Set(), snapshots: new Set(), unreadable: names };
-  findParents(scenario, add);
-  for (const [index, source] of scenario.traffic.entries()) {
-    checkComputes([source.to].flat(), known, ["traffic", index, "to"], add);
-    checkWindow(source, ["traffic", index], add);
+  return labels;
+}
+
+/** Codes that faults of this file answer with. */
+function codesIn(steps: readonly Step[]): string[] {
+  const codes = (value: unknown): string[] =>
+    typeof value !== "object" || value === null
+      ? []
+      : Object.entries(value).flatMap(([key, inner]) => (key === "code" && typeof inner === "string" ? [inner] : codes(inner)));
+  return [...everyStep(steps)].flatMap(({ fault, control }) => codes([fault, control?.body]));
+}
+
+function checkTraffic(traffic: Scenario["traffic"], known: Known, add: Add): void {
+  const names = traffic.map(({ name }) => name);
+  for (const [index, source] of traffic.entries()) {
+    const path = ["traffic", index];
+    const patterns = [source.to].flat();
+    checkComputes(patterns, known, [...path, "to"], add);
+    checkWindow(source, path, add);
+    if (names.indexOf(source.name) !== index)
+      add([...path, "name"], `there is a source "${source.name}" already: each has a stream of chance by its name`);
+    if (source.pattern !== "replay") continue;
+    const meant = new Set(patterns.flatMap((pattern) => known.labels?.computes(pattern) ?? []).map(({ label }) => label));
+    if (meant.size > 1)
+      add([...path, "to"], `is one compute in a replay, and this is ${listed([...meant])}; say under computes what stands for which`);
+    for (const [endpoint, label] of Object.entries(source.computes ?? {})) checkCompute(label, known, [...path, "computes", endpoint], add);
   }
-  const sources = scenario.traffic.map(({ name }) => name);
-  for (const [index, name] of sources.entries()) {
-    if (sources.indexOf(name) !== index)
-      add(["traffic", index, "name"], `there is a source "${name}" already: each has a stream of chance by its name`);
-  }
-  checkSteps(scenario.steps, known, ["steps"], add);
-  for (const key of ["expect", "always", "never"] as const) checkExpectations(scenario[key], known, [key], add);
-  if (scenario.length === undefined && scenario.steps.length === 0)
-    add(["length"], "is needed where there are no steps: how long it goes on, like 1d");
 }
 
 function findParents({ world }: Scenario, add: Add): void {
@@ -73,33 +118,33 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   if (at !== undefined && after !== undefined) add(path, "has both at and after; leave one out");
   const refer = (value: unknown, at: Path) => {
     for (const reference of referencesIn(value)) {
-      if (!known.kinds.has(reference) && !known.captured.has(reference) && !known.unreadable.has(reference))
-        add(at, `{${reference}} is neither a label nor captured above; ${listOf(known)}`);
+      if (known.labels === undefined || known.captured.has(reference) || known.unreadNames.has(reference)) continue;
+      if (known.labels.get(reference) === undefined) add(at, `{${reference}} is neither a label nor captured above; ${listOf(known)}`);
     }
   };
   const account = (label: string | undefined, at: Path) => {
-    if (label !== undefined && known.kinds.get(label) !== "account")
+    if (label !== undefined && known.labels !== undefined && known.labels.get(label)?.kind !== "account")
       add(at, `there is no account "${label}"; there are ${namesOf(known, "account")}`);
   };
   const stepName = after?.step;
-  if (stepName !== undefined && !known.steps.has(stepName) && !known.unreadable.has(stepName))
+  if (stepName !== undefined && !known.steps.has(stepName) && !known.unreadNames.has(stepName))
     add([...path, "after"], `there is no step "${stepName}" above this one`);
   if (request !== undefined) {
     for (const key of ["path", "body", "key"] as const) refer(request[key], [...path, "request", key]);
     account(request.as, [...path, "request", "as"]);
     for (const captured of Object.keys(request.capture ?? {})) {
-      if (known.kinds.has(captured)) add([...path, "request", "capture", captured], `"${captured}" is a label already`);
+      if (known.labels?.get(captured) !== undefined) add([...path, "request", "capture", captured], `"${captured}" is a label already`);
       known.captured.add(captured);
     }
   }
   if (activity !== undefined) {
     if (activity.to.includes("{")) refer(activity.to, [...path, "activity", "to"]);
-    else checkComputes([activity.to], known, [...path, "activity", "to"], add);
+    else checkCompute(activity.to, known, [...path, "activity", "to"], add);
   }
   if (step.fault !== undefined) refer(step.fault, [...path, "fault"]);
   for (const label of Object.keys(set?.plan ?? {})) account(label, [...path, "set", "plan", label]);
   if (snapshot !== undefined) known.snapshots.add(snapshot);
-  if (restore !== undefined && !known.snapshots.has(restore) && !known.unreadable.has(restore))
+  if (restore !== undefined && !known.snapshots.has(restore) && !known.unreadNames.has(restore))
     add([...path, "restore"], `no step above takes a snapshot "${restore}"`);
   if (expect !== undefined) checkExpectations(expect, known, [...path, "expect"], add);
   if (step.repeat !== undefined) checkSteps(step.repeat.steps, known, [...path, "repeat", "steps"], add);
@@ -120,35 +165,82 @@ function checkWindow({ from, until }: Window, path: Path, add: Add): void {
 }
 
 function checkExpectations(expectations: readonly Expectation[], known: Known, path: Path, add: Add): void {
-  for (const [index, { of, measure, from, until }] of expectations.entries()) {
-    if (from !== undefined || until !== undefined) checkWindow({ from, until }, [...path, index], add);
+  for (const [index, { of, measure, where, from, until }] of expectations.entries()) {
+    const place = [...path, index];
+    if (from !== undefined || until !== undefined) checkWindow({ from, until }, place, add);
     if ((from !== undefined || until !== undefined) && path[0] !== "always" && path[0] !== "never") {
-      add([...path, index], "from and until are for what is watched, under always and never");
+      add(place, "from and until are for what is watched, under always and never");
     }
+    for (const [key, value] of Object.entries(where))
+      checkKind(key, kindsOf(`${measure} ${key}`, known), value, [...place, "with", key], add);
     if (of === undefined) continue;
-    if (measure === "state") checkComputes([of], known, [...path, index, "of"], add);
-    else if (!known.kinds.has(of)) add([...path, index, "of"], `there is no "${of}"; ${listOf(known)}`);
+    if (measure === "state") checkCompute(of, known, [...place, "of"], add);
+    else if (known.labels !== undefined && known.labels.get(of) === undefined)
+      add([...place, "of"], `there is no "${of}"; ${listOf(known)}`);
   }
 }
 
-function checkComputes(patterns: readonly string[], known: Known, path: Path, add: Add): void {
-  for (const pattern of patterns) {
-    const depth = pattern.split("/").length;
-    const expression = new RegExp(`^${pattern.replaceAll("*", "[a-z0-9-]*")}$`);
-    const isMeant = (label: string) => expression.test(label.split("/").slice(0, depth).join("/"));
-    const found = isLabel(pattern) && [...known.kinds].some(([label, kind]) => kind === "compute" && isMeant(label));
-    if (!found) add(path, `"${pattern}" is no compute; there are ${namesOf(known, "compute")}`);
+const OPERATION_STATUSES = [
+  "scheduling",
+  "running",
+  "finished",
+  "failed",
+  "cancelled",
+] as const satisfies readonly Operation["state"]["status"][];
+
+/** What may be told apart in a count; `undefined` where that is not among a few. */
+function kindsOf(what: string, { errorCodes }: Known): readonly string[] | undefined {
+  switch (what) {
+    case "operations action":
+      return OPERATION_ACTIONS;
+    case "operations status":
+      return OPERATION_STATUSES;
+    case "requests method":
+      return METHODS;
+    case "requests code":
+      return errorCodes;
+    case "events type":
+      return EVENT_TYPES;
+    default:
+      return undefined;
   }
+}
+
+/** What is counted under a name that nothing has is always none. An answer that is no error has an empty code. */
+function checkKind(key: string, kinds: readonly string[] | undefined, value: string | number, path: Path, add: Add): void {
+  const text = String(value);
+  if (kinds === undefined || text === "" || kinds.includes(text)) return;
+  const meant = nearest(text, kinds);
+  add(path, `there is no ${key} "${text}"; ${meant === undefined ? `there are ${listed(kinds)}` : `did you mean "${meant}"?`}`);
+}
+
+function checkComputes(patterns: readonly string[], known: Known, path: Path, add: Add): void {
+  if (known.labels === undefined) return;
+  for (const pattern of patterns) {
+    if (!isLabel(pattern) || known.labels.computes(pattern).length === 0)
+      add(path, `"${pattern}" is no compute; there are ${namesOf(known, "compute")}`);
+  }
+}
+
+/** Where one is meant, a branch stands for its first; a project, or many, for none. */
+function checkCompute(label: string, known: Known, path: Path, add: Add): void {
+  const kind = known.labels?.get(label)?.kind;
+  const meant = known.labels?.computes(label) ?? [];
+  if (kind === "compute" || kind === "branch" || meant.length === 0) checkComputes([label], known, path, add);
+  else add(path, `"${label}" is not one compute; there are ${listed(meant.map((one) => one.label))}`);
 }
 
 const SHOWN = 8;
 
-function namesOf({ kinds }: Known, kind: LabelKind): string {
-  const names = [...kinds].filter(([, of]) => of === kind).map(([label]) => label);
-  return names.length === 0 ? "none" : names.slice(0, SHOWN).join(", ") + (names.length > SHOWN ? ", …" : "");
+function namesOf({ labels }: Known, kind: LabelKind): string {
+  return listed((labels?.all() ?? []).filter((one) => one.kind === kind).map(({ label }) => label));
 }
 
-function listOf(known: Known): string {
-  const names = [...known.kinds.keys(), ...known.captured];
-  return `known are ${names.slice(0, SHOWN).join(", ")}${names.length > SHOWN ? ", …" : ""}`;
+function listOf({ labels, captured }: Known): string {
+  return `known are ${listed([...(labels?.all() ?? []).map(({ label }) => label), ...captured])}`;
+}
+
+/** The first of some names, as told to a user. */
+export function listed(names: readonly string[]): string {
+  return names.length === 0 ? "none" : names.slice(0, SHOWN).join(", ") + (names.length > SHOWN ? ", …" : "");
 }

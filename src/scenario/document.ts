@@ -32,8 +32,8 @@ export class SourceDocument {
   }
 
   /** What zod found, each at its place; a key that nobody knows at that key. */
-  problemsOf(error: z.ZodError): Problem[] {
-    return error.issues.flatMap((issue) => {
+  problemsOf({ issues }: Pick<z.ZodError, "issues">): Problem[] {
+    return issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
       if (issue.code !== "unrecognized_keys") return [this.problemAt(path, issue.message)];
       return issue.keys.map((key) => this.#problem(this.#keyOffset(path, key), `${[...path, key].join(".")}: ${issue.message}`));

@@ -152,7 +152,7 @@ export function showMeasured(measure: MeasureName, value: number | string): stri
   return MEASURES[measure].unit === "duration" ? showDuration(Number(value)) : String(value);
 }
 
-function showDuration(ms: number): string {
+export function showDuration(ms: number): string {
   if (ms % 1_000 !== 0 && ms < 60_000) return `${Number(ms.toFixed(3))} ms`;
   const parts = [
     [Math.floor(ms / 86_400_000), "d"],

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { nearest } from "../platform/text.ts";
 import { type Add, findContradictions } from "./contradictions.ts";
 import { formatProblems, type Problem, SourceDocument } from "./document.ts";
-import { combinations, fillIn, type Values } from "./matrix.ts";
+import { combinations, fillIn, notThere, notUsed, readableMatrix, type Values } from "./matrix.ts";
 import { type Scenario, type Step, scenario } from "./scenario.ts";
 import { soundPartOf } from "./sound-part.ts";
 
@@ -22,34 +22,50 @@ export class ScenarioError extends Error {
 }
 
 /** What is wrong with a fault: its fields belong to the control API. What refers to ids is filled in later. */
-export type CheckFault = (
+type CheckFault = (
   fault: Readonly<Record<string, unknown>>,
 ) => readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+/** What the two surfaces know, and a scenario does not. */
+export type Surfaces = {
+  readonly checkFault: CheckFault;
+  /** What errors are called, but for those of faults that say another code. */
+  readonly errorCodes: readonly string[];
+};
 
 /** Reads a scenario in YAML (or JSON, which is YAML), written out for each combination of its matrix. */
-export function parseScenario(text: string, fileName: string, checkFault: CheckFault = () => []): ScenarioFile {
+export function parseScenario(text: string, fileName: string, surfaces?: Surfaces): ScenarioFile {
   const source = new SourceDocument(text);
   const fail = (problems: readonly Problem[]) => {
     throw new ScenarioError(formatProblems(fileName, inOrder(problems)));
   };
   if (source.problems.length > 0) fail(source.problems);
-  const matrix = scenario.shape.matrix.safeParse((source.value as { matrix?: unknown } | null)?.matrix);
-  if (!matrix.success) fail(source.problemsOf(within("matrix", matrix.error)));
   const problems: Problem[] = [];
-  const variants = combinations(matrix.data).flatMap((values): Variant[] => {
+  const { matrix, isWrong } = readableMatrix(source.value);
+  const used = new Set<string>();
+  const variants = combinations(matrix).flatMap((values): Variant[] => {
     const filled = fillIn(source.value, values);
-    problems.push(...filled.unknown.map(({ path, message }) => source.problemAt(path, message)));
-    const add: Add = (path, message) => problems.push(source.problemAt(path, message));
+    for (const name of filled.used) used.add(name);
+    for (const { path, name } of filled.unknown) if (!isWrong(name)) problems.push(source.problemAt(path, notThere(name, values)));
+    // Of what has no value nobody can say what else is wrong with it, nor of what it is a part of.
+    const isOpen = (path: readonly PropertyKey[]) =>
+      filled.unknown.some((unknown) => isWithin(unknown.path, path) || isWithin(path, unknown.path));
+    const add: Add = (path, message) => {
+      if (!isOpen(path)) problems.push(source.problemAt(path, message));
+    };
     const parsed = scenario.safeParse(filled.value);
     if (parsed.success) {
-      findContradictions(parsed.data, add);
-      checkFaults(parsed.data.steps, ["steps"], checkFault, add);
+      findContradictions(parsed.data, add, { errorCodes: surfaces?.errorCodes });
+      checkFaults(parsed.data.steps, ["steps"], surfaces, add);
       return [{ values, scenario: parsed.data }];
     }
-    problems.push(...source.problemsOf(parsed.error));
-    checkSoundPart(filled.value, parsed.error, checkFault, add);
+    problems.push(
+      ...source.problemsOf({ issues: parsed.error.issues.filter(({ code, path }) => code === "unrecognized_keys" || !isOpen(path)) }),
+    );
+    checkSoundPart(filled.value, parsed.error, surfaces, add);
     return [];
   });
+  const unused = Object.keys(matrix ?? {}).filter((name) => !used.has(name));
+  problems.push(...unused.map((name) => source.problemAt(["matrix", name], notUsed(name))));
   if (problems.length > 0) fail(problems);
   const name = variants[0]?.scenario.name ?? fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
   return { fileName, name, source: source.value, variants };
@@ -61,34 +77,32 @@ export function printScenario({ source }: Pick<ScenarioFile, "source">): string 
 }
 
 /** What can be said of the rest of a file whose shape is wrong somewhere: nothing that hangs on what is wrong. */
-function checkSoundPart(value: unknown, error: z.ZodError, checkFault: CheckFault, add: Add): void {
+function checkSoundPart(value: unknown, error: z.ZodError, surfaces: Surfaces | undefined, add: Add): void {
   const sound = soundPartOf(scenario, value, error);
   if (sound === undefined) return;
   const { cut, names } = sound;
   const addThere: Add = (path, message) => add(sound.placeOf(path), message);
-  checkFaults(sound.value.steps, ["steps"], checkFault, addThere);
+  checkFaults(sound.value.steps, ["steps"], surfaces, addThere);
   const keys = Object.keys(scenario.shape);
   const wrong = new Set([...cut].map((key) => (keys.includes(key) ? key : nearest(key, keys))));
-  // All labels are of the world; a key that is near none may have been meant for it.
-  if (wrong.has("world") || wrong.has(undefined)) return;
-  const isOpen = wrong.has("length") || wrong.has("steps");
-  findContradictions(isOpen ? { ...sound.value, length: sound.value.length ?? 0 } : sound.value, addThere, names);
+  // A key that is near none may have been meant for any.
+  const isRead = (key: string) => !wrong.has(key) && !wrong.has(undefined);
+  findContradictions(sound.value, addThere, { errorCodes: surfaces?.errorCodes, isRead, unreadNames: names });
 }
 
-function checkFaults(steps: readonly Step[], path: readonly (string | number)[], check: CheckFault, add: Add): void {
+function checkFaults(steps: readonly Step[], path: readonly (string | number)[], surfaces: Surfaces | undefined, add: Add): void {
   for (const [index, { fault, repeat, parallel }] of steps.entries()) {
     const place = [...path, index];
-    for (const problem of fault === undefined ? [] : check(fault)) {
+    for (const problem of (fault && surfaces?.checkFault(fault)) ?? []) {
       add([...place, "fault", ...problem.path.map((part) => (typeof part === "symbol" ? String(part) : part))], problem.message);
     }
-    checkFaults(repeat?.steps ?? [], [...place, "repeat", "steps"], check, add);
-    for (const [lane, inner] of (parallel ?? []).entries()) checkFaults(inner, [...place, "parallel", lane], check, add);
+    checkFaults(repeat?.steps ?? [], [...place, "repeat", "steps"], surfaces, add);
+    for (const [lane, inner] of (parallel ?? []).entries()) checkFaults(inner, [...place, "parallel", lane], surfaces, add);
   }
 }
 
-function within(key: string, error: z.ZodError): z.ZodError {
-  for (const issue of error.issues) issue.path.unshift(key);
-  return error;
+function isWithin(path: readonly PropertyKey[], above: readonly PropertyKey[]): boolean {
+  return above.every((key, index) => path[index] === key);
 }
 
 /** By their place; what several combinations have in common is said once. */

@@ -6,6 +6,8 @@ import type { FaultDefinition } from "../platform/fault.ts";
 import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
+import { type Delay, delaysIn } from "./delays.ts";
+import { METHODS } from "./scenario.ts";
 
 /** What happened in a world between two points: everything that came from outside is in one of these. */
 export type Happened = { readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
@@ -30,26 +32,52 @@ export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf:
   // What faults are met is counted by all requests, those that only read included.
   const hasFaults = requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
   const captured = new Set<number>();
-  const asked = requests
-    .filter((request) => isWorthAsking(request, hasFaults))
-    .map((request): Entry => ({ seq: request.seq + 0.5, step: requestStep(request, captured, keyOf, omitted) }));
+  const delays = delaysIn(events, requests);
+  const delayOf = new Map(delays.map((delay) => [delay.request, delay]));
+  const worthAsking = requests.filter((request) => isWorthAsking(request, hasFaults));
+  const asked = worthAsking.map((request): Entry => {
+    // Held back again, it takes effect when it did.
+    const { seq, at } = delayOf.get(request) ?? { seq: request.seq + 0.5, at: request.at };
+    return { seq, step: requestStep({ ...request, at }, captured, keyOf, omitted) };
+  });
   const told = events.flatMap((event): Entry[] => {
     const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys }, omitted);
     return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control } }];
   });
+  for (const delay of delays) {
+    const reason = otherwiseNow(delay, { delays, requests: worthAsking, told });
+    if (reason !== undefined) omitted.push(`what fault ${delay.fault} held back at ${isoInstant(delay.at)}: ${reason}`);
+  }
+  const met = new Set(events.flatMap((event) => (event.type === "FaultHit" ? [`${event.fault} ${event.at}`] : [])));
+  for (const request of worthAsking) {
+    const { fault, at, method, path } = request;
+    if (fault !== undefined && !delayOf.has(request) && !met.has(`${fault} ${at}`))
+      omitted.push(`${method} ${path} at ${isoInstant(at)}: fault ${fault} held it back since before the recording`);
+  }
   // Sorting is stable: requests of one instant that changed nothing stay in their order.
   const steps = [...told, ...asked].sort((one, other) => one.seq - other.seq).map(({ step }) => step);
   return { steps, omitted };
 }
 
-const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"];
-
 /** What changed nothing is left out where it only read, matched nothing, or cannot be written down. */
 function isWorthAsking({ method, operationId, status, fault, path, body }: RecordedRequest, hasFaults: boolean): boolean {
-  if (!METHODS.includes(method) || operationId === undefined) return false;
+  if (!METHODS.some((one) => one === method) || operationId === undefined) return false;
   if (method === "GET") return hasFaults;
   const wasRefused = status !== undefined && status >= 400 && fault === undefined;
   return !(wasRefused && (isNotKept(body) || REMOVED.test(`${path}${JSON.stringify(body)}`) || findTornText(body) !== undefined));
+}
+
+type Beside = { readonly delays: readonly Delay[]; readonly requests: readonly RecordedRequest[]; readonly told: readonly Entry[] };
+
+/** Why a delay does not come about again: a run asks one thing after the other, on a clock that stands. */
+function otherwiseNow({ seq, until, request }: Delay, { delays, requests, told }: Beside): string | undefined {
+  if (request === undefined) return "nothing tells how it ended";
+  if (request.at !== until)
+    return `it took effect at ${isoInstant(request.at)}, and on a clock that stands it would at ${isoInstant(until)}`;
+  const isBeside =
+    requests.some((other) => other.number < request.number && other.seq >= seq) ||
+    [...delays, ...told].some((other) => other.seq > seq && other.seq <= request.seq);
+  return isBeside ? "others came before it took effect" : undefined;
 }
 
 const REMOVED = /\[removed\]/;

@@ -5,9 +5,9 @@ import { Actor, actionOf } from "./actor.ts";
 import { Conditions } from "./conditions.ts";
 import { describeEvents } from "./describe.ts";
 import { describeWanted, type Expectation, isWanted, type MeasureName, showMeasured } from "./expectation.ts";
-import { beside, type Lane, type Wake } from "./lanes.ts";
+import { awaitedIn, beside, type Lane, type Wake } from "./lanes.ts";
 import { Observation } from "./observation.ts";
-import type { Scenario, Step } from "./scenario.ts";
+import { everyStep, type Scenario, type Step } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 import { type Recordings, TrafficFeed } from "./traffic.ts";
 import type { Failure, StepResult, Verdict } from "./verdict.ts";
@@ -67,12 +67,15 @@ class Run {
   readonly #stage: Stage;
   readonly #options: RunOptions;
   readonly #start: SimTime;
+  /** Computes that were there before the scenario was laid out, on a double that has more than that. */
+  readonly #others: ReadonlySet<string>;
   readonly #observation: Observation;
   readonly #conditions: Conditions;
   readonly #actor: Actor;
   readonly #steps: StepResult[] = [];
   readonly #failures: Failure[] = [];
-  readonly #ends = new Map<string, SimTime>();
+  readonly #awaited: ReadonlyMap<Step, Step>;
+  readonly #ends = new Map<Step, SimTime>();
   #feed: TrafficFeed;
 
   constructor(scenario: Scenario, stage: Stage, options: RunOptions) {
@@ -80,6 +83,9 @@ class Run {
     this.#stage = stage;
     this.#options = options;
     this.#start = stage.now();
+    this.#awaited = awaitedIn(scenario.steps);
+    const computes = [...stage.world().computes.values()].map(({ id }) => id);
+    this.#others = new Set(computes.filter((id) => stage.labels.of(id) === id));
     this.#observation = new Observation(stage.world(), stage.labels, this.#start);
     const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
     this.#conditions = new Conditions(
@@ -128,7 +134,7 @@ class Run {
       this.#observed();
       last = this.#now();
       const name = step.name ?? actionOf(step);
-      if (step.name !== undefined) this.#ends.set(step.name, last);
+      this.#ends.set(step, last);
       const result = { place, name, at: isoInstant(last), ok: this.#failures.length === from, ...(detail === undefined ? {} : { detail }) };
       this.#steps.push(result);
       this.#options.onStep?.(result);
@@ -150,6 +156,8 @@ class Run {
       return `${step.repeat.times} times`;
     }
     if (step.parallel !== undefined) {
+      // In a round that comes again, what ended in the one before is waited for anew.
+      for (const inner of everyStep(step.parallel.flat())) this.#ends.delete(inner);
       yield* beside(step.parallel.map((steps, lane) => this.#lane(steps, `${place}.${lane + 1}.`)));
       return undefined;
     }
@@ -203,8 +211,16 @@ class Run {
   }
 
   #wakeOf(step: Step, last: SimTime): Wake {
-    const at = this.#beginOf(step, last);
-    return step.activity === undefined ? { at } : { at, arrival: this.#actor.arrivalOf(step.activity) };
+    const begin = () => this.#beginOf(step, last);
+    const arrival = () => (step.activity === undefined ? undefined : this.#actor.arrivalOf(step.activity));
+    return {
+      get at() {
+        return begin();
+      },
+      get arrival() {
+        return arrival();
+      },
+    };
   }
 
   /** The clock goes only forward: what should have been before now cannot be any more. */
@@ -225,8 +241,10 @@ class Run {
   #beginOf(step: Step, last: SimTime): SimTime {
     if (step.at !== undefined) return this.#instant(step.at);
     if (step.after === undefined) return last;
-    const { step: named, delay } = step.after;
-    return (named === undefined ? last : (this.#ends.get(named) ?? last)) + delay;
+    const awaited = this.#awaited.get(step);
+    // In another lane it may not have ended yet, and nobody knows when it will.
+    const end = awaited === undefined ? last : (this.#ends.get(awaited) ?? Number.POSITIVE_INFINITY);
+    return end + step.after.delay;
   }
 
   #instant(when: NonNullable<Step["at"]>): SimTime {
@@ -344,7 +362,7 @@ class Run {
   async #verdict(): Promise<Verdict> {
     const now = this.#now();
     const { name, file, values, repeat } = this.#options;
-    const timelines = this.#observation.timelines(now, TIMELINE_COLUMNS);
+    const timelines = this.#observation.timelines(now, TIMELINE_COLUMNS).filter(({ label }) => !this.#others.has(label));
     return {
       ...{ scenario: name, file, values, seed: this.#scenario.world.seed },
       verdict: this.#failures.length === 0 ? "passed" : "failed",

@@ -79,8 +79,10 @@ const retry = object({
 const STATUS_RULE = "must be a status like 201, or 0: the connection is lost";
 const status = z.union([z.literal(0), z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE)], { error: STATUS_RULE });
 
+export const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
+
 const request = object({
-  method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]).default("GET"),
+  method: z.enum(METHODS).default("GET"),
   path: z.string().startsWith("/").describe("behind /api/v2; {shop}, {shop/main} and {shop/main/primary} become ids"),
   body: z.unknown().optional(),
   as: label.optional().describe("the account whose key is used; the first one where it is left out"),
@@ -98,7 +100,7 @@ const request = object({
 });
 
 const control = object({
-  method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]).default("GET"),
+  method: z.enum(METHODS).default("GET"),
   path: z.string().startsWith("/").describe("behind /_sim"),
   body: z.unknown().optional(),
 }).describe("a call of the control API; one that is refused ends the run");

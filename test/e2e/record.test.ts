@@ -54,7 +54,7 @@ async function eventfulWorld(data: string): Promise<Running> {
 test("what happened in a world is played again, and ends in the same state; no secret is in it", async () => {
   const data = newDirectory();
   const server = await eventfulWorld(data);
-  const out = join(newDirectory(), "day.yaml");
+  const out = join(newDirectory(), "not", "there", "yet", "day.yaml");
   const recorded = await standin(["record", "--data", data, "--out", out, "--json"]);
   expect({ code: recorded.code, stderr: recorded.stderr }).toEqual({ code: 0, stderr: "" });
   const { state, omitted, world_file } = JSON.parse(recorded.stdout);
@@ -112,4 +112,20 @@ test("requests that are forgotten cannot be recorded; a file that is there stays
   expect(late.code).toBe(0);
   const again = await standin(["record", "--data", data, "--out", out]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
+});
+
+test("what a fault held back is held back again, and ends in the same state", async () => {
+  const data = newDirectory();
+  const server = await start(data, MANUAL);
+  const { projectId } = await projectOn(server);
+  const slow = { on: { operation: "createProjectBranch" }, effect: { latency: { takes: "5s..15s", clock: "world" } } };
+  await server.sim("PUT", "/faults/slow", slow);
+  expect(await branches(server, projectId, ["one", "two"])).toEqual([201, 201]);
+  await server.sim("PUT", "/faults/slower", { ...slow, effect: { latency: "1m" } });
+  expect(await branches(server, projectId, ["three"])).toEqual([201]);
+  const out = join(newDirectory(), "slow.yaml");
+  const recorded = await standin(["record", "--data", data, "--out", out]);
+  expect([recorded.code, recorded.stderr]).toEqual([0, ""]);
+  const played = await toItsEnd(launch(["run", out, "--json"]));
+  expect(JSON.parse(played.stdout).runs).toMatchObject([{ verdict: "passed", failures: [] }]);
 });

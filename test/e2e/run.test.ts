@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { launch, toItsEnd } from "../support/process.ts";
-import { newDirectory, start } from "../support/running.ts";
+import { launch, launchFile, toItsEnd } from "../support/process.ts";
+import { newDirectory, projectOn, start } from "../support/running.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
 /** All of them on a busy machine. */
@@ -98,15 +98,33 @@ test("with --bail, the first failure ends all", async () => {
   expect(runs).toHaveLength(1);
   expect(runs[0].steps).toHaveLength(1);
   expect(JSON.parse((await run([file, PASSES(), "--json"])).stdout).runs).toHaveLength(2);
+  expect((await run([file, PASSES(), PASSES(), "--bail"])).stdout).toContain("0 of 1 passed, 2 not run");
 });
 
 test("--only chooses runs by a part of their name, and says which there are", async () => {
-  const file = written("length: 1m", "matrix: { size: [1, 2, 3] }");
+  const file = written("length: 1m", `about: of \${size}`, "matrix: { size: [1, 2, 3] }");
   const { stdout } = await run([file, "--only", "size 2", "--json"]);
   expect(JSON.parse(stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 2 }]);
   const none = await run([file, "--only", "size 4"]);
   expect(none.code).toBe(2);
   expect(none.stderr).toContain("--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)");
+});
+
+test("--seed is refused where the matrix has the seeds, but for the run that has that one", async () => {
+  const file = join(newDirectory(), "mine.yaml");
+  writeFileSync(file, `version: 1\nworld: { seed: "\${seed}" }\nlength: 1m\nmatrix: { seed: { from: 1, to: 12 } }\n`);
+  const { code, stderr } = await run([file, "--seed", "1"]);
+  expect([code, stderr]).toEqual([2, `standin: --seed 1: the seeds of ${file} are in its matrix; choose one of its runs with --only\n`]);
+  expect((await run([file, "--seed", "7", "--only", "mine (seed 1)"])).code).toBe(2);
+  expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
+});
+
+test("what a replay says of endpoints that its file does not have is 2, with those that it has", async () => {
+  const source = "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
+  const file = written("length: 1m", `traffic: [${source}]`);
+  writeFileSync(join(dirname(file), "rec.csv"), "at,endpoint_id\n2026-01-01T00:00:00Z,one\n2026-01-01T00:00:01Z,two\n");
+  const { code, stderr } = await run([file]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('rec.csv has no endpoint "nope", which the source r names; it has one, two')]);
 });
 
 test("several reporters write at once, each to its file", async () => {
@@ -163,6 +181,35 @@ test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async 
   const { code, stderr } = await toItsEnd(launched);
   expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
   expect(readdirSync(scratch)).toEqual([]);
+});
+
+test("Ctrl-C leaves no empty report: none, or the one that was there", async () => {
+  const [fresh, former] = [join(newDirectory(), "fresh.json"), join(newDirectory(), "former.xml")];
+  writeFileSync(former, "what was there");
+  const launched = launch([
+    ...["run", written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]")],
+    ...["--reporter", "pretty", "--reporter", `json=${fresh}`, "--reporter", `junit=${former}`],
+  ]);
+  await launched.printed(/advance/);
+  launched.process.kill("SIGINT");
+  expect((await toItsEnd(launched)).code).toBe(2);
+  expect([existsSync(fresh), readFileSync(former, "utf8")]).toEqual([false, "what was there"]);
+});
+
+test("who reads no further learns how it ended all the same, and its reports are written", async () => {
+  const report = join(newDirectory(), "run.json");
+  const file = written("steps: [{ repeat: { times: 3000, steps: [{ request: { path: /nowhere } }] } }]");
+  const launched = launch(["run", file, "--reporter", "pretty", "--reporter", `json=${report}`]);
+  await launched.printed(/nowhere/);
+  launched.process.stdout?.destroy();
+  expect((await toItsEnd(launched, LONGEST_RUN_MS)).code).toBe(1);
+  expect(JSON.parse(readFileSync(report, "utf8"))).toMatchObject({ failed: 1 });
+});
+
+test.skipIf(!existsSync("/dev/full"))("what cannot be written to stdout is told with 2, in a line", async () => {
+  const line = '"$0" "$@" > /dev/full';
+  const { code, stderr } = await toItsEnd(launchFile(["bash", "-c", line, process.execPath, "dist/standin.js", "run", FAILS()]));
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: stdout cannot be written: ENOSPC.*\n$/)]);
 });
 
 /** Whatever a run says of what it measured, but not where. */
@@ -255,4 +302,33 @@ test("what only a fresh world can have is refused at a target: a world of its ow
     const { code, stderr } = await run([file, "--target", ready.api_url]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason ?? "")]);
   }
+});
+
+test("a double that was played on has its own faults and snapshots again, and can be played on again", async () => {
+  const server = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { endpointId } = await projectOn(server);
+  await server.sim("PUT", "/faults/theirs", { on: { operation: "deleteProject" }, effect: { answer: { status: 500 } } });
+  await server.sim("POST", "/snapshots", { name: "theirs" });
+  const file = written(
+    "steps:",
+    "  - { fault: { name: ours, effect: { answer: { status: 503 } } } }",
+    "  - { snapshot: before }",
+    "  - { restore: before }",
+    '  - { request: { path: "/projects/{shop}" } }',
+    `about: "of \${round}"`,
+    "matrix: { round: [1, 2] }",
+  );
+  const { code, stdout, stderr } = await run([file, "--target", server.ready.api_url, "--json"]);
+  expect([code, stderr]).toEqual([1, ""]);
+  const { runs } = JSON.parse(stdout);
+  for (const one of runs) {
+    expect(one.repeat).toContain(` --seed 1 --target ${server.ready.api_url}`);
+    expect(one.failures).toMatchObject([{ actual: expect.stringContaining("status 503") }]);
+    expect(one.timelines.map(({ label }: any) => label)).toEqual(["shop/main/primary"]);
+    expect(stdout).not.toContain(`"label": "${endpointId}"`);
+  }
+  expect(runs).toHaveLength(2);
+  const names = async (of: string) => (await server.sim("GET", `/${of}`)).body[of].map(({ name }: any) => name);
+  expect(await names("faults")).toEqual(["theirs"]);
+  expect((await names("snapshots")).filter((name: string) => !name.startsWith("auto"))).toEqual(["theirs"]);
 });

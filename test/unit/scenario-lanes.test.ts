@@ -33,3 +33,23 @@ test("lanes with nothing in them are over at once", async () => {
   expect(await wakesOf(beside([lane("a", [], went), lane("b", [4], went)]))).toEqual([4]);
   expect(went).toEqual(["b4"]);
 });
+
+test("a lane that waits for another goes on when that one has told its instant", async () => {
+  const went: string[] = [];
+  let ended = Number.POSITIVE_INFINITY;
+  async function* first(): Lane {
+    yield* lane("a", [3, 6], went);
+    ended = 8;
+    yield* lane("a", [7, 9], went);
+  }
+  async function* second(): Lane {
+    yield {
+      get at() {
+        return ended;
+      },
+    };
+    went.push(`b${ended}`);
+  }
+  await wakesOf(beside([first(), beside([second()])]));
+  expect(went).toEqual(["a3", "a6", "a7", "b8", "a9"]);
+});

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
 import { expect, test } from "vitest";
-import { combinations, fillIn } from "../../src/scenario/matrix.ts";
+import { combinations, fillIn, notThere } from "../../src/scenario/matrix.ts";
 
 test("without a matrix there is one combination, of nothing", () => {
   expect(combinations(undefined)).toEqual([{}]);
@@ -33,10 +33,19 @@ test("two dollar signs stand for one, and nothing is filled in", () => {
 
 test("keys and the matrix itself are left as they are", () => {
   const source = { "${delay}": 1, matrix: { delay: ["${other}"] } };
-  expect(fillIn(source, { delay: 60 })).toEqual({ value: source, unknown: [] });
+  expect(fillIn(source, { delay: 60 })).toMatchObject({ value: source, unknown: [] });
 });
 
 test("a name that is not there is told with its place and the names that are", () => {
-  const { unknown } = fillIn({ steps: [{ advance: "${wait}" }] }, { delay: 60, plan: "free" });
-  expect(unknown).toEqual([{ path: ["steps", 0, "advance"], message: "there is no ${wait} in the matrix; known are delay, plan" }]);
+  const values = { delay: 60, plan: "free" };
+  const { value, unknown } = fillIn({ steps: [{ advance: "${wait}" }] }, values);
+  expect(unknown).toEqual([{ path: ["steps", 0, "advance"], name: "wait" }]);
+  expect(value).toEqual({ steps: [{ advance: "${wait}" }] });
+  expect(notThere("wait", values)).toBe("there is no ${wait} in the matrix; known are delay, plan");
+});
+
+test("names that are in the file are told, those that only look like it are not", () => {
+  expect([
+    ...fillIn({ a: "${one} and ${two}", b: "$${three}", "${four}": 5, matrix: { x: ["${five}"] } }, { one: 1, two: 2 }).used,
+  ]).toEqual([...["one", "two"]]);
 });

@@ -303,6 +303,127 @@ test("a name that the matrix does not have is refused where it stands, once for 
   expect(problemsOf(withLines("length: 1m", "matrix:", "  delay: []"))[0]).toMatch(/^mine\.yaml:5:10: matrix\.delay/);
 });
 
+test("a name of the matrix that nothing uses is refused: all of its runs would be the same", () => {
+  const unused = (name: string) =>
+    `matrix.${name}: nothing in the file is \${${name}}, so that all of its runs are the same; put it where its values belong`;
+  expect(problemsOf(withLines("length: 1m", "matrix: { seed: { from: 1, to: 3 }, delay: [1] }"))).toEqual([
+    `mine.yaml:4:17: ${unused("seed")}, like world: { seed: "\${seed}" }`,
+    `mine.yaml:4:44: ${unused("delay")}`,
+  ]);
+  expect(problemsOf(withLines("length: 1m", 'about: "of ${seed}"', "matrix: { seed: { from: 1, to: 3 } }"))).toEqual([]);
+  expect(problemsOf(withLines("length: 1m", 'about: "of $${seed}"', "matrix: { seed: { from: 1, to: 3 } }"))).toHaveLength(1);
+});
+
+test("beside a matrix that is wrong, all else is told that does not hang on it", () => {
+  const lines = [
+    "about: ${told}",
+    "steps:",
+    '  - { at: "${when}", advance: "${wait}", expext: [] }',
+    '  - { request: { path: "/projects/{nowhere}" } }',
+    '  - { activity: { to: "${who}" } }',
+    "length: ${other}",
+  ];
+  const told = (matrix: string) => problemsOf(withLines(...lines, matrix)).map((problem) => problem.replace(/^mine\.yaml:\d+:\d+: /, ""));
+  const always = [
+    expect.stringMatching(/^steps\.0\.expext: there is no such key/),
+    expect.stringMatching(/^steps\.1\.request\.path: \{nowhere\}/),
+  ];
+  expect(told("matrix: { told: [x], when: [], wait: { from: 2, to: 1 }, who: [{}] }")).toEqual([
+    ...always,
+    expect.stringMatching(/^length: there is no \$\{other\} in the matrix; known are told$/),
+    ...["when", "wait", "who"].map((name) => expect.stringMatching(`^matrix\\.${name}`)),
+  ]);
+  expect(told("matrix: [when]")).toEqual([...always, expect.stringMatching(/^matrix: /)]);
+});
+
+test("where the world is wrong, and where it is in a file, all else is told that does not hang on it", () => {
+  const rest = [
+    "steps:",
+    "  - { after: nothere, advance: 1h }",
+    "  - { restore: nothing }",
+    '  - { request: { path: "/projects/{shop}", as: somebody } }',
+    "  - { activity: { to: shop/main } }",
+    "always: [{ state: idle, of: shop/main, from: 2h, until: 1h }]",
+  ];
+  const told = [
+    expect.stringMatching(/steps\.0\.after: there is no step "nothere" above this one$/),
+    expect.stringMatching(/steps\.1\.restore: no step above takes a snapshot "nothing"$/),
+    expect.stringMatching(/always\.0\.until: must be after from$/),
+  ];
+  expect(problemsOf(["version: 1", "world: { file: mine.sqlite }", ...rest].join("\n"))).toEqual(told);
+  expect(problemsOf(["version: 1", "world: { sed: 1 }", ...rest].join("\n"))).toEqual([expect.stringMatching(/world\.sed/), ...told]);
+  expect(problemsOf(["version: 1", "foo: 1", ...rest].join("\n"))).toEqual([expect.stringMatching(/foo: there is no such key/), ...told]);
+});
+
+test("beside a step that cannot be read, times that run backwards are told, unless that one may take the world back", () => {
+  const steps = (step: string) =>
+    problemsOf(withLines("steps:", "  - { at: 2h, expect: [] }", `  - ${step}`, "  - { at: 1h, expect: [] }"));
+  expect(steps("{ advanse: 1m }").at(-1)).toMatch(/steps\.2\.at: the clock only goes forward, and has come to 2h after the start/);
+  expect(steps("{ restor: before }").at(-1)).toMatch(/steps\.1\.restor: there is no such key/);
+});
+
+test.each([
+  ["operations: 1, with: { action: start_computee }", 'with.action: there is no action "start_computee"; did you mean "start_compute"?'],
+  [
+    "operations: 1, with: { status: done }",
+    'with.status: there is no status "done"; there are scheduling, running, finished, failed, cancelled',
+  ],
+  ["events: 1, with: { type: BranchCreatd }", 'with.type: there is no type "BranchCreatd"; did you mean "BranchCreated"?'],
+  ["requests: 1, with: { method: get }", 'with.method: there is no method "get"; did you mean "GET"?'],
+  ["requests: 1, with: { code: BRANCH_NOT_FUOND }", 'with.code: there is no code "BRANCH_NOT_FUOND"; did you mean "BRANCH_NOT_FOUND"?'],
+])("what is counted under a name that nothing has is refused: %s", (expectation, told) => {
+  const surfaces = { errorCodes: ["BRANCH_NOT_FOUND"], checkFault: () => [] };
+  const problems = (text: string) => {
+    try {
+      parseScenario(withLines("length: 1m", `expect: [{ ${text} }]`), "mine.yaml", surfaces);
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(problems(expectation)).toContain(`expect.0.${told}`);
+});
+
+test("codes are those of the API, and those that faults of the file answer with", () => {
+  const lines = (code: string) =>
+    withLines(
+      "steps:",
+      "  - { fault: { name: odd, effect: { answer: { status: 418, code: TEAPOT } } } }",
+      "  - { control: { method: PUT, path: /faults/even, body: { effect: { answer: { status: 418, code: TEACUP } } } } }",
+      `expect: [{ requests: 0, with: { code: ${code} } }]`,
+    );
+  const surfaces = { errorCodes: ["BRANCH_NOT_FOUND"], checkFault: () => [] };
+  for (const code of ["TEAPOT", "TEACUP", "BRANCH_NOT_FOUND", '""']) parseScenario(lines(code), "mine.yaml", surfaces);
+  expect(() => parseScenario(lines("TEASPOON"), "mine.yaml", surfaces)).toThrow('there is no code "TEASPOON"');
+});
+
+test.each([
+  ["the state of a project", "expect: [{ state: idle, of: shop }]", 'expect.0.of: "shop" is not one compute; there are shop/main/primary'],
+  [
+    "the state of many",
+    'expect: [{ state: idle, of: "*/main" }]',
+    'expect.0.of: "*/main" is not one compute; there are shop/main/primary, blog/main/primary',
+  ],
+  [
+    "an arrival at a project",
+    "steps: [{ activity: { to: shop } }]",
+    'steps.0.activity.to: "shop" is not one compute; there are shop/main/primary',
+  ],
+  [
+    "a replay on several",
+    "traffic: [{ name: r, to: [shop/main, blog/main], pattern: replay, file: r.csv }]",
+    "traffic.0.to: is one compute in a replay, and this is shop/main/primary, blog/main/primary; say under computes what stands for which",
+  ],
+  [
+    "a replay for a compute that is not there",
+    "traffic: [{ name: r, to: shop/main, pattern: replay, file: r.csv, computes: { x: blog/main, y: blog/mian } }]",
+    'traffic.0.computes.y: "blog/mian" is no compute; there are shop/main/primary, blog/main/primary',
+  ],
+])("where one compute is meant, %s is refused", (_, line, told) => {
+  const problems = problemsOf(`version: 1\nworld: { projects: { shop: {}, blog: {} } }\nlength: 1m\n${line}`);
+  expect(problems).toEqual([expect.stringContaining(told)]);
+});
+
 test("what is wrong in one combination alone is told", () => {
   expect(problemsOf(withLines("length: ${length}", "matrix:", "  length: [1m, soon]"))).toEqual([
     "mine.yaml:3:9: length: must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds",

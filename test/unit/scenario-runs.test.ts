@@ -101,6 +101,30 @@ test("lanes run beside each other, each at its own pace", async () => {
   expect(steps.map(({ place, name }) => `${place} ${name}`)).toEqual(["1.1.1 late", "1.2.1 between", "1.1.2 later", "1 parallel"]);
 });
 
+const stepsOf = ({ steps }: Awaited<ReturnType<typeof played>>) => steps.map(({ name, at }) => `${at.slice(11, 19)} ${name}`);
+
+test("a step after one of another lane waits for that one to end, and sees what it captured", async () => {
+  const verdict = await played(
+    "steps:",
+    "  - parallel:",
+    '      - [{ name: deploy, at: 10m, advance: 20m }, { name: ask, request: { path: "/projects/{shop}/endpoints", capture: { found: endpoints.0.id } } }]',
+    "      - [{ name: check, after: deploy + 5m, expect: [{ projects: 1 }] }]",
+    '      - [{ name: click, after: ask, activity: { to: "{found}", outcome: waits } }]',
+  );
+  expect(stepsOf(verdict)).toEqual(["00:30:00 deploy", "00:30:00 ask", "00:30:00 click", "00:35:00 check", "00:35:00 parallel"]);
+  expect(verdict.failures).toEqual([]);
+});
+
+test("in lanes within lanes, and in every round anew, the nearest step above of that name is waited for", async () => {
+  const lanes =
+    "parallel: [[{ name: deploy, advance: 20m }], [{ parallel: [[{ name: check, after: deploy }], [{ name: early, advance: 1m }]] }]]";
+  const verdict = await played("steps:", "  - { name: deploy, advance: 1m }", `  - repeat: { times: 2, steps: [{ ${lanes} }] }`);
+  expect(stepsOf(verdict).filter((step) => /check|early/.test(step))).toEqual([
+    ...["00:02:00 early", "00:21:00 check", "00:22:00 early", "00:41:00 check"],
+  ]);
+  expect(verdict.failures).toEqual([]);
+});
+
 test("rounds begin as far from each other as they say", async () => {
   const { steps } = await played("steps:", "  - repeat: { times: 3, every: 1m, steps: [{ after: 10s, name: round }] }");
   expect(steps.filter(({ name }) => name === "round").map(({ at }) => at.slice(14, 19))).toEqual(["00:10", "01:10", "02:10"]);
