@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import * as z from "zod";
-import { createApp, MIGRATIONS_FOLDER, memoryShelf, openWorlds, type ServerOptions } from "./compose.ts";
+import { createApp, MIGRATIONS_FOLDER, memoryShelf, openWorlds, type ServerOptions, WorldMismatch } from "./compose.ts";
 import { instant } from "./control/fields.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "./platform/api-key.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "./platform/distribution.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "./platform/hosts.ts";
 import { parseClockSetting } from "./simulation/clock.ts";
-import { DataDirectory, DEFAULT_WORLD } from "./worlds/data-directory.ts";
+import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "./worlds/data-directory.ts";
 
 /** What is asked of a stand-in. What is left out makes the same world every time. */
 export type StandinOptions = {
@@ -184,7 +184,7 @@ const EVENTS_PER_CALL = 10_000;
 export async function createStandin(asked: StandinOptions = {}): Promise<Standin> {
   const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(asked);
   const shape = { ...rest, planLimits };
-  const directory = data === undefined ? undefined : new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
+  const directory = data === undefined ? undefined : openDirectory(resolve(data));
   const isNew = directory?.worlds().includes(DEFAULT_WORLD) !== true;
   const bugs: unknown[] = [];
   const closing: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
@@ -222,8 +222,22 @@ export async function createStandin(asked: StandinOptions = {}): Promise<Standin
     });
   } catch (error) {
     for (const close of closing) await close();
-    throw error;
+    throw refusalOf(error);
   }
+}
+
+function openDirectory(path: string): DataDirectory {
+  try {
+    return new DataDirectory(path, MIGRATIONS_FOLDER);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+/** What a directory or the world in it stands against is refused like all else. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof DirectoryInUse) return new StandinError("DIRECTORY_IN_USE", error.message, 409);
+  return error instanceof WorldMismatch ? new StandinError("WORLD_MISMATCH", error.message, 409) : error;
 }
 
 function parsed<T>(parse: (text: string) => T | undefined, rule: string) {
@@ -259,6 +273,8 @@ class InProcess implements Standin {
   readonly #origin: string;
   readonly #fetchHere: (request: Request) => Promise<Response>;
   readonly #end: () => Promise<void>;
+  /** Those that are not closed yet. */
+  readonly #forks = new Set<InProcess>();
 
   constructor(origin: string, path: string, apiKey: string, fetchHere: (request: Request) => Promise<Response>, end: () => Promise<void>) {
     this.url = `${origin}${path}/api/v2`;
@@ -305,9 +321,15 @@ class InProcess implements Standin {
 
   async fork({ name = `fork-${randomUUID()}`, ...asked }: ForkOptions = {}): Promise<Standin> {
     await this.#call("POST", "/worlds", { name, ...asked });
-    return new InProcess(this.#origin, `/w/${name}`, this.apiKey, this.#fetchHere, async () => {
-      await this.#call("DELETE", `/worlds/${name}`);
+    const fork = new InProcess(this.#origin, `/w/${name}`, this.apiKey, this.#fetchHere, async () => {
+      this.#forks.delete(fork);
+      await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
+        // Somebody has deleted it already.
+        if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
+      });
     });
+    this.#forks.add(fork);
+    return fork;
   }
 
   async events(since = 0): Promise<StandinEvent[]> {
@@ -337,8 +359,9 @@ class InProcess implements Standin {
     return this.#call("GET", "/invariants");
   }
 
-  close(): Promise<void> {
-    return this.#end();
+  async close(): Promise<void> {
+    for (const fork of [...this.#forks]) await fork.close();
+    await this.#end();
   }
 
   async #call<T>(method: string, path: string, body?: unknown): Promise<T> {

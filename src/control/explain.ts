@@ -1,5 +1,5 @@
 import { found } from "../http/request.ts";
-import { findReachable } from "../platform/activity.ts";
+import { findReachable, isOpenEnded } from "../platform/activity.ts";
 import { delaySeconds, idleSince, suspendDueAt } from "../platform/autosuspend.ts";
 import type { ActivePhase, Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
@@ -33,6 +33,7 @@ export function explainEndpoint(look: Look, endpointId: string) {
   const events = [...bySeq.values()].sort((a, b) => b.seq - a.seq);
   const reasons = [
     explainState(look, compute, events),
+    ...explainDisabled(compute, events),
     ...explainPending(look, compute),
     ...explainWake(events),
     ...explainSuspend(look, compute, events),
@@ -195,6 +196,13 @@ function explainIdle(look: Look, compute: Compute, events: readonly RecordedEven
   return { about, text: `${compute.id} has been idle since ${instant(suspended.at)}${unused}`, proof: [...some(proof), suspended] };
 }
 
+/** S: a disabled compute "cannot be enabled by a connection". */
+function explainDisabled({ id, disabled }: Compute, events: readonly RecordedEvent[]): Reason[] {
+  if (!disabled) return [];
+  const proof = newest(events, "ComputeUpdated", ({ changes }) => changes.disabled === true) ?? newest(events, "ComputeCreated");
+  return [{ about: "wake", text: `${id} is disabled: nothing wakes it before it is enabled again`, proof: some(proof) }];
+}
+
 /** S: what a quota has suspended does not start before the next billing period. */
 function explainQuota(look: Look, compute: Compute, suspended: EventOf<"ComputeSuspended">): Reason {
   const still = refuseOverQuota(look.world, compute.projectId, look.now);
@@ -208,13 +216,25 @@ function lastUse(events: readonly RecordedEvent[], before: number): { readonly s
   const activated = newest(events, "ComputeActivated", ({ seq }) => seq < before);
   if (activated === undefined) return {};
   let use: { since: number; proof: RecordedEvent } = { since: activated.at, proof: activated };
+  const ends = new Map<string, EventOf<"ActivityRecorded">>();
+  // The newest first: so the end of a connection is known before what went through it.
   for (const event of events) {
     if (event.type !== "ActivityRecorded" || event.seq >= before) continue;
+    const { kind, connectionId } = event.activity;
+    if (kind === "disconnect") {
+      if (event.seq > activated.seq) ends.set(connectionId ?? "", event);
+      continue;
+    }
     // What waited for the start is served from its end.
     const servedAt = event.seq > activated.seq ? event.at : event.at + event.waitedMs === activated.at ? activated.at : undefined;
     if (servedAt === undefined) continue;
-    const until = servedAt + (event.activity.kind === "connect" ? 0 : (event.activity.durationMs ?? 0));
-    if (until > use.since || (until === use.since && use.proof === activated)) use = { since: until, proof: event };
+    const end = connectionId === undefined ? undefined : ends.get(connectionId);
+    const lastsUntil = isOpenEnded(event.activity)
+      ? (end?.at ?? servedAt)
+      : servedAt + (kind === "connect" ? 0 : (event.activity.durationMs ?? 0));
+    const isCut = end !== undefined && end.at <= lastsUntil;
+    const until = isCut ? end.at : lastsUntil;
+    if (until > use.since || (until === use.since && use.proof === activated)) use = { since: until, proof: isCut ? end : event };
   }
   return use;
 }

@@ -4,14 +4,13 @@ import { END_OF_TIME, parseDuration } from "../platform/time.ts";
 import { parseClockSetting } from "../simulation/clock.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../worlds/world-handle.ts";
 
+const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, that ends before the year 10000";
+
 /** `90s`, `10m`, `2h`, `7d` or milliseconds. */
-export const duration = z.union([z.string(), z.number()]).transform((text, context) => {
+export const duration = z.union([z.string(), z.number()], { error: DURATION_RULE }).transform((text, context) => {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
-  context.addIssue({
-    code: "custom",
-    message: "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, that ends before the year 10000",
-  });
+  context.addIssue({ code: "custom", message: DURATION_RULE });
   return z.NEVER;
 });
 

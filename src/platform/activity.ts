@@ -213,7 +213,7 @@ function wake(world: World, compute: Compute, context: Context): Event[] {
 }
 
 /** A transaction without a duration, on a named connection, lasts until that connection closes. */
-function isOpenEnded(activity: Activity): boolean {
+export function isOpenEnded(activity: Activity): boolean {
   return activity.kind === "transaction" && activity.durationMs === undefined && activity.connectionId !== undefined;
 }
 

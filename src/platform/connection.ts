@@ -24,9 +24,9 @@ export type Connection = {
   readonly busyMs?: DurationMs;
 };
 
-/** The limits that count: those of the last start while it is active, else those that the next start will have. */
-export function limitsInForce(compute: Compute): SizeRange {
-  return compute.phase.state === "active" ? compute.phase.range : compute.range;
+/** The limits that count: those of the last start while it serves, else those that the next start will have. */
+export function limitsInForce({ phase, range }: Compute): SizeRange {
+  return phase.state === "active" && !phase.suspending ? phase.range : range;
 }
 
 /** R: `max_connections` for direct ones, 10,000 for pooled clients. */

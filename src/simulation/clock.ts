@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/time.ts";
+import { END_OF_TIME, type SimTime } from "../platform/time.ts";
 
 export type ClockMode = "real" | "scaled" | "manual";
 
@@ -52,7 +52,8 @@ export class Clock {
   now(): SimTime {
     const { factor, simAnchor, wallAnchor } = this.#state;
     if (factor === 0) return this.#latest;
-    const now = simAnchor + Math.floor((this.#wall() - wallAnchor) * factor);
+    // At the end of time it stands still.
+    const now = Math.min(END_OF_TIME, simAnchor + Math.floor((this.#wall() - wallAnchor) * factor));
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { END_OF_TIME } from "../../src/platform/time.ts";
 import { Clock, type ClockState } from "../../src/simulation/clock.ts";
 import { act, stateOf, statsOf } from "../support/compute.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";
@@ -148,4 +149,12 @@ test("a clock that moves can be advanced as well", async () => {
   expect(suspend_in_ms).toBeLessThanOrEqual(60_000);
   expect(suspend_in_ms).toBeGreaterThan(50_000);
   await double.close();
+});
+
+test("at the end of the year 9999 every clock stands still", () => {
+  const { clock, wall } = clockAt("scaled", 1_000_000);
+  wall.now += 9_000_000_000;
+  expect(new Date(clock.now()).toISOString()).toBe("9999-12-31T23:59:59.999Z");
+  wall.now += 1_000;
+  expect(clock.now()).toBe(END_OF_TIME);
 });

@@ -169,3 +169,24 @@ test("a smaller compute has fewer connections after its restart, a larger one mo
   const outcomes = await outcomesOf(double, connects(endpointId, 113));
   expect(outcomes.lastIndexOf("served")).toBe(111);
 });
+
+test("what comes while a compute is suspended for another size is counted against the limits of its next start", async () => {
+  for (const [from, to, served] of [
+    [2, 0.25, 112],
+    [0.25, 2, 300],
+  ] as const) {
+    const double = await createDouble();
+    const { path, endpointId } = await createProject(double);
+    const resize = (cu: number) => double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu } });
+    await resize(from);
+    await double.advance("10s");
+    await double.sim("POST", "/activity", { endpoint_id: endpointId });
+    await double.advance("10s");
+    await resize(to);
+    await double.advance("1s");
+    const outcomes = await outcomesOf(double, connects(endpointId, 300));
+    expect(outcomes.filter((outcome) => outcome !== "refused")).toHaveLength(served);
+    await double.advance("10s");
+    expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
+  }
+});

@@ -104,7 +104,15 @@ test("a world in files is there when it is opened again, with a key that works",
     expect((await again.state())["projects"]).toEqual(before["projects"]);
     expect((await again.fetch(`${again.url}/projects`)).status).toBe(200);
     await again.close();
-    await expect(createStandin({ data: directory.path, seed: 8 })).rejects.toThrow("this world was made with --seed 7");
+    await expect(createStandin({ data: directory.path, seed: 8 })).rejects.toMatchObject({
+      name: "StandinError",
+      code: "WORLD_MISMATCH",
+      status: 409,
+      message: expect.stringContaining("this world was made with --seed 7"),
+    });
+    const held = await create({ data: directory.path });
+    await expect(createStandin({ data: directory.path })).rejects.toMatchObject({ name: "StandinError", code: "DIRECTORY_IN_USE" });
+    await held.close();
   } finally {
     directory.remove();
   }
@@ -117,4 +125,15 @@ test("what is not understood is refused with its field, and nothing is opened", 
   await expect(sim.advance("backwards")).rejects.toBeInstanceOf(StandinError);
   await expect(sim.fork({ at: 1_000 })).rejects.toMatchObject({ code: "POINT_NOT_REACHED" });
   await expect(sim.restore("nothing")).rejects.toMatchObject({ code: "SNAPSHOT_NOT_FOUND" });
+});
+
+test("a fork that is closed takes its own forks with it, and one that somebody has deleted is no hindrance", async () => {
+  const sim = await create({ port: false });
+  const fork = await sim.fork({ name: "one" });
+  const deeper = await fork.fork({ name: "two" });
+  await sim.fork({ name: "three" });
+  await fork.close();
+  await expect(deeper.state()).rejects.toMatchObject({ code: "WORLD_NOT_FOUND" });
+  await sim.fetch(`${sim.controlUrl}/worlds/three`, { method: "DELETE" });
+  await sim.close();
 });

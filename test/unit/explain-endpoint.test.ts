@@ -243,6 +243,7 @@ test("made disabled: it has never started", async () => {
   const { id } = body.endpoint;
   expect(await told(double, id)).toEqual([
     `state: ${id} is idle: it was made disabled and has not been started [ComputeCreated]`,
+    `wake: ${id} is disabled: nothing wakes it before it is enabled again [ComputeCreated]`,
     ACCEPTED,
   ]);
 });
@@ -319,4 +320,27 @@ test("thousands of queries do not change what is told of a compute, and neither 
   }));
   await double.sim("POST", "/activity", ahead);
   expect((await toldAbout(double, "state", endpointId)).replace(/ \[.*\]$/, "")).toBe(idle.replace(/ \[.*\]$/, ""));
+});
+
+test("a query that its connection's end has cut off is no later use than that", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  await act(double, endpointId, { duration_ms: 3_600_000, connection_id: "c" });
+  await double.advance("10s");
+  await act(double, endpointId, { kind: "disconnect", connection_id: "c" });
+  await double.advance("10m");
+  const since = `: nothing had used it since ${at("00:00:20.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`;
+  expect(await toldAbout(double, "state", endpointId)).toContain(since);
+  await act(double, endpointId);
+  expect(await toldAbout(double, "state", endpointId)).toContain(since);
+});
+
+test("an idle compute that has been disabled says that nothing wakes it", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createSleeper(double);
+  await update(double, path, { disabled: true });
+  await double.advance("10s");
+  expect(await told(double, endpointId)).toContain(
+    `wake: ${endpointId} is disabled: nothing wakes it before it is enabled again [ComputeUpdated]`,
+  );
 });
