@@ -8,7 +8,7 @@ import type { Delay } from "../whatif/curve.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceInputError } from "../whatif/input/input-error.ts";
 import { type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
-import type { Period } from "../whatif/trace.ts";
+import { eachPart, type Period } from "../whatif/trace.ts";
 import { CliError } from "./cli-error.ts";
 import { withControl } from "./control.ts";
 import { DEFAULT_DATA, instant, option } from "./options.ts";
@@ -158,7 +158,7 @@ function hashOf(traffic: Traffic): string {
   const hash = createHash("sha256").update(JSON.stringify([traffic.period, traffic.sources]));
   for (const [number, name] of traffic.computes.entries()) {
     hash.update(name);
-    for (const { at, durationMs } of traffic.requests(number)) hash.update(bytesOf(at)).update(bytesOf(durationMs));
+    eachPart(traffic.requests(number), ({ at, durationMs }) => hash.update(bytesOf(at)).update(bytesOf(durationMs)));
   }
   return hash.digest("hex");
 }

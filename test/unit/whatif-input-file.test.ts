@@ -8,7 +8,7 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import { fileInput } from "../../src/whatif/input/files/file-input.ts";
 import { type ImportOptions, type ImportProgress, importTrace } from "../../src/whatif/input/files/import-trace.ts";
 import { TraceFile } from "../../src/whatif/input/files/trace-file.ts";
-import { checkRequests, PART_LENGTH } from "../../src/whatif/trace.ts";
+import { checkRequests, eachPart, PART_LENGTH } from "../../src/whatif/trace.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -111,7 +111,8 @@ test.each([PART_LENGTH - 1, PART_LENGTH, PART_LENGTH + 1])("a compute with %d re
     ),
   ]);
   opened((file) => {
-    const lengths = [...file.partsOf(0)].map((part) => part.at.length);
+    const lengths: number[] = [];
+    eachPart(file.partsOf(0), ({ at }) => lengths.push(at.length));
     expect(lengths).toEqual(count > PART_LENGTH ? [PART_LENGTH, count - PART_LENGTH] : [count]);
     expect(file.load().computes[0]?.requests.at.at(-1)).toBe(BASE + (count - 1) * 300);
   });

@@ -13,7 +13,8 @@ import { reportHtml } from "../../src/whatif/report/html.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
 import { replayComputes } from "../../src/whatif/report/replays.ts";
 import { terminalText } from "../../src/whatif/report/terminal.ts";
-import { allRequests, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+import { type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+import { allOf } from "../../src/whatif/trace.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;
@@ -139,9 +140,9 @@ test("a drawing stands alone: XML with colours for light and dark", () => {
 test("traffic of a part begins with the first arrival at its start, and ends before its end", () => {
   const period = { startAt: START + HOUR, endAt: START + 2 * HOUR };
   const within = trafficWithin(threeComputes(), period);
-  expect([...allRequests(within, 0).at]).toEqual([0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000));
-  expect([...allRequests(within, 2).at]).toEqual([START + 1.5 * HOUR]);
-  expect(allRequests(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }), 0).at).toHaveLength(0);
+  expect([...allOf(within.requests(0)).at]).toEqual([0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000));
+  expect([...allOf(within.requests(2)).at]).toEqual([START + 1.5 * HOUR]);
+  expect(allOf(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }).requests(0)).at).toHaveLength(0);
 });
 
 test("the best of a comparison knows no future; what cannot be set on the platform is told apart", () => {
@@ -172,6 +173,6 @@ test("of more sources than are kept, the busiest have their names, and the other
   });
   const few = fewSources(traffic, 3);
   expect(few.sources).toEqual(["d", "c", "(others)"]);
-  expect([...(allRequests(few, 0).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
+  expect([...(allOf(few.requests(0)).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
   expect(fewSources(traffic, 4)).toBe(traffic);
 });

@@ -1,6 +1,7 @@
 import type { Chance } from "../../platform/chance.ts";
 import { type Attribution, Attributor } from "../attribution.ts";
 import { StartLatencies } from "../start-latency.ts";
+import { eachPart } from "../trace.ts";
 import { fewSources } from "./few-sources.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import { amount, delayText, money, percentOf, plural, signed } from "./numbers.ts";
@@ -54,7 +55,7 @@ export function* attribute(all: Traffic, question: Question, chance: Chance): Ge
     const latencies = new StartLatencies(question.latency, chance, number);
     for (const attributor of [fleet, own]) {
       attributor.begin(latencies);
-      for (const part of traffic.requests(number)) attributor.add(part);
+      eachPart(traffic.requests(number), (part) => attributor.add(part));
       attributor.end();
     }
     const attribution = own.attribution();

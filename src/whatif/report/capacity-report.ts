@@ -9,13 +9,13 @@ import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections }
 import { erlangB } from "../erlang.ts";
 import { replayScaling } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
-import type { Requests } from "../trace.ts";
+import { allOf, eachPart, type Requests, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** What a trace does not tell, and capacity depends on. */
 export type Assumptions = {
@@ -100,7 +100,7 @@ export function* capacity(
   const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, ranges, profile, assumptions.cache, chance);
   let [peak, requests, used] = [0, 0, 0];
   for (const number of traffic.computes.keys()) {
-    const own = allRequests(traffic, number);
+    const own = allOf(traffic.requests(number));
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
@@ -108,7 +108,7 @@ export function* capacity(
     for (const sum of sums) {
       sum.addConnections(own, period.endAt - period.startAt);
       for (const awake of awakeTimes(own, period, question.present)) {
-        const part = { at: own.at.subarray(awake.from, awake.to), durationMs: own.durationMs.subarray(awake.from, awake.to) };
+        const part = viewOf(own, awake.from, awake.to);
         sum.addScaling(replayScaling(part, { load: load.subarray(awake.from, awake.to) }, awake.period, sum.range, profile));
       }
     }
@@ -229,7 +229,11 @@ class CacheUse {
     chance: Chance,
   ) {
     let uses = 0;
-    for (const number of traffic.computes.keys()) for (const { at } of traffic.requests(number)) uses += at.length * blocksPerRequest;
+    for (const number of traffic.computes.keys()) {
+      eachPart(traffic.requests(number), ({ at }) => {
+        uses += at.length * blocksPerRequest;
+      });
+    }
     this.#blocks = Math.max(1, Math.round((workingSetGb * 1024 ** 3) / BLOCK_BYTES));
     this.#perRequest = blocksPerRequest;
     this.#exponent = 1 / (1 - skew);
