@@ -255,7 +255,9 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean
       ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
       "Waits of more than ten minutes count as ten.",
       ...(concurrent.length > 0
-        ? ["Who still waits for a turn when the trace ends counts as having waited until then, which is too short."]
+        ? [
+            "What computes use behind the end of the trace: those that wait for a turn there start one after another, and that is waited for, but not charged.",
+          ]
         : []),
     ],
   };
