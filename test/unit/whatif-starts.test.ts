@@ -89,8 +89,8 @@ describe("everybody at nine", () => {
     expect(ten?.figures).toMatchObject({ wait_mean_ms: 30_000, wait_p50_ms: 30_000, wait_p99_ms: 50_000, active_s: 10 * 0.001 });
   });
 
-  test("that what is used behind the end is not charged is said where there are turns", () => {
-    const said = expect.stringMatching(/^What computes use behind the end of the trace/);
+  test("that who waits behind the end is not charged is said where there are turns", () => {
+    const said = expect.stringMatching(/^Who waits for a turn when the trace ends/);
     expect(answer({ concurrent: [10] }).report.limits.left_out).toContainEqual(said);
     expect(answer({}).report.limits.left_out).not.toContainEqual(said);
   });

@@ -14,7 +14,7 @@ import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What a trace does not tell, and capacity depends on. */
@@ -297,6 +297,7 @@ function limitsOf({ loadPerRequest, reserved, cache }: Assumptions, profile: Pro
       "A throttled request is not slowed down: it ends when it ended.",
       ...(cache === undefined ? ["The cache: give --working-set to have hit ratios by size."] : []),
       `All requests of a compute go through one pool; limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
+      BEHIND_THE_END,
     ],
   };
 }

@@ -12,7 +12,7 @@ import { allOf, type Requests } from "../trace.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
 import { latencyText } from "./question.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** A profile as somebody names it: one of those that are there, or one's own. */
@@ -173,5 +173,6 @@ const LIMITS: Limits = {
     "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
     "Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.",
     "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
+    BEHIND_THE_END,
   ],
 };

@@ -1,3 +1,4 @@
+import type { SimTime } from "../../platform/time.ts";
 import { indexAt, type Period, partsOf, type RequestParts, type Requests, type Trace, viewOf } from "../trace.ts";
 
 /** Requests of many computes that can be read again and again: at hand, or in a file. */
@@ -10,6 +11,9 @@ export interface Traffic {
   requests(compute: number): RequestParts;
 }
 
+/** The first instant that is looked at, and the first that is not any more. */
+export type PeriodBounds = { readonly from?: SimTime | undefined; readonly to?: SimTime | undefined };
+
 /** A trace that is at hand. */
 export function trafficOf({ period, computes, sources = [] }: Trace): Traffic {
   return {
@@ -18,6 +22,14 @@ export function trafficOf({ period, computes, sources = [] }: Trace): Traffic {
     computes: computes.map(({ id }) => id),
     requests: (compute) => partsOf(computes[compute]?.requests ?? NOTHING),
   };
+}
+
+/**
+ * The part of a trace that somebody asks for by its bounds, and all of it without any. One who says that it ends later, or begins earlier, knows
+ * that nothing came there. `undefined` where nothing of what is known is left.
+ */
+export function periodAsked(known: Period, { from = known.startAt, to = known.endAt }: PeriodBounds): Period | undefined {
+  return from < to && from < known.endAt && to > known.startAt ? { startAt: from, endAt: to } : undefined;
 }
 
 /** What arrives within `period`. What arrived before it and still runs in it is not seen. */
