@@ -7,9 +7,9 @@ import { type DurationMs, HOUR, SECOND } from "../../platform/time.ts";
 import { CacheRecovery, recoveredAfterMs, type Stretch } from "../cache-recovery.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "../connections.ts";
 import { erlangB } from "../erlang.ts";
-import { replayScaling } from "../scaling-replay.ts";
+import { type Demand, replayScaling } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
-import { allOf, eachPart, type Requests, viewOf } from "../trace.ts";
+import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
@@ -104,18 +104,15 @@ export function* capacity(
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
-    const load = loadOf(own, assumptions.loadPerRequest);
+    const awake = awakeTimes(own, period, question.present);
     for (const sum of sums) {
       sum.addConnections(own, period.endAt - period.startAt);
-      for (const awake of awakeTimes(own, period, question.present)) {
-        const part = viewOf(own, awake.from, awake.to);
-        sum.addScaling(replayScaling(part, { load: load.subarray(awake.from, awake.to) }, awake.period, sum.range, profile));
-      }
+      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(own, from, to), time);
     }
     distances?.add(
       own,
       number,
-      awakeTimes(own, period, question.present).map(({ from }) => from),
+      awake.map(({ from }) => from),
     );
     yield number + 1;
   }
@@ -140,6 +137,7 @@ export function* capacity(
 class CapacitySum {
   readonly range: SizeRange;
   readonly #profile: Profile;
+  readonly #demand: Demand;
   readonly #limit: number;
   readonly #waits = new WaitHistogram();
   #sessions = 0;
@@ -150,9 +148,10 @@ class CapacitySum {
   #throttledS = 0;
   #scaleEvents = 0;
 
-  constructor(range: SizeRange, profile: Profile, { reserved }: Assumptions) {
+  constructor(range: SizeRange, profile: Profile, { loadPerRequest, reserved }: Assumptions) {
     this.range = range;
     this.#profile = profile;
+    this.#demand = { loadPerRequest };
     this.#limit = directLimit(profile, range, reserved);
   }
 
@@ -179,7 +178,8 @@ class CapacitySum {
     this.#waits.merge(pooled.waits);
   }
 
-  addScaling({ cuMs, throttledS, scaleEvents }: ReturnType<typeof replayScaling>): void {
+  addScaling(requests: Requests, awake: Period): void {
+    const { cuMs, throttledS, scaleEvents } = replayScaling(requests, this.#demand, awake, this.range, this.#profile);
     this.#cuMs += cuMs;
     this.#throttledS += throttledS;
     this.#scaleEvents += scaleEvents;
@@ -268,16 +268,6 @@ class CacheUse {
   recovery(): Stretch[] {
     return this.#recovery.stretches();
   }
-}
-
-/** vCPUs busy at each arrival, its own included. */
-function loadOf({ at, durationMs }: Requests, loadPerRequest: number): Float64Array {
-  const ends = Float64Array.from(at, (arrival, i) => arrival + (durationMs[i] as number)).sort();
-  let over = 0;
-  return at.map((arrival, i) => {
-    while (over < i && (ends[over] as number) <= arrival) over += 1;
-    return (i + 1 - over) * loadPerRequest;
-  });
 }
 
 function limitsOf({ loadPerRequest, reserved, cache }: Assumptions, profile: Profile): Limits {
