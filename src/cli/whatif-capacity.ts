@@ -27,6 +27,7 @@ type Options = QuestionOptions &
   TraceOptions & {
     readonly size: SizeRange;
     readonly loadPerRequest: number;
+    readonly memoryPerRequest?: number;
     readonly reserved: number;
     readonly workingSet?: number;
     readonly blocksPerRequest: number;
@@ -47,9 +48,17 @@ export function capacityCommand(): Command {
         .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
     )
     .addOption(new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs").argParser(above(0)).default(1))
+    .addOption(
+      new Option("--memory-per-request <size>", "memory that a request takes while it runs, like 64MiB: a range follows it").argParser(
+        bytes,
+      ),
+    )
     .addOption(reservedOption())
     .addOption(
-      new Option("--working-set <size>", "what the requests of a compute read from, like 4GiB: gives cache hit ratios").argParser(bytes),
+      new Option(
+        "--working-set <size>",
+        "what the requests of a compute read from, like 4GiB: a range follows it, and there are cache hit ratios",
+      ).argParser(bytes),
     )
     .addOption(
       new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads").argParser(integer(1, MOST_BLOCKS)).default(10),
@@ -77,9 +86,11 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
   const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
   try {
     const question = questionOf(options, set);
-    const { loadPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
+    const { loadPerRequest, memoryPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
-    const work = capacity(traffic, ranges, profile, question, { loadPerRequest, reserved, cache }, chanceFrom(question.seed));
+    const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
+    const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, cache };
+    const work = capacity(traffic, ranges, profile, question, assumptions, chanceFrom(question.seed));
     const report = await drive(work, "replaying", traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },

@@ -7,7 +7,7 @@ import { type DurationMs, HOUR, SECOND } from "../../platform/time.ts";
 import { CacheRecovery, recoveredAfterMs, type Stretch } from "../cache-recovery.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "../connections.ts";
 import { erlangB } from "../erlang.ts";
-import { type Demand, replayScaling } from "../scaling-replay.ts";
+import { type Demand, replayScaling, sizeFor } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
 import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
@@ -21,6 +21,8 @@ import type { Traffic } from "./traffic.ts";
 export type Assumptions = {
   /** vCPUs that a request keeps busy while it runs. */
   readonly loadPerRequest: number;
+  /** Memory that a request takes while it runs, in GB; absent: memory asks for no size. */
+  readonly memoryGbPerRequest?: number | undefined;
   /** Connections that the platform keeps back. */
   readonly reserved: number;
   /** What requests read from, in GB, and how many blocks each; absent: nothing is said of the cache. */
@@ -46,6 +48,7 @@ export type CapacityRow = {
   readonly pool_waited: number;
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
+  /** Of the size that the working set asks for: of a range that may be more than its minimum. */
   readonly cache_gb: number;
   /** 0 to 1; null where no working set was given. */
   readonly cache_hit_ratio: number | null;
@@ -97,7 +100,8 @@ export function* capacity(
 ): Generator<number, CapacityReport> {
   const { period } = traffic;
   const sums = ranges.map((range) => new CapacitySum(range, profile, assumptions));
-  const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, ranges, profile, assumptions.cache, chance);
+  const caches = sums.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
+  const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, caches, assumptions.cache, chance);
   let [peak, requests, used] = [0, 0, 0];
   for (const number of traffic.computes.keys()) {
     const own = allOf(traffic.requests(number));
@@ -148,11 +152,16 @@ class CapacitySum {
   #throttledS = 0;
   #scaleEvents = 0;
 
-  constructor(range: SizeRange, profile: Profile, { loadPerRequest, reserved }: Assumptions) {
+  constructor(range: SizeRange, profile: Profile, { loadPerRequest, memoryGbPerRequest, cache, reserved }: Assumptions) {
     this.range = range;
     this.#profile = profile;
-    this.#demand = { loadPerRequest };
+    this.#demand = { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
     this.#limit = directLimit(profile, range, reserved);
+  }
+
+  /** While it is awake it never has less than the working set asks for, so the cache is that of this size at least. */
+  get cacheCu(): number {
+    return sizeFor(0, this.#demand, this.range, this.#profile);
   }
 
   get #maxConnections(): number {
@@ -205,8 +214,8 @@ class CapacitySum {
       pool_waited: this.#waits.waited,
       pool_wait_p50_ms: this.#waits.quantile(0.5, sessions),
       pool_wait_p99_ms: this.#waits.quantile(0.99, sessions),
-      cache_gb: sizeFacts(this.#profile, minCu).fileCacheGb,
-      cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, minCu)),
+      cache_gb: sizeFacts(this.#profile, this.cacheCu).fileCacheGb,
+      cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
     };
   }
@@ -223,8 +232,7 @@ class CacheUse {
 
   constructor(
     traffic: Traffic,
-    ranges: readonly SizeRange[],
-    profile: Profile,
+    capacities: readonly number[],
     { workingSetGb, blocksPerRequest, skew }: NonNullable<Assumptions["cache"]>,
     chance: Chance,
   ) {
@@ -239,7 +247,7 @@ class CacheUse {
     this.#exponent = 1 / (1 - skew);
     this.#chance = chance;
     this.#distances = new StackDistances(uses > MOST_EXACT_USES ? SAMPLED : 1, ALWAYS_FOLLOWED);
-    this.#recovery = new CacheRecovery(ranges.map(({ minCu }) => cacheCapacity(profile, minCu)));
+    this.#recovery = new CacheRecovery(capacities);
   }
 
   /** `starts`: the requests that find the compute asleep, and its cache empty. */
@@ -270,13 +278,13 @@ class CacheUse {
   }
 }
 
-function limitsOf({ loadPerRequest, reserved, cache }: Assumptions, profile: Profile): Limits {
+function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, cache }: Assumptions, profile: Profile): Limits {
   return {
     exact: [
       "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes.",
     ],
     simulated: [
-      `Sizes follow the platform's goal function, with ${loadPerRequest} vCPU busy for each request that runs (--load-per-request): traces do not tell it. A compute sleeps by the present delay.`,
+      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay.`,
       ...(cache === undefined
         ? []
         : [
@@ -285,7 +293,8 @@ function limitsOf({ loadPerRequest, reserved, cache }: Assumptions, profile: Pro
     ],
     left_out: [
       "A throttled request is not slowed down: it ends when it ended.",
-      ...(cache === undefined ? ["The cache: give --working-set to have hit ratios by size."] : []),
+      ...(memoryGbPerRequest === undefined ? ["Memory: give --memory-per-request to have it ask for sizes."] : []),
+      ...(cache === undefined ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."] : []),
       `All requests of a compute go through one pool; limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
       BEHIND_THE_END,
     ],
