@@ -76,3 +76,21 @@ test("three requests of a second beside one of an hour throttle two CU for a sec
   const { sizes } = reportOf(rows, { loadPerRequest: 1 }, [{ minCu: 2, maxCu: 2 }]);
   expect(sizes[0]).toMatchObject({ throttled_s: 1, cu_hours: 2 });
 });
+
+test("through the pool come as many clients as the platform takes, and waits stand beside those of Erlang's formula", () => {
+  const many = Array.from({ length: 12_000 }, (): Row => [0, 100]);
+  const [row] = reportOf(many, {}, [{ minCu: 1, maxCu: 1 }]).sizes;
+  expect(row).toMatchObject({ pool_clients: 10_000, pooled_refused: 2_000, pool_waited_share_erlang: expect.closeTo(0, 9) });
+  // Three servers for two vCPUs' worth of work: four ninths wait (validation 7), four ninths of a time of service in the mean.
+  const servers = { ...PROFILE, maxConnections: () => 4 };
+  const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 500, SECOND]);
+  const traffic = trafficOf(traceOf(HOUR, busy));
+  const work = capacity(traffic, [{ minCu: 1, maxCu: 1 }], servers, questionFrom({}), { loadPerRequest: 1, reserved: 0 }, chanceFrom(1));
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  expect(step.value.sizes[0]).toMatchObject({
+    pool_size: 3,
+    pool_waited_share_erlang: expect.closeTo(4 / 9, 9),
+    pool_wait_mean_erlang_ms: expect.closeTo((1_000 * 4) / 9, 6),
+  });
+});

@@ -6,7 +6,7 @@ import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, type PoolRules, poo
 import { erlangB, erlangC, meanWait } from "../../src/whatif/erlang.ts";
 import { type Demand, replayScaling } from "../../src/whatif/scaling-replay.ts";
 import { hitRatioOf, StackDistances } from "../../src/whatif/stack-distance.ts";
-import { periodOf, poisson, type Row, requestsOf, SECOND } from "../support/traces.ts";
+import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../support/traces.ts";
 
 describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {
   test("B(30, 25) is 0.0526 and C(3, 2) is 4/9", () => {
@@ -91,7 +91,44 @@ describe("direct connections", () => {
 });
 
 describe("pooled connections", () => {
-  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, waitLimitMs: POOL_WAIT_LIMIT_MS });
+  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, clients: 1e9, waitLimitMs: POOL_WAIT_LIMIT_MS });
+
+  test("the pooler takes so many clients, those that wait included, and refuses the next at once", () => {
+    const all = { at: new Float64Array(12_000).fill(BEGIN), durationMs: new Float64Array(12_000).fill(5) };
+    const { refused, peak, sessions: count } = pooledConnections(all, { ...rules(800, 900), clients: 10_000 });
+    expect([refused, peak, count]).toEqual([2_000, 800, 12_000]);
+  });
+
+  /** Millisecond by millisecond: who has waited too long goes, who is done goes, who waits is served, who comes is let in or not. */
+  test.each([1, 2, 3, 4])("random requests get what looking at every millisecond gives them (%i)", (seed) => {
+    const source = chanceFrom(seed).source("pool", 0);
+    const rows = Array.from({ length: 300 }, (): Row => [source() % 700, source() % 20]).sort(([a], [b]) => a - b);
+    const [servers, clients, waitLimitMs] = [3, 8, 12];
+    let [ends, line, refused, sumMs]: [number[], Row[], number, number] = [[], [], 0, 0];
+    const serve = (now: number) => {
+      for (let isDone = false; !isDone; ) {
+        ends = ends.filter((end) => end > now);
+        const next = ends.length < servers ? line.shift() : undefined;
+        isDone = next === undefined;
+        if (next === undefined) continue;
+        sumMs += now - next[0];
+        ends.push(now + (next[1] as number));
+      }
+    };
+    for (let now = 0; now < 2_000; now += 1) {
+      refused += line.filter(([at]) => now - at > waitLimitMs).length;
+      line = line.filter(([at]) => now - at <= waitLimitMs);
+      serve(now);
+      for (const row of rows.filter(([at]) => at === now)) {
+        if (ends.length + line.length >= clients) refused += 1;
+        else line.push(row);
+        serve(now);
+      }
+    }
+    const outcome = pooledConnections(requestsOf(rows), { poolSize: servers, ceiling: 100, clients, waitLimitMs });
+    expect([outcome.refused, outcome.waits.sumMs]).toEqual([refused, sumMs]);
+    expect(refused).toBeGreaterThan(10);
+  });
 
   test("who comes first is served first, and waits for the server that is free first", () => {
     const { waits, refused, peak } = pooledConnections(

@@ -6,7 +6,7 @@ import { maxConnections, type SizeRange, sizeFacts } from "../../platform/sizes.
 import { type DurationMs, HOUR, SECOND } from "../../platform/time.ts";
 import { CacheRecovery, recoveredAfterMs, type Stretch } from "../cache-recovery.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "../connections.ts";
-import { erlangB } from "../erlang.ts";
+import { erlangB, erlangC, meanWait } from "../erlang.ts";
 import { type Demand, replayScaling, sizeFor } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
 import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
@@ -44,8 +44,13 @@ export type CapacityRow = {
   /** By Erlang's loss formula from the mean load, were arrivals without memory. */
   readonly direct_refused_share_erlang: number;
   readonly pool_size: number;
+  /** Clients that the pooler takes at once, those that wait included. */
+  readonly pool_clients: number;
   readonly pooled_refused: number;
   readonly pool_waited: number;
+  /** By Erlang's delay formula from the mean load, were arrivals and lengths without memory and callers patient; the mean is null where it has none. */
+  readonly pool_waited_share_erlang: number;
+  readonly pool_wait_mean_erlang_ms: number | null;
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
   /** Of the size that the working set asks for: of a range that may be more than its minimum. */
@@ -147,6 +152,8 @@ class CapacitySum {
   #sessions = 0;
   #directRefused = 0;
   #erlangRefused = 0;
+  #erlangWaited = 0;
+  #erlangWaitMs = 0;
   #pooledRefused = 0;
   #cuMs = 0;
   #throttledS = 0;
@@ -174,15 +181,19 @@ class CapacitySum {
 
   addConnections(requests: Requests, periodMs: number): void {
     const { sessions, refused } = directConnections(requests, this.#limit);
-    const poolSize = this.#poolSize;
+    const [poolSize, ceiling] = [this.#poolSize, Math.max(1, this.#limit)];
     const pooled = pooledConnections(
       { at: requests.at, durationMs: requests.durationMs },
-      { poolSize, ceiling: Math.max(1, this.#limit), waitLimitMs: POOL_WAIT_LIMIT_MS },
+      { poolSize, ceiling, clients: this.#profile.pooledConnections, waitLimitMs: POOL_WAIT_LIMIT_MS },
     );
-    const offered = requests.durationMs.reduce((sum, ms) => sum + ms, 0) / periodMs;
+    const busyMs = requests.durationMs.reduce((sum, ms) => sum + ms, 0);
+    const [offered, servers] = [busyMs / periodMs, Math.min(poolSize, ceiling)];
     this.#sessions += sessions;
     this.#directRefused += refused;
     this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
+    this.#erlangWaited += erlangC(servers, offered) * sessions;
+    // In times of service, of which all of them together are the busy time.
+    if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, offered) * busyMs;
     this.#pooledRefused += pooled.refused;
     this.#waits.merge(pooled.waits);
   }
@@ -210,8 +221,11 @@ class CapacitySum {
       direct_refused: this.#directRefused,
       direct_refused_share_erlang: sessions === 0 ? 0 : this.#erlangRefused / sessions,
       pool_size: this.#poolSize,
+      pool_clients: this.#profile.pooledConnections,
       pooled_refused: this.#pooledRefused,
       pool_waited: this.#waits.waited,
+      pool_waited_share_erlang: sessions === 0 ? 0 : this.#erlangWaited / sessions,
+      pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs) ? this.#erlangWaitMs / Math.max(1, sessions) : null,
       pool_wait_p50_ms: this.#waits.quantile(0.5, sessions),
       pool_wait_p99_ms: this.#waits.quantile(0.99, sessions),
       cache_gb: sizeFacts(this.#profile, this.cacheCu).fileCacheGb,
@@ -281,7 +295,7 @@ class CacheUse {
 function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, cache }: Assumptions, profile: Profile): Limits {
   return {
     exact: [
-      "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes.",
+      "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
     ],
     simulated: [
       `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay.`,
