@@ -3,7 +3,7 @@ import { PROFILES } from "../platform/profile.ts";
 import type { SizeRange } from "../platform/sizes.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import { capacityPage } from "../whatif/report/capacity-page.ts";
-import { capacity } from "../whatif/report/capacity-report.ts";
+import { capacity, type PoolBy } from "../whatif/report/capacity-report.ts";
 import { toldQuestion } from "../whatif/report/question.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
@@ -29,6 +29,7 @@ type Options = QuestionOptions &
     readonly loadPerRequest: number;
     readonly memoryPerRequest?: number;
     readonly reserved: number;
+    readonly poolBy: PoolBy;
     readonly workingSet?: number;
     readonly blocksPerRequest: number;
     readonly skew: number;
@@ -54,6 +55,11 @@ export function capacityCommand(): Command {
       ),
     )
     .addOption(reservedOption())
+    .addOption(
+      new Option("--pool-by <what>", "who has a pool of its own: the compute, or each source (--map source=user+database: as the platform)")
+        .choices(["compute", "source"])
+        .default("compute"),
+    )
     .addOption(
       new Option(
         "--working-set <size>",
@@ -86,10 +92,10 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
   const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
   try {
     const question = questionOf(options, set);
-    const { loadPerRequest, memoryPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
+    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
     const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
-    const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, cache };
+    const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache };
     const work = capacity(traffic, ranges, profile, question, assumptions, chanceFrom(question.seed));
     const report = await drive(work, "replaying", traffic.computes.length, signal);
     const finding = {

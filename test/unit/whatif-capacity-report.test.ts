@@ -18,7 +18,14 @@ const SIZES: readonly SizeRange[] = [
 
 function reportOf(rows: readonly Row[], assumptions: Partial<Assumptions>, sizes = SIZES, lengthMs = HOUR): CapacityReport {
   const traffic = trafficOf(traceOf(lengthMs, rows));
-  const work = capacity(traffic, sizes, PROFILE, questionFrom({}), { loadPerRequest: 0.1, reserved: 7, ...assumptions }, chanceFrom(1));
+  const work = capacity(
+    traffic,
+    sizes,
+    PROFILE,
+    questionFrom({}),
+    { loadPerRequest: 0.1, reserved: 7, poolBy: "compute", ...assumptions },
+    chanceFrom(1),
+  );
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
@@ -85,7 +92,14 @@ test("through the pool come as many clients as the platform takes, and waits sta
   const servers = { ...PROFILE, maxConnections: () => 4 };
   const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 500, SECOND]);
   const traffic = trafficOf(traceOf(HOUR, busy));
-  const work = capacity(traffic, [{ minCu: 1, maxCu: 1 }], servers, questionFrom({}), { loadPerRequest: 1, reserved: 0 }, chanceFrom(1));
+  const work = capacity(
+    traffic,
+    [{ minCu: 1, maxCu: 1 }],
+    servers,
+    questionFrom({}),
+    { loadPerRequest: 1, reserved: 0, poolBy: "compute" },
+    chanceFrom(1),
+  );
   let step = work.next();
   while (step.done !== true) step = work.next();
   expect(step.value.sizes[0]).toMatchObject({
@@ -93,4 +107,12 @@ test("through the pool come as many clients as the platform takes, and waits sta
     pool_waited_share_erlang: expect.closeTo(4 / 9, 9),
     pool_wait_mean_erlang_ms: expect.closeTo((1_000 * 4) / 9, 6),
   });
+});
+
+test("each source may have a pool of its own, as the platform has for a user and a database", () => {
+  // At one instant 450 of each of two: a pool of 377, or two of them below the 412 that all may have.
+  const rows = Array.from({ length: 900 }, (_, index): Row => [0, 100, index % 2]);
+  const of = (poolBy: "compute" | "source") => reportOf(rows, { poolBy }, [{ minCu: 1, maxCu: 1 }]).sizes[0];
+  expect(of("compute")?.pool_waited).toBe(900 - 377);
+  expect(of("source")?.pool_waited).toBe(900 - 412);
 });

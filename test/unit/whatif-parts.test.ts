@@ -60,7 +60,14 @@ test("all requests of a compute are those that were written, in memory of their 
 });
 
 test("capacity sees all of them", () => {
-  const work = capacity(traffic, [{ minCu: 1, maxCu: 1 }], PROFILES["2026"], question, { loadPerRequest: 1, reserved: 7 }, chance);
+  const work = capacity(
+    traffic,
+    [{ minCu: 1, maxCu: 1 }],
+    PROFILES["2026"],
+    question,
+    { loadPerRequest: 1, reserved: 7, poolBy: "compute" },
+    chance,
+  );
   expect(resultOf(work)).toMatchObject({ peak_connections: 1, sizes: [{ cu_hours: ACTIVE_S / 3_600 }] });
 });
 

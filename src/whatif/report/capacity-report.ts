@@ -25,9 +25,13 @@ export type Assumptions = {
   readonly memoryGbPerRequest?: number | undefined;
   /** Connections that the platform keeps back. */
   readonly reserved: number;
+  /** Who shares server connections of the pooler: all of a compute, or those of one source. */
+  readonly poolBy: PoolBy;
   /** What requests read from, in GB, and how many blocks each; absent: nothing is said of the cache. */
   readonly cache?: { readonly workingSetGb: number; readonly blocksPerRequest: number; readonly skew: number } | undefined;
 };
+
+export type PoolBy = "compute" | "source";
 
 export type CapacityRow = {
   readonly min_cu: number;
@@ -147,6 +151,7 @@ class CapacitySum {
   readonly range: SizeRange;
   readonly #profile: Profile;
   readonly #demand: Demand;
+  readonly #poolBy: PoolBy;
   readonly #limit: number;
   readonly #waits = new WaitHistogram();
   #sessions = 0;
@@ -159,8 +164,9 @@ class CapacitySum {
   #throttledS = 0;
   #scaleEvents = 0;
 
-  constructor(range: SizeRange, profile: Profile, { loadPerRequest, memoryGbPerRequest, cache, reserved }: Assumptions) {
+  constructor(range: SizeRange, profile: Profile, { loadPerRequest, memoryGbPerRequest, cache, poolBy, reserved }: Assumptions) {
     this.range = range;
+    this.#poolBy = poolBy;
     this.#profile = profile;
     this.#demand = { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
     this.#limit = directLimit(profile, range, reserved);
@@ -180,20 +186,26 @@ class CapacitySum {
   }
 
   addConnections(requests: Requests, periodMs: number): void {
+    const { at, durationMs, source } = requests;
+    const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
     const { sessions, refused } = directConnections(requests, this.#limit);
     const [poolSize, ceiling] = [this.#poolSize, Math.max(1, this.#limit)];
-    const pooled = pooledConnections(
-      { at: requests.at, durationMs: requests.durationMs },
-      { poolSize, ceiling, clients: this.#profile.pooledConnections, waitLimitMs: POOL_WAIT_LIMIT_MS },
-    );
-    const busyMs = requests.durationMs.reduce((sum, ms) => sum + ms, 0);
-    const [offered, servers] = [busyMs / periodMs, Math.min(poolSize, ceiling)];
+    const pooled = pooledConnections(pools, {
+      poolSize,
+      ceiling,
+      clients: this.#profile.pooledConnections,
+      waitLimitMs: POOL_WAIT_LIMIT_MS,
+    });
+    const offered = requests.durationMs.reduce((sum, ms) => sum + ms, 0) / periodMs;
     this.#sessions += sessions;
     this.#directRefused += refused;
     this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
-    this.#erlangWaited += erlangC(servers, offered) * sessions;
-    // In times of service, of which all of them together are the busy time.
-    if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, offered) * busyMs;
+    const servers = Math.min(poolSize, ceiling);
+    for (const { sessions: own, busyMs } of loadsOf(pools)) {
+      this.#erlangWaited += erlangC(servers, busyMs / periodMs) * own;
+      // In times of service, of which all of them together are the busy time.
+      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, busyMs / periodMs) * busyMs;
+    }
     this.#pooledRefused += pooled.refused;
     this.#waits.merge(pooled.waits);
   }
@@ -233,6 +245,19 @@ class CapacitySum {
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
     };
   }
+}
+
+/** What comes to each pool. */
+function loadsOf({ durationMs, source }: Requests): readonly { readonly sessions: number; readonly busyMs: DurationMs }[] {
+  const loads = new Map<number, { sessions: number; busyMs: DurationMs }>();
+  for (let i = 0; i < durationMs.length; i += 1) {
+    const pool = source?.[i] ?? 0;
+    const load = loads.get(pool) ?? { sessions: 0, busyMs: 0 };
+    load.sessions += 1;
+    load.busyMs += durationMs[i] as number;
+    loads.set(pool, load);
+  }
+  return [...loads.values()];
 }
 
 /** Blocks that requests read, made up: each draws from the working set, small numbers more often. */
@@ -292,7 +317,7 @@ class CacheUse {
   }
 }
 
-function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, cache }: Assumptions, profile: Profile): Limits {
+function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache }: Assumptions, profile: Profile): Limits {
   return {
     exact: [
       "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
@@ -309,7 +334,7 @@ function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, cache }: Assum
       "A throttled request is not slowed down: it ends when it ended.",
       ...(memoryGbPerRequest === undefined ? ["Memory: give --memory-per-request to have it ask for sizes."] : []),
       ...(cache === undefined ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."] : []),
-      `All requests of a compute go through one pool; limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
+      `${poolBy === "compute" ? "All requests of a compute go through one pool" : "Each source of a compute has a pool of its own"}, where the platform has one for a user and a database (--pool-by); limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
       BEHIND_THE_END,
     ],
   };
