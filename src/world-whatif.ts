@@ -7,7 +7,7 @@ import { chanceFrom } from "./simulation/random.ts";
 import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
 import { commonDelay, DEFAULTS, LATENCY_RULE, parseLatency, questionFrom } from "./whatif/report/question.ts";
 import { asksFleet, fleetGapsOf, replayComputes } from "./whatif/report/replays.ts";
-import { type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
+import { periodAsked, type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
 import { WorldTraffic } from "./whatif/report/world-traffic.ts";
 import type { WorldHandle } from "./worlds/world-handle.ts";
 
@@ -53,8 +53,7 @@ async function readWorld(world: WorldHandle) {
 }
 
 function between(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {
-  const { startAt, endAt } = traffic.period;
-  const period = { startAt: Math.max(startAt, from ?? startAt), endAt: Math.min(endAt, to ?? endAt) };
-  if (period.startAt >= period.endAt) throw new RangeError("from, to: they leave nothing of what this world has seen");
+  const period = periodAsked(traffic.period, { from, to });
+  if (period === undefined) throw new RangeError("from, to: they leave nothing of what this world has seen");
   return trafficWithin(traffic, period);
 }

@@ -6,7 +6,7 @@ import { clearGaps, GapReader } from "../../src/whatif/gaps.ts";
 import type { Outcome } from "../../src/whatif/outcome.ts";
 import { FixedReplay } from "../../src/whatif/replay.ts";
 import { StartLatencies } from "../../src/whatif/start-latency.ts";
-import { partsOf, type Trace } from "../../src/whatif/trace.ts";
+import { eachPart, partsOf, type Trace } from "../../src/whatif/trace.ts";
 import { COUPLED, type StartsOfFleet } from "../whatif/coupling.ts";
 import { type FleetShape, poissonFleet, writeFleet } from "../whatif/fleet.ts";
 
@@ -43,7 +43,7 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
     // As in C: its table is made once, and cleared in each round.
     clearGaps(reader.gaps);
     for (const { requests } of computes) {
-      for (const part of partsOf(requests)) reader.add(part);
+      eachPart(partsOf(requests), (part) => reader.add(part));
       reader.end();
     }
     return reader.gaps;
@@ -69,7 +69,7 @@ function replay({ period, computes }: Trace, rounds: number): WhatifResult {
     const each = new FixedReplay(period, DELAY_S);
     for (const { requests } of computes) {
       each.begin(latencies);
-      for (const part of partsOf(requests)) each.add(part);
+      eachPart(partsOf(requests), (part) => each.add(part));
       each.end();
     }
     return each.outcome;

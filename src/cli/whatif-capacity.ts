@@ -3,7 +3,7 @@ import { PROFILES } from "../platform/profile.ts";
 import type { SizeRange } from "../platform/sizes.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import { capacityPage } from "../whatif/report/capacity-page.ts";
-import { capacity } from "../whatif/report/capacity-report.ts";
+import { capacity, type PoolBy } from "../whatif/report/capacity-report.ts";
 import { toldQuestion } from "../whatif/report/question.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
@@ -27,7 +27,9 @@ type Options = QuestionOptions &
   TraceOptions & {
     readonly size: SizeRange;
     readonly loadPerRequest: number;
+    readonly memoryPerRequest?: number;
     readonly reserved: number;
+    readonly poolBy: PoolBy;
     readonly workingSet?: number;
     readonly blocksPerRequest: number;
     readonly skew: number;
@@ -47,9 +49,22 @@ export function capacityCommand(): Command {
         .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
     )
     .addOption(new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs").argParser(above(0)).default(1))
+    .addOption(
+      new Option("--memory-per-request <size>", "memory that a request takes while it runs, like 64MiB: a range follows it").argParser(
+        bytes,
+      ),
+    )
     .addOption(reservedOption())
     .addOption(
-      new Option("--working-set <size>", "what the requests of a compute read from, like 4GiB: gives cache hit ratios").argParser(bytes),
+      new Option("--pool-by <what>", "who has a pool of its own: the compute, or each source (--map source=user+database: as the platform)")
+        .choices(["compute", "source"])
+        .default("compute"),
+    )
+    .addOption(
+      new Option(
+        "--working-set <size>",
+        "what the requests of a compute read from, like 4GiB: a range follows it, and there are cache hit ratios",
+      ).argParser(bytes),
     )
     .addOption(
       new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads").argParser(integer(1, MOST_BLOCKS)).default(10),
@@ -77,9 +92,11 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
   const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
   try {
     const question = questionOf(options, set);
-    const { loadPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
+    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
-    const work = capacity(traffic, ranges, profile, question, { loadPerRequest, reserved, cache }, chanceFrom(question.seed));
+    const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
+    const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache };
+    const work = capacity(traffic, ranges, profile, question, assumptions, chanceFrom(question.seed));
     const report = await drive(work, "replaying", traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },

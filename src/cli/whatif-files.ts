@@ -3,6 +3,7 @@ import { isoInstant } from "../platform/calendar.ts";
 import type { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceWriter } from "../whatif/input/files/trace-writer.ts";
 import type { Traffic } from "../whatif/report/traffic.ts";
+import { eachPart } from "../whatif/trace.ts";
 import { CliError } from "./cli-error.ts";
 import { drive } from "./whatif-drive.ts";
 
@@ -36,10 +37,10 @@ function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<
   try {
     for (const [number, name] of traffic.computes.entries()) {
       let isUsed = false;
-      for (const { at, durationMs, source } of traffic.requests(number)) {
+      eachPart(traffic.requests(number), ({ at, durationMs, source }) => {
         for (let i = 0; i < at.length; i += 1) writer.add(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
         isUsed ||= at.length > 0;
-      }
+      });
       if (isUsed) writer.end(name);
       yield number + 1;
     }
@@ -65,7 +66,7 @@ function* writeCsv(traffic: Traffic, path: string): Generator<number, number> {
   try {
     let text = "endpoint_id,at,duration_ms,source\n";
     for (const [number, name] of traffic.computes.entries()) {
-      for (const { at, durationMs, source } of traffic.requests(number)) {
+      eachPart(traffic.requests(number), ({ at, durationMs, source }) => {
         for (let i = 0; i < at.length; i += 1) {
           text += `${name},${isoInstant(at[i] as number)},${durationMs[i]},${traffic.sources[source?.[i] ?? 0] ?? ""}\n`;
           if (text.length < BUFFERED) continue;
@@ -73,7 +74,7 @@ function* writeCsv(traffic: Traffic, path: string): Generator<number, number> {
           text = "";
         }
         requests += at.length;
-      }
+      });
       yield number + 1;
     }
     writeSync(file, text);

@@ -7,8 +7,8 @@ import { isoInstant } from "../platform/calendar.ts";
 import type { Delay } from "../whatif/curve.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceInputError } from "../whatif/input/input-error.ts";
-import { type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
-import type { Period } from "../whatif/trace.ts";
+import { periodAsked, type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
+import { eachPart, type Period } from "../whatif/trace.ts";
 import { CliError } from "./cli-error.ts";
 import { withControl } from "./control.ts";
 import { DEFAULT_DATA, instant, option } from "./options.ts";
@@ -42,8 +42,10 @@ export function addTraceOptions(command: Command): Command {
     .addOption(new Option("--world <name>", "which of its worlds"))
     .addOption(new Option("--url <url>", "traffic of a running double"))
     .addOption(option("--control-token <token>", "token of that double's control API"))
-    .addOption(new Option("--from <instant>", "look at arrivals from here on").argParser(instant))
-    .addOption(new Option("--to <instant>", "and before here").argParser(instant));
+    .addOption(new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(instant))
+    .addOption(
+      new Option("--to <instant>", "and ends here: look at arrivals before, and at what computes do until then").argParser(instant),
+    );
 }
 
 /** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
@@ -67,9 +69,9 @@ export async function openTraces(
 }
 
 /** `undefined` where all of it is wanted. */
-function wantedPeriod(all: Period, { from = all.startAt, to = all.endAt }: PeriodOptions): Period | undefined {
-  const period = { startAt: Math.max(all.startAt, from), endAt: Math.min(all.endAt, to) };
-  if (period.startAt >= period.endAt) {
+function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
+  const period = periodAsked(all, bounds);
+  if (period === undefined) {
     throw new CliError(
       `--from and --to leave nothing of the trace, which goes from ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
       true,
@@ -158,7 +160,7 @@ function hashOf(traffic: Traffic): string {
   const hash = createHash("sha256").update(JSON.stringify([traffic.period, traffic.sources]));
   for (const [number, name] of traffic.computes.entries()) {
     hash.update(name);
-    for (const { at, durationMs } of traffic.requests(number)) hash.update(bytesOf(at)).update(bytesOf(durationMs));
+    eachPart(traffic.requests(number), ({ at, durationMs }) => hash.update(bytesOf(at)).update(bytesOf(durationMs)));
   }
   return hash.digest("hex");
 }

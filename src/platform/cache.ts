@@ -39,7 +39,7 @@ export function hitRatio(cache: CacheStatistics): number | undefined {
 }
 
 /** R: above 99 % is the target for OLTP. */
-const TARGET_HIT_RATIO = 99;
+export const TARGET_HIT_RATIO = 99;
 
 /** R: below the target a larger compute is advised. */
 export function cacheAdvice(cache: CacheStatistics): string | undefined {

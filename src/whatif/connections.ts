@@ -39,6 +39,8 @@ export type PoolRules = {
   readonly poolSize: number;
   /** And all pools together. */
   readonly ceiling: number;
+  /** Clients that may be connected to the pooler, those that wait included. */
+  readonly clients: number;
   readonly waitLimitMs: DurationMs;
 };
 
@@ -47,7 +49,7 @@ export const POOL_WAIT_LIMIT_MS: DurationMs = 2 * MINUTE;
 
 export type PooledOutcome = {
   readonly sessions: number;
-  /** Those that gave up: nobody had a server for them within the limit, inclusive. */
+  /** Those that found as many clients as there may be, or gave up: nobody had a server for them within the limit, inclusive. */
   readonly refused: number;
   readonly peak: number;
   readonly waits: WaitHistogram;
@@ -81,9 +83,13 @@ class Pools {
 
   arrive(at: number, durationMs: DurationMs, pool: number): void {
     this.#freeUntil(at);
+    this.#sessions += 1;
+    if (this.#isFull(at)) {
+      this.#refused += 1;
+      return;
+    }
     while (this.#pools.length <= pool) this.#pools.push({ waiting: [], first: 0, busy: 0 });
     this.#pools[pool]?.waiting.push({ at, durationMs });
-    this.#sessions += 1;
     this.#waiting += 1;
     this.#dispatch(at);
   }
@@ -91,6 +97,14 @@ class Pools {
   finish(): PooledOutcome {
     this.#freeUntil(Number.MAX_VALUE);
     return { sessions: this.#sessions, refused: this.#refused, peak: this.#peak, waits: this.#waits };
+  }
+
+  /** Who has given up is looked for when it matters. */
+  #isFull(now: number): boolean {
+    const { clients } = this.#rules;
+    if (this.#busy.size + this.#waiting < clients) return false;
+    for (const pool of this.#pools) this.#giveUp(pool, now);
+    return this.#busy.size + this.#waiting >= clients;
   }
 
   #freeUntil(at: number): void {

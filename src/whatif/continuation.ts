@@ -20,8 +20,9 @@ export function recordedDays({ startAt, endAt }: Period): SimTime[] {
 }
 
 /** Whether chance has a choice between days. */
-export function isDrawn(period: Period): boolean {
-  const days = recordedDays(period);
+export function isDrawn({ startAt, endAt }: Period): boolean {
+  // Of three whole days two are of a kind, so more need not be looked at.
+  const days = recordedDays({ startAt, endAt: Math.min(endAt, dayStart(startAt) + 5 * DAY) });
   return kindsOf(days).some((kind) => kind.length > 1);
 }
 

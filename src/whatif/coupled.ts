@@ -2,6 +2,7 @@ import { nextMonthStart } from "../platform/calendar.ts";
 import type { Chance } from "../platform/chance.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
 import { type Client, Clients } from "./clients.ts";
+import { EndTimes } from "./end-times.ts";
 import { EventHeap } from "./event-heap.ts";
 import { bookAwake, noOutcome, type Outcome } from "./outcome.ts";
 import { membersOf, type Quotas, SharedQuota } from "./shared-quota.ts";
@@ -30,7 +31,10 @@ export type CoupledFleet = {
   readonly chance: Chance;
 };
 
-/** Waits are those for the turn and for the start together; active time begins with the start. */
+/**
+ * Waits are those for the turn and for the start together, be it behind the end of the period; active time begins with the start, and ends
+ * with the period.
+ */
 export type CoupledOutcome = Outcome & {
   /** Requests that came while the quota was reached. */
   refused: number;
@@ -51,6 +55,7 @@ export function simulateCoupled(fleet: CoupledFleet, witness?: CoupledWitness): 
 }
 
 export type CoupledWitness = {
+  /** Of those who wait for a turn when the period ends, behind its end. */
   started(compute: number, at: SimTime, readyAt: SimTime): void;
   suspended(compute: number, at: SimTime): void;
   /** A request came while the quota was reached. */
@@ -144,15 +149,31 @@ class CoupledSimulation {
       else if (node < this.#month) this.#quotaDue(node - this.#firstGroup);
       else this.#monthBegins();
     }
+    this.#drain();
     for (let compute = 0; compute < this.#firstTrace; compute += 1) this.#cut(compute, endAt);
     return this.#outcome;
   }
 
-  /** At the end of the period: the wait for a start under way is known, that for a turn lasts until here at least. */
+  /** Who waits for a turn at the end of the period gets it behind the end, as starts that are under way are over: until then it waits. */
+  #drain(): void {
+    if (this.#gate.queued === 0) return;
+    const ends = new EndTimes();
+    for (let compute = 0; compute < this.#firstTrace; compute += 1) {
+      if (this.#phase[compute] === STARTING) ends.add(this.#readyAt[compute] as number);
+    }
+    while (this.#gate.queued > 0) {
+      const now = ends.firstAt;
+      ends.take();
+      const next = this.#gate.leave();
+      ends.add(this.#begin(next, now));
+    }
+  }
+
+  /** At the end of the period: what waits for starts is known, and what was active until here is charged. */
   #cut(compute: number, endAt: SimTime): void {
     const phase = this.#phase[compute] as number;
     if (phase === ASLEEP) return;
-    const untilAt = phase === STARTING ? (this.#readyAt[compute] as number) : endAt;
+    const untilAt = phase === ACTIVE ? endAt : (this.#readyAt[compute] as number);
     if (this.#isAlone[compute] === 1) this.#traces.readWaiting(compute, untilAt, untilAt);
     else this.#line.serve(compute, (at) => this.#outcome.waits.add(untilAt - at));
     if (phase !== QUEUED) this.#bookAwake(compute, endAt);
@@ -230,13 +251,18 @@ class CoupledSimulation {
 
   #start(compute: number): void {
     const now = this.#now;
-    const latencies = this.#gate.takePrepared(now) ? this.#preparedLatencies : this.#latencies;
-    const readyAt = now + (latencies[compute] as LatencySource).at(now);
     this.#phase[compute] = STARTING;
     this.#awakeSince[compute] = now;
+    this.#heap.set(this.#nodeOf(compute), this.#begin(compute, now) + READY);
+  }
+
+  /** Its turn has come; gives when it is ready. */
+  #begin(compute: number, now: SimTime): SimTime {
+    const latencies = this.#gate.takePrepared(now) ? this.#preparedLatencies : this.#latencies;
+    const readyAt = now + (latencies[compute] as LatencySource).at(now);
     this.#readyAt[compute] = readyAt;
-    this.#heap.set(this.#nodeOf(compute), readyAt + READY);
     this.#witness?.started(compute, now, readyAt);
+    return readyAt;
   }
 
   #ownEvent(compute: number): void {

@@ -10,7 +10,7 @@ export type StartLoad = {
   readonly mostUnderWay: number;
   /** `undefined` where nothing starts. */
   readonly mostUnderWayAt: SimTime | undefined;
-  /** Of the minutes of the period, counted from its beginning: by index. */
+  /** Of the minutes of the period, counted from its beginning: by index. Starts behind the last of them are in none. */
   readonly perMinute: Uint32Array;
 };
 
@@ -32,13 +32,13 @@ export class StartTimes {
     let [mostUnderWay, mostUnderWayAt]: [number, SimTime | undefined] = [0, undefined];
     this.#sweep((at, underWay) => {
       const minute = Math.floor((at - startAt) / MINUTE);
-      perMinute[minute] = (perMinute[minute] as number) + 1;
+      if (minute < perMinute.length) perMinute[minute] = (perMinute[minute] as number) + 1;
       if (underWay > mostUnderWay) [mostUnderWay, mostUnderWayAt] = [underWay, at];
     });
     return { starts: this.#length, mostUnderWay, mostUnderWayAt, perMinute };
   }
 
-  /** The most that are under way in each of equally long stretches of the period. */
+  /** The most that are under way in each of equally long stretches of the period; what starts behind it counts for the last one. */
   mostBy({ startAt, endAt }: Period, stretches: number): number[] {
     const lengthMs: DurationMs = (endAt - startAt) / stretches;
     const most = new Array<number>(stretches).fill(0);

@@ -48,20 +48,54 @@ export function checkRequests(requests: Requests, period: Period, after = period
   return undefined;
 }
 
-/** The requests in consecutive parts: views, nothing is copied. */
-export function* partsOf(requests: Requests, length = PART_LENGTH): Generator<Requests> {
-  // Most computes are short, and three views of one cost as much as some hundred requests of it.
-  if (requests.at.length <= length) {
-    yield requests;
-    return;
+/**
+ * Reads the requests of one compute in consecutive parts; `undefined` when there are no more. The memory of a part is that of the next one
+ * when that is read, so this is no iterable: it cannot be spread, and who needs all of them at once copies them by `allOf`.
+ */
+export type RequestParts = { next(): Requests | undefined };
+
+export function eachPart(parts: RequestParts, visit: (part: Requests) => void): void {
+  for (let part = parts.next(); part !== undefined; part = parts.next()) visit(part);
+}
+
+/** All of them as one, in memory of its own. */
+export function allOf(parts: RequestParts): Requests {
+  const kept: Requests[] = [];
+  eachPart(parts, ({ at, durationMs, source }) => {
+    kept.push({ at: at.slice(), durationMs: durationMs.slice(), source: source?.slice() });
+  });
+  if (kept.length === 1) return kept[0] as Requests;
+  const length = kept.reduce((sum, { at }) => sum + at.length, 0);
+  const all = { at: new Float64Array(length), durationMs: new Float64Array(length), source: new Uint16Array(length) };
+  let from = 0;
+  for (const { at, durationMs, source } of kept) {
+    all.at.set(at, from);
+    all.durationMs.set(durationMs, from);
+    if (source !== undefined) all.source.set(source, from);
+    from += at.length;
   }
-  for (let from = 0; from < requests.at.length; from += length) {
-    yield {
-      at: requests.at.subarray(from, from + length),
-      durationMs: requests.durationMs.subarray(from, from + length),
-      ...(requests.source === undefined ? {} : { source: requests.source.subarray(from, from + length) }),
-    };
-  }
+  return all;
+}
+
+/** Requests that are at hand, in parts: views, nothing is copied. */
+export function partsOf(requests: Requests, length = PART_LENGTH): RequestParts {
+  const count = requests.at.length;
+  let from = 0;
+  return {
+    next() {
+      if (from >= count) return undefined;
+      const to = from + length;
+      // Most computes are short, and three views of one cost as much as some hundred requests of it.
+      const part = from === 0 && count <= length ? requests : viewOf(requests, from, to);
+      from = to;
+      return part;
+    },
+  };
+}
+
+/** Those from the index `from` up to, not including, `to`. */
+export function viewOf({ at, durationMs, source }: Requests, from: number, to: number): Requests {
+  return { at: at.subarray(from, to), durationMs: durationMs.subarray(from, to), source: source?.subarray(from, to) };
 }
 
 /** The first index whose arrival is not before `instant`. */

@@ -28,13 +28,24 @@ test.each([
 ])("with a delay of %i s there are %i cold starts: the gaps that are longer, and not those that are as long", async (delay, cold) => {
   const figures = await json(["curve", fewGaps(), "--delay", String(delay), "--cu", "0.5", "--price", "0.2"]);
   const idle = [10, 60, 61, 300, 301].reduce((sum, gap) => sum + Math.min(gap, delay), 0);
-  // Six requests of a second; the trace ends a millisecond after the last arrival.
-  const tails = { one: 0.001, two: Math.min(delay, 737.001) };
-  const active = 5 + idle + tails.one + tails.two;
+  // Six requests of a second; the trace ends with the last one, and the other compute's request was 738 s before.
+  const active = 6 + idle + Math.min(delay, 738);
   expect(figures).toMatchObject({ delay_s: delay, cold_starts: cold, first_starts: 2, requests: 7 });
   expect(figures.active_s).toBeCloseTo(active, 6);
   expect(figures.cu_hours).toBeCloseTo((active / 3_600) * 0.5, 9);
   expect(figures.cost).toBeCloseTo((active / 3_600) * 0.5 * 0.2, 9);
+});
+
+test("the last busy time counts, and --to says how long nothing came after it", async () => {
+  const file = join(newDirectory(), "two.csv");
+  writeFileSync(file, "endpoint_id,at,duration_ms\na,2026-01-01T00:00:00Z,60000\na,2026-01-01T00:10:00Z,120000\n");
+  const activeOf = async (...more: string[]) => (await json(["curve", file, "--delay", "300", ...more])).active_s;
+  expect(await activeOf()).toBe(60 + 300 + 120);
+  expect(await activeOf("--to", "2026-01-01T01:00:00Z")).toBe(60 + 300 + 120 + 300);
+  expect(await activeOf("--to", "2026-01-01T00:13:00Z")).toBe(60 + 300 + 120 + 60);
+  expect(await activeOf("--to", "2026-01-01T00:11:00Z")).toBe(60 + 300 + 60);
+  const none = await standin(["whatif", "curve", file, "--from", "2026-01-01T00:12:00Z"]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("leave nothing of the trace")]);
 });
 
 test("figures with the start latency stand apart, and within the bounds of the curve", async () => {

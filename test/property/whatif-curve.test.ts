@@ -5,7 +5,7 @@ import { clairvoyant, coldStartBounds, curveOf, pointAt, pointOf } from "../../s
 import { GapReader, mergeGaps, noGaps } from "../../src/whatif/gaps.ts";
 import { bestDelay, bestDelayOf } from "../../src/whatif/pick.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { checkRequests, partsOf, type Trace } from "../../src/whatif/trace.ts";
+import { checkRequests, eachPart, partsOf, type Trace } from "../../src/whatif/trace.ts";
 import { expectHolds } from "../support/properties.ts";
 import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
 import { plainGaps, SECOND, settingOf, tracesAround } from "../support/traces.ts";
@@ -93,7 +93,7 @@ test("parts of any length, computes in any order and workers of any number give 
       const readers = Array.from({ length: workers }, () => new GapReader(trace.period));
       for (const [index, { requests }] of trace.computes.toReversed().entries()) {
         const reader = readers[index % workers];
-        for (const part of partsOf(requests, length)) reader?.add(part);
+        eachPart(partsOf(requests, length), (part) => reader?.add(part));
         reader?.end();
       }
       const merged = noGaps(trace.period);

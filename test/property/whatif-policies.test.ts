@@ -11,7 +11,7 @@ import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse.ts";
 import { PolicyReplay } from "../../src/whatif/policy-replay.ts";
 import { FixedReplay, type Witness } from "../../src/whatif/replay.ts";
 import { StartLatencies } from "../../src/whatif/start-latency.ts";
-import { partsOf } from "../../src/whatif/trace.ts";
+import { eachPart, partsOf } from "../../src/whatif/trace.ts";
 import { expectHolds } from "../support/properties.ts";
 import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
 import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
@@ -107,14 +107,14 @@ test("a policy that gets its requests in parts does what it does with the whole"
         const replay = replayOf(policy, trace.period, setting, () => fleetGapsOf(trace));
         for (const [number, { requests }] of trace.computes.entries()) {
           replay.begin(number, () => partedGaps(requests));
-          for (const part of partsOf(requests, length)) replay.add(part);
+          eachPart(partsOf(requests, length), (part) => replay.add(part));
           replay.end();
         }
         expect(replay.outcome).toEqual(replayTrace(trace, policy, setting));
 
         function partedGaps(requests: (typeof trace.computes)[number]["requests"]) {
           const reader = new GapReader(trace.period);
-          for (const part of partsOf(requests, length)) reader.add(part);
+          eachPart(partsOf(requests, length), (part) => reader.add(part));
           reader.end();
           return reader.gaps;
         }

@@ -1,13 +1,15 @@
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
 import { curveOf, pointAt } from "../../src/whatif/curve.ts";
-import { erlangB } from "../../src/whatif/erlang.ts";
+import { erlangB, erlangC } from "../../src/whatif/erlang.ts";
 import { gapsOf } from "../../src/whatif/gaps.ts";
 import type { Outcome } from "../../src/whatif/outcome.ts";
 import { clairvoyant } from "../../src/whatif/policies/clairvoyant.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../src/whatif/policies/ski-rental.ts";
+import { capacityFigures } from "./capacity-kernels.ts";
+import { policyFigures } from "./policy-kernels.ts";
 import { replayTrace } from "./replay-trace.ts";
 
 const SECOND = 1_000;
@@ -46,6 +48,9 @@ export function figures(): Record<string, number> {
     "clairvoyant active": knowing.activeMs,
     "randomised delay": randomisedDelay(300, 0.5),
     "Erlang B": erlangB(2, 2),
+    "Erlang C": erlangC(3, 2),
+    ...capacityFigures(),
+    ...policyFigures(),
   };
 }
 

@@ -6,7 +6,7 @@ import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, type PoolRules, poo
 import { erlangB, erlangC, meanWait } from "../../src/whatif/erlang.ts";
 import { type Demand, replayScaling } from "../../src/whatif/scaling-replay.ts";
 import { hitRatioOf, StackDistances } from "../../src/whatif/stack-distance.ts";
-import { periodOf, poisson, type Row, requestsOf, SECOND } from "../support/traces.ts";
+import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../support/traces.ts";
 
 describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {
   test("B(30, 25) is 0.0526 and C(3, 2) is 4/9", () => {
@@ -91,7 +91,44 @@ describe("direct connections", () => {
 });
 
 describe("pooled connections", () => {
-  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, waitLimitMs: POOL_WAIT_LIMIT_MS });
+  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, clients: 1e9, waitLimitMs: POOL_WAIT_LIMIT_MS });
+
+  test("the pooler takes so many clients, those that wait included, and refuses the next at once", () => {
+    const all = { at: new Float64Array(12_000).fill(BEGIN), durationMs: new Float64Array(12_000).fill(5) };
+    const { refused, peak, sessions: count } = pooledConnections(all, { ...rules(800, 900), clients: 10_000 });
+    expect([refused, peak, count]).toEqual([2_000, 800, 12_000]);
+  });
+
+  /** Millisecond by millisecond: who has waited too long goes, who is done goes, who waits is served, who comes is let in or not. */
+  test.each([1, 2, 3, 4])("random requests get what looking at every millisecond gives them (%i)", (seed) => {
+    const source = chanceFrom(seed).source("pool", 0);
+    const rows = Array.from({ length: 300 }, (): Row => [source() % 700, source() % 20]).sort(([a], [b]) => a - b);
+    const [servers, clients, waitLimitMs] = [3, 8, 12];
+    let [ends, line, refused, sumMs]: [number[], Row[], number, number] = [[], [], 0, 0];
+    const serve = (now: number) => {
+      for (let isDone = false; !isDone; ) {
+        ends = ends.filter((end) => end > now);
+        const next = ends.length < servers ? line.shift() : undefined;
+        isDone = next === undefined;
+        if (next === undefined) continue;
+        sumMs += now - next[0];
+        ends.push(now + (next[1] as number));
+      }
+    };
+    for (let now = 0; now < 2_000; now += 1) {
+      refused += line.filter(([at]) => now - at > waitLimitMs).length;
+      line = line.filter(([at]) => now - at <= waitLimitMs);
+      serve(now);
+      for (const row of rows.filter(([at]) => at === now)) {
+        if (ends.length + line.length >= clients) refused += 1;
+        else line.push(row);
+        serve(now);
+      }
+    }
+    const outcome = pooledConnections(requestsOf(rows), { poolSize: servers, ceiling: 100, clients, waitLimitMs });
+    expect([outcome.refused, outcome.waits.sumMs]).toEqual([refused, sumMs]);
+    expect(refused).toBeGreaterThan(10);
+  });
 
   test("who comes first is served first, and waits for the server that is free first", () => {
     const { waits, refused, peak } = pooledConnections(
@@ -236,18 +273,13 @@ describe("the cache by its size", () => {
 
 describe("autoscaling", () => {
   const profile = PROFILES["2024"];
-  const demand = (load: readonly number[], more: Partial<Demand> = {}): Demand => ({ load: Float64Array.from(load), ...more });
   const minute = 60 * SECOND;
+  const run = (rows: readonly Row[], demand: Demand, maxCu: number, lengthMs = minute) =>
+    replayScaling(requestsOf(rows), demand, periodOf(lengthMs), { minCu: 1, maxCu }, profile);
 
-  test("a load above nine tenths of the size asks for the next one, until its reading is a minute old", () => {
-    const requests = requestsOf([[0, 10 * SECOND]]);
-    const range = { minCu: 1, maxCu: 4 };
-    expect(replayScaling(requests, demand([0.9]), periodOf(2 * minute), range, profile)).toEqual({
-      cuMs: 2 * minute,
-      throttledS: 0,
-      scaleEvents: 0,
-    });
-    expect(replayScaling(requests, demand([0.91]), periodOf(2 * minute), range, profile)).toEqual({
+  test("a load above nine tenths of the size asks for the next one, until what ran is a minute ago", () => {
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.9 }, 4, 2 * minute)).toEqual({ cuMs: 2 * minute, throttledS: 0, scaleEvents: 0 });
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.91 }, 4, 2 * minute)).toEqual({
       cuMs: 2 * 70 * SECOND + 50 * SECOND,
       throttledS: 0,
       scaleEvents: 2,
@@ -255,27 +287,66 @@ describe("autoscaling", () => {
   });
 
   test("a load above the largest size is throttled for as long as it runs", () => {
-    const range = { minCu: 1, maxCu: 2 };
-    const { throttledS } = replayScaling(
-      requestsOf([
-        [0, 10 * SECOND],
-        [5 * SECOND, 20 * SECOND],
-      ]),
-      demand([2.1, 3]),
-      periodOf(minute),
-      range,
-      profile,
-    );
-    expect(throttledS).toBe(25);
-    expect(replayScaling(requestsOf([[0, 10 * SECOND]]), demand([2]), periodOf(minute), range, profile).throttledS).toBe(0);
+    const rows: Row[] = [
+      [0, 10 * SECOND],
+      [5 * SECOND, 20 * SECOND],
+    ];
+    expect(run(rows, { loadPerRequest: 2.1 }, 2).throttledS).toBe(25);
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 2 }, 2).throttledS).toBe(0);
+  });
+
+  test("three short requests beside a long one are a load while they run, and not until the long one ends", () => {
+    const rows: Row[] = [
+      [0, SECOND],
+      [0, SECOND],
+      [0, SECOND],
+      [0, 60 * minute],
+    ];
+    expect(run(rows, { loadPerRequest: 1 }, 2, 60 * minute).throttledS).toBe(1);
+    // Two vCPUs for a second, believed for a minute; then half a one.
+    expect(run(rows, { loadPerRequest: 0.5 }, 4, 60 * minute).cuMs).toBe(3 * 61 * SECOND + 1 * (60 * minute - 61 * SECOND));
   });
 
   test("memory and working set ask for a size of which they fill three quarters, and throttle nothing", () => {
-    const range = { minCu: 1, maxCu: 4 };
-    const run = (more: Partial<Demand>) => replayScaling(requestsOf([[0, minute]]), demand([0], more), periodOf(minute), range, profile);
-    expect(run({ memoryGb: Float64Array.of(3) }).cuMs).toBe(minute);
-    expect(run({ memoryGb: Float64Array.of(3.01) }).cuMs).toBe(2 * minute);
-    expect(run({ workingSetGb: Float64Array.of(6.01) }).cuMs).toBe(3 * minute);
-    expect(run({ workingSetGb: Float64Array.of(60) })).toMatchObject({ cuMs: 4 * minute, throttledS: 0 });
+    const all = (demand: Partial<Demand>) => run([[0, minute]], { loadPerRequest: 0, ...demand }, 4);
+    expect(all({ memoryGbPerRequest: 3 }).cuMs).toBe(minute);
+    expect(all({ memoryGbPerRequest: 3.01 }).cuMs).toBe(2 * minute);
+    expect(all({ workingSetGb: 6.01 }).cuMs).toBe(3 * minute);
+    expect(all({ workingSetGb: 60 })).toMatchObject({ cuMs: 4 * minute, throttledS: 0, scaleEvents: 0 });
+    // The working set is asked for while nothing runs, memory is not.
+    expect(run([], { loadPerRequest: 0, memoryGbPerRequest: 9, workingSetGb: 6 }, 4).cuMs).toBe(2 * minute);
+  });
+
+  /** Second by second: what runs, the most that ran within the last minute, and by that the size. */
+  test.each([1, 2, 3, 4, 5])("random requests get the sizes that looking at every second gives them (%i)", (seed) => {
+    const source = chanceFrom(seed).source("scaling", 0);
+    const rows = Array.from(
+      { length: 60 },
+      (): Row => [SECOND * (source() % 900), SECOND * ([0, 0, 1, 3, 20, 90][source() % 6] as number)],
+    );
+    rows.sort(([a], [b]) => a - b);
+    const demand = { loadPerRequest: 0.8, memoryGbPerRequest: 2.9, workingSetGb: 1 };
+    const range = { minCu: 0.25, maxCu: 4 };
+    const seconds = Array.from({ length: 1_000 }, (_, index) => index * SECOND);
+    const running = seconds.map((at) => rows.filter(([from, length = 0]) => from <= at && at < from + length).length);
+    let [cuMs, throttledS, scaleEvents, former] = [0, 0, 0, 0.5];
+    for (const [index, at] of seconds.entries()) {
+      const instants = rows.filter(([from, length]) => length === 0 && from <= at && at - from < minute);
+      // What ran in the last second of a minute ago ran until this one began.
+      const seen = [
+        ...running.slice(Math.max(0, index - 60), index + 1),
+        ...instants.map(([from]) => 1 + (running[from / SECOND] as number)),
+      ];
+      const most = Math.max(...seen);
+      const goal = Math.max((most * 0.8) / 0.9, (most * 2.9) / 0.75 / 4, 1 / 0.75 / 4);
+      const size = [0.25, 0.5, 1, 2, 3, 4].find((cu) => cu >= goal) ?? 4;
+      cuMs += size * SECOND;
+      if ((running[index] as number) * 0.8 > size) throttledS += 1;
+      if (size !== former) scaleEvents += 1;
+      former = size;
+    }
+    const outcome = replayScaling(requestsOf(rows), demand, periodOf(1_000 * SECOND), range, profile);
+    expect(outcome).toEqual({ cuMs, throttledS, scaleEvents });
+    expect(scaleEvents).toBeGreaterThan(5);
   });
 });

@@ -3,6 +3,7 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import type { Client } from "../../src/whatif/clients.ts";
 import { type CoupledFleet, type CoupledWitness, simulateCoupled } from "../../src/whatif/coupled.ts";
 import { EventHeap } from "../../src/whatif/event-heap.ts";
+import { type LatencySource, latenciesOf } from "../../src/whatif/start-latency.ts";
 import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../support/traces.ts";
 
 const MINUTE = 60 * SECOND;
@@ -50,6 +51,39 @@ describe("a limit of concurrent starts", () => {
     expect(outcome.activeMs).toBe(2 * (10_000 + 60_000));
     expect(outcome.waits.sumMs).toBe(10_000 + 20_000 + 5_000);
     expect(outcome.firstStarts).toBe(2);
+  });
+
+  /** First come, first served at so many desks; two requests a compute, the second while the first may still wait. */
+  test.each([
+    ["seldom looked at", {}],
+    ["looked at always", { quotas: { computeSeconds: Float64Array.of(1e12), groupOf: new Int32Array(60) } }],
+  ] as const)("who waits for a turn when the period ends waits on until it comes, %s", (_, more) => {
+    const source = chanceFrom(5).source("arrivals", 0);
+    const arrivals = Array.from({ length: 60 }, () => source() % 9_000).sort((a, b) => a - b);
+    const latency = { kind: "lognormal", medianMs: 2_000, sigma: 0.5, maxMs: 60_000 } as const;
+    const latencies = latenciesOf(latency, chanceFrom(1), 60);
+    const desks = [0, 0, 0];
+    const waits: number[] = [];
+    let lastAt = 0;
+    for (const [compute, at] of arrivals.entries()) {
+      desks.sort((a, b) => a - b);
+      lastAt = Math.max(at, desks[0] as number);
+      const readyAt = lastAt + (latencies[compute] as LatencySource).at(BEGIN + lastAt);
+      desks[0] = readyAt;
+      waits.push(readyAt - at);
+      if (at + 500 < readyAt) waits.push(readyAt - at - 500);
+    }
+    const rows = arrivals.map((at): Row[] => [[at], [at + 500]]);
+    const { outcome, events } = witnessed(
+      fleetOf(rows, { latency, starts: { concurrent: 3 }, period: periodOf(9_500), delayMs: new Float64Array(60).fill(HOUR), ...more }),
+    );
+    expect(outcome.waits.sumMs).toBe(waits.reduce((sum, wait) => sum + wait, 0));
+    expect(outcome.waits.waited).toBe(waits.length);
+    expect(outcome.waits.quantile(1, waits.length)).toBe(Math.max(...waits));
+    expect(lastAt).toBeGreaterThan(20_000);
+    expect(events.at(-1)).toContain(`starts ${lastAt}..`);
+    // What is used behind the period is not charged.
+    expect(outcome.activeMs).toBeLessThan(60 * 9_500);
   });
 
   test("without one, all that come at nine start at nine", () => {

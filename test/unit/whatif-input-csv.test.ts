@@ -19,6 +19,13 @@ test("rows of CSV become requests, whatever ends the lines and wherever the chun
   for (const chunkBytes of [1, 2, 3, 5, 8, 64, 1_000]) expect(csv(text, {}, chunkBytes).rows).toEqual(expected);
 });
 
+test("a source may be the names in several columns", () => {
+  const text = `${HEAD},user,database\nep-a,2026-01-05T00:00:00Z,5,ann,shop\nep-a,2026-01-05T00:00:01Z,5,ann,`;
+  const { rows } = csv(text, { mapping: parseMapping("source=user+database") });
+  expect(rows.map(([, , , source]) => source)).toEqual(["ann/shop", "ann/"]);
+  expect(() => csv(text, { mapping: parseMapping("source=user+db") })).toThrow('source: there is no column "db"');
+});
+
 test("semicolons and tabs are found to part the cells", () => {
   for (const delimiter of [";", "\t"]) {
     const text = `${HEAD}\nep-a,2026-01-05T00:00:00Z,5`.replaceAll(",", delimiter);

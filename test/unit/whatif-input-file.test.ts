@@ -5,10 +5,13 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import { curveOf, pointAt } from "../../src/whatif/curve.ts";
 import { fileInput } from "../../src/whatif/input/files/file-input.ts";
 import { type ImportOptions, type ImportProgress, importTrace } from "../../src/whatif/input/files/import-trace.ts";
 import { TraceFile } from "../../src/whatif/input/files/trace-file.ts";
-import { checkRequests, PART_LENGTH } from "../../src/whatif/trace.ts";
+import { fleetGapsOf } from "../../src/whatif/report/replays.ts";
+import { trafficOf } from "../../src/whatif/report/traffic.ts";
+import { checkRequests, eachPart, PART_LENGTH } from "../../src/whatif/trace.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -111,7 +114,8 @@ test.each([PART_LENGTH - 1, PART_LENGTH, PART_LENGTH + 1])("a compute with %d re
     ),
   ]);
   opened((file) => {
-    const lengths = [...file.partsOf(0)].map((part) => part.at.length);
+    const lengths: number[] = [];
+    eachPart(file.partsOf(0), ({ at }) => lengths.push(at.length));
     expect(lengths).toEqual(count > PART_LENGTH ? [PART_LENGTH, count - PART_LENGTH] : [count]);
     expect(file.load().computes[0]?.requests.at.at(-1)).toBe(BASE + (count - 1) * 300);
   });
@@ -144,13 +148,49 @@ test("a file that was cut anywhere, or goes on, is named as damaged when it is o
   expect(() => new TraceFile(at("cut"))).toThrow("bytes in place of");
 });
 
-test("the period is that of the first arrival up to right behind the last, or what was asked for; the rest is counted", async () => {
+test("the period goes from the first arrival to the end of the last busy time, or is what was asked for; the rest is counted", async () => {
   const path = csvFile("t.csv", SOME);
-  expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_001 });
+  expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_003 });
+  const instant = csvFile("i.csv", [{ endpoint: 0, at: BASE, durationMs: 0, source: 0 }]);
+  expect((await imported([instant])).header.period).toEqual({ startAt: BASE, endAt: BASE + 1 });
+  const early = csvFile("e.csv", [{ endpoint: 0, at: BASE, durationMs: 9_000, source: 0 }, ...SOME]);
+  expect((await imported([early])).header.period.endAt).toBe(BASE + 9_000);
   const report = await imported([path], { startAt: BASE - 1, endAt: BASE + 5_000 });
   expect(report.header.period).toEqual({ startAt: BASE - 1, endAt: BASE + 5_000 });
   expect([report.rows, report.outsideRows]).toEqual([1, 1]);
   await expect(imported([path], { endAt: BASE })).rejects.toThrow("there is no request in t.csv (2 are outside of the period)");
+});
+
+test("a trace that says how long it lasts is cut there when it is read again, and lasts longer by what another file tells", async () => {
+  await imported([csvFile("t.csv", SOME)], { endAt: BASE + 5_001 });
+  await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
+  expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 5_001);
+  const more = csvFile("m.csv", [{ endpoint: 0, at: BASE, durationMs: 6_000, source: 0 }]);
+  await imported([at("t.standin-trace"), more], {}, at("u.standin-trace"));
+  expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 6_000);
+});
+
+test("active time of every delay is that of computes that are looked at second by second until the last busy time is over", async () => {
+  const source = chanceFrom(9).source("rows", 0);
+  const rows = Array.from({ length: 60 }, () => ({
+    endpoint: source() % 3,
+    at: BASE + 1_000 * (source() % 3_600),
+    durationMs: 1_000 * (source() % 400),
+    source: 0,
+  }));
+  await imported([csvFile("t.csv", rows)]);
+  const curve = opened((file) => curveOf(fleetGapsOf(trafficOf(file.load()))));
+  const ends = rows.map((row) => row.at + row.durationMs);
+  for (const delay of [0, 1, 60, 200, 1_000]) {
+    let active = 0;
+    for (let second = BASE; second < Math.max(...ends); second += 1_000) {
+      for (const endpoint of [0, 1, 2]) {
+        const own = rows.filter((row) => row.endpoint === endpoint);
+        if (own.some((row) => row.at <= second && second < row.at + row.durationMs + 1_000 * delay)) active += 1_000;
+      }
+    }
+    expect(pointAt(curve, delay).activeMs, `${delay} s`).toBe(active);
+  }
 });
 
 test("several files of several formats, one of them gzipped, become one trace; a trace can be imported again", async () => {

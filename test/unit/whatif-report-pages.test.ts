@@ -13,7 +13,8 @@ import { reportHtml } from "../../src/whatif/report/html.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
 import { replayComputes } from "../../src/whatif/report/replays.ts";
 import { terminalText } from "../../src/whatif/report/terminal.ts";
-import { allRequests, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+import { periodAsked, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+import { allOf } from "../../src/whatif/trace.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;
@@ -139,9 +140,23 @@ test("a drawing stands alone: XML with colours for light and dark", () => {
 test("traffic of a part begins with the first arrival at its start, and ends before its end", () => {
   const period = { startAt: START + HOUR, endAt: START + 2 * HOUR };
   const within = trafficWithin(threeComputes(), period);
-  expect([...allRequests(within, 0).at]).toEqual([0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000));
-  expect([...allRequests(within, 2).at]).toEqual([START + 1.5 * HOUR]);
-  expect(allRequests(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }), 0).at).toHaveLength(0);
+  expect([...allOf(within.requests(0)).at]).toEqual([0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000));
+  expect([...allOf(within.requests(2)).at]).toEqual([START + 1.5 * HOUR]);
+  expect(allOf(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }).requests(0)).at).toHaveLength(0);
+});
+
+test("a part is asked for by its bounds, which may lie where nothing came; what leaves nothing of the trace is none", () => {
+  const known = { startAt: START, endAt: START + HOUR };
+  expect(periodAsked(known, {})).toEqual(known);
+  expect(periodAsked(known, { to: START + 2 * HOUR })).toEqual({ startAt: START, endAt: START + 2 * HOUR });
+  expect(periodAsked(known, { from: START - HOUR, to: START + 1 })).toEqual({ startAt: START - HOUR, endAt: START + 1 });
+  for (const bounds of [
+    { from: START + HOUR },
+    { to: START },
+    { from: START + 2, to: START + 2 },
+    { from: START + 2 * HOUR, to: START + 3 * HOUR },
+  ])
+    expect(periodAsked(known, bounds)).toBeUndefined();
 });
 
 test("the best of a comparison knows no future; what cannot be set on the platform is told apart", () => {
@@ -172,6 +187,6 @@ test("of more sources than are kept, the busiest have their names, and the other
   });
   const few = fewSources(traffic, 3);
   expect(few.sources).toEqual(["d", "c", "(others)"]);
-  expect([...(allRequests(few, 0).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
+  expect([...(allOf(few.requests(0)).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
   expect(fewSources(traffic, 4)).toBe(traffic);
 });

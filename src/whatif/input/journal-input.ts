@@ -72,7 +72,12 @@ export function journalInput(intake: Intake): InputReader {
       // What else an event stream has: names of events, ids, signs of life.
       if (/^(id|event|retry)?:/.test(text)) return;
       const event = parseObject(text.replace(/^data: ?/, ""));
-      const activity = event === undefined ? "is no JSON object" : activityOf(event, instants);
+      if (event === undefined) {
+        intake.refuse(line, "is no JSON object");
+        return;
+      }
+      intake.reaches(instantOf(event, instants));
+      const activity = activityOf(event, instants);
       if (activity === undefined) intake.skip();
       else if (typeof activity === "string") intake.refuse(line, activity);
       else rows.take(line, activity);
@@ -95,8 +100,7 @@ function activityOf(event: Readonly<Record<string, unknown>>, instants: InstantR
   if (typeof given !== "object" || given === null) return "activity: must be an object";
   const named = Object.fromEntries(Object.entries(given).map(([key, value]) => [camelCase(key), value]));
   const { endpointId, kind, durationMs, connectionId, source } = named;
-  const text = new TextEncoder().encode(String(event["at"] ?? ""));
-  const at = instants.read(text, 0, text.length);
+  const at = instantOf(event, instants);
   if (!(at >= 0)) return "at: must be an ISO 8601 instant, or milliseconds since 1970";
   if (typeof endpointId !== "string" || endpointId === "") return "endpoint_id: must be the name of an endpoint";
   if (kind !== "query" && kind !== "transaction" && kind !== "connect" && kind !== "disconnect") return "kind: is none of activity";
@@ -112,6 +116,11 @@ function activityOf(event: Readonly<Record<string, unknown>>, instants: InstantR
     },
     ...(typeof event["opened"] === "string" ? { opened: event["opened"] } : {}),
   };
+}
+
+function instantOf(event: Readonly<Record<string, unknown>>, instants: InstantReader): SimTime {
+  const text = new TextEncoder().encode(String(event["at"] ?? ""));
+  return instants.read(text, 0, text.length);
 }
 
 function isDuration(value: unknown): value is number {

@@ -3,7 +3,7 @@ import { TraceInputError } from "./input-error.ts";
 type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
 /**
  * Which column (CSV, Parquet) or key (NDJSON) a field is read from. `end` stands in for `at`: the request began its duration before.
- * `duration` may be a sum of columns: `compile_ms+run_ms`.
+ * `duration` may be a sum of columns: `compile_ms+run_ms`; `source` the names in several: `user+database`.
  */
 export type Mapping = Readonly<Partial<Record<TraceField, string>>>;
 
@@ -68,13 +68,15 @@ export function completeMapping(
   return { mapping: found, guesses };
 }
 
-/** Columns that a field is the sum of. */
-export function partsOfColumn(column: string | undefined): readonly string[] {
-  return column === undefined ? [] : column.split("+").map((name) => name.trim());
+/** Columns that a field is read from together; a column whose name has a plus is one. */
+export function columnsOf(column: string | undefined, names: readonly string[]): readonly string[] {
+  if (column === undefined) return [];
+  return names.includes(column) ? [column] : column.split("+").map((name) => name.trim());
 }
 
 function checkColumns(field: TraceField, column: string | undefined, names: readonly string[]): void {
-  for (const name of field === "duration" && !names.includes(column ?? "") ? partsOfColumn(column) : [column]) {
+  const isOne = field !== "duration" && field !== "source";
+  for (const name of isOne ? [column] : columnsOf(column, names)) {
     if (name === undefined || names.includes(name)) continue;
     throw new TraceInputError(`${field}: there is no column "${name}"; there are ${shownNames(names)}`);
   }

@@ -4,7 +4,7 @@ import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { TraceInputError } from "./input-error.ts";
 import { InstantReader } from "./instants.ts";
 import type { Intake } from "./intake.ts";
-import { completeMapping, type Mapping, partsOfColumn, shownNames } from "./mapping.ts";
+import { columnsOf, completeMapping, type Mapping, shownNames } from "./mapping.ts";
 import { PRESETS, type PresetName, presetOf } from "./presets.ts";
 
 export type RowOptions = {
@@ -40,7 +40,8 @@ export class RowReader {
   readonly #end: number | undefined;
   readonly #durations: Int32Array;
   readonly #endpointAt: number | undefined;
-  readonly #sourceAt: number | undefined;
+  readonly #sources: Int32Array;
+  readonly #encoder = new TextEncoder();
   readonly #kindAt: number | undefined;
   #unitIsNoted: boolean;
 
@@ -56,7 +57,7 @@ export class RowReader {
     this.#intake = intake;
     this.#instants = new InstantReader({ unit: options.timeUnit ?? preset?.timeUnit, origin: preset?.origin, timeZone: options.timeZone });
     this.#unitIsNoted = (options.timeUnit ?? preset?.timeUnit) !== undefined;
-    const durations = names.includes(mapping.duration ?? "") ? [mapping.duration ?? ""] : partsOfColumn(mapping.duration);
+    const [durations, sources] = [columnsOf(mapping.duration, names), columnsOf(mapping.source, names)];
     this.#durationUnit = options.durationUnit ?? preset?.durationUnit ?? durationUnitOf(durations[0]);
     if (durations.length === 0) intake.note("duration: no column looks like it; requests take no time");
     this.#missing = preset?.missing === undefined ? undefined : new TextEncoder().encode(preset.missing);
@@ -66,9 +67,9 @@ export class RowReader {
     this.#end = mapping.at === undefined ? placeOf(mapping.end) : undefined;
     this.#durations = Int32Array.from(durations, places);
     this.#endpointAt = placeOf(mapping.endpoint);
-    this.#sourceAt = placeOf(mapping.source);
+    this.#sources = Int32Array.from(sources, places);
     this.#kindAt = placeOf(mapping.kind);
-    this.columns = [mapping.endpoint, mapping.at ?? mapping.end, ...durations, mapping.source, mapping.kind].filter(
+    this.columns = [mapping.endpoint, mapping.at ?? mapping.end, ...durations, ...sources, mapping.kind].filter(
       (name) => name !== undefined,
     );
   }
@@ -105,7 +106,11 @@ export class RowReader {
 
   #sourceOf(cells: Cells): number {
     const { bytes, starts, ends, count } = cells;
-    const place = this.#sourceAt;
+    if (this.#sources.length > 1) {
+      const name = this.#encoder.encode(Array.from(this.#sources, (place) => textAt(cells, place)).join("/"));
+      return this.#intake.source(name, 0, name.length);
+    }
+    const place = this.#sources[0];
     if (place === undefined || place >= count || this.#isMissing(cells, place)) return this.#intake.source(bytes, 0, 0);
     return this.#intake.source(bytes, starts[place] as number, ends[place] as number);
   }

@@ -1,6 +1,6 @@
 import { DAY } from "../../platform/time.ts";
-import type { Period, Requests } from "../trace.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import { allOf, type Period, type Requests } from "../trace.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** Columns take 16 bytes a request: what meets on one clock keeps within a gigabyte. */
 export const MOST_REQUESTS = 60_000_000;
@@ -21,7 +21,7 @@ export function checkLength({ startAt, endAt }: Period): void {
 export function atHand(traffic: Traffic): Requests[] {
   let left = MOST_REQUESTS;
   return traffic.computes.map((_, number) => {
-    const own = allRequests(traffic, number);
+    const own = allOf(traffic.requests(number));
     left -= own.at.length;
     if (left < 0)
       throw new RangeError(

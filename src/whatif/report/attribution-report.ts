@@ -1,12 +1,13 @@
 import type { Chance } from "../../platform/chance.ts";
 import { type Attribution, Attributor } from "../attribution.ts";
 import { StartLatencies } from "../start-latency.ts";
+import { eachPart } from "../trace.ts";
 import { fewSources } from "./few-sources.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import { amount, delayText, money, percentOf, plural, signed } from "./numbers.ts";
 import type { Limits, Page, PageTable } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What one source keeps awake. */
@@ -54,7 +55,7 @@ export function* attribute(all: Traffic, question: Question, chance: Chance): Ge
     const latencies = new StartLatencies(question.latency, chance, number);
     for (const attributor of [fleet, own]) {
       attributor.begin(latencies);
-      for (const part of traffic.requests(number)) attributor.add(part);
+      eachPart(traffic.requests(number), (part) => attributor.add(part));
       attributor.end();
     }
     const attribution = own.attribution();
@@ -76,6 +77,7 @@ export function* attribute(all: Traffic, question: Question, chance: Chance): Ge
       left_out: [
         "Savings of several sources do not add up: two health checks keep a compute awake that would sleep without neither of them.",
         `Sources are told apart by the names in the trace; what has no name is one source, and of more than ${MOST_SOURCES} the least busy ones count as one.`,
+        BEHIND_THE_END,
       ],
     },
   };

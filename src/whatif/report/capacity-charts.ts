@@ -1,4 +1,5 @@
 import * as Plot from "@observablehq/plot";
+import { TARGET_HIT_RATIO } from "../../platform/cache.ts";
 import { nameOf, stretchName } from "./capacity-page.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 import { draw, INK } from "./draw.ts";
@@ -41,7 +42,14 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
     });
   const cached = rows.filter(({ hits }) => hits !== null);
   return [
-    bars("sizes", "CU-hours by size", "While awake under the present delay; a range follows the load.", "hours", "CU-hours →", INK.accent),
+    bars(
+      "sizes",
+      "CU-hours by size",
+      "While awake under the present delay; a range follows load, memory and cache.",
+      "hours",
+      "CU-hours →",
+      INK.accent,
+    ),
     bars(
       "throttled",
       "Hours with too few vCPUs",
@@ -56,12 +64,12 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
           draw({
             name: "cache",
             title: "Reads answered by the cache",
-            caption: "By exact or sampled stack distances; the line is the 99 % that are advised for OLTP.",
+            caption: `By exact or sampled stack distances; the line is the ${TARGET_HIT_RATIO} % that are advised for OLTP.`,
             plot: {
               x: { label: null, domain },
               y: { label: "↑ hit ratio, %", grid: true, zero: true, domain: [0, 100] },
               marks: [
-                Plot.ruleY([99], { stroke: INK.best, strokeDasharray: "5,4" }),
+                Plot.ruleY([TARGET_HIT_RATIO], { stroke: INK.best, strokeDasharray: "5,4" }),
                 Plot.line(cached, {
                   x: "size",
                   y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100,

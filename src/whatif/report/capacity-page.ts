@@ -1,6 +1,9 @@
+import { TARGET_HIT_RATIO } from "../../platform/cache.ts";
 import type { CapacityReport, CapacityRow } from "./capacity-report.ts";
 import { amount, delayText, millisText, money, plural, spanText } from "./numbers.ts";
 import type { Page, PageTable } from "./page.ts";
+
+const TARGET = TARGET_HIT_RATIO / 100;
 
 /** Sizes side by side, as they are read. */
 export function capacityPage(report: CapacityReport): Page {
@@ -24,19 +27,34 @@ export function nameOf({ min_cu, max_cu }: CapacityRow): string {
 }
 
 function answerOf({ sizes }: CapacityReport): string[] {
-  const fits = (row: CapacityRow) => row.throttled_s === 0 && row.direct_refused === 0;
-  const cheapest = sizes
-    .filter(fits)
-    .reduce<CapacityRow | undefined>((best, row) => (best === undefined || row.cu_hours < best.cu_hours ? row : best), undefined);
-  const least = sizes.reduce((best, row) => (row.throttled_s < best.throttled_s ? row : best));
+  const carrying = sizes.filter(({ throttled_s, direct_refused }) => throttled_s === 0 && direct_refused === 0);
+  const cheapest = cheapestOf(carrying.filter(({ cache_hit_ratio: hits }) => hits === null || hits >= TARGET));
   if (cheapest !== undefined) {
+    const what =
+      cheapest.cache_hit_ratio === null
+        ? "with nothing throttled and nobody refused"
+        : `with nothing throttled, nobody refused and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
+    return [`Cheapest that carries all of it, ${what}: ${nameOf(cheapest)}, ${costOf(cheapest)}${hitsOf(cheapest)}.`];
+  }
+  const uncached = cheapestOf(carrying);
+  if (uncached !== undefined) {
+    const most = Math.max(...sizes.map(({ cache_hit_ratio }) => cache_hit_ratio ?? 0));
+    const best = cheapestOf(sizes.filter(({ cache_hit_ratio }) => cache_hit_ratio === most)) ?? uncached;
     return [
-      `Cheapest that carries all of it, with nothing throttled and nobody refused: ${nameOf(cheapest)}, ${costOf(cheapest)}${hitsOf(cheapest)}.`,
+      most >= TARGET
+        ? `None of these sizes carries all of it: what answers ${TARGET_HIT_RATIO} % of reads from the cache, as is advised for OLTP, is throttled or refuses.`
+        : `None of these sizes answers the ${TARGET_HIT_RATIO} % of reads from the cache that are advised for OLTP: ${nameOf(best)} comes nearest with ${amount(most * 100)} %.`,
+      `Cheapest with nothing throttled and nobody refused: ${nameOf(uncached)}, ${costOf(uncached)}${hitsOf(uncached)}.`,
     ];
   }
+  const least = sizes.reduce((best, row) => (row.throttled_s < best.throttled_s ? row : best));
   return [
     `None of these sizes carries all of it. ${nameOf(least)} comes nearest: throttled for ${spanText(least.throttled_s)}, ${plural(least.direct_refused, "connection")} refused directly and ${least.pooled_refused.toLocaleString("en")} through the pool${hitsOf(least)}; ${costOf(least)}.`,
   ];
+}
+
+function cheapestOf(sizes: readonly CapacityRow[]): CapacityRow | undefined {
+  return sizes.reduce<CapacityRow | undefined>((best, row) => (best === undefined || row.cu_hours < best.cu_hours ? row : best), undefined);
 }
 
 function hitsOf({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow): string {
@@ -83,6 +101,7 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
       "pool size",
       "pooled refused",
       "waited",
+      "by Erlang C",
       "p50 wait",
       "p99 wait",
     ],
@@ -96,6 +115,7 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
         row.pool_size.toLocaleString("en"),
         row.pooled_refused.toLocaleString("en"),
         row.pool_waited.toLocaleString("en"),
+        `${amount(row.pool_waited_share_erlang * 100)} %`,
         millisText(row.pool_wait_p50_ms),
         millisText(row.pool_wait_p99_ms),
       ],
@@ -103,7 +123,7 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
   };
 }
 
-/** The cache after a start, by the sizes that it differs for: a range has that of its minimum. */
+/** The cache after a start, by the sizes that it differs for: a range has that of one of them. */
 function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
   if (cache_recovery.length === 0) return [];
   const alone = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu);

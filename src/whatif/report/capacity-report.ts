@@ -6,26 +6,32 @@ import { maxConnections, type SizeRange, sizeFacts } from "../../platform/sizes.
 import { type DurationMs, HOUR, SECOND } from "../../platform/time.ts";
 import { CacheRecovery, recoveredAfterMs, type Stretch } from "../cache-recovery.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "../connections.ts";
-import { erlangB } from "../erlang.ts";
-import { replayScaling } from "../scaling-replay.ts";
+import { erlangB, erlangC, meanWait } from "../erlang.ts";
+import { type Demand, replayScaling, sizeFor } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
-import type { Requests } from "../trace.ts";
+import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** What a trace does not tell, and capacity depends on. */
 export type Assumptions = {
   /** vCPUs that a request keeps busy while it runs. */
   readonly loadPerRequest: number;
+  /** Memory that a request takes while it runs, in GB; absent: memory asks for no size. */
+  readonly memoryGbPerRequest?: number | undefined;
   /** Connections that the platform keeps back. */
   readonly reserved: number;
+  /** Who shares server connections of the pooler: all of a compute, or those of one source. */
+  readonly poolBy: PoolBy;
   /** What requests read from, in GB, and how many blocks each; absent: nothing is said of the cache. */
   readonly cache?: { readonly workingSetGb: number; readonly blocksPerRequest: number; readonly skew: number } | undefined;
 };
+
+export type PoolBy = "compute" | "source";
 
 export type CapacityRow = {
   readonly min_cu: number;
@@ -42,10 +48,16 @@ export type CapacityRow = {
   /** By Erlang's loss formula from the mean load, were arrivals without memory. */
   readonly direct_refused_share_erlang: number;
   readonly pool_size: number;
+  /** Clients that the pooler takes at once, those that wait included. */
+  readonly pool_clients: number;
   readonly pooled_refused: number;
   readonly pool_waited: number;
+  /** By Erlang's delay formula from the mean load, were arrivals and lengths without memory and callers patient; the mean is null where it has none. */
+  readonly pool_waited_share_erlang: number;
+  readonly pool_wait_mean_erlang_ms: number | null;
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
+  /** Of the size that the working set asks for: of a range that may be more than its minimum. */
   readonly cache_gb: number;
   /** 0 to 1; null where no working set was given. */
   readonly cache_hit_ratio: number | null;
@@ -97,25 +109,23 @@ export function* capacity(
 ): Generator<number, CapacityReport> {
   const { period } = traffic;
   const sums = ranges.map((range) => new CapacitySum(range, profile, assumptions));
-  const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, ranges, profile, assumptions.cache, chance);
+  const caches = sums.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
+  const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, caches, assumptions.cache, chance);
   let [peak, requests, used] = [0, 0, 0];
   for (const number of traffic.computes.keys()) {
-    const own = allRequests(traffic, number);
+    const own = allOf(traffic.requests(number));
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
-    const load = loadOf(own, assumptions.loadPerRequest);
+    const awake = awakeTimes(own, period, question.present);
     for (const sum of sums) {
       sum.addConnections(own, period.endAt - period.startAt);
-      for (const awake of awakeTimes(own, period, question.present)) {
-        const part = { at: own.at.subarray(awake.from, awake.to), durationMs: own.durationMs.subarray(awake.from, awake.to) };
-        sum.addScaling(replayScaling(part, { load: load.subarray(awake.from, awake.to) }, awake.period, sum.range, profile));
-      }
+      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(own, from, to), time);
     }
     distances?.add(
       own,
       number,
-      awakeTimes(own, period, question.present).map(({ from }) => from),
+      awake.map(({ from }) => from),
     );
     yield number + 1;
   }
@@ -140,20 +150,31 @@ export function* capacity(
 class CapacitySum {
   readonly range: SizeRange;
   readonly #profile: Profile;
+  readonly #demand: Demand;
+  readonly #poolBy: PoolBy;
   readonly #limit: number;
   readonly #waits = new WaitHistogram();
   #sessions = 0;
   #directRefused = 0;
   #erlangRefused = 0;
+  #erlangWaited = 0;
+  #erlangWaitMs = 0;
   #pooledRefused = 0;
   #cuMs = 0;
   #throttledS = 0;
   #scaleEvents = 0;
 
-  constructor(range: SizeRange, profile: Profile, { reserved }: Assumptions) {
+  constructor(range: SizeRange, profile: Profile, { loadPerRequest, memoryGbPerRequest, cache, poolBy, reserved }: Assumptions) {
     this.range = range;
+    this.#poolBy = poolBy;
     this.#profile = profile;
+    this.#demand = { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
     this.#limit = directLimit(profile, range, reserved);
+  }
+
+  /** While it is awake it never has less than the working set asks for, so the cache is that of this size at least. */
+  get cacheCu(): number {
+    return sizeFor(0, this.#demand, this.range, this.#profile);
   }
 
   get #maxConnections(): number {
@@ -165,21 +186,32 @@ class CapacitySum {
   }
 
   addConnections(requests: Requests, periodMs: number): void {
+    const { at, durationMs, source } = requests;
+    const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
     const { sessions, refused } = directConnections(requests, this.#limit);
-    const poolSize = this.#poolSize;
-    const pooled = pooledConnections(
-      { at: requests.at, durationMs: requests.durationMs },
-      { poolSize, ceiling: Math.max(1, this.#limit), waitLimitMs: POOL_WAIT_LIMIT_MS },
-    );
+    const [poolSize, ceiling] = [this.#poolSize, Math.max(1, this.#limit)];
+    const pooled = pooledConnections(pools, {
+      poolSize,
+      ceiling,
+      clients: this.#profile.pooledConnections,
+      waitLimitMs: POOL_WAIT_LIMIT_MS,
+    });
     const offered = requests.durationMs.reduce((sum, ms) => sum + ms, 0) / periodMs;
     this.#sessions += sessions;
     this.#directRefused += refused;
     this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
+    const servers = Math.min(poolSize, ceiling);
+    for (const { sessions: own, busyMs } of loadsOf(pools)) {
+      this.#erlangWaited += erlangC(servers, busyMs / periodMs) * own;
+      // In times of service, of which all of them together are the busy time.
+      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, busyMs / periodMs) * busyMs;
+    }
     this.#pooledRefused += pooled.refused;
     this.#waits.merge(pooled.waits);
   }
 
-  addScaling({ cuMs, throttledS, scaleEvents }: ReturnType<typeof replayScaling>): void {
+  addScaling(requests: Requests, awake: Period): void {
+    const { cuMs, throttledS, scaleEvents } = replayScaling(requests, this.#demand, awake, this.range, this.#profile);
     this.#cuMs += cuMs;
     this.#throttledS += throttledS;
     this.#scaleEvents += scaleEvents;
@@ -201,15 +233,31 @@ class CapacitySum {
       direct_refused: this.#directRefused,
       direct_refused_share_erlang: sessions === 0 ? 0 : this.#erlangRefused / sessions,
       pool_size: this.#poolSize,
+      pool_clients: this.#profile.pooledConnections,
       pooled_refused: this.#pooledRefused,
       pool_waited: this.#waits.waited,
+      pool_waited_share_erlang: sessions === 0 ? 0 : this.#erlangWaited / sessions,
+      pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs) ? this.#erlangWaitMs / Math.max(1, sessions) : null,
       pool_wait_p50_ms: this.#waits.quantile(0.5, sessions),
       pool_wait_p99_ms: this.#waits.quantile(0.99, sessions),
-      cache_gb: sizeFacts(this.#profile, minCu).fileCacheGb,
-      cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, minCu)),
+      cache_gb: sizeFacts(this.#profile, this.cacheCu).fileCacheGb,
+      cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
     };
   }
+}
+
+/** What comes to each pool. */
+function loadsOf({ durationMs, source }: Requests): readonly { readonly sessions: number; readonly busyMs: DurationMs }[] {
+  const loads = new Map<number, { sessions: number; busyMs: DurationMs }>();
+  for (let i = 0; i < durationMs.length; i += 1) {
+    const pool = source?.[i] ?? 0;
+    const load = loads.get(pool) ?? { sessions: 0, busyMs: 0 };
+    load.sessions += 1;
+    load.busyMs += durationMs[i] as number;
+    loads.set(pool, load);
+  }
+  return [...loads.values()];
 }
 
 /** Blocks that requests read, made up: each draws from the working set, small numbers more often. */
@@ -223,19 +271,22 @@ class CacheUse {
 
   constructor(
     traffic: Traffic,
-    ranges: readonly SizeRange[],
-    profile: Profile,
+    capacities: readonly number[],
     { workingSetGb, blocksPerRequest, skew }: NonNullable<Assumptions["cache"]>,
     chance: Chance,
   ) {
     let uses = 0;
-    for (const number of traffic.computes.keys()) for (const { at } of traffic.requests(number)) uses += at.length * blocksPerRequest;
+    for (const number of traffic.computes.keys()) {
+      eachPart(traffic.requests(number), ({ at }) => {
+        uses += at.length * blocksPerRequest;
+      });
+    }
     this.#blocks = Math.max(1, Math.round((workingSetGb * 1024 ** 3) / BLOCK_BYTES));
     this.#perRequest = blocksPerRequest;
     this.#exponent = 1 / (1 - skew);
     this.#chance = chance;
     this.#distances = new StackDistances(uses > MOST_EXACT_USES ? SAMPLED : 1, ALWAYS_FOLLOWED);
-    this.#recovery = new CacheRecovery(ranges.map(({ minCu }) => cacheCapacity(profile, minCu)));
+    this.#recovery = new CacheRecovery(capacities);
   }
 
   /** `starts`: the requests that find the compute asleep, and its cache empty. */
@@ -266,23 +317,13 @@ class CacheUse {
   }
 }
 
-/** vCPUs busy at each arrival, its own included. */
-function loadOf({ at, durationMs }: Requests, loadPerRequest: number): Float64Array {
-  const ends = Float64Array.from(at, (arrival, i) => arrival + (durationMs[i] as number)).sort();
-  let over = 0;
-  return at.map((arrival, i) => {
-    while (over < i && (ends[over] as number) <= arrival) over += 1;
-    return (i + 1 - over) * loadPerRequest;
-  });
-}
-
-function limitsOf({ loadPerRequest, reserved, cache }: Assumptions, profile: Profile): Limits {
+function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache }: Assumptions, profile: Profile): Limits {
   return {
     exact: [
-      "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes.",
+      "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
     ],
     simulated: [
-      `Sizes follow the platform's goal function, with ${loadPerRequest} vCPU busy for each request that runs (--load-per-request): traces do not tell it. A compute sleeps by the present delay.`,
+      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay.`,
       ...(cache === undefined
         ? []
         : [
@@ -291,8 +332,10 @@ function limitsOf({ loadPerRequest, reserved, cache }: Assumptions, profile: Pro
     ],
     left_out: [
       "A throttled request is not slowed down: it ends when it ended.",
-      ...(cache === undefined ? ["The cache: give --working-set to have hit ratios by size."] : []),
-      `All requests of a compute go through one pool; limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
+      ...(memoryGbPerRequest === undefined ? ["Memory: give --memory-per-request to have it ask for sizes."] : []),
+      ...(cache === undefined ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."] : []),
+      `${poolBy === "compute" ? "All requests of a compute go through one pool" : "Each source of a compute has a pool of its own"}, where the platform has one for a user and a database (--pool-by); limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
+      BEHIND_THE_END,
     ],
   };
 }

@@ -8,7 +8,7 @@ import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import type { ReplayJob } from "./replays.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What came of a policy in one replay. */
@@ -140,6 +140,7 @@ function limitsOf({ latency, costs }: Question, policies: readonly Policy[]): Li
       "The platform itself has fixed delays of at least 60 s, and never. Anything else would need a program of your own that suspends and starts computes by the API, and what that takes is not counted.",
       "Clients that reconnect after a suspend or wait for answers, queries that a cold cache lengthens, quotas and limits of starts.",
       `All computes have ${costs.cu} CU while they are active; the bill counts from the end of each start.`,
+      BEHIND_THE_END,
     ],
   };
 }

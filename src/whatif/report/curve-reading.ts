@@ -1,6 +1,7 @@
 import { type CurvePoint, clairvoyant, type Delay, pointOf } from "../curve.ts";
 import { clearGaps, GapReader, type Gaps, mergeGaps, noGaps } from "../gaps.ts";
 import { bestDelayOf } from "../pick.ts";
+import { eachPart } from "../trace.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What a curve is read from: plain values, so that a worker can hand it over. */
@@ -40,7 +41,7 @@ export function* readCurve(
   const reader = new GapReader(traffic.period, own);
   const computes: ComputeReading[] = [];
   for (let number = from; number < to; number += 1) {
-    for (const part of traffic.requests(number)) reader.add(part);
+    eachPart(traffic.requests(number), (part) => reader.add(part));
     reader.end();
     if (byCompute) {
       if (own.computes > 0) computes.push(computeReading(traffic.computes[number] ?? "", own, present, coldStartS));

@@ -11,7 +11,7 @@ import { type OutcomeFigures, outcomeFigures, type PointFigures, pointFigures } 
 import type { Limits } from "./page.ts";
 import { isInstant, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ReplayJob, replayComputes } from "./replays.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** The answer of `whatif curve`, as its JSON has it. */
@@ -241,6 +241,7 @@ export class CurveAnswer {
         `${clients.length === 0 ? "Clients that reconnect after a suspend or wait for answers" : "In the curve: the clients"}, queries that a cold cache lengthens, quotas and limits of starts: with them the gaps would depend on the delay.`,
         "A compute sleeps before its first request of the period: that start is counted as a first start, under every delay.",
         `All computes have ${this.#question.costs.cu} CU while they are active; storage, history and transfer are not in the cost.`,
+        BEHIND_THE_END,
       ],
     };
   }

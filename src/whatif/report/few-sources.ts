@@ -1,3 +1,4 @@
+import { eachPart } from "../trace.ts";
 import type { Traffic } from "./traffic.ts";
 
 const OTHERS = "(others)";
@@ -7,7 +8,9 @@ export function fewSources(traffic: Traffic, most: number): Traffic {
   if (traffic.sources.length <= most) return traffic;
   const counts = new Float64Array(traffic.sources.length);
   for (const number of traffic.computes.keys()) {
-    for (const { source } of traffic.requests(number)) for (const own of source ?? []) counts[own] = (counts[own] as number) + 1;
+    eachPart(traffic.requests(number), ({ source = [] }) => {
+      for (const own of source) counts[own] = (counts[own] as number) + 1;
+    });
   }
   const ranked = [...traffic.sources.keys()].sort((a, b) => (counts[b] as number) - (counts[a] as number) || a - b);
   const kept = ranked.slice(0, most - 1);
@@ -16,10 +19,14 @@ export function fewSources(traffic: Traffic, most: number): Traffic {
   return {
     ...traffic,
     sources: [...kept.map((source) => traffic.sources[source] ?? ""), OTHERS],
-    *requests(compute) {
-      for (const { at, durationMs, source } of traffic.requests(compute)) {
-        yield { at, durationMs, source: source?.map((own) => places[own] as number) };
-      }
+    requests(compute) {
+      const parts = traffic.requests(compute);
+      return {
+        next() {
+          const part = parts.next();
+          return part === undefined ? undefined : { ...part, source: part.source?.map((own) => places[own] as number) };
+        },
+      };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type Pattern, pattern } from "../../traffic/description.ts";
 import { azureLikeFleet } from "../../traffic/fleet.ts";
 import { TrafficSources } from "../../traffic/sources.ts";
-import type { Period, Requests } from "../trace.ts";
+import { type Period, partsOf } from "../trace.ts";
 import { GrowingRequests } from "./growing-requests.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -64,7 +64,7 @@ export function fleetTraffic({ computes, seed, patterns, period }: FleetTrafficO
     period,
     sources: patterns,
     computes: names,
-    *requests(compute): Iterable<Requests> {
+    requests(compute) {
       const growing = new GrowingRequests();
       for (const [source, name] of patterns.entries()) {
         const found = described[source] ?? azure[compute];
@@ -72,7 +72,7 @@ export function fleetTraffic({ computes, seed, patterns, period }: FleetTrafficO
         const arrivals = sources.open(`${names[compute]}/${name}`, found, { from: period.startAt, until: period.endAt });
         for (; arrivals.at < period.endAt; arrivals.next()) growing.add(arrivals.at, arrivals.durationMs, source);
       }
-      yield growing.sorted();
+      return partsOf(growing.sorted());
     },
   };
 }

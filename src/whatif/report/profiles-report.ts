@@ -8,11 +8,12 @@ import { GapReader } from "../gaps.ts";
 import { bestDelay } from "../pick.ts";
 import { FixedReplay } from "../replay.ts";
 import { StartLatencies, type StartLatency } from "../start-latency.ts";
+import { allOf, type Requests } from "../trace.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
 import { latencyText } from "./question.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** A profile as somebody names it: one of those that are there, or one's own. */
 export type NamedProfile = { readonly name: string; readonly profile: Profile };
@@ -74,7 +75,7 @@ export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chanc
   const runs = asked.profiles.map(({ profile }) => new ProfileRun(traffic, asked, profile, chance));
   let done = 0;
   for (const number of traffic.computes.keys()) {
-    const own = allRequests(traffic, number);
+    const own = allOf(traffic.requests(number));
     reader.add(own);
     reader.end();
     for (const run of runs) {
@@ -117,7 +118,7 @@ class ProfileRun {
     this.#limit = Math.max(0, maxConnections(profile, { minCu: cu, maxCu: cu }) - reserved);
   }
 
-  add(requests: ReturnType<typeof allRequests>, number: number): void {
+  add(requests: Requests, number: number): void {
     this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number));
     this.#replay.add(requests);
     this.#replay.end();
@@ -172,5 +173,6 @@ const LIMITS: Limits = {
     "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
     "Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.",
     "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
+    BEHIND_THE_END,
   ],
 };

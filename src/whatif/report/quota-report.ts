@@ -5,12 +5,12 @@ import { continuation, continued, continuedLength, isDrawn, type Repeat, recorde
 import type { Delay } from "../curve.ts";
 import { type Month, type MonthOutcome, monthsOf, quotaMonths } from "../quota-months.ts";
 import { intervalOf, type Prediction, predictionOf } from "../replications.ts";
-import type { Period, Requests } from "../trace.ts";
+import { allOf, type Period, type Requests } from "../trace.ts";
 import { checkLength, MOST_REQUESTS } from "./at-hand.ts";
 import type { Limits } from "./page.ts";
 import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** Computes that share a quota, by their indices in the traffic. */
 export type QuotaProject = {
@@ -96,7 +96,7 @@ export function* quotaReport(
   const rows: ProjectQuota[][] = asked.delays.map(() => []);
   let [done, requests, used] = [0, 0, 0];
   for (const project of limited) {
-    const own = project.computes.map((compute) => allRequests(traffic, compute));
+    const own = project.computes.map((compute) => allOf(traffic.requests(compute)));
     requests += own.reduce((sum, { at }) => sum + at.length, 0);
     used += own.filter(({ at }) => at.length > 0).length;
     const runs: MonthOutcome[][][] = asked.delays.map(() => []);

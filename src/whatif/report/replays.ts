@@ -3,9 +3,9 @@ import { type Replay, replayOf } from "../experiment.ts";
 import { GapReader, type Gaps, gapsOf, noGaps } from "../gaps.ts";
 import { mergeOutcome, noOutcome, type Outcome } from "../outcome.ts";
 import { parsePolicy } from "../policies/parse.ts";
-import type { Period } from "../trace.ts";
+import { allOf, eachPart, type Period } from "../trace.ts";
 import { type Question, settingOf } from "./question.ts";
-import { allRequests, type Traffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** One policy, once through the traffic. Plain values, so that a worker can be asked. */
 export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
@@ -28,7 +28,7 @@ export function asksFleet(jobs: readonly ReplayJob[]): boolean {
 export function fleetGapsOf(traffic: Traffic): Gaps {
   const reader = new GapReader(traffic.period, noGaps(traffic.period));
   for (const number of traffic.computes.keys()) {
-    for (const part of traffic.requests(number)) reader.add(part);
+    eachPart(traffic.requests(number), (part) => reader.add(part));
     reader.end();
   }
   return reader.gaps;
@@ -59,11 +59,12 @@ export function* replayPass(traffic: Traffic, replays: readonly Replay[], from: 
   for (let number = from; number < to; number += 1) {
     let own: Gaps | undefined;
     const ownGaps = () => {
-      own ??= gapsOf(allRequests(traffic, number), traffic.period);
+      own ??= gapsOf(allOf(traffic.requests(number)), traffic.period);
       return own;
     };
     for (const replay of replays) replay.begin(number, ownGaps);
-    for (const part of traffic.requests(number)) {
+    const parts = traffic.requests(number);
+    for (let part = parts.next(); part !== undefined; part = parts.next()) {
       for (const replay of replays) {
         replay.add(part);
         yield number - from;

@@ -13,7 +13,7 @@ import { atHand, checkLength } from "./at-hand.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
 import { latencyText, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
-import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What all computes share: at most so many starts at once, and computes that are kept prepared. */
@@ -255,8 +255,9 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean
       ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
       "Waits of more than ten minutes count as ten.",
       ...(concurrent.length > 0
-        ? ["Who still waits for a turn when the trace ends counts as having waited until then, which is too short."]
+        ? ["Who waits for a turn when the trace ends gets it behind the end: that is waited for, and not charged."]
         : []),
+      BEHIND_THE_END,
     ],
   };
 }

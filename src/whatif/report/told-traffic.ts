@@ -23,3 +23,7 @@ export function toldTraffic({ period, computes }: Traffic, used: number, request
     days: (endAt - startAt) / DAY,
   };
 }
+
+/** For the limits of reports whose figures end with the trace. */
+export const BEHIND_THE_END =
+  "What comes behind the end of the trace: a compute that is awake there is not charged for the rest of its delay. A later end (--to) means that nothing came until then.";

@@ -126,7 +126,9 @@ function readTrace({ path }: FileInput, intake: Intake): void {
     file.computes.forEach(({ id }, place) => {
       const bytes = encoder.encode(id);
       const compute = intake.compute(bytes, 0, bytes.length);
-      for (const { at, durationMs, source } of file.partsOf(place)) {
+      const parts = file.partsOf(place);
+      for (let part = parts.next(); part !== undefined; part = parts.next()) {
+        const { at, durationMs, source } = part;
         for (let i = 0; i < at.length; i += 1) {
           row += 1;
           intake.take(row, compute, at[i] as number, durationMs[i] as number, sources[source[i] as number] ?? 0);

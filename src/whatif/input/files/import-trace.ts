@@ -1,4 +1,4 @@
-import type { SimTime } from "../../../platform/time.ts";
+import { END_OF_TIME, type SimTime } from "../../../platform/time.ts";
 import type { Period } from "../../trace.ts";
 import { TraceInputError } from "../input-error.ts";
 import { type BadInputRow, Intake, type IntakeOptions } from "../intake.ts";
@@ -115,12 +115,12 @@ function write(path: string, sorting: Sorting, intake: Intake, inputs: readonly 
   }
 }
 
-/** What was asked for; what the inputs say of their own time; from the first arrival to right behind the last one. */
+/** What was asked for; what the inputs say of their own time; from the first arrival to the end of the last busy time. */
 function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
-  const { period, firstAt, lastAt } = intake;
+  const { period, firstAt, lastAt, lastEnd } = intake;
   return {
     startAt: startAt ?? Math.min(period?.startAt ?? firstAt, firstAt),
-    endAt: endAt ?? Math.max(period?.endAt ?? 0, lastAt + 1),
+    endAt: endAt ?? Math.max(period?.endAt ?? 0, lastAt + 1, Math.min(lastEnd, END_OF_TIME)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { type ComputeTrace, checkRequests, PART_LENGTH, type Period, type Trace } from "../../trace.ts";
+import { type ComputeTrace, checkRequests, eachPart, PART_LENGTH, type Period, type Trace } from "../../trace.ts";
 import { TraceInputError } from "../input-error.ts";
 import { type BlockColumns, blockColumns, blockLength, decodeBlock, largestBlock } from "./trace-block.ts";
 import { type ComputeEntry, decodeHeader, HEADER_BYTES, type TraceHeader, type TraceIndex, type TraceOrigin } from "./trace-header.ts";
@@ -45,21 +45,26 @@ export class TraceFile {
     }
   }
 
-  /** The requests of the compute with this place in `computes`, in parts that are valid until the next one. */
-  *partsOf(place: number): Generator<BlockColumns> {
+  /** The requests of the compute with this place in `computes`. All parts have the same memory. */
+  partsOf(place: number): { next(): BlockColumns | undefined } {
     const entry = this.#entries[place];
     if (entry === undefined) throw new RangeError(`there are ${this.#entries.length} computes, and none at ${place}`);
     const [, rows, offset, bytes] = entry;
-    let read = 0;
-    for (let at = offset; at < offset + bytes; ) {
-      const block = this.#blockAt(at);
-      const requests = decodeBlock(block, this.#columns);
-      if (requests === undefined) throw this.#damaged(`what it holds at byte ${at} was changed`);
-      read += requests.at.length;
-      at += block.length;
-      yield requests;
-    }
-    if (read !== rows) throw this.#damaged(`compute ${place} has ${read} requests in place of ${rows}`);
+    let [at, read] = [offset, 0];
+    return {
+      next: () => {
+        if (at >= offset + bytes) {
+          if (read !== rows) throw this.#damaged(`compute ${place} has ${read} requests in place of ${rows}`);
+          return undefined;
+        }
+        const block = this.#blockAt(at);
+        const requests = decodeBlock(block, this.#columns);
+        if (requests === undefined) throw this.#damaged(`what it holds at byte ${at} was changed`);
+        read += requests.at.length;
+        at += block.length;
+        return requests;
+      },
+    };
   }
 
   /** All of it, in memory. */
@@ -67,11 +72,12 @@ export class TraceFile {
     const computes = this.#entries.map(([id, rows], place): ComputeTrace => {
       const columns = blockColumns(rows);
       let from = 0;
-      for (const { at, durationMs, source } of this.partsOf(place)) {
-        columns.at.set(at, from);
-        columns.durationMs.set(durationMs, from);
-        columns.source.set(source, from);
-        from += at.length;
+      const parts = this.partsOf(place);
+      for (let part = parts.next(); part !== undefined; part = parts.next()) {
+        columns.at.set(part.at, from);
+        columns.durationMs.set(part.durationMs, from);
+        columns.source.set(part.source, from);
+        from += part.at.length;
       }
       return { id, requests: columns };
     });
@@ -86,11 +92,11 @@ export class TraceFile {
     if (hash.digest("hex") !== this.header.sha256) throw this.#damaged("its SHA-256 is not that of its header");
     this.#entries.forEach(([id], place) => {
       let after = this.period.startAt;
-      for (const part of this.partsOf(place)) {
+      eachPart(this.partsOf(place), (part) => {
         const problem = checkRequests(part, this.period, after);
         if (problem !== undefined) throw this.#damaged(`compute ${id}: ${problem}`);
         after = part.at.at(-1) ?? after;
-      }
+      });
     });
   }
 

@@ -1,0 +1,106 @@
+import { PROFILES } from "../../src/platform/profile.ts";
+import { directConnections, pooledConnections } from "../../src/whatif/connections.ts";
+import { replayScaling } from "../../src/whatif/scaling-replay.ts";
+import { hitRatioOf, StackDistances } from "../../src/whatif/stack-distance.ts";
+import type { Requests } from "../../src/whatif/trace.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+type Row = readonly [at: number, durationMs: number, source?: number];
+
+function requestsOf(rows: readonly Row[]): Requests {
+  return {
+    at: Float64Array.from(rows, ([at]) => at),
+    durationMs: Float64Array.from(rows, ([, durationMs]) => durationMs),
+    source: Uint16Array.from(rows, ([, , source = 0]) => source),
+  };
+}
+
+/** Figures of small cases from the kernels of capacity: caches, connections, sizes. */
+export function capacityFigures(): Record<string, number> {
+  return { ...cacheFigures(), ...connectionFigures(), ...scalingFigures() };
+}
+
+function cacheFigures(): Record<string, number> {
+  const few = distancesOf([1, 2, 3, 1, 1, 2], new StackDistances());
+  const two = distancesOf(
+    Array.from({ length: 3_000 }, (_, index) => index % 2),
+    new StackDistances(),
+  );
+  const started = distancesOf([1, "start", 1, 1], new StackDistances());
+  const sampled = distancesOf(
+    Array.from({ length: 200 }, (_, index) => index % 100),
+    new StackDistances(0.5, 10),
+  );
+  return {
+    "cache: hits of one block": hitRatioOf(few, 1) * few.uses,
+    "cache: hits of two blocks": hitRatioOf(few, 2) * few.uses,
+    "cache: hits of three blocks": hitRatioOf(few, 3) * few.uses,
+    "cache: hits of one, of two in turns": hitRatioOf(two, 1) * two.uses,
+    "cache: hits of two, of two in turns": hitRatioOf(two, 2) * two.uses,
+    "cache: hits after a start": hitRatioOf(started, 9) * started.uses,
+    "cache: uses that samples stand for": sampled.misses + [...sampled.counts.values()].reduce((sum, count) => sum + count, 0),
+  };
+}
+
+function distancesOf(uses: readonly (number | "start")[], distances: StackDistances) {
+  for (const use of uses) use === "start" ? distances.start() : distances.use(use);
+  return distances.histogram();
+}
+
+function connectionFigures(): Record<string, number> {
+  const five = [50, 40, 30, 20, 10].map((ms): Row => [0, ms]);
+  const rules = { poolSize: 2, ceiling: 9, clients: 9, waitLimitMs: 1_000 };
+  const line: Row[] = [
+    [0, 100],
+    [0, 50],
+    [10, 5],
+    [20, 5],
+  ];
+  const pools: Row[] = [
+    [0, 100, 0],
+    [5, 7, 2],
+    [6, 7, 1],
+  ];
+  const late = (durationMs: number) =>
+    pooledConnections(
+      requestsOf([
+        [0, durationMs],
+        [10, 1],
+      ]),
+      { ...rules, poolSize: 1 },
+    ).refused;
+  return {
+    "connections: peak": directConnections(requestsOf([...five, [25, 1]])).peak,
+    "connections: refused": directConnections(requestsOf([...five, [20, 99], [20, 99], [20, 99]]), 5).refused,
+    "connections: freed again": directConnections(requestsOf([...five, [25, 99], [25, 99], [35, 99], [45, 99]]), 5).refused,
+    "pool: waits": pooledConnections(requestsOf(line), rules).waits.sumMs,
+    "pool: refused as one client too many": pooledConnections(requestsOf(line), { ...rules, clients: 3 }).refused,
+    "pool: refused at the limit of the wait": late(1_010),
+    "pool: refused behind it": late(1_011),
+    "pool: waits for the ceiling": pooledConnections(requestsOf(pools), { ...rules, poolSize: 1, ceiling: 1 }).waits.sumMs,
+    "pool: waits in two pools": pooledConnections(requestsOf([...pools, [7, 1, 0]]), { ...rules, poolSize: 1 }).waits.sumMs,
+  };
+}
+
+function scalingFigures(): Record<string, number> {
+  const period = { startAt: 0, endAt: HOUR };
+  const burst = requestsOf([
+    [0, SECOND],
+    [0, SECOND],
+    [0, SECOND],
+    [0, HOUR],
+  ]);
+  const run = (requests: Requests, demand: Parameters<typeof replayScaling>[1], maxCu: number) =>
+    replayScaling(requests, demand, period, { minCu: 1, maxCu }, PROFILES["2024"]);
+  const moment = requestsOf([[0, 0]]);
+  return {
+    "sizes: throttled": run(burst, { loadPerRequest: 1 }, 1).throttledS,
+    "sizes: CU-seconds by load": run(burst, { loadPerRequest: 0.5 }, 4).cuMs / SECOND,
+    "sizes: changes": run(burst, { loadPerRequest: 0.5 }, 4).scaleEvents,
+    "sizes: CU-seconds by memory": run(requestsOf([[0, HOUR]]), { loadPerRequest: 0, memoryGbPerRequest: 3.01 }, 4).cuMs / SECOND,
+    "sizes: CU-seconds by the working set": run(moment, { loadPerRequest: 0, workingSetGb: 6 }, 4).cuMs / SECOND,
+    "sizes: CU-seconds of a moment": run(moment, { loadPerRequest: 1.8 }, 4).cuMs / SECOND,
+  };
+}
