@@ -164,6 +164,7 @@ class Run {
     }
     const { detail, failures, replaced } =
       step.activity === undefined ? yield* this.#actor.act(step) : this.#actor.judgeArrival(step.activity, this.#feed.outcome);
+    this.#observed();
     for (const failure of failures) this.#fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
     if (replaced) this.#feed = this.#newFeed();
     return detail;
@@ -234,6 +235,7 @@ class Run {
   }
 
   async #reach({ at, arrival }: Wake): Promise<void> {
+    this.#observed();
     const to = Math.max(at, this.#now());
     if (arrival !== undefined) this.#feed.inject(to, arrival);
     await this.#playTo(to);
