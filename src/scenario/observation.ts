@@ -50,14 +50,13 @@ export class Observation {
   /** The world is left at `now`: it is restored, or opened again. What was counted stays counted. */
   leave(now: SimTime): void {
     for (const watched of this.#computes.values()) watched.leave(now);
-    for (const { action, status, tally } of this.#underWay.values()) tally.countOperation(action, status, -1);
     this.#underWay.clear();
   }
 
   /** Goes on with what the world is from then on. */
   enter(world: World, now: SimTime): void {
     this.#world = world;
-    for (const operation of world.operations.values()) this.#nowUnderWay(operation);
+    for (const operation of world.operations.values()) this.#count(operation);
     const starting = new Set([...this.#underWay.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])));
     for (const compute of world.computes.values()) {
       const watched = this.#watch(compute.id);
@@ -195,7 +194,7 @@ export class Observation {
       case "wait_max":
         return tally.longestWaitMs;
       case "operations":
-        return tally.operations(where["action"], where["status"]);
+        return tally.operations(where["action"], where["status"]) + this.#countUnderWay(tally, where["action"], where["status"]);
       case "requests":
         return this.#requests((asked) =>
           Object.entries(where).every(([key, wanted]) => String(asked[key as keyof Asked]) === String(wanted)),
@@ -234,29 +233,38 @@ export class Observation {
 
   #scheduled(operation: Operation): void {
     const { action, cause, createdAt, endpointId } = operation;
-    const { tally } = this.#nowUnderWay(operation);
+    const tally = this.#count(operation);
     if (endpointId === undefined || action !== "start_compute") return;
     if (cause === "activity") tally.add("coldStarts");
     this.#watch(endpointId).startScheduled(createdAt);
   }
 
-  /** Counts an operation, and remembers it unless it was over at once. */
-  #nowUnderWay({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): UnderWay {
+  /** Counts an operation, which may have been over at once, where it belongs. */
+  #count({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): Tally {
     const of = endpointId ?? branchId ?? projectId;
-    const operation = { action, of, tally: endpointId === undefined ? this.#tallyOf(of) : this.#watch(endpointId).tally, status };
-    operation.tally.countOperation(action, status, 1);
-    if (status !== "finished") this.#underWay.set(id, operation);
-    return operation;
+    const tally = endpointId === undefined ? this.#tallyOf(of) : this.#watch(endpointId).tally;
+    if (status === "finished") tally.addOperation(action, status);
+    else this.#underWay.set(id, { action, of, tally, status });
+    return tally;
+  }
+
+  #countUnderWay(whole: Tally, action: unknown, status: unknown): number {
+    let count = 0;
+    for (const operation of this.#underWay.values()) {
+      const isAsked = (action ?? operation.action) === operation.action && (status ?? operation.status) === operation.status;
+      if (isAsked && operation.tally.isWithin(whole)) count += 1;
+    }
+    return count;
   }
 
   #operationIs(status: string, id: string, at: SimTime): void {
     const operation = this.#underWay.get(id);
     if (operation === undefined) return;
     const { action, of, tally } = operation;
-    tally.countOperation(action, operation.status, -1);
-    tally.countOperation(action, status, 1);
     operation.status = status;
-    if (status !== "running") this.#underWay.delete(id);
+    if (status === "running") return;
+    this.#underWay.delete(id);
+    tally.addOperation(action, status);
     // A start that never came leaves the compute as it was.
     if (action === "start_compute" && status === "cancelled") this.#watch(of).startCancelled(at);
   }

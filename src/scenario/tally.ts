@@ -22,7 +22,7 @@ export class Tally {
   #cuMs = 0;
   /** How often which wait; none is not kept. */
   readonly #waits = new Map<DurationMs, number>();
-  /** By action, then by the status that they have now. */
+  /** Those that are over: by action, then by status. */
   readonly #operations = new Map<string, Map<string, number>>();
 
   constructor(above?: Tally) {
@@ -74,15 +74,15 @@ export class Tally {
     return this.#cuMs + this.#sizeCu * (now - this.#summedAt);
   }
 
-  /** One operation more, or less, that has this status. */
-  countOperation(action: string, status: string, by: -1 | 1): void {
+  /** An operation that is over, with this status. */
+  addOperation(action: string, status: string): void {
     for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
       let counts = tally.#operations.get(action);
       if (counts === undefined) {
         counts = new Map();
         tally.#operations.set(action, counts);
       }
-      counts.set(status, (counts.get(status) ?? 0) + by);
+      counts.set(status, (counts.get(status) ?? 0) + 1);
     }
   }
 
