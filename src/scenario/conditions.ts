@@ -89,8 +89,9 @@ export class Conditions {
   #changed: Condition[] = [];
   #changedAt: SimTime = 0;
   #decision = 0;
-  /** Up to when windows have been opened. */
+  /** Up to when windows have been opened, and when the next one opens. */
   #reached: SimTime = Number.NEGATIVE_INFINITY;
+  #opening: SimTime = Number.NEGATIVE_INFINITY;
 
   constructor(
     { always, never }: Pick<Scenario, "always" | "never">,
@@ -130,6 +131,8 @@ export class Conditions {
   before({ decision, at }: RecordedEvent): void {
     if (decision !== this.#decision) this.#lookAtChanged();
     this.#decision = decision;
+    // A call may have moved the clock beyond it.
+    if (this.#opening < at) this.#open(at - 1);
     for (const condition of this.#drifting) if ((condition.foretold?.at ?? at) < at) this.#tellForetold(condition);
   }
 
@@ -153,9 +156,8 @@ export class Conditions {
   reach(now: SimTime): void {
     for (const condition of this.#all) {
       if ((condition.foretold?.at ?? Number.POSITIVE_INFINITY) <= now) this.#tellForetold(condition);
-      if (condition.from > this.#reached && condition.from <= now) this.#look(condition, now);
     }
-    this.#reached = now;
+    this.#open(now);
   }
 
   /** Looks at all of them, whatever has happened. */
@@ -163,6 +165,12 @@ export class Conditions {
     this.#lookAtChanged();
     this.reach(now);
     for (const condition of this.#all) this.#look(condition, now);
+  }
+
+  #open(now: SimTime): void {
+    for (const condition of this.#all) if (condition.from > this.#reached && condition.from <= now) this.#look(condition, condition.from);
+    this.#reached = now;
+    this.#opening = this.nextFrom(now);
   }
 
   #change(condition: Condition): void {

@@ -341,7 +341,16 @@ const STATUS_AFTER = {
   OperationCancelled: "cancelled",
 } as const;
 
-/** What every operation goes through, and what a fault has let pass, tells nobody anything. */
-function isTelling({ type }: RecordedEvent): boolean {
-  return type !== "OperationFinished" && type !== "OperationStarted" && type !== "FaultMatched";
+/** What every operation goes through, what is recorded of one that nobody waited for, and what a fault has let pass tell nobody anything. */
+function isTelling(event: RecordedEvent): boolean {
+  switch (event.type) {
+    case "OperationFinished":
+    case "OperationStarted":
+    case "FaultMatched":
+      return false;
+    case "OperationScheduled":
+      return event.operation.state.status !== "finished";
+    default:
+      return true;
+  }
 }

@@ -21,7 +21,7 @@ export class WatchedCompute {
   #isSuspending = false;
   #startingSince: SimTime | undefined;
   /** What those were told that they would wait who are not served yet. */
-  #waiting: DurationMs[] = [];
+  readonly #waiting: DurationMs[] = [];
   /** The highest load of what waits. */
   #load = 0;
 
@@ -40,7 +40,7 @@ export class WatchedCompute {
   enter({ phase, range, waiting }: Compute, isStarting: boolean, now: SimTime): void {
     this.range = range;
     this.#load = waiting?.load ?? 0;
-    if (waiting === undefined) this.#waiting = [];
+    if (waiting === undefined) this.#waiting.length = 0;
     if (isStarting) this.#startingSince = now;
     if (phase.state !== "active") return;
     this.#begin(phase.sizeCu, now);
@@ -77,7 +77,7 @@ export class WatchedCompute {
     if (this.#activeSince === undefined) this.#begin(sizeCu, at);
     else this.#resize(sizeCu, at);
     this.#isSuspending = false;
-    this.#waiting = [];
+    this.#waiting.length = 0;
     this.#load = 0;
   }
 
@@ -107,7 +107,7 @@ export class WatchedCompute {
     this.#endStart(at);
     this.#end(at);
     for (const waitedMs of this.#waiting) this.tally.turnAway(waitedMs);
-    this.#waiting = [];
+    this.#waiting.length = 0;
     this.#load = 0;
   }
 

@@ -89,8 +89,14 @@ test("a window begins at its first instant, included, and ends before its last",
     [20 * MINUTE - 1, 1],
     [20 * MINUTE, 0],
   ] as const) {
-    expect(watched("always", window).is(1, at), `at ${at}`).toBe(failures);
-    expect(watched("never", window).is(0, at), `never, at ${at}`).toBe(failures);
+    for (const [key, right, wrong] of [
+      ["always", 0, 1],
+      ["never", 1, 0],
+    ] as const) {
+      const { is } = watched(key, window);
+      expect(is(right, at - 1), `${key}, before ${at}`).toBe(0);
+      expect(is(wrong, at), `${key}, at ${at}`).toBe(failures);
+    }
   }
 });
 

@@ -85,10 +85,7 @@ test("what led to a failure ends with what brought it about: of a compute, of wh
     "2026-01-01T01:00:00.000Z OperationScheduled start_compute shop/main/primary by activity",
     "2026-01-01T01:00:00.000Z ActivityRecorded shop/main/primary query waited 2000 ms",
   ];
-  const asleep = [
-    "2026-01-01T00:05:00.000Z OperationScheduled suspend_compute shop/main/primary by autosuspend",
-    "2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend",
-  ];
+  const asleep = ["2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend"];
   expect(await led("{ state: starting, of: shop/main }")).toEqual([[...asleep, ...scheduled]]);
   expect(await led("{ operations: 1, of: shop, with: { status: failed } }")).toEqual([[...asleep, ...scheduled, ...failed]]);
   expect(await led("{ refused: { min: 1 } }")).toEqual([["2026-01-01T00:00:00.000Z FaultSet f", ...asleep, ...scheduled, ...failed]]);
@@ -98,4 +95,15 @@ test("what a request brought about has led to what is wrong with its answer", as
   const request = '{ method: POST, path: "/projects/{shop}/branches", body: { branch: { name: dev } }, answer: { branch.name: other } }';
   const { failures } = await played(`steps: [{ request: ${request} }]`);
   expect(failures[0]?.events.some((event) => / BranchCreated \S+ dev$/.test(event))).toBe(true);
+});
+
+test("where a call moves the clock, windows open on the way, and decisions are looked at one by one", async () => {
+  const advance = "steps: [{ control: { method: POST, path: /clock/advance, body: { by: 1h } } }]";
+  const window = (key: string, state: string, from: string, until: string) =>
+    `${key}: [{ state: ${state}, of: shop/main, from: ${from}, until: ${until} }]`;
+  expect(brokenIn(await played(advance, window("always", "idle", "2m", "3m")))).toEqual(["always.0 00:02:00.000 active"]);
+  expect(brokenIn(await played(advance, window("never", "idle", "4m", "6m")))).toEqual(["never.0 00:05:00.000 idle"]);
+  expect(brokenIn(await played(advance, "never: [{ active_time: { min: 4m } }, { active_time: { min: 301s } }]"))).toEqual([
+    "never.0 00:04:00.000 4m",
+  ]);
 });
