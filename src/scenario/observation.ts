@@ -58,6 +58,7 @@ export class Observation {
     this.#world = world;
     for (const operation of world.operations.values()) this.#count(operation);
     const starting = new Set([...this.#underWay.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])));
+    for (const { id, accountId } of world.projects.values()) this.#tallyOf(id).above = this.#tallyOf(accountId);
     for (const compute of world.computes.values()) {
       const watched = this.#watch(compute.id);
       watched.tally.above = this.#tallyOf(compute.branchId);

@@ -164,6 +164,27 @@ test("a compute counts where it is: what it did before it moved stays on the bra
   expect(unmet).toEqual([]);
 });
 
+test("a project that goes to another account counts there from then on", async () => {
+  const { unmet } = await played(
+    "world:",
+    "  accounts:",
+    "    one: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: -1 } } } } } } }",
+    "    other: {}",
+    "steps:",
+    '  - { at: 1h, request: { method: POST, path: "/projects/{a}/transfer_requests", status: 201, capture: { transfer: id } } }',
+    '  - { request: { method: PUT, path: "/projects/{a}/transfer_requests/{transfer}", as: other, status: 204 } }',
+    "  - { at: 3h, activity: { to: a/main } }",
+    "  - expect:",
+    "      - { active_time: 1h, of: one }",
+    "      - { active_time: 2h, of: other }",
+    "      - { compute_time: 30m, of: other }",
+    "      - { active_computes: 0, of: one }",
+    "      - { activities: 1, of: other }",
+    "      - { active_time: 3h, of: a }",
+  );
+  expect(unmet).toEqual([]);
+});
+
 test("compute time is what the world books, whatever sizes its computes take, and where a suspend fails too", async () => {
   const scaled = "autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 8";
   const text = [
