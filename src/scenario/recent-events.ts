@@ -6,34 +6,52 @@ const EVENTS_OF_ALL = 40;
 
 /** The newest events, of everything and of each thing that has its own. */
 export class RecentEvents {
-  readonly #all: RecordedEvent[] = [];
-  readonly #byId = new Map<string, RecordedEvent[]>();
+  readonly #all = new Newest(EVENTS_OF_ALL);
+  readonly #byId = new Map<string, Newest>();
 
   /** `id` is what the event is about, if anything. */
   keep(event: RecordedEvent, id: string | undefined): void {
-    add(this.#all, event, EVENTS_OF_ALL);
+    this.#all.add(event);
     if (id === undefined) return;
     let own = this.#byId.get(id);
     if (own === undefined) {
-      own = [];
+      own = new Newest(EVENTS_OF_ONE);
       this.#byId.set(id, own);
     }
-    add(own, event, EVENTS_OF_ONE);
+    own.add(event);
   }
 
   ofAll(): readonly RecordedEvent[] {
-    return this.#all.slice(-EVENTS_OF_ALL);
+    return this.#all.inOrder();
   }
 
   /** Of the things that are meant, oldest first. */
   of(isMeant: (id: string) => boolean): readonly RecordedEvent[] {
-    const found = [...this.#byId].flatMap(([id, events]) => (isMeant(id) ? events.slice(-EVENTS_OF_ONE) : []));
+    const found = [...this.#byId].flatMap(([id, events]) => (isMeant(id) ? events.inOrder() : []));
     return found.sort((one, other) => one.seq - other.seq).slice(-EVENTS_OF_ONE);
   }
 }
 
-function add(newest: RecordedEvent[], event: RecordedEvent, limit: number): void {
-  newest.push(event);
-  // Seldom, so that it costs nothing.
-  if (newest.length >= 2 * limit) newest.splice(0, newest.length - limit);
+/** So many events, in a ring: the next one takes the place of the oldest. */
+class Newest {
+  readonly #limit: number;
+  readonly #ring: RecordedEvent[] = [];
+  #oldest = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(event: RecordedEvent): void {
+    if (this.#ring.length < this.#limit) {
+      this.#ring.push(event);
+      return;
+    }
+    this.#ring[this.#oldest] = event;
+    this.#oldest = (this.#oldest + 1) % this.#limit;
+  }
+
+  inOrder(): RecordedEvent[] {
+    return [...this.#ring.slice(this.#oldest), ...this.#ring.slice(0, this.#oldest)];
+  }
 }
