@@ -172,9 +172,10 @@ class RemoteStage implements Stage {
     }
   }
 
-  /** Takes in what has happened since the last time; `each` is told after the world here has taken an event in. */
-  async #fold(each?: (event: RecordedEvent) => void): Promise<RecordedEvent[]> {
+  /** Takes in what has happened since the last time; `each` is told of an event when the world here has taken all of its decision in. */
+  async #fold(each: (event: RecordedEvent) => void = () => undefined): Promise<RecordedEvent[]> {
     const folded: RecordedEvent[] = [];
+    let decision: RecordedEvent[] = [];
     for (;;) {
       const path = `/events?since=${this.#world.seq}&limit=${EVENTS_PER_CALL}`;
       const { events, forgotten_seq } = (await this.#control("GET", path)) as { events: unknown[]; forgotten_seq?: number };
@@ -184,13 +185,18 @@ class RemoteStage implements Stage {
         );
       for (const told of events) {
         const event = fromRecord(told) as RecordedEvent;
+        if (event.decision !== decision[0]?.decision) {
+          decision.forEach(each);
+          decision = [];
+        }
         evolve(this.#world, event);
-        each?.(event);
+        decision.push(event);
         folded.push(event);
       }
       this.#world.changes.clear();
       if (events.length < EVENTS_PER_CALL) break;
     }
+    decision.forEach(each);
     this.#now = Date.parse(((await this.#control("GET", "/clock")) as { now: string }).now);
     return folded;
   }

@@ -3,7 +3,6 @@ import { countConnections } from "../platform/connection.ts";
 import { branchesOf, isVisible } from "../platform/lookup.ts";
 import type { Project } from "../platform/project.ts";
 import type { SimTime } from "../platform/time.ts";
-import { usageAt } from "../platform/usage.ts";
 import type { World } from "../platform/world.ts";
 
 // What there is in a world, counted: in the account, project, branch or compute of this id, itself included; in all of it without one.
@@ -27,17 +26,6 @@ export function countConnectionsIn(world: World, now: SimTime, id?: string): num
     const { direct, pooled } = countConnections(world, compute.id, now);
     return sum + direct + pooled;
   }, 0);
-}
-
-/** In CU-milliseconds. The world keeps it by branch and by project: of a compute, it is that of its branch. */
-export function computeTimeIn(world: World, now: SimTime, id?: string): number {
-  const { computes, branches } = world;
-  const branch = id === undefined ? undefined : branches.get(computes.get(id)?.branchId ?? id);
-  if (branch !== undefined) return usageAt(world, branch.id, computes.by("branch", branch.id).values(), now).cuMs;
-  return projectsIn(world, id).reduce(
-    (sum, project) => sum + usageAt(world, project.id, computes.by("project", project.id).values(), now).cuMs,
-    0,
-  );
 }
 
 function projectsIn(world: World, id: string | undefined): Project[] {

@@ -25,6 +25,18 @@ function factsOf(event: RecordedEvent): string[] {
       return [event.project.id];
     case "ActivityDropped":
       return [event.endpointId, event.reason];
+    case "FaultSet":
+      return [event.definition.name];
+    case "FaultHit": {
+      const { fault, outcome, target } = event;
+      const of = target.endpointId ?? target.branchId ?? target.projectId;
+      return [
+        fault,
+        outcome.kind,
+        target.kind === "operation" ? target.action : (target.operation ?? target.method),
+        ...(of === undefined ? [] : [of]),
+      ];
+    }
     default:
       return "endpointId" in event
         ? [event.endpointId]
@@ -32,6 +44,8 @@ function factsOf(event: RecordedEvent): string[] {
           ? [event.branchId]
           : "projectId" in event
             ? [event.projectId]
-            : [];
+            : "operationId" in event
+              ? [event.operationId]
+              : [];
   }
 }

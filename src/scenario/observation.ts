@@ -1,25 +1,17 @@
 import type { RecordedEvent } from "../platform/events.ts";
 import { isVisible } from "../platform/lookup.ts";
+import type { Operation } from "../platform/operation.ts";
 import type { SimTime } from "../platform/time.ts";
-import type { World } from "../platform/world.ts";
-import { computeTimeIn, countBranches, countComputes, countConnectionsIn, countProjects } from "./census.ts";
+import { profileOf, type World } from "../platform/world.ts";
+import { countBranches, countComputes, countConnectionsIn, countProjects } from "./census.ts";
 import type { ComputeState, MeasureName } from "./expectation.ts";
 import type { Labels } from "./labels.ts";
+import { RecentEvents } from "./recent-events.ts";
 import { Tally } from "./tally.ts";
-import { Timeline } from "./timeline.ts";
+import { WatchedCompute } from "./watched-compute.ts";
 
-/** Of each compute, the newest so many events are kept, to tell what led to a failure. */
-const EVENTS_PER_COMPUTE = 12;
-const EVENTS_OF_ALL = 40;
-
-type Watched = {
-  readonly tally: Tally;
-  readonly running: Timeline;
-  readonly starting: Timeline;
-  activeSince: SimTime | undefined;
-  startingSince: SimTime | undefined;
-  readonly newest: RecordedEvent[];
-};
+/** An operation that is scheduling or running. `of` is what it concerns: a compute, or a branch, or a project. */
+type UnderWay = { readonly action: string; readonly of: string; readonly tally: Tally; status: string };
 
 /** An answer that this scenario got. */
 export type Asked = { readonly method: string; readonly status: number; readonly code: string };
@@ -33,10 +25,10 @@ export class Observation {
   readonly #start: SimTime;
   readonly #all = new Tally();
   readonly #tallies = new Map<string, Tally>();
-  readonly #computes = new Map<string, Watched>();
-  readonly #actions = new Map<string, string>();
+  readonly #computes = new Map<string, WatchedCompute>();
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #types = new Map<string, number>();
-  readonly #newest: RecordedEvent[] = [];
+  readonly #recent = new RecentEvents();
   readonly #asked = new Map<string, { readonly asked: Asked; count: number }>();
   #world: World;
   /** Ids of the computes that labels mean where a compute is wanted. */
@@ -48,7 +40,7 @@ export class Observation {
     this.#world = world;
     this.#labels = labels;
     this.#start = start;
-    for (const compute of world.computes.values()) this.#watch(compute.id);
+    this.enter(world, start);
   }
 
   get events(): number {
@@ -57,73 +49,86 @@ export class Observation {
 
   /** The world is left at `now`: it is restored, or opened again. What was counted stays counted. */
   leave(now: SimTime): void {
-    for (const watched of this.#computes.values()) {
-      this.#stop(watched, now);
-      watched.startingSince = undefined;
-    }
+    for (const watched of this.#computes.values()) watched.leave(now);
+    this.#underWay.clear();
   }
 
   /** Goes on with what the world is from then on. */
   enter(world: World, now: SimTime): void {
     this.#world = world;
-    for (const [id, watched] of this.#computes) {
-      if (world.computes.get(id)?.phase.state === "active") this.#begin(watched, now);
-    }
-    for (const { action, endpointId, createdAt } of world.operations.values()) {
-      if (action === "start_compute" && endpointId !== undefined) this.#watch(endpointId).startingSince = createdAt;
+    for (const operation of world.operations.values()) this.#count(operation);
+    const starting = new Set([...this.#underWay.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])));
+    for (const { id, accountId } of world.projects.values()) this.#tallyOf(id).above = this.#tallyOf(accountId);
+    for (const compute of world.computes.values()) {
+      const watched = this.#watch(compute.id);
+      watched.tally.above = this.#tallyOf(compute.branchId);
+      watched.enter(compute, starting.has(compute.id), now);
     }
   }
 
-  /** One event, after the world has taken it in. */
+  /** One event, after the world has taken it in, which may be further already. */
   observe(event: RecordedEvent): void {
+    const { type, at } = event;
     this.#events += 1;
-    this.#types.set(event.type, (this.#types.get(event.type) ?? 0) + 1);
-    if (event.type !== "OperationFinished" && event.type !== "OperationStarted") keep(this.#newest, event, EVENTS_OF_ALL);
-    switch (event.type) {
-      case "ActivityRecorded": {
-        const watched = this.#watch(event.activity.endpointId);
-        watched.tally.addActivity(event.waitedMs);
-        keep(watched.newest, event, EVENTS_PER_COMPUTE);
+    this.#types.set(type, (this.#types.get(type) ?? 0) + 1);
+    if (isTelling(event)) this.#recent.keep(event, this.#subjectOf(event));
+    switch (type) {
+      case "ActivityRecorded":
+        this.#watch(event.activity.endpointId).arrived(event.activity, event.waitedMs);
         return;
-      }
       case "ActivityDropped":
         this.#watch(event.endpointId).tally.add("refused");
         return;
+      case "ProjectCreated":
+        this.#tallyOf(event.project.id, event.project.accountId);
+        return;
+      case "BranchCreated":
+        this.#tallyOf(event.branch.id, event.branch.projectId);
+        return;
       case "ComputeCreated":
-        this.#watch(event.compute.id);
+        this.#tallyOf(event.compute.id, event.compute.branchId);
+        this.#watch(event.compute.id).range = event.compute.range;
         return;
-      case "ComputeActivated": {
-        const watched = this.#watch(event.endpointId);
-        watched.tally.add("starts");
-        this.#begin(watched, event.at);
-        keep(watched.newest, event, EVENTS_PER_COMPUTE);
+      case "ProjectTransferred":
+        this.#move(event.projectId, event.accountId, at);
         return;
-      }
-      case "ComputeSuspended":
-      case "ComputeDeleted": {
-        const watched = this.#watch(event.endpointId);
-        if (event.type === "ComputeSuspended") watched.tally.add("suspends");
-        this.#stop(watched, event.at);
-        keep(watched.newest, event, EVENTS_PER_COMPUTE);
+      case "ComputeUpdated": {
+        const { range, branchId } = event.changes;
+        if (range !== undefined) this.#watch(event.endpointId).range = range;
+        if (branchId !== undefined) this.#move(event.endpointId, branchId, at);
         return;
       }
+      case "ComputeActivated":
+        this.#watch(event.endpointId).activated(profileOf(this.#world), at);
+        return;
       case "ComputeResized":
-        this.#watch(event.endpointId).tally.add("resizes");
+        this.#watch(event.endpointId).resized(event.sizeCu, at);
+        return;
+      case "ComputeSuspending":
+        this.#watch(event.endpointId).suspending();
+        return;
+      case "ComputeSuspendFailed":
+        this.#watch(event.endpointId).suspendFailed();
+        return;
+      case "ComputeSuspended":
+        this.#watch(event.endpointId).suspended(at);
+        return;
+      case "ComputeStartFailed":
+      case "ComputeDeleted":
+        this.#watch(event.endpointId).gone(at);
         return;
       case "OperationScheduled":
-        this.#scheduled(event);
+        this.#scheduled(event.operation);
         return;
+      case "OperationStarted":
       case "OperationFinished":
-      case "OperationCancelled": {
-        const known = this.#actions.get(event.operationId);
-        if (known === undefined) return;
-        this.#actions.delete(event.operationId);
-        const [action = "", of = ""] = known.split(" ");
-        this.#tallyOf(of).addOperation(action, event.type === "OperationFinished" ? "finished" : "cancelled");
-        // A start that never came leaves the compute as it was.
-        if (action === "start_compute" && event.type === "OperationCancelled") this.#watch(of).startingSince = undefined;
+      case "OperationFailed":
+      case "OperationCancelled":
+        this.#operationIs(STATUS_AFTER[type], event.operationId, at);
         return;
-      }
+      case "WorldReset":
+        this.leave(at);
+        return;
     }
   }
 
@@ -178,7 +183,7 @@ export class Observation {
       case "active_time":
         return tally.activeMs(now);
       case "compute_time":
-        return computeTimeIn(this.#world, now, id);
+        return tally.cuMs(now);
       case "wait_mean":
         return tally.meanWaitMs();
       case "wait_p50":
@@ -190,7 +195,7 @@ export class Observation {
       case "wait_max":
         return tally.longestWaitMs;
       case "operations":
-        return tally.operations(where["action"], where["status"]);
+        return tally.operations(where["action"], where["status"]) + this.#countUnderWay(tally, where["action"], where["status"]);
       case "requests":
         return this.#requests((asked) =>
           Object.entries(where).every(([key, wanted]) => String(asked[key as keyof Asked]) === String(wanted)),
@@ -215,93 +220,114 @@ export class Observation {
     return id;
   }
 
-  /** The newest events, of one thing or of all. */
+  /** The newest events, of one thing and what is in it, or of all. */
   newest(id?: string): readonly RecordedEvent[] {
-    return (id === undefined ? undefined : this.#computes.get(id)?.newest) ?? this.#newest;
+    if (id === undefined) return this.#recent.ofAll();
+    const whole = this.#tallyOf(id);
+    return this.#recent.of((other) => other === id || this.#tallies.get(other)?.isWithin(whole) === true);
   }
 
   /** Each compute that was ever there, in the order of its coming: shares of `columns` equal parts of the time until `end`. */
   timelines(end: SimTime, columns: number): { readonly label: string; readonly active: number[]; readonly starting: number[] }[] {
-    return [...this.#computes].map(([id, watched]) => {
-      if (watched.activeSince !== undefined) {
-        watched.running.add(watched.activeSince, end);
-        watched.tally.end(watched.activeSince, end);
-        watched.tally.begin(end);
-        watched.activeSince = end;
-      }
-      return { label: this.#labels.of(id), active: watched.running.shares(end, columns), starting: watched.starting.shares(end, columns) };
-    });
+    return [...this.#computes].map(([id, watched]) => ({ label: this.#labels.of(id), ...watched.timeline(end, columns) }));
   }
 
-  #scheduled({ operation }: Extract<RecordedEvent, { type: "OperationScheduled" }>): void {
-    const { id, endpointId, action, cause, state } = operation;
-    const of = endpointId ?? operation.branchId ?? operation.projectId;
-    if (endpointId !== undefined && action === "start_compute") {
-      const watched = this.#watch(endpointId);
-      if (cause === "activity") watched.tally.add("coldStarts");
-      watched.startingSince ??= operation.createdAt;
+  #scheduled(operation: Operation): void {
+    const { action, cause, createdAt, endpointId } = operation;
+    const tally = this.#count(operation);
+    if (endpointId === undefined || action !== "start_compute") return;
+    if (cause === "activity") tally.add("coldStarts");
+    this.#watch(endpointId).startScheduled(createdAt);
+  }
+
+  /** Counts an operation, which may have been over at once, where it belongs. */
+  #count({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): Tally {
+    const of = endpointId ?? branchId ?? projectId;
+    const tally = endpointId === undefined ? this.#tallyOf(of) : this.#watch(endpointId).tally;
+    if (status === "finished") tally.addOperation(action, status);
+    else this.#underWay.set(id, { action, of, tally, status });
+    return tally;
+  }
+
+  #countUnderWay(whole: Tally, action: unknown, status: unknown): number {
+    let count = 0;
+    for (const operation of this.#underWay.values()) {
+      const isAsked = (action ?? operation.action) === operation.action && (status ?? operation.status) === operation.status;
+      if (isAsked && operation.tally.isWithin(whole)) count += 1;
     }
-    if (state.status === "finished") this.#tallyOf(of).addOperation(action, "finished");
-    else this.#actions.set(id, `${action} ${of}`);
+    return count;
   }
 
-  #begin(watched: Watched, at: SimTime): void {
-    if (watched.startingSince !== undefined) watched.starting.add(watched.startingSince, at);
-    watched.startingSince = undefined;
-    if (watched.activeSince !== undefined) return;
-    watched.activeSince = at;
-    watched.tally.begin(at);
+  #operationIs(status: string, id: string, at: SimTime): void {
+    const operation = this.#underWay.get(id);
+    if (operation === undefined) return;
+    const { action, of, tally } = operation;
+    operation.status = status;
+    if (status === "running") return;
+    this.#underWay.delete(id);
+    tally.addOperation(action, status);
+    // A start that never came leaves the compute as it was.
+    if (action === "start_compute" && status === "cancelled") this.#watch(of).startCancelled(at);
   }
 
-  #stop(watched: Watched, at: SimTime): void {
-    if (watched.activeSince === undefined) return;
-    watched.running.add(watched.activeSince, at);
-    watched.tally.end(watched.activeSince, at);
-    watched.activeSince = undefined;
+  /** Computes that are somewhere else from now on, or whose project is. */
+  #move(id: string, into: string, at: SimTime): void {
+    const tally = this.#tallyOf(id);
+    const above = this.#tallyOf(into);
+    for (const watched of this.#computes.values()) if (watched.tally.isWithin(tally)) watched.pause(at);
+    tally.above = above;
+    for (const watched of this.#computes.values()) if (watched.tally.isWithin(tally)) watched.resume(at);
   }
 
-  #watch(id: string): Watched {
+  #watch(id: string): WatchedCompute {
     let watched = this.#computes.get(id);
     if (watched === undefined) {
-      const phase = this.#world.computes.get(id)?.phase;
-      watched = {
-        tally: this.#tallyOf(id),
-        running: new Timeline(this.#start),
-        starting: new Timeline(this.#start),
-        activeSince: undefined,
-        startingSince: undefined,
-        newest: [],
-      };
+      watched = new WatchedCompute(this.#tallyOf(id), this.#start);
       this.#computes.set(id, watched);
-      if (phase?.state === "active") this.#begin(watched, this.#start);
     }
     return watched;
   }
 
-  #tallyOf(id: string): Tally {
+  /** `above` is what it is in, where the world may not know that any more. */
+  #tallyOf(id: string, above?: string): Tally {
     const known = this.#tallies.get(id);
     if (known !== undefined) return known;
-    const tally = new Tally(this.#above(id));
+    const { computes, branches, projects } = this.#world;
+    const place = above ?? computes.get(id)?.branchId ?? branches.get(id)?.projectId ?? projects.get(id)?.accountId;
+    const tally = new Tally(place === undefined ? this.#all : this.#tallyOf(place));
     this.#tallies.set(id, tally);
     return tally;
   }
 
-  #above(id: string): Tally {
-    const { computes, branches, projects, accounts } = this.#world;
-    const compute = computes.get(id);
-    if (compute !== undefined) return this.#tallyOf(compute.branchId);
-    const branch = branches.get(id);
-    if (branch !== undefined) return this.#tallyOf(branch.projectId);
-    const project = projects.get(id);
-    if (project !== undefined && accounts.get(project.accountId) !== undefined) return this.#tallyOf(project.accountId);
-    return this.#all;
+  /** What an event is about. */
+  #subjectOf(event: RecordedEvent): string | undefined {
+    switch (event.type) {
+      case "ActivityRecorded":
+        return event.activity.endpointId;
+      case "ActivityScheduled":
+        return event.scheduled.activity.endpointId;
+      case "OperationScheduled":
+        return event.operation.endpointId ?? event.operation.branchId ?? event.operation.projectId;
+      case "ProjectCreated":
+        return event.project.id;
+      case "BranchCreated":
+        return event.branch.id;
+      case "ComputeCreated":
+        return event.compute.id;
+      case "FaultHit":
+        return event.target.endpointId ?? event.target.branchId ?? event.target.projectId;
+      default:
+        if ("endpointId" in event) return event.endpointId;
+        if ("branchId" in event) return event.branchId;
+        if ("projectId" in event) return event.projectId;
+        return "operationId" in event ? this.#underWay.get(event.operationId)?.of : undefined;
+    }
   }
 
   #stateOf(id: string): ComputeState {
     const compute = this.#world.computes.get(id);
     if (compute === undefined || !isVisible(this.#world, compute)) return "gone";
-    if (compute.phase.state === "active") return "active";
-    return this.#computes.get(id)?.startingSince === undefined ? compute.phase.state : "starting";
+    return this.#computes.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
   }
 
   #requests(matches: (asked: Asked) => boolean): number {
@@ -309,8 +335,23 @@ export class Observation {
   }
 }
 
-function keep(newest: RecordedEvent[], event: RecordedEvent, limit: number): void {
-  newest.push(event);
-  // Seldom, so that it costs nothing.
-  if (newest.length >= 2 * limit) newest.splice(0, newest.length - limit);
+const STATUS_AFTER = {
+  OperationStarted: "running",
+  OperationFinished: "finished",
+  OperationFailed: "failed",
+  OperationCancelled: "cancelled",
+} as const;
+
+/** What every operation goes through, what is recorded of one that nobody waited for, and what a fault has let pass tell nobody anything. */
+function isTelling(event: RecordedEvent): boolean {
+  switch (event.type) {
+    case "OperationFinished":
+    case "OperationStarted":
+    case "FaultMatched":
+      return false;
+    case "OperationScheduled":
+      return event.operation.state.status !== "finished";
+    default:
+      return true;
+  }
 }

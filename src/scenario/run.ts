@@ -92,7 +92,7 @@ class Run {
       scenario,
       (when) => this.#instant(when),
       measure,
-      (failure, of) => this.#fail(failure, of),
+      (failure, expectation) => this.#fail(failure, expectation),
     );
     this.#actor = new Actor(stage, this.#observation);
     this.#feed = this.#newFeed();
@@ -103,6 +103,7 @@ class Run {
     const end = () => this.#feed.end();
     signal?.addEventListener("abort", end, { once: true });
     try {
+      this.#conditions.check(this.#start);
       const lane = this.#lane(this.#scenario.steps, "");
       for (let next = await lane.next(); next.done !== true; next = await lane.next()) await this.#reach(next.value);
       const { length } = this.#scenario;
@@ -110,6 +111,7 @@ class Run {
         this.#refusePast(this.#start + length, "length", "ends the run");
         await this.#playTo(this.#start + length);
       }
+      this.#conditions.check(this.#now());
       this.#checkAll(this.#scenario.expect, "expect");
       this.#checkInvariants();
       await this.#checkState();
@@ -172,6 +174,7 @@ class Run {
     }
     const { detail, failures, replaced } =
       step.activity === undefined ? yield* this.#actor.act(step) : this.#actor.judgeArrival(step.activity, this.#feed.outcome);
+    this.#observed();
     for (const failure of failures) this.#fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
     if (replaced) this.#feed = this.#newFeed();
     return detail;
@@ -252,6 +255,7 @@ class Run {
   }
 
   async #reach({ at, arrival }: Wake): Promise<void> {
+    this.#observed();
     const to = Math.max(at, this.#now());
     if (arrival !== undefined) this.#feed.inject(to, arrival);
     await this.#playTo(to);
@@ -264,8 +268,9 @@ class Run {
     const part = Math.max(SHORTEST_PART, Math.ceil((to - from) / PARTS));
     for (let at = from; at < to; ) {
       this.#options.signal?.throwIfAborted();
-      at = Math.min(to, at + part);
+      at = Math.min(to, at + part, this.#conditions.nextFrom(at));
       await this.#stage.play(this.#feed, at);
+      this.#conditions.reach(at);
       this.#options.signal?.throwIfAborted();
       this.#checkInvariants();
       this.#bail();
@@ -292,12 +297,14 @@ class Run {
       },
       {
         observe: (event) => {
+          this.#conditions.before(event);
           this.#observation.observe(event);
-          this.#conditions.observe(event);
+          // A decision is folded in as a whole before any of it is told.
+          this.#conditions.after(event, event.seq === this.#stage.world().seq);
         },
-        refused: (endpointId) => {
+        refused: (endpointId, at) => {
           this.#observation.refused(endpointId);
-          this.#conditions.refused(this.#now());
+          this.#conditions.refused(at);
         },
       },
     );
@@ -332,7 +339,7 @@ class Run {
           expected: describeWanted(expectation),
           actual: showMeasured(expectation.measure, actual),
         },
-        expectation.of,
+        expectation,
       );
     }
   }
@@ -354,8 +361,8 @@ class Run {
     }
   }
 
-  #fail(failure: Omit<Failure, "events">, of: string | undefined): void {
-    const id = of === undefined ? undefined : this.#observation.idOf("state", of);
+  #fail(failure: Omit<Failure, "events">, expectation: Expectation | undefined): void {
+    const id = expectation?.of === undefined ? undefined : this.#observation.idOf(expectation.measure, expectation.of);
     this.#failures.push({ ...failure, events: describeEvents(this.#observation.newest(id), this.#stage.labels) });
   }
 

@@ -2,7 +2,8 @@ import type { DurationMs, SimTime } from "../platform/time.ts";
 
 /** What is counted of a compute, a branch, a project, an account, or the world. A tally knows the one that it is part of. */
 export class Tally {
-  readonly above: Tally | undefined;
+  /** Of a compute that moves, and a project that does, it is another one from then on: what was counted stays where it was. */
+  above: Tally | undefined;
   activities = 0;
   refused = 0;
   coldStarts = 0;
@@ -13,17 +14,24 @@ export class Tally {
   active = 0;
   longestWaitMs: DurationMs = 0;
   #waitedMs: DurationMs = 0;
-  /** Time of the spans that are over. */
+  /** Σ CU of those that are active. */
+  #sizeCu = 0;
+  /** Up to when the two sums of time go. */
+  #summedAt: SimTime = 0;
   #activeMs: DurationMs = 0;
-  /** Σ beginnings of the spans that are not. */
-  #begun = 0;
+  #cuMs = 0;
   /** How often which wait; none is not kept. */
   readonly #waits = new Map<DurationMs, number>();
-  /** By action, then by status. */
+  /** Those that are over: by action, then by status. */
   readonly #operations = new Map<string, Map<string, number>>();
 
   constructor(above?: Tally) {
     this.above = above;
+  }
+
+  isWithin(other: Tally): boolean {
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) if (tally === other) return true;
+    return false;
   }
 
   addActivity(waitedMs: DurationMs): void {
@@ -33,26 +41,40 @@ export class Tally {
     }
   }
 
+  /** An activity that was counted is turned away after all: it has not waited for anything. */
+  turnAway(waitedMs: DurationMs): void {
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
+      tally.activities -= 1;
+      tally.refused += 1;
+      if (waitedMs > 0) tally.#removeWait(waitedMs);
+    }
+  }
+
   add(what: "refused" | "coldStarts" | "starts" | "suspends" | "resizes"): void {
     for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) tally[what] += 1;
   }
 
-  begin(at: SimTime): void {
+  /** So many computes more are active from `at` on, and so many CU. */
+  change(at: SimTime, computes: -1 | 0 | 1, sizeCu: number): void {
     for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
-      tally.active += 1;
-      tally.#begun += at;
+      tally.#activeMs = tally.activeMs(at);
+      tally.#cuMs = tally.cuMs(at);
+      tally.#summedAt = at;
+      tally.active += computes;
+      tally.#sizeCu += sizeCu;
     }
   }
 
-  end(from: SimTime, to: SimTime): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
-      tally.active -= 1;
-      tally.#begun -= from;
-      tally.#activeMs += to - from;
-    }
+  activeMs(now: SimTime): DurationMs {
+    return this.#activeMs + this.active * (now - this.#summedAt);
   }
 
-  /** An operation that has come to this status. */
+  /** In CU-milliseconds. */
+  cuMs(now: SimTime): number {
+    return this.#cuMs + this.#sizeCu * (now - this.#summedAt);
+  }
+
+  /** An operation that is over, with this status. */
   addOperation(action: string, status: string): void {
     for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
       let counts = tally.#operations.get(action);
@@ -71,10 +93,6 @@ export class Tally {
       for (const [ofStatus, count] of counts) if (status === undefined || status === ofStatus) sum += count;
     }
     return sum;
-  }
-
-  activeMs(now: SimTime): DurationMs {
-    return this.#activeMs + this.active * now - this.#begun;
   }
 
   meanWaitMs(): number {
@@ -96,5 +114,16 @@ export class Tally {
     this.#waitedMs += waitedMs;
     if (waitedMs > this.longestWaitMs) this.longestWaitMs = waitedMs;
     this.#waits.set(waitedMs, (this.#waits.get(waitedMs) ?? 0) + 1);
+  }
+
+  #removeWait(waitedMs: DurationMs): void {
+    this.#waitedMs -= waitedMs;
+    const left = (this.#waits.get(waitedMs) ?? 0) - 1;
+    if (left > 0) {
+      this.#waits.set(waitedMs, left);
+      return;
+    }
+    this.#waits.delete(waitedMs);
+    if (waitedMs === this.longestWaitMs) this.longestWaitMs = [...this.#waits.keys()].reduce((one, other) => Math.max(one, other), 0);
   }
 }

@@ -27,11 +27,11 @@ export class Timeline {
     }
   }
 
-  /** The share of each of `columns` equal parts of [start, end) in which it was so, from 0 to 1, to the thousandth; what is more than nothing is shown. */
+  /** The share of each of `columns` equal parts of [start, end) in which it was so, from 0 to 1, to the thousandth; what is more than nothing is shown, and what has been twice once. */
   shares(end: SimTime, columns: number): number[] {
     const width = (end - this.start) / columns;
     const shareOf = (column: number) => (width <= 0 ? 0 : this.#within(column * width, (column + 1) * width) / width);
-    return Array.from({ length: columns }, (_, column) => Math.max(0, Math.ceil(shareOf(column) * 1_000 - 1e-6)) / 1_000);
+    return Array.from({ length: columns }, (_, column) => Math.min(1_000, Math.max(0, Math.ceil(shareOf(column) * 1_000 - 1e-6))) / 1_000);
   }
 
   #within(from: number, to: number): number {

@@ -62,7 +62,7 @@ type Bounds = {
   readonly instant: (when: NonNullable<ScenarioTraffic["from"]>) => SimTime;
   readonly recordings: Recordings;
 };
-type Watchers = { readonly observe: (event: RecordedEvent) => void; readonly refused: (endpointId: string) => void };
+type Watchers = { readonly observe: (event: RecordedEvent) => void; readonly refused: (endpointId: string, at: SimTime) => void };
 
 const OF_NO_SOURCE = -1;
 /** Whose traffic it is that steps bring. */
@@ -158,7 +158,7 @@ export class TrafficFeed implements Feed {
       stream.open.delete(this.#takenConnection);
       this.#merged.closed(at, this.#takenConnection, this.#taken);
     }
-    this.#watchers.refused(activity.endpointId);
+    this.#watchers.refused(activity.endpointId, at);
   }
 
   #open(source: ScenarioTraffic, labels: Labels, bounds: Bounds): Arrivals[] {

@@ -222,7 +222,10 @@ test("on a running double with a manual clock, a scenario comes to the same meas
     "steps:",
     "  - { at: 5m 30s, activity: { to: shop/main, outcome: waits } }",
     '  - request: { path: "/projects/{shop}", answer: { project.name: shop } }',
+    // It is started again by the decision that ends its suspend: idle it never is.
+    '  - { after: 5s, request: { method: PATCH, path: "/projects/{shop}/endpoints/{shop/main/primary}", body: { endpoint: { pooler_enabled: true } } } }',
     "length: 6h",
+    "never: [{ state: idle, of: shop/main, from: 5m 32s, until: 10m }]",
     "expect: [{ cold_starts: { min: 5 } }, { state: [idle, active], of: shop/main }]",
   );
   const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--start-delay", "2s"]);

@@ -33,15 +33,39 @@ test("half of two is the first of them, and a hundredth more is the second", () 
   expect([tally.waitPercentile(50), tally.waitPercentile(51)]).toEqual([1, 9]);
 });
 
-test("active time is the sum of all spans, those that are not over up to now", () => {
+test("active time is the sum of all spans, those that are not over up to now, and compute time that of their sizes", () => {
   const world = new Tally();
   const one = new Tally(world);
   const other = new Tally(world);
-  one.begin(100);
-  other.begin(200);
+  one.change(100, 1, 0.25);
+  other.change(200, 1, 4);
   expect([one.activeMs(300), other.activeMs(300), world.activeMs(300), world.active]).toEqual([200, 100, 300, 2]);
-  one.end(100, 400);
+  expect([one.cuMs(300), other.cuMs(300), world.cuMs(300)]).toEqual([50, 400, 450]);
+  one.change(300, 0, 0.75);
+  one.change(400, -1, -1);
   expect([one.activeMs(1_000), world.activeMs(1_000), world.active]).toEqual([300, 1_100, 1]);
+  expect([one.cuMs(1_000), world.cuMs(1_000)]).toEqual([150, 3_350]);
+});
+
+test("what is turned away was never there, and is refused", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(20), fc.boolean())), async (arrivals) => {
+      const [world, kept] = [new Tally(), new Tally()];
+      const tally = new Tally(world);
+      for (const [wait] of arrivals) tally.addActivity(wait);
+      for (const [wait, isTurnedAway] of arrivals) {
+        if (isTurnedAway) tally.turnAway(wait);
+        else kept.addActivity(wait);
+      }
+      for (const { activities, longestWaitMs, refused } of [tally, world]) {
+        expect([activities, longestWaitMs]).toEqual([kept.activities, kept.longestWaitMs]);
+        expect(refused).toBe(arrivals.length - kept.activities);
+      }
+      expect(tally.meanWaitMs()).toBeCloseTo(kept.meanWaitMs(), 6);
+      for (const percent of [1, 50, 99]) expect(tally.waitPercentile(percent)).toBe(kept.waitPercentile(percent));
+    }),
+    200,
+  );
 });
 
 test("what is counted of a part is counted of the whole, and of nobody else", () => {
