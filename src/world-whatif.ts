@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskWhatIf } from "./control/whatif.ts";
-import { delaySeconds } from "./platform/autosuspend.ts";
-import { isVisible } from "./platform/lookup.ts";
-import { profileOf } from "./platform/world.ts";
 import { chanceFrom } from "./simulation/random.ts";
 import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
-import { commonDelay, DEFAULTS, LATENCY_RULE, parseLatency, questionFrom } from "./whatif/report/question.ts";
+import { DEFAULTS, LATENCY_RULE, parseLatency, questionFrom } from "./whatif/report/question.ts";
 import { asksFleet, fleetGapsOf, replayComputes } from "./whatif/report/replays.ts";
 import { type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
+import { worldSetting } from "./whatif/report/world-setting.ts";
 import { WorldTraffic } from "./whatif/report/world-traffic.ts";
 import type { WorldHandle } from "./worlds/world-handle.ts";
 
@@ -19,9 +17,9 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
   const { policies, from, to, start_latency, cold_start_worth_s: coldStartWorthS, replications = DEFAULTS.replications, ...rest } = asked;
   const startLatency = start_latency === undefined ? undefined : parseLatency(start_latency);
   if (start_latency !== undefined && startLatency === undefined) throw new RangeError(`start_latency: ${LATENCY_RULE}`);
-  const { traffic: all, present } = await readWorld(world);
+  const { traffic: all, setting } = await readWorld(world);
   const traffic = between(all, from, to);
-  const question = questionFrom({ ...rest, coldStartWorthS, startLatency }, present);
+  const question = questionFrom({ ...rest, coldStartWorthS, startLatency }, setting);
   const jobs = jobsOf(policies, question, replications);
   if (traffic.computes.length === 0) throw new RangeError("nobody has used a compute of this world yet: there is no traffic to look at");
   const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
@@ -33,13 +31,10 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
 };
 
 async function readWorld(world: WorldHandle) {
-  const { now, present } = await world.turn((turn) => ({
+  const { now, settings, computes } = await world.turn((turn) => ({
     now: turn.now,
-    present: commonDelay(
-      [...turn.world.computes.values()]
-        .filter((compute) => isVisible(turn.world, compute))
-        .map((compute) => delaySeconds(profileOf(turn.world), compute.suspendTimeoutSeconds) ?? "never"),
-    ),
+    settings: turn.world.settings,
+    computes: [...turn.world.computes.values()],
   }));
   const reading = new WorldTraffic();
   for (let since = 0; ; ) {
@@ -49,7 +44,8 @@ async function readWorld(world: WorldHandle) {
     if (last === undefined || events.length < EVENTS_AT_ONCE) break;
     since = last.seq;
   }
-  return { traffic: reading.traffic(now), present };
+  const traffic = reading.traffic(now);
+  return { traffic, setting: worldSetting(settings, computes, traffic.computes).setting };
 }
 
 function between(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {

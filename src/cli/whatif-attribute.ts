@@ -30,9 +30,9 @@ Examples:
 }
 
 async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
-  const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
+  const { traffic, told, world, close } = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, set);
+    const question = questionOf(options, world);
     const report = await drive(attribute(traffic, question, chanceFrom(question.seed)), "replaying", traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },

@@ -72,11 +72,11 @@ Examples:
 }
 
 async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
-  const profile = PROFILES[options.profile];
-  const ranges = rangesOf(options.size, profile.sizes.autoscaled);
-  const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
+  const { traffic, told, world, close } = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, set);
+    const question = questionOf(options, world);
+    const profile = PROFILES[question.profile];
+    const ranges = rangesOf(options.size, profile.sizes.autoscaled);
     const { loadPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
     const work = capacity(traffic, ranges, profile, question, { loadPerRequest, reserved, cache }, chanceFrom(question.seed));
@@ -103,6 +103,10 @@ function rangesOf({ minCu, maxCu }: SizeRange, known: readonly number[]): SizeRa
 
 function sizes(text: string): SizeRange {
   const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(atLeast(0));
+  for (const cu of [minCu, maxCu]) {
+    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled } }) => autoscaled.includes(cu));
+    if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
+  }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
   throw new InvalidArgumentError("It must be a size like 1, or a range like 0.25..2.");
 }

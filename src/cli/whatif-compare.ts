@@ -54,7 +54,7 @@ Examples:
 async function compare(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
   const opened = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, opened.present);
+    const question = questionOf(options, opened.world);
     const jobs = jobsOf(options.policy ?? DEFAULT_POLICIES, question, options.replications);
     const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
     const comparison = comparisonOf(opened.traffic, question, jobs, outcomes);

@@ -5,6 +5,7 @@ import type { Chart, Page } from "../whatif/report/page.ts";
 import { terminalText } from "../whatif/report/terminal.ts";
 import { CliError } from "./cli-error.ts";
 import { VERSION } from "./version.ts";
+import { csvOf } from "./whatif-csv.ts";
 import type { OutputOptions } from "./whatif-options.ts";
 
 const DEFAULT_WIDTH = 100;
@@ -72,15 +73,4 @@ function repeatOf(args: readonly string[]): string {
     .filter((_, index) => !isOut(index))
     .map((text) => (/^[\w./@:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`));
   return ["standin", ...kept].join(" ");
-}
-
-export function csvOf(headings: readonly string[], rows: Iterable<readonly (string | number)[]>): string {
-  const lines = [headings.map(cell).join(",")];
-  for (const row of rows) lines.push(row.map(cell).join(","));
-  return `${lines.join("\n")}\n`;
-}
-
-function cell(value: string | number): string {
-  const text = String(value);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -80,10 +80,10 @@ Examples:
 
 async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
   const { recordedOnly, monthsAhead, replications } = options;
-  const opened = await openTraces(paths, options, signal, { withProjects: true });
+  const opened = await openTraces(paths, options, signal);
   try {
     const { traffic, told } = opened;
-    const question = questionOf(options, opened.present);
+    const question = questionOf(options, opened.world);
     const asked: QuotaQuestion = {
       delays: options.delay ?? [question.present],
       projects: projectsOf(opened, options),

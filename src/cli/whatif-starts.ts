@@ -10,6 +10,7 @@ import type { StartLatency } from "../whatif/start-latency.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { durationMs, integer } from "./options.ts";
+import { csvOf } from "./whatif-csv.ts";
 import { drive, rangeError } from "./whatif-drive.ts";
 import {
   addOutputOptions,
@@ -20,7 +21,7 @@ import {
   type QuestionOptions,
   questionOf,
 } from "./whatif-options.ts";
-import { csvOf, present } from "./whatif-output.ts";
+import { present } from "./whatif-output.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -69,7 +70,7 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
   const opened = await openTraces(paths, options, signal);
   try {
     const { traffic, told } = opened;
-    const question = questionOf(options, opened.present);
+    const question = questionOf(options, opened.world);
     const asked: StartsQuestion = { delay: options.delay ?? question.present, concurrent: options.maxConcurrentStarts ?? [], pool };
     const work = startsReport(traffic, question, asked, chanceFrom(question.seed));
     const answer = await drive(work, "simulating", startsSteps(traffic, asked), signal).catch(rangeError);

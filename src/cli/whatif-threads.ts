@@ -37,8 +37,8 @@ export async function replayAll(
 ): Promise<Outcome[]> {
   if (jobs.length === 0) return [];
   const { traffic } = opened;
-  const { present, costs } = question;
-  const asked = { present, coldStartS: costs.coldStartS, byCompute: false };
+  const { present, ownDelays, costs } = question;
+  const asked = { present, ownDelays, costs, byCompute: false };
   const fleetGaps = asksFleet(jobs) ? (await readGaps(opened, asked, workers, signal)).gaps : undefined;
   const computes = traffic.computes.length;
   const what = "replaying";
@@ -61,7 +61,7 @@ function partsOf(computes: number, workers: number): { readonly from: number; re
 }
 
 async function inThreads(
-  { traffic, file }: OpenedTraces,
+  { traffic, file, only }: OpenedTraces,
   works: readonly WhatifWork[],
   workers: number,
   what: string,
@@ -77,7 +77,7 @@ async function inThreads(
     let done = 0;
     return await Promise.all(
       works.map(async (work) => {
-        const result: object = await pool.run({ path, period: traffic.period, work } satisfies WhatifJob, { signal });
+        const result: object = await pool.run({ path, only, period: traffic.period, work } satisfies WhatifJob, { signal });
         if ("problem" in result) throw new CliError((result as WhatifProblem).problem);
         done += 1;
         await progress.report(done, works.length);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import type { Delay } from "../../src/whatif/curve.ts";
 import { MOST_ASKED } from "../../src/whatif/pick.ts";
 import { comparisonOf, jobsOf } from "../../src/whatif/report/comparison.ts";
 import { comparisonPage } from "../../src/whatif/report/comparison-page.ts";
@@ -34,7 +35,7 @@ function complete<T>(work: Generator<number, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-const OPTIONS = { present: QUESTION.present, coldStartS: QUESTION.costs.coldStartS, byCompute: true };
+const OPTIONS = { present: QUESTION.present, costs: QUESTION.costs, byCompute: true };
 
 function answered(traffic = threeComputes()) {
   const reading = complete(readCurve(traffic, { ...OPTIONS, from: 0, to: traffic.computes.length }));
@@ -109,7 +110,7 @@ test("in the terminal, the answer comes first, and the lines keep to the width",
 test("where the present delay is the best, the answer says so and claims no saving", () => {
   const traffic = threeComputes();
   const { summary } = answered(traffic);
-  const question = questionFrom({ present: summary.best.delay_s });
+  const question = questionFrom({ present: summary.best.delay_s as Delay });
   const reading = complete(readCurve(traffic, { ...OPTIONS, present: question.present, from: 0, to: 3 }));
   const again = new CurveAnswer(traffic, reading, question, chanceFrom(1)).summary({});
   expect(curvePage(again).answer[0]).toMatch(/^The present delay of .* is the best/);
@@ -118,7 +119,7 @@ test("where the present delay is the best, the answer says so and claims no savi
 
 test("nothing that a trace is called becomes markup, in the page or in a drawing", () => {
   const { answer, summary } = answered();
-  const charts = curveCharts(summary, answer.curve, answer.days([summary.present.delay_s, summary.best.delay_s]));
+  const charts = curveCharts(summary, (delay) => answer.figuresAt(delay), answer.days([summary.present.delay_s, summary.best.delay_s]));
   expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
   const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
   expect(html).not.toContain("<img");
@@ -128,7 +129,7 @@ test("nothing that a trace is called becomes markup, in the page or in a drawing
 
 test("a drawing stands alone: XML with colours for light and dark", () => {
   const { answer, summary } = answered();
-  for (const chart of curveCharts(summary, answer.curve, new Map())) {
+  for (const chart of curveCharts(summary, (delay) => answer.figuresAt(delay), new Map())) {
     const svg = standalone(chart);
     expect(svg).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
     expect(svg).toContain("prefers-color-scheme:dark");

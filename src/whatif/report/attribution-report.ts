@@ -1,5 +1,6 @@
 import type { Chance } from "../../platform/chance.ts";
 import { type Attribution, Attributor } from "../attribution.ts";
+import { type Costs, sizeOf } from "../costs.ts";
 import { StartLatencies } from "../start-latency.ts";
 import { fewSources } from "./few-sources.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
@@ -43,32 +44,35 @@ const MOST_SOURCES = 24;
 const UNNAMED = "(no source)";
 
 /** Replays with everything, without each source, and with each alone; tells after each compute how many are done. */
-export function* attribute(all: Traffic, question: Question, chance: Chance): Generator<number, AttributionReport> {
-  const traffic = fewSources(all, MOST_SOURCES);
+export function* attribute(given: Traffic, question: Question, chance: Chance): Generator<number, AttributionReport> {
+  const traffic = fewSources(given, MOST_SOURCES);
   const { period, sources } = traffic;
   const count = Math.max(1, sources.length);
-  const fleet = new Attributor(period, question.present, count);
+  const { ownDelays, costs } = question;
+  const present = question.present === "own" ? 0 : question.present;
+  const fleet = new Attributor(period, present, count);
   const computes: ComputeShares[] = [];
   for (const [number, compute] of traffic.computes.entries()) {
-    const own = new Attributor(period, question.present, count);
+    const own = new Attributor(period, present, count);
+    const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, chance, number);
     for (const attributor of [fleet, own]) {
-      attributor.begin(latencies);
+      attributor.begin(latencies, { cu, delay: ownDelays?.[number] });
       for (const part of traffic.requests(number)) attributor.add(part);
       attributor.end();
     }
     const attribution = own.attribution();
-    const shares = sharesOf(attribution, traffic, question).filter(({ requests }) => requests > 0);
+    const shares = sharesOf(attribution, traffic, { ...costs, cu }).filter(({ requests }) => requests > 0);
     computes.push({ compute, active_s: attribution.all.activeMs / 1_000, sources: shares });
     yield number + 1;
   }
-  const { all: present, shares } = fleet.attribution();
+  const { all, shares } = fleet.attribution();
   const most = ({ sources: [first] }: ComputeShares) => first?.saves_s ?? 0;
   return {
     question: toldQuestion(question),
-    traffic: toldTraffic(traffic, present.firstStarts, present.requests),
-    present: outcomeFigures(present, period.endAt - period.startAt, question.costs),
-    sources: sharesOf({ all: present, shares }, traffic, question),
+    traffic: toldTraffic(traffic, all.firstStarts, all.requests),
+    present: outcomeFigures(all, period.endAt - period.startAt, costs),
+    sources: sharesOf({ all, shares }, traffic, costs),
     computes: computes.sort((a, b) => most(b) - most(a) || (a.compute < b.compute ? -1 : 1)),
     limits: {
       exact: ["Replays of the traffic with everything, without each source, and with each source alone."],
@@ -81,7 +85,7 @@ export function* attribute(all: Traffic, question: Question, chance: Chance): Ge
   };
 }
 
-function sharesOf({ all, shares }: Attribution, { sources, period }: Traffic, { costs }: Question): SourceShare[] {
+function sharesOf({ all, shares }: Attribution, { sources, period }: Traffic, costs: Costs): SourceShare[] {
   const periodMs = period.endAt - period.startAt;
   const present = outcomeFigures(all, periodMs, costs);
   return shares

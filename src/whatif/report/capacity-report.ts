@@ -13,7 +13,7 @@ import type { Requests } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
-import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { delayOf, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import { allRequests, type Traffic } from "./traffic.ts";
 
@@ -101,13 +101,14 @@ export function* capacity(
   let [peak, requests, used] = [0, 0, 0];
   for (const number of traffic.computes.keys()) {
     const own = allRequests(traffic, number);
+    const present = delayOf(question, question.present, number);
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
     const load = loadOf(own, assumptions.loadPerRequest);
     for (const sum of sums) {
       sum.addConnections(own, period.endAt - period.startAt);
-      for (const awake of awakeTimes(own, period, question.present)) {
+      for (const awake of awakeTimes(own, period, present)) {
         const part = { at: own.at.subarray(awake.from, awake.to), durationMs: own.durationMs.subarray(awake.from, awake.to) };
         sum.addScaling(replayScaling(part, { load: load.subarray(awake.from, awake.to) }, awake.period, sum.range, profile));
       }
@@ -115,7 +116,7 @@ export function* capacity(
     distances?.add(
       own,
       number,
-      awakeTimes(own, period, question.present).map(({ from }) => from),
+      awakeTimes(own, period, present).map(({ from }) => from),
     );
     yield number + 1;
   }

@@ -1,8 +1,9 @@
-import type { Delay } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 import type { OutcomeFigures } from "./figures.ts";
 import { amount, delayText, millisText, money, percentOf, plural } from "./numbers.ts";
 import type { Page, PageRow, PageTable } from "./page.ts";
+import { sizeText } from "./question.ts";
 
 const SHORTEST_DELAY_S = 60;
 
@@ -17,7 +18,7 @@ export function comparisonPage(comparison: Comparison): Page {
     subject: [
       `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
       `${traffic.from} to ${traffic.to}`,
-      `${question.cu} CU at ${question.price_per_cu_hour === null ? "no price" : `$${question.price_per_cu_hour} per CU-hour`}`,
+      `${sizeText(question.cu)} at ${question.price_per_cu_hour === null ? "no price" : `$${question.price_per_cu_hour} per CU-hour`}`,
       `starts take ${question.start_latency}`,
       `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
     ].join(" · "),
@@ -58,10 +59,10 @@ function answerOf({ policies, question }: Comparison, best: ComparedPolicy): str
 /** A fixed delay of at least a minute (S), or never: all that the platform itself has. */
 function isSettable({ policy }: ComparedPolicy): boolean {
   const seconds = /^fixed:(\d+)$/.exec(policy)?.[1];
-  return policy === "never" || Number(seconds) >= SHORTEST_DELAY_S;
+  return policy === "never" || policy === "present" || Number(seconds) >= SHORTEST_DELAY_S;
 }
 
-function besides(policy: ComparedPolicy, present: ComparedPolicy, delay: Delay): string {
+function besides(policy: ComparedPolicy, present: ComparedPolicy, delay: DelayChoice): string {
   const { value, difference } = figure(policy, "cu_hours");
   const starts = (of: ComparedPolicy) => amount(figure(of, "cold_starts").value);
   return `${costOf(policy)} in place of ${costOf(present)} with the present ${delayText(delay)} (${percentOf(difference, value - difference)}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
