@@ -33,7 +33,12 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
   const { traffic, told, world, close } = await openTraces(paths, options, signal);
   try {
     const question = questionOf(options, world);
-    const report = await drive(attribute(traffic, question, chanceFrom(question.seed)), "replaying", traffic.computes.length, signal);
+    const report = await drive(
+      attribute(traffic, question, chanceFrom(question.seed)),
+      "replaying computes",
+      traffic.computes.length,
+      signal,
+    );
     const finding = {
       summary: { ...report, input: told },
       page: attributionPage(report),

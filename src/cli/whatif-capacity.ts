@@ -80,7 +80,7 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
     const { loadPerRequest, reserved, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
     const work = capacity(traffic, ranges, profile, question, { loadPerRequest, reserved, cache }, chanceFrom(question.seed));
-    const report = await drive(work, "replaying", traffic.computes.length, signal);
+    const report = await drive(work, "replaying computes", traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },
       page: capacityPage(report),

@@ -102,7 +102,10 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
       if (clients === undefined) return undefined;
       const asked = { delays, clients };
       const work = simulateDelays(opened.traffic, question, answer, asked, chanceFrom(question.seed));
-      return { clients: clients.map(({ name }) => name), delays: await drive(work, "simulating", delays.length, signal).catch(rangeError) };
+      return {
+        clients: clients.map(({ name }) => name),
+        delays: await drive(work, "simulating delays", delays.length, signal).catch(rangeError),
+      };
     };
     if (options.delay !== undefined) {
       const simulated = await withClients(named);
@@ -113,7 +116,7 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
     }
     const limits = { maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 };
     if (options.maxWaitP99 !== undefined)
-      await drive(answer.search(limits), "searching", MOST_ASKED * opened.traffic.computes.length, signal);
+      await drive(answer.search(limits), "searching, computes", MOST_ASKED * opened.traffic.computes.length, signal);
     const summary = answer.summary(limits, await withClients(answer.namedWithin(limits)));
     const finding = {
       summary: { ...summary, input: opened.told },

@@ -67,7 +67,7 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
     const { delay: asked, cu, coldStartWorth: coldStartS, reserved, seed } = options;
     const question: ProfilesQuestion = { profiles, delay: asked, cu, coldStartS, reserved, seed };
     const work = profilesReport(traffic, question, chanceFrom(seed));
-    const report = await drive(work, "replaying", profiles.length * traffic.computes.length, signal);
+    const report = await drive(work, "replaying computes", profiles.length * traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },
       page: profilesPage(report),

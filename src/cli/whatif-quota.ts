@@ -91,7 +91,7 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
       replications,
     };
     const work = quotaReport(traffic, question, asked, chanceFrom);
-    const report = await drive(work, "simulating", quotaRuns(traffic, question, asked), signal).catch(rangeError);
+    const report = await drive(work, "simulating runs", quotaRuns(traffic, question, asked), signal).catch(rangeError);
     const finding = {
       summary: { ...report, input: told },
       page: quotaPage(report),

@@ -73,7 +73,7 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
     const question = questionOf(options, opened.world);
     const asked: StartsQuestion = { delay: options.delay ?? question.present, concurrent: options.maxConcurrentStarts ?? [], pool };
     const work = startsReport(traffic, question, asked, chanceFrom(question.seed));
-    const answer = await drive(work, "simulating", startsSteps(traffic, asked), signal).catch(rangeError);
+    const answer = await drive(work, "simulating computes", startsSteps(traffic, asked), signal).catch(rangeError);
     const finding = {
       summary: { ...answer.report, input: told },
       page: startsPage(answer.report),

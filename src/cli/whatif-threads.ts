@@ -22,9 +22,9 @@ export async function readGaps(
 ): Promise<CurveReading> {
   const { traffic } = opened;
   const computes = traffic.computes.length;
-  if (workers === 1) return drive(readCurve(traffic, { ...asked, from: 0, to: computes }), "reading gaps", computes, signal);
+  if (workers === 1) return drive(readCurve(traffic, { ...asked, from: 0, to: computes }), "reading gaps of computes", computes, signal);
   const works = partsOf(computes, workers).map((part): WhatifWork => ({ kind: "curve", options: { ...asked, ...part } }));
-  return mergeReadings((await inThreads(opened, works, workers, "reading gaps", signal)) as CurveReading[]);
+  return mergeReadings((await inThreads(opened, works, workers, "reading gaps, parts", signal)) as CurveReading[]);
 }
 
 /** What came of each job, in their order. */
@@ -41,10 +41,10 @@ export async function replayAll(
   const asked = { present, ownDelays, costs, byCompute: false };
   const fleetGaps = asksFleet(jobs) ? (await readGaps(opened, asked, workers, signal)).gaps : undefined;
   const computes = traffic.computes.length;
-  const what = "replaying";
-  if (workers === 1) return drive(replayComputes(traffic, { jobs, from: 0, to: computes, fleetGaps }, chanceFrom), what, computes, signal);
+  if (workers === 1)
+    return drive(replayComputes(traffic, { jobs, from: 0, to: computes, fleetGaps }, chanceFrom), "replaying computes", computes, signal);
   const works = partsOf(computes, workers).map((part): WhatifWork => ({ kind: "replay", jobs, ...part, fleetGaps }));
-  const parts = (await inThreads(opened, works, workers, what, signal)) as PlainOutcome[][];
+  const parts = (await inThreads(opened, works, workers, "replaying parts", signal)) as PlainOutcome[][];
   return mergeReplays(
     parts.map((part) => part.map(outcomeFrom)),
     jobs,
