@@ -20,6 +20,7 @@ import {
   reservedOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -68,10 +69,10 @@ Examples:
   $ standin whatif capacity busy.csv --size 0.25..2
   $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const { traffic, told, world, close } = await openTraces(paths, options, signal);
   try {
     const question = questionOf(options, world);
@@ -86,7 +87,16 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
       page: capacityPage(report),
       charts: async () => (await import("../whatif/report/capacity-charts.ts")).capacityCharts(report),
     };
-    await present(finding, { command: "capacity", inputs: told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      {
+        command,
+        settled: settledOf(question),
+        inputs: told.files,
+        question: { ...toldQuestion(question), sizes: options.size, ...report.assumptions },
+      },
+      options,
+    );
   } finally {
     close();
   }

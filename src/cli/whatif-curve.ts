@@ -26,6 +26,7 @@ import {
   workersOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { readGaps, replayAll } from "./whatif-threads.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
@@ -82,10 +83,10 @@ Examples:
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => curve(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => curve(paths, options, asked, signal)));
 }
 
-async function curve(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function curve(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   if (options.delay !== undefined && options.out !== undefined) throw new CliError("--delay gives figures alone; leave out --out", true);
   const opened = await openTraces(paths, options, signal);
   try {
@@ -136,7 +137,7 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
         ),
       }),
     };
-    await present(finding, { command: "curve", inputs: opened.told.files, question: toldQuestion(question) }, options);
+    await present(finding, { command, settled: settledOf(question), inputs: opened.told.files, question: toldQuestion(question) }, options);
   } finally {
     opened.close();
   }

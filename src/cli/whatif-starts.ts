@@ -22,6 +22,7 @@ import {
   questionOf,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -62,10 +63,10 @@ Examples:
   $ standin whatif starts jobs.csv --max-concurrent-starts 5 --max-concurrent-starts 20 --out report/
   $ standin whatif starts jobs.csv --start-latency 3s --pool 20 --refill 30s --prepared-latency 300ms`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const pool = poolOf(options);
   const opened = await openTraces(paths, options, signal);
   try {
@@ -80,7 +81,7 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
       charts: async () => (await import("../whatif/report/starts-charts.ts")).startsCharts(answer, traffic.period),
       files: () => ({ "starts-by-minute.csv": minutesCsv(answer, traffic.period.startAt) }),
     };
-    await present(finding, { command: "starts", inputs: told.files, question: toldQuestion(question) }, options);
+    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
   } finally {
     opened.close();
   }
