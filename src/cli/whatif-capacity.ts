@@ -65,7 +65,7 @@ export function capacityCommand(): Command {
 --cu does not matter here: the sizes are what is asked.
 
 Examples:
-  $ standin whatif fleet --computes 4 --days 2 --pattern bursts --out busy.csv
+  $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
   $ standin whatif capacity busy.csv --size 0.25..2
   $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
     )
