@@ -6,7 +6,7 @@ import type { Chart, Page } from "../whatif/report/page.ts";
 import { terminalText } from "../whatif/report/terminal.ts";
 import { CliError } from "./cli-error.ts";
 import { VERSION } from "./version.ts";
-import { csvOf } from "./whatif-csv.ts";
+import { recordsCsv } from "./whatif-csv.ts";
 import type { OutputOptions } from "./whatif-options.ts";
 import { repeatOf, type Settled } from "./whatif-repeat.ts";
 
@@ -55,15 +55,7 @@ async function write(finding: Finding, { command, settled, inputs, question }: M
     "summary.json": `${JSON.stringify(finding.summary, null, 2)}\n`,
     "manifest.json": `${JSON.stringify(manifest, null, 2)}\n`,
     ...Object.fromEntries(charts.map((chart) => [`${chart.name}.svg`, standalone(chart)])),
-    ...Object.fromEntries(
-      finding.page.tables.map((table) => [
-        `${table.name}.csv`,
-        csvOf(
-          table.headings,
-          table.rows.map(({ cells }) => cells),
-        ),
-      ]),
-    ),
+    ...Object.fromEntries(finding.page.tables.map(({ name, records }) => [`${name}.csv`, recordsCsv(records)])),
     ...finding.files?.(),
   };
   try {

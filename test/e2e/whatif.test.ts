@@ -184,7 +184,10 @@ test.each([
     const question =
       command === "profiles" ? { profiles: ["2024", "2026"], delay_s: null } : { price_per_cu_hour: 0.222, present_delay_s: 300 };
     expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
-    expect(manifest.repeat).toBe(`standin whatif ${[command, trace, ...args].join(" ")}`);
+    expect(manifest.repeat.startsWith(`standin whatif ${[command, trace, ...args].join(" ")} --`)).toBe(true);
+    expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : / --profile 2026 --price 0.222 /);
+    const again = await standin([...manifest.repeat.split(" ").slice(1), "--json", ...(command === "curve" ? ["--by-compute"] : [])]);
+    expect(again.stdout).toBe(report["summary.json"]);
     expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
     expect(await read()).toEqual(report);
   },
@@ -243,6 +246,27 @@ test("the curve tells CU-hours, cost and added wait of every delay, of the fleet
   expect(alone.traffic).toMatchObject({ computes: 1, requests: Number(each[0]?.["requests"]) });
   const { code, stderr } = await standin(["whatif", "curve", trace, "--compute", "nobody"]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: --compute: there is no compute "nobody" in this traffic/)]);
+});
+
+test.each([
+  ["curve", ["--client", "check:every=1d"]],
+  ["compare", ["--start-latency", "1s..3s", "--replications", "3"]],
+  ["capacity", ["--working-set", "1GiB"]],
+  ["attribute", []],
+  ["quota", ["--quota-cu-hours", "100", "--each-compute"]],
+  ["starts", ["--max-concurrent-starts", "2"]],
+  ["profiles", []],
+])("the tables of %s are for programs: names and numbers as in the JSON", async (command, flags) => {
+  const [trace, out] = [await shop(), newDirectory()];
+  await json([command, trace, ...flags, "--out", out]);
+  const tables = readdirSync(out).filter((name) => name.endsWith(".csv"));
+  expect(tables.length).toBeGreaterThan(0);
+  for (const table of tables) {
+    const text = readFileSync(join(out, table), "utf8");
+    for (const name of (text.split("\n")[0] ?? "").split(",")) expect(name, table).toMatch(/^[a-z][a-z0-9_]*$/);
+    // A minus sign, an arrow, a bullet, a currency, thousands apart: for eyes.
+    expect(text, table).not.toMatch(/[−→≠±–$%]|\d,\d{3}"/);
+  }
 });
 
 test("a world is asked as it is: the present costs what the double has metered, by its sizes, delays and starts", async () => {

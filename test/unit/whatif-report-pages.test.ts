@@ -15,6 +15,7 @@ import { questionFrom } from "../../src/whatif/report/question.ts";
 import { replayComputes } from "../../src/whatif/report/replays.ts";
 import { terminalText } from "../../src/whatif/report/terminal.ts";
 import { allRequests, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+import type { StartLatency } from "../../src/whatif/start-latency.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;
@@ -175,4 +176,21 @@ test("of more sources than are kept, the busiest have their names, and the other
   expect(few.sources).toEqual(["d", "c", "(others)"]);
   expect([...(allRequests(few, 0).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
   expect(fewSources(traffic, 4)).toBe(traffic);
+});
+
+test("where chance is involved, differences have their interval beside them, and where it is not, none is made up", () => {
+  const traffic = threeComputes();
+  const pageOf = (startLatency: StartLatency) => {
+    const question = questionFrom({ present: 3_600, startLatency });
+    const jobs = jobsOf(["fixed:60"], question, 5);
+    const outcomes = complete(replayComputes(traffic, { jobs, from: 0, to: 3, fleetGaps: undefined }, chanceFrom));
+    return comparisonPage(comparisonOf(traffic, question, jobs, outcomes));
+  };
+  const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 60_000 });
+  const row = drawn.tables[0]?.rows[1]?.cells ?? [];
+  expect(drawn.tables[0]?.headings.slice(3, 5)).toEqual(["active h", "to present"]);
+  expect(row[4]).toMatch(/^−[\d.]+ % ± [\d.]+ %$/);
+  expect(drawn.answer.join(" ")).toMatch(/ % ± [\d.]+ %\)/);
+  const fixed = pageOf({ kind: "fixed", ms: 1_000 });
+  expect(JSON.stringify([fixed.tables[0]?.rows, fixed.answer])).not.toMatch(/ ± /);
 });

@@ -138,7 +138,8 @@ function sourceTable({ sources, present }: AttributionReport): PageTable {
   return {
     name: "sources",
     title: "Sources",
-    headings: ["source", "requests", "active h without", "saves h", "", "saves", "cold starts without", "active h alone"],
+    headings: ["source", "requests", "active h without", "saves h", "saves %", "saves", "cold starts without", "active h alone"],
+    records: sources,
     rows: sources.slice(0, MOST_ROWS).map((share) => ({
       cells: [
         share.source,
@@ -158,7 +159,8 @@ function computeTable({ computes }: AttributionReport): PageTable {
   return {
     name: "computes",
     title: `Computes, and the source that costs most${computes.length > MOST_ROWS ? `: the first ${MOST_ROWS} of ${computes.length}` : ""}`,
-    headings: ["compute", "active h", "source", "saves h", "", "cold starts more"],
+    headings: ["compute", "active h", "source", "saves h", "saves %", "cold starts more"],
+    records: computes.flatMap(({ compute, active_s, sources }) => sources.map((source) => ({ compute, active_s, ...source }))),
     rows: computes.slice(0, MOST_ROWS).map(({ compute, active_s, sources: [first] }) => ({
       cells: [
         compute,

@@ -63,10 +63,12 @@ function isSettable({ policy }: ComparedPolicy): boolean {
 }
 
 function besides(policy: ComparedPolicy, present: ComparedPolicy, delay: DelayChoice): string {
-  const { value, difference } = figure(policy, "cu_hours");
+  const [, difference] = pair(figure(policy, "cu_hours"), amount);
   const starts = (of: ComparedPolicy) => amount(figure(of, "cold_starts").value);
-  return `${costOf(policy)} in place of ${costOf(present)} with the present ${delayText(delay)} (${percentOf(difference, value - difference)}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
+  return `${costOf(policy)} in place of ${costOf(present)} with the present ${delayText(delay)} (${difference}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
 }
+
+const TO_PRESENT = "to present";
 
 type Marked = (policy: ComparedPolicy) => PageRow["mark"];
 const NONE: ComparedFigure = { value: 0, difference: 0 };
@@ -85,7 +87,8 @@ function mainTable({ policies, question }: Comparison, mark: Marked): PageTable 
   return {
     name: "policies",
     title: "Policies, and their difference to the present setting",
-    headings: ["policy", "cold starts", "", "active h", "", ...(hasPrice ? ["cost", ""] : ["CU-hours", ""]), "burden"],
+    headings: ["policy", "cold starts", TO_PRESENT, "active h", TO_PRESENT, hasPrice ? "cost" : "CU-hours", TO_PRESENT, "burden"],
+    records: policies.map(recordOf),
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
@@ -104,6 +107,7 @@ function waitTable({ policies }: Comparison, mark: Marked): PageTable {
     name: "waits",
     title: "What requests wait for starts",
     headings: ["policy", "requests that wait", "mean", "p99", "p50 of those", "p99 of those"],
+    records: policies.map(recordOf),
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
@@ -125,6 +129,7 @@ function resumeTable({ policies }: Comparison, mark: Marked): PageTable[] {
       name: "resumes",
       title: "Starts ahead of an arrival",
       headings: ["policy", "somebody came", "in vain", "cold starts left"],
+      records: resuming.map(recordOf),
       rows: resuming.map((policy) => ({
         cells: [
           policy.policy,
@@ -137,7 +142,21 @@ function resumeTable({ policies }: Comparison, mark: Marked): PageTable[] {
 }
 
 /** A value and its difference, each with what it may be off by. */
-function pair({ value, difference, plus_minus }: ComparedFigure, show: (value: number) => string): readonly [string, string] {
-  const around = plus_minus === undefined || plus_minus === 0 ? "" : ` ± ${show(plus_minus)}`;
-  return [`${show(value)}${around}`, percentOf(difference, value - difference)];
+function pair(figure: ComparedFigure, show: (value: number) => string): readonly [string, string] {
+  const { value, difference, plus_minus, difference_plus_minus } = figure;
+  const base = value - difference;
+  const percent = percentOf(difference_plus_minus ?? 0, base).replace(/^\+/, "");
+  return [
+    `${show(value)}${isNothing(plus_minus) ? "" : ` ± ${show(plus_minus ?? 0)}`}`,
+    `${percentOf(difference, base)}${isNothing(difference_plus_minus) || base === 0 ? "" : ` ± ${percent}`}`,
+  ];
+}
+
+function isNothing(width: number | undefined): boolean {
+  return width === undefined || width === 0;
+}
+
+/** Lists of days are in the JSON alone. */
+function recordOf({ policy, knows, replications, figures }: ComparedPolicy): object {
+  return { policy, knows, replications, ...figures };
 }

@@ -131,6 +131,7 @@ function delayTable({ curve, present, best, clairvoyant, question, with_latency 
       "to present",
       ...(hasWait ? ["mean wait"] : []),
     ],
+    records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
     rows: [...rows, { cells: cells(clairvoyant, "clairvoyant"), mark: "bound" }],
   };
 }
@@ -156,6 +157,7 @@ function latencyTable({ with_latency, present, best, question }: CurveSummary): 
       name: "waits",
       title: `With starts that take ${question.start_latency}, replayed`,
       headings: ["delay", "cold starts", "requests that wait", "mean wait", "p99 wait", "p99 of those", "CU-hours"],
+      records: with_latency,
       rows,
     },
   ];
@@ -185,7 +187,8 @@ function clientTable({ with_clients, present, best }: CurveSummary): PageTable[]
     {
       name: "clients",
       title: `With ${with_clients.clients.join(", ")}, simulated, and the difference to the curve`,
-      headings: ["delay", "cold starts", "", "active h", "", "requests", "", "CU-hours", "p99 wait"],
+      headings: ["delay", "cold starts", "to curve", "active h", "to curve", "requests", "to curve", "CU-hours", "p99 wait"],
+      records: with_clients.delays,
       rows,
     },
   ];
@@ -229,6 +232,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       name: "computes",
       title: title(`Who gains most from a delay of its own, against ${present}`, computes.length),
       headings,
+      records: computes,
       rows: computes.slice(0, MOST_COMPUTES).map(row),
     },
     ...(awake.length === 0
@@ -238,6 +242,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
             name: "awake",
             title: title("Who gains from not sleeping at all", awake.length),
             headings,
+            records: awake,
             rows: awake.slice(0, MOST_COMPUTES).map(row),
           },
         ]),
