@@ -9,8 +9,10 @@ import {
   LATENCY_RULE,
   parseDelay,
   parseLatency,
+  parseWorth,
   type Question,
   questionFrom,
+  WORTH_RULE,
   type WorldSetting,
 } from "../whatif/report/question.ts";
 import type { StartLatency } from "../whatif/start-latency.ts";
@@ -125,9 +127,9 @@ export function atLeast(least: number) {
 }
 
 function wholeSeconds(text: string): number {
-  const seconds = delay(text);
-  if (seconds !== "never") return seconds;
-  throw new InvalidArgumentError("It must be a duration like 60s or 5m: nobody can pay without an end.");
+  const seconds = parseWorth(text);
+  if (seconds !== undefined) return seconds;
+  throw new InvalidArgumentError(`It ${WORTH_RULE}.`);
 }
 
 /** How long a start takes. */

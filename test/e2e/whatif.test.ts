@@ -207,11 +207,18 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
     await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: duration, source: "web" });
   }
   await server.sim("POST", "/clock/advance", { by: "1h" });
-  const asked = { policy: ["fixed:60", "ski-rental:randomised"], start_latency: "1s..3s", replications: 3 };
+  const asked = {
+    policy: ["fixed:60", "ski-rental:randomised"],
+    present: "5m",
+    cold_start_worth: 120,
+    start_latency: "1s..3s",
+    replications: 3,
+  };
   const { status, body } = await server.sim("POST", "/whatif", asked);
   expect(status).toBe(200);
   expect(body.policies[0]).toMatchObject({ policy: "fixed:300", figures: { cold_starts: { value: 2 } } });
   const flags = ["--policy", "fixed:60", "--policy", "ski-rental:randomised", "--start-latency", "1s..3s", "--replications", "3"];
+  flags.push("--present", "5m", "--cold-start-worth", "2m");
   const url = server.ready.control_url.replace("/_sim", "");
   const { input: live, ...fromLive } = await json(["compare", "--url", url, ...flags]);
   expect(fromLive).toEqual(body);
@@ -354,6 +361,14 @@ test.each([
   [{ policy: "sleepy" }, /^policy: "sleepy" is not known/],
   [{ policy: "fixed:60", start_latency: "soon" }, /^start_latency: must be a duration/],
   [{ policy: "fixed:60", from: "2100-01-01T00:00:00Z" }, /^from, to: /],
+  [{ policy: "fixed:60", present: "5x" }, /^present: must be whole seconds from 0 to 604800, a duration like 5m or 1h, or never/],
+  [{ policy: "fixed:60", present: 0.5 }, /^present: must be whole seconds/],
+  [{ policy: "fixed:60", cold_start_worth: "never" }, /^cold_start_worth: must be whole seconds/],
+  [{ policy: "fixed:60", replications: 10_001 }, /^replications: must be at most 10000/],
+  [
+    { policy: ["fixed:60", "never", "hazard"], start_latency: "1s..3s", replications: 10_000 },
+    /^policy, replications: they come to 40000 replays/,
+  ],
   [{}, /policy: must be a policy like fixed:60/],
   [{ policy: "fixed:60" }, /^nobody has used a compute of this world yet/],
 ])("POST /_sim/whatif refuses %j, and names the field", async (body, message) => {

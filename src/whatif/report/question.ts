@@ -119,6 +119,15 @@ export function parseDelay(text: string): Delay | undefined {
   return ms % SECOND === 0 && ms <= LONGEST_DELAY_MS ? ms / SECOND : undefined;
 }
 
+/** What a cold start may be worth: nobody can pay without an end. */
+export const WORTH_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, or a duration like 60s or 5m`;
+
+/** In whole seconds; `undefined` for anything that is not. */
+export function parseWorth(text: string): number | undefined {
+  const delay = parseDelay(text);
+  return delay === "never" ? undefined : delay;
+}
+
 export const LATENCY_RULE = `${DISTRIBUTION_RULE}, 0, or measured`;
 
 /** `measured`, `0`, or a distribution; `undefined` for anything else. */
