@@ -310,6 +310,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
 });
 
 test.each([
+  [["fleet", "--out", "x.json"], /--out x\.json: the name must end in \.csv or \.standin-trace/],
   [["curve"], /give traces, or a world/],
   [["curve", "few.csv", "--world", "mine"], /give traces, or a world/],
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],

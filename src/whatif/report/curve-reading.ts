@@ -16,7 +16,7 @@ export type CurveReading = {
   readonly computes: readonly ComputeReading[];
 };
 
-export type OwnDelays = { coldStarts: number; activeMs: number; cuMs: number };
+type OwnDelays = { coldStarts: number; activeMs: number; cuMs: number };
 
 /** Points of one compute. */
 export type ComputeReading = {
