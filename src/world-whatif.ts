@@ -1,28 +1,44 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskWhatIf } from "./control/whatif.ts";
-import { delaySeconds } from "./platform/autosuspend.ts";
-import { isVisible } from "./platform/lookup.ts";
-import { profileOf } from "./platform/world.ts";
 import { chanceFrom } from "./simulation/random.ts";
 import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
-import { commonDelay, DEFAULTS, LATENCY_RULE, parseLatency, questionFrom } from "./whatif/report/question.ts";
+import {
+  DEFAULTS,
+  DELAY_RULE,
+  LATENCY_RULE,
+  MOST_REPLICATIONS,
+  parseDelay,
+  parseLatency,
+  parseWorth,
+  questionFrom,
+  WORTH_RULE,
+} from "./whatif/report/question.ts";
 import { asksFleet, fleetGapsOf, replayComputes } from "./whatif/report/replays.ts";
 import { periodAsked, type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
+import { worldSetting } from "./whatif/report/world-setting.ts";
 import { WorldTraffic } from "./whatif/report/world-traffic.ts";
 import type { WorldHandle } from "./worlds/world-handle.ts";
 
 const EVENTS_AT_ONCE = 5_000;
 const STEPS_AT_ONCE = 50;
+/** Each is held in memory until all are done, and this server has others to serve. */
+const MOST_REPLAYS = 20_000;
 
 /** What `POST /_sim/whatif` answers: the same as `standin whatif compare` of this world. Others are served in between. */
 export const answerWhatIf: AskWhatIf = async (world, asked) => {
-  const { policies, from, to, start_latency, cold_start_worth_s: coldStartWorthS, replications = DEFAULTS.replications, ...rest } = asked;
-  const startLatency = start_latency === undefined ? undefined : parseLatency(start_latency);
-  if (start_latency !== undefined && startLatency === undefined) throw new RangeError(`start_latency: ${LATENCY_RULE}`);
-  const { traffic: all, present } = await readWorld(world);
+  const { policies, from, to, present, start_latency, cold_start_worth, replications = DEFAULTS.replications, ...rest } = asked;
+  const flags = {
+    present: understood("present", present, parseDelay, DELAY_RULE),
+    coldStartWorthS: understood("cold_start_worth", cold_start_worth, parseWorth, WORTH_RULE),
+    startLatency: understood("start_latency", start_latency, parseLatency, LATENCY_RULE),
+  };
+  if (replications > MOST_REPLICATIONS) throw new RangeError(`replications: must be at most ${MOST_REPLICATIONS}`);
+  const { traffic: all, setting } = await readWorld(world);
   const traffic = between(all, from, to);
-  const question = questionFrom({ ...rest, coldStartWorthS, startLatency }, present);
+  const question = questionFrom({ ...rest, ...flags }, setting);
   const jobs = jobsOf(policies, question, replications);
+  if (jobs.length > MOST_REPLAYS)
+    throw new RangeError(`policy, replications: they come to ${jobs.length} replays, and ${MOST_REPLAYS} are made at most`);
   if (traffic.computes.length === 0) throw new RangeError("nobody has used a compute of this world yet: there is no traffic to look at");
   const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
@@ -32,14 +48,18 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
   }
 };
 
+/** A flag's meaning. Throws a RangeError that names the field. */
+function understood<T>(field: string, text: string | undefined, parse: (text: string) => T | undefined, rule: string): T | undefined {
+  const value = text === undefined ? undefined : parse(text);
+  if (text !== undefined && value === undefined) throw new RangeError(`${field}: ${rule}`);
+  return value;
+}
+
 async function readWorld(world: WorldHandle) {
-  const { now, present } = await world.turn((turn) => ({
+  const { now, settings, computes } = await world.turn((turn) => ({
     now: turn.now,
-    present: commonDelay(
-      [...turn.world.computes.values()]
-        .filter((compute) => isVisible(turn.world, compute))
-        .map((compute) => delaySeconds(profileOf(turn.world), compute.suspendTimeoutSeconds) ?? "never"),
-    ),
+    settings: turn.world.settings,
+    computes: [...turn.world.computes.values()],
   }));
   const reading = new WorldTraffic();
   for (let since = 0; ; ) {
@@ -49,7 +69,8 @@ async function readWorld(world: WorldHandle) {
     if (last === undefined || events.length < EVENTS_AT_ONCE) break;
     since = last.seq;
   }
-  return { traffic: reading.traffic(now), present };
+  const traffic = reading.traffic(now);
+  return { traffic, setting: worldSetting(settings, computes, traffic.computes).setting };
 }
 
 function between(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {

@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { progressText, type Reading } from "./progress-text.ts";
 
 const PROGRESS_AFTER_MS = 1_000;
 
 /** Tells how much of a long work is done: a bar on the terminal, and nothing where none is watching. */
 export type Progress = {
-  readonly report: (done: number, of: number) => Promise<void>;
+  /** `reading`: what came of it, where what is done is bytes. */
+  readonly report: (done: number, of: number, reading?: Reading) => Promise<void>;
   readonly end: () => void;
 };
 
@@ -14,16 +16,17 @@ export function showProgress(work: string): Progress {
   let bar: { advance(step: number, message?: string): void; stop(message?: string): void } | undefined;
   let shown = 0;
   return {
-    async report(done, of) {
+    async report(done, of, reading) {
       await nextTurn();
-      if (!process.stderr.isTTY || performance.now() - startedAt < PROGRESS_AFTER_MS) return;
+      const elapsedMs = performance.now() - startedAt;
+      if (!process.stderr.isTTY || elapsedMs < PROGRESS_AFTER_MS) return;
       if (bar === undefined) {
         const { progress } = await import("@clack/prompts");
         const made = progress({ max: of, output: process.stderr, withGuide: false });
         made.start(work);
         bar = made;
       }
-      bar.advance(done - shown, `${work}: ${done.toLocaleString("en")} of ${of.toLocaleString("en")}`);
+      bar.advance(done - shown, progressText(work, { done, of, elapsedMs, reading }));
       shown = done;
     },
     end: () => bar?.stop(work),

@@ -6,6 +6,7 @@ import { interruptible } from "./interrupt.ts";
 import { drive } from "./whatif-drive.ts";
 import { addOutputOptions, addQuestionOptions, type OutputOptions, type QuestionOptions, questionOf } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions & OutputOptions & TraceOptions;
@@ -26,20 +27,25 @@ Examples:
   $ standin whatif attribute shop.csv
   $ standin whatif attribute --data ./.standin --json`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
-  const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+  const { traffic, told, world, close } = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, set);
-    const report = await drive(attribute(traffic, question, chanceFrom(question.seed)), "replaying", traffic.computes.length, signal);
+    const question = questionOf(options, world);
+    const report = await drive(
+      attribute(traffic, question, chanceFrom(question.seed)),
+      "replaying computes",
+      traffic.computes.length,
+      signal,
+    );
     const finding = {
       summary: { ...report, input: told },
       page: attributionPage(report),
       charts: async () => (await import("../whatif/report/attribution-charts.ts")).attributionCharts(report),
     };
-    await present(finding, { command: "attribute", inputs: told.files, question: toldQuestion(question) }, options);
+    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
   } finally {
     close();
   }

@@ -20,6 +20,7 @@ import {
   reservedOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -79,31 +80,40 @@ export function capacityCommand(): Command {
 --cu does not matter here: the sizes are what is asked.
 
 Examples:
-  $ standin whatif fleet --computes 4 --days 2 --pattern bursts --out busy.csv
+  $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
   $ standin whatif capacity busy.csv --size 0.25..2
   $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
-  const profile = PROFILES[options.profile];
-  const ranges = rangesOf(options.size, profile.sizes.autoscaled);
-  const { traffic, told, present: set, close } = await openTraces(paths, options, signal);
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+  const { traffic, told, world, close } = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, set);
+    const question = questionOf(options, world);
+    const profile = PROFILES[question.profile];
+    const ranges = rangesOf(options.size, profile.sizes.autoscaled);
     const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
     const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
     const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache };
     const work = capacity(traffic, ranges, profile, question, assumptions, chanceFrom(question.seed));
-    const report = await drive(work, "replaying", traffic.computes.length, signal);
+    const report = await drive(work, "replaying computes", traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },
       page: capacityPage(report),
       charts: async () => (await import("../whatif/report/capacity-charts.ts")).capacityCharts(report),
     };
-    await present(finding, { command: "capacity", inputs: told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      {
+        command,
+        settled: settledOf(question),
+        inputs: told.files,
+        question: { ...toldQuestion(question), sizes: options.size, ...report.assumptions },
+      },
+      options,
+    );
   } finally {
     close();
   }
@@ -120,6 +130,10 @@ function rangesOf({ minCu, maxCu }: SizeRange, known: readonly number[]): SizeRa
 
 function sizes(text: string): SizeRange {
   const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(atLeast(0));
+  for (const cu of [minCu, maxCu]) {
+    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled } }) => autoscaled.includes(cu));
+    if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
+  }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
   throw new InvalidArgumentError("It must be a size like 1, or a range like 0.25..2.");
 }

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { POLICY_FORMS, parsePolicy } from "../whatif/policies/parse.ts";
 import { comparisonOf, jobsOf } from "../whatif/report/comparison.ts";
 import { comparisonPage } from "../whatif/report/comparison-page.ts";
-import { DEFAULTS, toldQuestion } from "../whatif/report/question.ts";
+import { DEFAULTS, MOST_REPLICATIONS, toldQuestion } from "../whatif/report/question.ts";
 import { interruptible } from "./interrupt.ts";
 import { integer } from "./options.ts";
 import {
@@ -14,6 +14,7 @@ import {
   workersOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { replayAll } from "./whatif-threads.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
@@ -21,7 +22,6 @@ type Options = QuestionOptions &
   OutputOptions &
   TraceOptions & { readonly policy?: readonly string[]; readonly replications: number; readonly workers: number };
 
-const MOST_REPLICATIONS = 10_000;
 const DEFAULT_POLICIES = ["fixed:60", "best-fixed:fleet", "ski-rental", "hybrid", "hazard", "predictive", "clairvoyant"];
 
 /** Policies against the present setting, by replays of every request. */
@@ -48,14 +48,15 @@ Examples:
   $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
   $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => compare(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => compare(paths, options, asked, signal)));
 }
 
-async function compare(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function compare(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const opened = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, opened.present);
-    const jobs = jobsOf(options.policy ?? DEFAULT_POLICIES, question, options.replications);
+    const question = questionOf(options, opened.world);
+    const policies = options.policy ?? DEFAULT_POLICIES;
+    const jobs = jobsOf(policies, question, options.replications);
     const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
     const comparison = comparisonOf(opened.traffic, question, jobs, outcomes);
     const finding = {
@@ -63,7 +64,11 @@ async function compare(paths: readonly string[], options: Options, signal: Abort
       page: comparisonPage(comparison),
       charts: async () => (await import("../whatif/report/comparison-charts.ts")).comparisonCharts(comparison),
     };
-    await present(finding, { command: "compare", inputs: opened.told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      { command, settled: { ...settledOf(question), policy: policies }, inputs: opened.told.files, question: toldQuestion(question) },
+      options,
+    );
   } finally {
     opened.close();
   }

@@ -1,17 +1,18 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { chanceFrom } from "../simulation/random.ts";
 import { CLIENT_FORMS, type ClientForm, parseClient } from "../whatif/client-forms.ts";
-import type { Curve, Delay } from "../whatif/curve.ts";
+import type { Delay, DelayChoice } from "../whatif/curve.ts";
 import { LONGEST_DELAY_S } from "../whatif/gap-histogram.ts";
 import { MOST_ASKED } from "../whatif/pick.ts";
 import { curvePage, delayLines } from "../whatif/report/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../whatif/report/curve-simulation.ts";
-import { CurveAnswer } from "../whatif/report/curve-summary.ts";
+import { CurveAnswer, type CurveSummary } from "../whatif/report/curve-summary.ts";
 import type { PointFigures } from "../whatif/report/figures.ts";
 import { toldQuestion } from "../whatif/report/question.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { durationMs } from "./options.ts";
+import { recordsCsv } from "./whatif-csv.ts";
 import { drive, rangeError } from "./whatif-drive.ts";
 import {
   addOutputOptions,
@@ -24,7 +25,8 @@ import {
   questionOf,
   workersOption,
 } from "./whatif-options.ts";
-import { csvOf, present } from "./whatif-output.ts";
+import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { readGaps, replayAll } from "./whatif-threads.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
@@ -81,26 +83,30 @@ Examples:
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => curve(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => curve(paths, options, asked, signal)));
 }
 
-async function curve(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function curve(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   if (options.delay !== undefined && options.out !== undefined) throw new CliError("--delay gives figures alone; leave out --out", true);
   const opened = await openTraces(paths, options, signal);
   try {
-    const question = questionOf(options, opened.present);
+    const question = questionOf(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;
-    const asked = { present: question.present, coldStartS: question.costs.coldStartS, byCompute };
+    const { present: now, ownDelays, costs } = question;
+    const asked = { present: now, ownDelays, costs, byCompute };
     const reading = await readGaps(opened, asked, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, chanceFrom(question.seed));
     const named = options.delay === undefined ? answer.named : [options.delay];
     answer.keep(named, await replayAll(opened, answer.jobs(named), question, options.workers, signal));
-    const withClients = async (delays: readonly Delay[]) => {
+    const withClients = async (delays: readonly DelayChoice[]) => {
       const { client: clients } = options;
       if (clients === undefined) return undefined;
       const asked = { delays, clients };
-      const work = simulateDelays(opened.traffic, question, answer.curve, asked, chanceFrom(question.seed));
-      return { clients: clients.map(({ name }) => name), delays: await drive(work, "simulating", delays.length, signal).catch(rangeError) };
+      const work = simulateDelays(opened.traffic, question, answer, asked, chanceFrom(question.seed));
+      return {
+        clients: clients.map(({ name }) => name),
+        delays: await drive(work, "simulating delays", delays.length, signal).catch(rangeError),
+      };
     };
     if (options.delay !== undefined) {
       const simulated = await withClients(named);
@@ -111,7 +117,7 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
     }
     const limits = { maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 };
     if (options.maxWaitP99 !== undefined)
-      await drive(answer.search(limits), "searching", MOST_ASKED * opened.traffic.computes.length, signal);
+      await drive(answer.search(limits), "searching, computes", MOST_ASKED * opened.traffic.computes.length, signal);
     const summary = answer.summary(limits, await withClients(answer.namedWithin(limits)));
     const finding = {
       summary: { ...summary, input: opened.told },
@@ -119,12 +125,19 @@ async function curve(paths: readonly string[], options: Options, signal: AbortSi
       charts: async () =>
         (await import("../whatif/report/curve-charts.ts")).curveCharts(
           summary,
-          answer.curve,
+          (delay) => answer.figuresAt(delay),
           answer.days([summary.present.delay_s, summary.best.delay_s]),
         ),
-      files: () => ({ "curve.csv": curveCsv(answer.curve) }),
+      files: () => ({
+        "curve.csv": curveCsv(answer, summary),
+        "curve-by-compute.csv": recordsCsv(
+          (summary.computes ?? []).flatMap(({ compute, cu, requests, curve: points, clairvoyant }) =>
+            [...points, { delay_s: "clairvoyant", ...clairvoyant }].map((point) => ({ compute, cu, requests, ...point })),
+          ),
+        ),
+      }),
     };
-    await present(finding, { command: "curve", inputs: opened.told.files, question: toldQuestion(question) }, options);
+    await present(finding, { command, settled: settledOf(question), inputs: opened.told.files, question: toldQuestion(question) }, options);
   } finally {
     opened.close();
   }
@@ -145,14 +158,22 @@ function addClient(text: string, former: readonly ClientForm[] | undefined): rea
 
 const SHORTEST_DELAY_S = 60;
 
-/** The corners of the curve: between two of them cold starts stay and active time is a straight line. */
-function curveCsv({ coldStarts, activeMs, neverActiveMs }: Curve): string {
-  const rows: (string | number)[][] = [];
+/** The corners of the curve: between two of them cold starts stay and active time is a straight line. Then what is none of its points. */
+function curveCsv(answer: CurveAnswer, { present, best, cheapest_within: within, clairvoyant }: CurveSummary): string {
+  const { coldStarts, activeMs } = answer.curve;
+  const named = new Map<DelayChoice, string>([
+    ...(within === undefined || within === null ? [] : [[within.delay_s, "cheapest_within"] as const]),
+    [present.delay_s, "present"],
+    [best.delay_s, best.delay_s === present.delay_s ? "present, best" : "best"],
+  ]);
+  const row = (delay: DelayChoice) => ({ ...answer.figuresAt(delay), mark: named.get(delay) ?? "" });
+  const corners: DelayChoice[] = [];
   for (let s = SHORTEST_DELAY_S; s <= LONGEST_DELAY_S; s += 1) {
     const isEnd = s === SHORTEST_DELAY_S || s === LONGEST_DELAY_S;
     const active = activeMs[s] as number;
     const isStraight = coldStarts[s] === coldStarts[s - 1] && (activeMs[s + 1] as number) - active === active - (activeMs[s - 1] as number);
-    if (isEnd || !isStraight) rows.push([s, coldStarts[s] as number, active / 1_000]);
+    if (isEnd || !isStraight || named.has(s)) corners.push(s);
   }
-  return csvOf(["delay_s", "cold_starts", "active_s"], [...rows, ["never", 0, neverActiveMs / 1_000]]);
+  const own: DelayChoice[] = present.delay_s === "own" ? ["own"] : [];
+  return recordsCsv([...[...corners, "never" as const, ...own].map(row), { delay_s: "clairvoyant", ...clairvoyant, mark: "bound" }]);
 }

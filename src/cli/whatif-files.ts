@@ -14,7 +14,7 @@ const BUFFERED = 1 << 20;
 export async function writeTraffic(traffic: Traffic, path: string, origin: string, signal: AbortSignal): Promise<number> {
   try {
     const write = path.endsWith(TRACE_SUFFIX) ? writeTrace(traffic, path, origin) : writeCsv(traffic, path);
-    return await drive(write, "writing", traffic.computes.length, signal);
+    return await drive(write, "writing computes", traffic.computes.length, signal);
   } catch (error) {
     if (error instanceof Error && "code" in error) throw new CliError(`${path}: ${error.message}`);
     throw error;

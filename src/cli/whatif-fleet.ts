@@ -2,9 +2,10 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { DAY, type SimTime } from "../platform/time.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../whatif/report/fleet-traffic.ts";
 import type { Traffic } from "../whatif/report/traffic.ts";
+import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { instant, integer, jsonOption } from "./options.ts";
-import { writeTraffic } from "./whatif-files.ts";
+import { TRACE_SUFFIX, writeTraffic } from "./whatif-files.ts";
 
 type Options = {
   readonly computes: number;
@@ -49,7 +50,10 @@ Examples:
     .action((options: Options) => interruptible((signal) => fleet(options, signal)));
 }
 
-async function fleet({ computes, days, seed, start, pattern = ["azure"], out, json }: Options, signal: AbortSignal): Promise<void> {
+async function fleet(options: Options, signal: AbortSignal): Promise<void> {
+  const { computes, days, seed, start, pattern = ["azure"], out, json } = options;
+  if (!out.endsWith(".csv") && !out.endsWith(TRACE_SUFFIX))
+    throw new CliError(`--out ${out}: the name must end in .csv or ${TRACE_SUFFIX}`, true);
   const traffic: Traffic = fleetTraffic({ computes, seed, patterns: pattern, period: { startAt: start, endAt: start + days * DAY } });
   const requests = await writeTraffic(traffic, out, `fleet of seed ${seed}`, signal);
   if (json === true) process.stdout.write(`${JSON.stringify({ file: out, computes, requests }, null, 2)}\n`);

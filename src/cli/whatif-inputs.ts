@@ -51,8 +51,8 @@ export async function importFiles(
       {
         strict,
         clock: () => performance.now(),
-        onProgress: async ({ bytes, ofBytes }) => {
-          await progress.report(bytes, ofBytes);
+        onProgress: async ({ bytes, ofBytes, rows, rowsPerSecond }) => {
+          await progress.report(bytes, ofBytes, { rows, rowsPerSecond });
           if (signal.aborted) throw new CliError("interrupted");
         },
       },

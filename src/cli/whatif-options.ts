@@ -1,18 +1,29 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { PROFILES, type ProfileName } from "../platform/profile.ts";
-import { parseDuration, SECOND, type SimTime } from "../platform/time.ts";
+import type { SimTime } from "../platform/time.ts";
 import type { Delay } from "../whatif/curve.ts";
-import { LONGEST_DELAY_S } from "../whatif/gap-histogram.ts";
-import { DEFAULTS, LATENCY_RULE, parseLatency, type Question, questionFrom } from "../whatif/report/question.ts";
+import {
+  DEFAULTS,
+  DELAY_RULE,
+  fromWorldText,
+  LATENCY_RULE,
+  parseDelay,
+  parseLatency,
+  parseWorth,
+  type Question,
+  questionFrom,
+  WORTH_RULE,
+  type WorldSetting,
+} from "../whatif/report/question.ts";
 import type { StartLatency } from "../whatif/start-latency.ts";
 import { integer, jsonOption, option } from "./options.ts";
 
 /** What all what-if commands ask in the same words. */
 export type QuestionOptions = {
   readonly present?: Delay;
-  readonly profile: ProfileName;
+  readonly profile?: ProfileName;
   readonly price?: number;
-  readonly cu: number;
+  readonly cu?: number;
   readonly coldStartWorth: number;
   readonly startLatency?: StartLatency;
   readonly seed: number;
@@ -28,16 +39,26 @@ const RESERVED = 7;
 export function addQuestionOptions(command: Command): Command {
   return command
     .addOption(
-      new Option("--present <delay>", "the delay that is set now: seconds, 5m, never (default: that of the world, or 5m)").argParser(delay),
+      new Option("--present <delay>", "the delay that is set now: seconds, 5m, never (default: those of the world, or 5m)").argParser(
+        delay,
+      ),
     )
-    .addOption(option("--profile <name>", "whose prices and start latency").choices(Object.keys(PROFILES)).default(DEFAULTS.profile))
+    .addOption(
+      option("--profile <name>", `whose prices and start latency (default: that of the world, or ${DEFAULTS.profile})`).choices(
+        Object.keys(PROFILES),
+      ),
+    )
     .addOption(new Option("--price <dollars>", "per CU-hour (default: that of the profile, paid plan)").argParser(atLeast(0)))
-    .addOption(new Option("--cu <size>", "CU of each compute while it is active").argParser(above(0)).default(DEFAULTS.cu))
+    .addOption(
+      new Option("--cu <size>", `CU of each compute while it is active (default: those of the world, or ${DEFAULTS.cu})`).argParser(
+        above(0),
+      ),
+    )
     .addOption(coldStartWorthOption())
     .addOption(
       new Option(
         "--start-latency <time>",
-        "how long a start takes: 0, 500ms, 1s..5s, 3s~0.5 or measured (default: that of the profile)",
+        "how long a start takes: 0, 500ms, 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
       ).argParser(latency),
     )
     .addOption(seedOption());
@@ -69,17 +90,19 @@ export function workersOption(): Option {
   return option("--workers <n>", "work in so many threads; the answer is the same").argParser(integer(1, MOST_WORKERS)).default(1);
 }
 
-/** The question that the flags put; `present` is what a world has, where nobody says otherwise. */
-export function questionOf({ coldStartWorth, ...options }: QuestionOptions, present?: Delay): Question {
-  return questionFrom({ ...options, coldStartWorthS: coldStartWorth }, present);
+/** The question that the flags put; what they leave open is as the world has it, and told. */
+export function questionOf({ coldStartWorth, ...options }: QuestionOptions, world: WorldSetting | undefined): Question {
+  const question = questionFrom({ ...options, coldStartWorthS: coldStartWorth }, world);
+  const told = fromWorldText(question);
+  if (told !== undefined) process.stderr.write(`note: ${told}\n`);
+  return question;
 }
 
 /** Whole seconds, `5m`, `never`. */
 export function delay(text: string): Delay {
-  if (text === "never") return "never";
-  const seconds = /^\d+$/.test(text) ? Number(text) : (parseDuration(text) ?? Number.NaN) / SECOND;
-  if (Number.isInteger(seconds) && seconds <= LONGEST_DELAY_S) return seconds;
-  throw new InvalidArgumentError(`It must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never.`);
+  const parsed = parseDelay(text);
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError(`It ${DELAY_RULE}.`);
 }
 
 /** The same, again and again. */
@@ -104,9 +127,9 @@ export function atLeast(least: number) {
 }
 
 function wholeSeconds(text: string): number {
-  const seconds = delay(text);
-  if (seconds !== "never") return seconds;
-  throw new InvalidArgumentError("It must be a duration like 60s or 5m: nobody can pay without an end.");
+  const seconds = parseWorth(text);
+  if (seconds !== undefined) return seconds;
+  throw new InvalidArgumentError(`It ${WORTH_RULE}.`);
 }
 
 /** How long a start takes. */

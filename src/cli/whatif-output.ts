@@ -1,11 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { styleText } from "node:util";
+import type { Command } from "commander";
 import type { Chart, Page } from "../whatif/report/page.ts";
 import { terminalText } from "../whatif/report/terminal.ts";
 import { CliError } from "./cli-error.ts";
 import { VERSION } from "./version.ts";
+import { recordsCsv } from "./whatif-csv.ts";
 import type { OutputOptions } from "./whatif-options.ts";
+import { repeatOf, type Settled } from "./whatif-repeat.ts";
 
 const DEFAULT_WIDTH = 100;
 
@@ -20,8 +23,13 @@ export type Finding = {
   readonly files?: () => Readonly<Record<string, string>>;
 };
 
-/** What repeats a report: the command, and what it was made from. */
-export type Manifest = { readonly command: string; readonly inputs: readonly object[]; readonly question: object };
+/** What repeats a report: the command, what its flags came to, and what it was made from. */
+export type Manifest = {
+  readonly command: Command;
+  readonly settled: Settled;
+  readonly inputs: readonly object[];
+  readonly question: object;
+};
 
 /** Prints a finding, and writes its files where there is `--out`. */
 export async function present(finding: Finding, manifest: Manifest, { json, out }: OutputOptions): Promise<void> {
@@ -37,24 +45,17 @@ export async function present(finding: Finding, manifest: Manifest, { json, out 
   process.stdout.write(`${text}\n${out === undefined ? "" : `\nThe report is in ${join(out, "report.html")}.\n`}`);
 }
 
-async function write(finding: Finding, { command, inputs, question }: Manifest, out: string): Promise<void> {
+async function write(finding: Finding, { command, settled, inputs, question }: Manifest, out: string): Promise<void> {
   const [{ reportHtml }, { standalone }] = await Promise.all([import("../whatif/report/html.ts"), import("../whatif/report/draw.ts")]);
   const charts = await finding.charts();
-  const manifest = { standin: VERSION, command, repeat: repeatOf(process.argv.slice(2)), question, inputs };
+  const repeat = repeatOf(process.argv.slice(2), command, settled);
+  const manifest = { standin: VERSION, command: command.name(), repeat, question, inputs };
   const files: Record<string, string> = {
     "report.html": reportHtml(finding.page, charts, manifest),
     "summary.json": `${JSON.stringify(finding.summary, null, 2)}\n`,
     "manifest.json": `${JSON.stringify(manifest, null, 2)}\n`,
     ...Object.fromEntries(charts.map((chart) => [`${chart.name}.svg`, standalone(chart)])),
-    ...Object.fromEntries(
-      finding.page.tables.map((table) => [
-        `${table.name}.csv`,
-        csvOf(
-          table.headings,
-          table.rows.map(({ cells }) => cells),
-        ),
-      ]),
-    ),
+    ...Object.fromEntries(finding.page.tables.map(({ name, records }) => [`${name}.csv`, recordsCsv(records)])),
     ...finding.files?.(),
   };
   try {
@@ -63,24 +64,4 @@ async function write(finding: Finding, { command, inputs, question }: Manifest, 
   } catch (error) {
     throw new CliError(`--out ${out}: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-/** The command line, but for where its report goes. */
-function repeatOf(args: readonly string[]): string {
-  const isOut = (index: number) => args[index] === "--out" || args[index]?.startsWith("--out=") === true || args[index - 1] === "--out";
-  const kept = args
-    .filter((_, index) => !isOut(index))
-    .map((text) => (/^[\w./@:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`));
-  return ["standin", ...kept].join(" ");
-}
-
-export function csvOf(headings: readonly string[], rows: Iterable<readonly (string | number)[]>): string {
-  const lines = [headings.map(cell).join(",")];
-  for (const row of rows) lines.push(row.map(cell).join(","));
-  return `${lines.join("\n")}\n`;
-}
-
-function cell(value: string | number): string {
-  const text = String(value);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

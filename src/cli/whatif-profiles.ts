@@ -22,15 +22,17 @@ type Options = OutputOptions &
   };
 
 const MOST_PROFILES = 8;
+const DEFAULT_PROFILES = ["2024", "2026"];
 
 /** One profile against another: what each says, and what the traffic comes to. */
 export function profilesCommand(): Command {
   const command = new Command("profiles").description("one profile against another: prices, start latency, limits, and what they come to");
   addTraceOptions(command)
     .addOption(
-      new Option("--profile <name or file>", "again and again, the first is the one to compare with (default: 2024, 2026)").argParser(
-        (text: string, former: readonly string[] | undefined) => [...(former ?? []), text],
-      ),
+      new Option(
+        "--profile <name or file>",
+        `again and again, the first is the one to compare with (default: ${DEFAULT_PROFILES.join(", ")})`,
+      ).argParser((text: string, former: readonly string[] | undefined) => [...(former ?? []), text]),
     )
     .addOption(new Option("--delay <delay>", "the same under each (default: that which each presets)").argParser(delay))
     .addOption(new Option("--cu <size>", "CU of each compute while it is active").argParser(above(0)).default(DEFAULTS.cu))
@@ -56,10 +58,10 @@ Examples:
   $ standin whatif profiles fleet.csv
   $ standin whatif profiles fleet.csv --profile 2026 --profile mine.yaml --cu 0.25 --out report/`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const profiles = await profilesOf(options);
   const opened = await openTraces(paths, options, signal);
   try {
@@ -67,19 +69,23 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
     const { delay: asked, cu, coldStartWorth: coldStartS, reserved, seed } = options;
     const question: ProfilesQuestion = { profiles, delay: asked, cu, coldStartS, reserved, seed };
     const work = profilesReport(traffic, question, chanceFrom(seed));
-    const report = await drive(work, "replaying", profiles.length * traffic.computes.length, signal);
+    const report = await drive(work, "replaying computes", profiles.length * traffic.computes.length, signal);
     const finding = {
       summary: { ...report, input: told },
       page: profilesPage(report),
       charts: async () => (await import("../whatif/report/profiles-charts.ts")).profilesCharts(report),
     };
-    await present(finding, { command: "profiles", inputs: told.files, question: report.question }, options);
+    await present(
+      finding,
+      { command, settled: { profile: options.profile ?? DEFAULT_PROFILES }, inputs: told.files, question: report.question },
+      options,
+    );
   } finally {
     opened.close();
   }
 }
 
-async function profilesOf({ profile: texts = ["2024", "2026"], cu }: Options): Promise<NamedProfile[]> {
+async function profilesOf({ profile: texts = DEFAULT_PROFILES, cu }: Options): Promise<NamedProfile[]> {
   const { readProfile } = await import("./whatif-profile-file.ts");
   if (texts.length < 2 || texts.length > MOST_PROFILES)
     throw new CliError(`--profile: give two of them or more, up to ${MOST_PROFILES}`, true);

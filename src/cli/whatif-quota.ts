@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { chanceFrom } from "../simulation/random.ts";
 import type { Delay } from "../whatif/curve.ts";
-import { toldQuestion } from "../whatif/report/question.ts";
+import { MOST_REPLICATIONS, toldQuestion } from "../whatif/report/question.ts";
 import { quotaPage } from "../whatif/report/quota-page.ts";
 import { type QuotaProject, type QuotaQuestion, quotaReport, quotaRuns } from "../whatif/report/quota-report.ts";
 import { CliError } from "./cli-error.ts";
@@ -18,6 +18,7 @@ import {
   questionOf,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { addTraceOptions, type OpenedTraces, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -32,7 +33,6 @@ type Options = QuestionOptions &
   };
 
 const SECONDS_OF_AN_HOUR = 3_600;
-const MOST_REPLICATIONS = 10_000;
 const MOST_MONTHS = 12;
 /** As many as it takes for the least and the greatest to be a 95 % interval. */
 const REPLICATIONS = 39;
@@ -75,15 +75,15 @@ Examples:
   $ standin whatif quota shop.csv --quota-cu-hours 20 --each-compute --months-ahead 2 --out report/
   $ standin whatif quota --data ./.standin --json`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const { recordedOnly, monthsAhead, replications } = options;
-  const opened = await openTraces(paths, options, signal, { withProjects: true });
+  const opened = await openTraces(paths, options, signal);
   try {
     const { traffic, told } = opened;
-    const question = questionOf(options, opened.present);
+    const question = questionOf(options, opened.world);
     const asked: QuotaQuestion = {
       delays: options.delay ?? [question.present],
       projects: projectsOf(opened, options),
@@ -91,13 +91,13 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
       replications,
     };
     const work = quotaReport(traffic, question, asked, chanceFrom);
-    const report = await drive(work, "simulating", quotaRuns(traffic, question, asked), signal).catch(rangeError);
+    const report = await drive(work, "simulating runs", quotaRuns(traffic, question, asked), signal).catch(rangeError);
     const finding = {
       summary: { ...report, input: told },
       page: quotaPage(report),
       charts: async () => (await import("../whatif/report/quota-charts.ts")).quotaCharts(report),
     };
-    await present(finding, { command: "quota", inputs: told.files, question: toldQuestion(question) }, options);
+    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
   } finally {
     opened.close();
   }

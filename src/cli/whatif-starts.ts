@@ -10,6 +10,7 @@ import type { StartLatency } from "../whatif/start-latency.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { durationMs, integer } from "./options.ts";
+import { csvOf } from "./whatif-csv.ts";
 import { drive, rangeError } from "./whatif-drive.ts";
 import {
   addOutputOptions,
@@ -20,7 +21,8 @@ import {
   type QuestionOptions,
   questionOf,
 } from "./whatif-options.ts";
-import { csvOf, present } from "./whatif-output.ts";
+import { present } from "./whatif-output.ts";
+import { settledOf } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = QuestionOptions &
@@ -61,25 +63,25 @@ Examples:
   $ standin whatif starts jobs.csv --max-concurrent-starts 5 --max-concurrent-starts 20 --out report/
   $ standin whatif starts jobs.csv --start-latency 3s --pool 20 --refill 30s --prepared-latency 300ms`,
     )
-    .action(async (paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const pool = poolOf(options);
   const opened = await openTraces(paths, options, signal);
   try {
     const { traffic, told } = opened;
-    const question = questionOf(options, opened.present);
+    const question = questionOf(options, opened.world);
     const asked: StartsQuestion = { delay: options.delay ?? question.present, concurrent: options.maxConcurrentStarts ?? [], pool };
     const work = startsReport(traffic, question, asked, chanceFrom(question.seed));
-    const answer = await drive(work, "simulating", startsSteps(traffic, asked), signal).catch(rangeError);
+    const answer = await drive(work, "simulating computes", startsSteps(traffic, asked), signal).catch(rangeError);
     const finding = {
       summary: { ...answer.report, input: told },
       page: startsPage(answer.report),
       charts: async () => (await import("../whatif/report/starts-charts.ts")).startsCharts(answer, traffic.period),
       files: () => ({ "starts-by-minute.csv": minutesCsv(answer, traffic.period.startAt) }),
     };
-    await present(finding, { command: "starts", inputs: told.files, question: toldQuestion(question) }, options);
+    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
   } finally {
     opened.close();
   }

@@ -22,9 +22,9 @@ export async function readGaps(
 ): Promise<CurveReading> {
   const { traffic } = opened;
   const computes = traffic.computes.length;
-  if (workers === 1) return drive(readCurve(traffic, { ...asked, from: 0, to: computes }), "reading gaps", computes, signal);
+  if (workers === 1) return drive(readCurve(traffic, { ...asked, from: 0, to: computes }), "reading gaps of computes", computes, signal);
   const works = partsOf(computes, workers).map((part): WhatifWork => ({ kind: "curve", options: { ...asked, ...part } }));
-  return mergeReadings((await inThreads(opened, works, workers, "reading gaps", signal)) as CurveReading[]);
+  return mergeReadings((await inThreads(opened, works, workers, "reading gaps, parts", signal)) as CurveReading[]);
 }
 
 /** What came of each job, in their order. */
@@ -37,14 +37,14 @@ export async function replayAll(
 ): Promise<Outcome[]> {
   if (jobs.length === 0) return [];
   const { traffic } = opened;
-  const { present, costs } = question;
-  const asked = { present, coldStartS: costs.coldStartS, byCompute: false };
+  const { present, ownDelays, costs } = question;
+  const asked = { present, ownDelays, costs, byCompute: false };
   const fleetGaps = asksFleet(jobs) ? (await readGaps(opened, asked, workers, signal)).gaps : undefined;
   const computes = traffic.computes.length;
-  const what = "replaying";
-  if (workers === 1) return drive(replayComputes(traffic, { jobs, from: 0, to: computes, fleetGaps }, chanceFrom), what, computes, signal);
+  if (workers === 1)
+    return drive(replayComputes(traffic, { jobs, from: 0, to: computes, fleetGaps }, chanceFrom), "replaying computes", computes, signal);
   const works = partsOf(computes, workers).map((part): WhatifWork => ({ kind: "replay", jobs, ...part, fleetGaps }));
-  const parts = (await inThreads(opened, works, workers, what, signal)) as PlainOutcome[][];
+  const parts = (await inThreads(opened, works, workers, "replaying parts", signal)) as PlainOutcome[][];
   return mergeReplays(
     parts.map((part) => part.map(outcomeFrom)),
     jobs,
@@ -61,7 +61,7 @@ function partsOf(computes: number, workers: number): { readonly from: number; re
 }
 
 async function inThreads(
-  { traffic, file }: OpenedTraces,
+  { traffic, file, only }: OpenedTraces,
   works: readonly WhatifWork[],
   workers: number,
   what: string,
@@ -77,7 +77,7 @@ async function inThreads(
     let done = 0;
     return await Promise.all(
       works.map(async (work) => {
-        const result: object = await pool.run({ path, period: traffic.period, work } satisfies WhatifJob, { signal });
+        const result: object = await pool.run({ path, only, period: traffic.period, work } satisfies WhatifJob, { signal });
         if ("problem" in result) throw new CliError((result as WhatifProblem).problem);
         done += 1;
         await progress.report(done, works.length);

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
 import { isoInstant } from "../platform/calendar.ts";
-import type { Delay } from "../whatif/curve.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceInputError } from "../whatif/input/input-error.ts";
+import type { WorldSetting } from "../whatif/report/question.ts";
+import { numbersOf, someComputes, someOfWorld } from "../whatif/report/some-computes.ts";
 import { periodAsked, type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
 import { eachPart, type Period } from "../whatif/trace.ts";
 import { CliError } from "./cli-error.ts";
@@ -18,16 +19,24 @@ import type { PeriodOptions } from "./whatif-options.ts";
 import { readWorld, type WorldProject } from "./whatif-world.ts";
 
 export type TraceOptions = PeriodOptions &
-  InputOptions & { readonly data?: string; readonly world?: string; readonly url?: string; readonly controlToken?: string };
+  InputOptions & {
+    readonly data?: string;
+    readonly world?: string;
+    readonly url?: string;
+    readonly controlToken?: string;
+    readonly compute?: readonly string[];
+  };
 
 /** Where traffic came from, as reports tell it. */
 type ToldInput = { readonly files: readonly object[]; readonly notes: readonly string[] };
 
 export type OpenedTraces = {
   readonly traffic: Traffic;
-  /** The delay that the world has, where it is one. */
-  readonly present?: Delay | undefined;
-  /** The world's projects, where it is one and they were asked for. */
+  /** Those that are looked at alone, where it is not all of the file. */
+  readonly only?: readonly string[];
+  /** What the world has, where it is one. */
+  readonly world?: WorldSetting | undefined;
+  /** The world's projects, where it is one. */
   readonly projects?: readonly WorldProject[] | undefined;
   readonly told: ToldInput;
   /** A file with this traffic, for other threads; made when it is asked for. */
@@ -42,6 +51,11 @@ export function addTraceOptions(command: Command): Command {
     .addOption(new Option("--world <name>", "which of its worlds"))
     .addOption(new Option("--url <url>", "traffic of a running double"))
     .addOption(option("--control-token <token>", "token of that double's control API"))
+    .addOption(
+      new Option("--compute <name>", "look at this compute alone; again and again").argParser(
+        (name: string, former: readonly string[] | undefined) => [...new Set([...(former ?? []), name])],
+      ),
+    )
     .addOption(new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(instant))
     .addOption(
       new Option("--to <instant>", "and ends here: look at arrivals before, and at what computes do until then").argParser(instant),
@@ -49,21 +63,29 @@ export function addTraceOptions(command: Command): Command {
 }
 
 /** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
-export async function openTraces(
-  paths: readonly string[],
-  options: TraceOptions,
-  signal: AbortSignal,
-  asked: { readonly withProjects?: boolean } = {},
-): Promise<OpenedTraces> {
+export async function openTraces(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<OpenedTraces> {
   const isWorld = options.data !== undefined || options.world !== undefined || options.url !== undefined;
   if (isWorld === paths.length > 0) throw new CliError("give traces, or a world by --data, --world or --url", true);
-  const opened = isWorld ? await openWorld(options, signal, asked.withProjects === true) : await openFiles(paths, options, signal);
+  const opened = isWorld ? await openWorld(options, signal) : await openFiles(paths, options, signal);
   for (const note of opened.told.notes) process.stderr.write(`note: ${note}\n`);
   try {
-    const period = wantedPeriod(opened.traffic.period, options);
-    return period === undefined ? opened : { ...opened, traffic: trafficWithin(opened.traffic, period) };
+    const looked = options.compute === undefined ? opened : only(opened, options.compute);
+    const period = wantedPeriod(looked.traffic.period, options);
+    return period === undefined ? looked : { ...looked, traffic: trafficWithin(looked.traffic, period) };
   } catch (error) {
     opened.close();
+    throw error;
+  }
+}
+
+function only(opened: OpenedTraces, names: readonly string[]): OpenedTraces {
+  const { traffic, world } = opened;
+  try {
+    const numbers = numbersOf(traffic, names);
+    const looked = { traffic: someComputes(traffic, numbers), world: world === undefined ? undefined : someOfWorld(world, numbers) };
+    return { ...opened, ...looked, only: names };
+  } catch (error) {
+    if (error instanceof RangeError) throw new CliError(`--compute: ${error.message}`, true);
     throw error;
   }
 }
@@ -83,22 +105,18 @@ function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
 async function openWorld(
   { data = DEFAULT_DATA, world = "default", url, controlToken }: TraceOptions,
   signal: AbortSignal,
-  withProjects: boolean,
 ): Promise<OpenedTraces> {
   const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
-  const { traffic, present, projects, isForgotten } = await withControl(target, (call) => readWorld(call, withProjects));
+  const { traffic, setting, projects, isForgotten, notes: about } = await withControl(target, readWorld);
   if (traffic.computes.length === 0)
     throw new CliError(`nobody has used a compute of the world "${world}" yet: there is no traffic to look at`);
-  const notes = [
-    ...(isForgotten ? ["the beginning of this world's history is forgotten: traffic before that is not seen"] : []),
-    ...(present === undefined ? ["the computes of this world have different delays; --present says what to compare with"] : []),
-  ];
+  const notes = [...(isForgotten ? ["the beginning of this world's history is forgotten: traffic before that is not seen"] : []), ...about];
   const temporary = new Temporary();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
   let written: Promise<number> | undefined;
   return {
     traffic,
-    present,
+    world: setting,
     projects,
     told: { files: [{ world, requests_sha256: hashOf(traffic) }], notes },
     file: async () => {

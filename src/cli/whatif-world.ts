@@ -1,8 +1,10 @@
 import { fromRecord } from "../control/records.ts";
+import type { Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import type { Delay } from "../whatif/curve.ts";
-import { commonDelay } from "../whatif/report/question.ts";
+import type { WorldSettings } from "../platform/world.ts";
+import type { WorldSetting } from "../whatif/report/question.ts";
 import type { Traffic } from "../whatif/report/traffic.ts";
+import { worldSetting } from "../whatif/report/world-setting.ts";
 import { WorldTraffic } from "../whatif/report/world-traffic.ts";
 import type { Call } from "./client.ts";
 
@@ -15,16 +17,16 @@ export type WorldProject = {
   readonly computeSeconds: number | undefined;
 };
 
-export type ReadWorld = {
+type ReadWorld = {
   readonly traffic: Traffic;
-  readonly present: Delay | undefined;
-  /** Where they were asked for. */
-  readonly projects: readonly WorldProject[] | undefined;
+  readonly setting: WorldSetting;
+  readonly projects: readonly WorldProject[];
   readonly isForgotten: boolean;
+  readonly notes: readonly string[];
 };
 
-/** What a world's journal tells, by its control API; `present` is the delay that its computes have, where all have the same. */
-export async function readWorld(call: Call, withProjects: boolean): Promise<ReadWorld> {
+/** What a world's journal tells, and what its computes have now, by its control API. */
+export async function readWorld(call: Call): Promise<ReadWorld> {
   const reading = new WorldTraffic();
   let isForgotten = false;
   for (let since = 0; ; ) {
@@ -37,20 +39,21 @@ export async function readWorld(call: Call, withProjects: boolean): Promise<Read
     if (page.events.length < EVENTS_AT_ONCE) break;
     since = page.next_since;
   }
-  const { now, endpoints } = await call<{ now: string; endpoints: { autosuspend: { delay_s: number | null } }[] }>("GET", "/endpoints");
-  return {
-    traffic: reading.traffic(Date.parse(now)),
-    present: commonDelay(endpoints.map(({ autosuspend }) => autosuspend.delay_s ?? "never")),
-    projects: withProjects ? await readProjects(call) : undefined,
-    isForgotten,
-  };
+  const { now } = await call<{ now: string }>("GET", "/clock");
+  const state = await call<State>("GET", "/state");
+  const traffic = reading.traffic(Date.parse(now));
+  const computes = state.endpoints.map((endpoint) => fromRecord(endpoint) as Compute);
+  const { setting, notes } = worldSetting(fromRecord(state.world) as WorldSettings, computes, traffic.computes);
+  return { traffic, setting, projects: projectsOf(state), isForgotten, notes };
 }
 
-async function readProjects(call: Call): Promise<WorldProject[]> {
-  const { projects, endpoints } = await call<{
-    projects: { id: string; settings: { quota?: { compute_time_seconds?: number } } }[];
-    endpoints: { id: string; project_id: string }[];
-  }>("GET", "/state");
+type State = {
+  readonly world: object;
+  readonly projects: readonly { readonly id: string; readonly settings: { readonly quota?: { readonly compute_time_seconds?: number } } }[];
+  readonly endpoints: readonly { readonly id: string; readonly project_id: string }[];
+};
+
+function projectsOf({ projects, endpoints }: State): WorldProject[] {
   return projects.map(({ id, settings: { quota } }) => ({
     project: id,
     endpoints: endpoints.filter(({ project_id }) => project_id === id).map((endpoint) => endpoint.id),

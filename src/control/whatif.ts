@@ -7,9 +7,9 @@ import { instant } from "./fields.ts";
 import { type ControlOptions, handler } from "./handler.ts";
 
 const MOST_POLICIES = 20;
-const MOST_REPLICATIONS = 1_000;
 
-const delay = z.union([z.int().min(0).max(604_800), z.literal("never")], { error: "must be whole seconds from 0 to 604800, or never" });
+/** As a flag takes it, where a number need not stand in quotes. What it means is known where it is answered. */
+const flag = z.union([z.string().max(64), z.number()], { error: "must be a text or a number" }).transform(String);
 const policy = z.string().min(1).max(128);
 const body = z.strictObject({
   policy: z.union([policy, z.array(policy).min(1).max(MOST_POLICIES)], {
@@ -17,14 +17,14 @@ const body = z.strictObject({
   }),
   from: instant.optional(),
   to: instant.optional(),
-  present: delay.optional(),
+  present: flag.optional(),
   profile: z.enum(["2024", "2026"]).optional(),
   price: z.number().min(0).optional(),
   cu: z.number().positive().optional(),
-  cold_start_worth_s: z.int().min(0).max(604_800).optional(),
-  start_latency: z.string().max(64).optional(),
+  cold_start_worth: flag.optional(),
+  start_latency: flag.optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),
-  replications: z.int().min(1).max(MOST_REPLICATIONS).optional(),
+  replications: z.int().min(1).optional(),
 });
 
 /** A question about a world: policies, beside what it has, over a period. What is left out has the defaults of `standin whatif compare`. */
@@ -32,7 +32,7 @@ type WhatIfQuestion = {
   readonly policies: readonly string[];
   readonly from?: SimTime | undefined;
   readonly to?: SimTime | undefined;
-} & Pick<z.output<typeof body>, "present" | "profile" | "price" | "cu" | "cold_start_worth_s" | "start_latency" | "seed" | "replications">;
+} & Pick<z.output<typeof body>, "present" | "profile" | "price" | "cu" | "cold_start_worth" | "start_latency" | "seed" | "replications">;
 
 /** Answers from the traffic in a world's journal. Throws a RangeError that names the field which cannot be answered. */
 export type AskWhatIf = (world: WorldHandle, question: WhatIfQuestion) => Promise<object>;

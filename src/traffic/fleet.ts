@@ -1,8 +1,8 @@
 import { uniform } from "../platform/chance.ts";
-import { HOUR, MINUTE, SECOND } from "../platform/time.ts";
+import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../platform/time.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import { type Pattern, pattern } from "./description.ts";
-import type { Distribution } from "./distribution.ts";
+import { type Distribution, unitExponential } from "./distribution.ts";
 
 export type FleetSource = { readonly name: string; readonly pattern: Pattern };
 
@@ -41,6 +41,16 @@ export function* azureLikeFleet({ computes, seed, timeZone = "UTC" }: FleetOptio
     const name = `app-${number}`;
     yield { name, pattern: pattern.parse({ pattern: "daily", rate, low: LOW, time_zone: timeZone, duration: DURATION }) };
   }
+}
+
+/** An assumption: how long a preview branch is there on average, from its first build until it is merged. */
+const PREVIEW_LIFE = 3 * DAY;
+
+/** From when to when the `number`th preview branch of a fleet is there: made at any time, and gone when its change is merged. */
+export function previewLife(seed: number, number: number, { from, until }: { readonly from: SimTime; readonly until: SimTime }) {
+  const source = chanceFrom(seed).source("traffic/fleet/lives", number);
+  const made = from + Math.floor(uniform(source) * (until - from));
+  return { from: made, until: Math.min(until, made + Math.max(HOUR, Math.round(unitExponential(source) * PREVIEW_LIFE))) };
 }
 
 /** Per hour: the class by its share, the place in it log-uniform. */

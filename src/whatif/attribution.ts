@@ -1,6 +1,6 @@
 import type { Delay } from "./curve.ts";
 import { noOutcome, type Outcome } from "./outcome.ts";
-import { FixedReplay } from "./replay.ts";
+import { FixedReplay, type OwnSetting } from "./replay.ts";
 import type { LatencySource } from "./start-latency.ts";
 import type { Period, Requests } from "./trace.ts";
 
@@ -37,8 +37,8 @@ export class Attributor {
     this.#requests = new Float64Array(sources);
   }
 
-  begin(latencies: LatencySource): void {
-    for (const replay of this.#replays()) replay.begin(latencies);
+  begin(latencies: LatencySource, own?: OwnSetting): void {
+    for (const replay of this.#replays()) replay.begin(latencies, own);
   }
 
   /** The next requests of the compute. */

@@ -313,7 +313,8 @@ class CoupledSimulation {
   }
 
   #bookAwake(compute: number, to: SimTime): void {
-    bookAwake(this.#outcome, this.#fleet.period, this.#awakeSince[compute] as number, this.#readyAt[compute] as number, to);
+    const [from, readyAt, cu] = [this.#awakeSince[compute] as number, this.#readyAt[compute] as number, this.#fleet.cu[compute] as number];
+    bookAwake(this.#outcome, this.#fleet.period, from, readyAt, to, cu);
   }
 
   #isOverQuota(compute: number): boolean {

@@ -21,6 +21,9 @@ export type Curve = {
 /** A number of seconds, or never. */
 export type Delay = number | "never";
 
+/** One delay for all computes, or the one that each of them has of its own. */
+export type DelayChoice = Delay | "own";
+
 /** `cold(T) = #{gap > T}` and `active(T) = busy + Σ min(gap, T)`, for all T in one pass over the bins. */
 export function curveOf(gaps: Gaps): Curve {
   const coldStarts = new Float64Array(LONGEST_DELAY_S + 1);
@@ -34,20 +37,36 @@ export function curveOf(gaps: Gaps): Curve {
   return { coldStarts, activeMs, neverActiveMs: gaps.spanMs + tails.sumMs, busyMs, firstStarts, requests, periodMs };
 }
 
-/** The same for one delay, without the arrays: what is asked of each compute of a large fleet. */
-export function pointOf(gaps: Gaps, delay: Delay): CurvePoint {
-  const limitS = delay === "never" ? Number.POSITIVE_INFINITY : delay;
-  let [coldStarts, endedMs, idleMs] = [0, 0, 0];
+/** The same for a few delays, without the arrays: what is asked of each compute of a large fleet. */
+export function pointsOf(gaps: Gaps, delays: readonly Delay[]): CurvePoint[] {
+  const limits = delays.map((delay) => (delay === "never" ? Number.POSITIVE_INFINITY : delay));
+  const [coldStarts, idleMs] = [limits.map(() => 0), limits.map(() => 0)];
+  let endedMs = 0;
+  const addBin = (seconds: number, count: number, sumMs: number, cold: number) => {
+    for (const [index, limitS] of limits.entries()) {
+      const isLonger = seconds > limitS;
+      if (isLonger) coldStarts[index] = (coldStarts[index] as number) + cold;
+      idleMs[index] = (idleMs[index] as number) + (isLonger ? count * limitS * SECOND : sumMs);
+    }
+  };
   eachBin(gaps.ended, (seconds, count, sumMs) => {
     endedMs += sumMs;
-    if (seconds > limitS) coldStarts += count;
-    idleMs += seconds > limitS ? count * limitS * SECOND : sumMs;
+    addBin(seconds, count, sumMs, count);
   });
-  eachBin(gaps.tails, (seconds, count, sumMs) => {
-    idleMs += seconds > limitS ? count * limitS * SECOND : sumMs;
+  eachBin(gaps.tails, (seconds, count, sumMs) => addBin(seconds, count, sumMs, 0));
+  return delays.map((delay, index) => {
+    const cold = coldStarts[index] as number;
+    return {
+      delay,
+      coldStarts: cold,
+      activeMs: gaps.spanMs - endedMs + (idleMs[index] as number),
+      coldStartsPerDay: (cold * DAY) / gaps.periodMs,
+    };
   });
-  const activeMs = gaps.spanMs - endedMs + idleMs;
-  return { delay, coldStarts, activeMs, coldStartsPerDay: (coldStarts * DAY) / gaps.periodMs };
+}
+
+export function pointOf(gaps: Gaps, delay: Delay): CurvePoint {
+  return pointsOf(gaps, [delay])[0] as CurvePoint;
 }
 
 export type CurvePoint = {
@@ -57,6 +76,9 @@ export type CurvePoint = {
   readonly coldStartsPerDay: number;
   readonly activeMs: DurationMs;
 };
+
+/** With each compute at its own size, in milliseconds of a CU: known where computes differ in it. */
+export type Sized<Time> = Time & { readonly cuMs?: number | undefined };
 
 /** Throws a RangeError for a delay that is no whole number of seconds up to the longest. */
 export function pointAt(curve: Curve, delay: Delay): CurvePoint {

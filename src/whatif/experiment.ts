@@ -1,9 +1,10 @@
 import type { Chance } from "../platform/chance.ts";
+import type { Delay } from "./curve.ts";
 import type { Gaps } from "./gaps.ts";
 import { noOutcome, type Outcome } from "./outcome.ts";
 import type { Policy } from "./policies/policy.ts";
 import { PolicyReplay } from "./policy-replay.ts";
-import { FixedReplay } from "./replay.ts";
+import { FixedReplay, type OwnSetting } from "./replay.ts";
 import { StartLatencies, type StartLatency } from "./start-latency.ts";
 import type { Period, Requests } from "./trace.ts";
 
@@ -14,6 +15,8 @@ export type Setting = {
   readonly coldStartS: number;
   /** From one seed: two policies with the same chance meet the same start latencies. */
   readonly chance: Chance;
+  /** What computes have each of their own, where they differ. */
+  readonly own?: { readonly cu?: readonly number[] | undefined; readonly delays?: readonly Delay[] | undefined } | undefined;
 };
 
 /** A policy at work on one compute after another; each comes in as many consecutive parts as one likes. */
@@ -29,16 +32,19 @@ export interface Replay {
 export function replayOf(
   policy: Policy,
   period: Period,
-  { latency, coldStartS, chance }: Setting,
+  { latency, coldStartS, chance, own }: Setting,
   fleetGaps: () => Gaps,
   outcome: Outcome = noOutcome(period),
 ): Replay {
   const latenciesOf = (number: number) => new StartLatencies(latency, chance, number);
   if (policy.delay !== undefined) {
-    const replay = new FixedReplay(period, policy.delay, outcome);
+    const delays = policy.delay === "own" ? own?.delays : undefined;
+    if (policy.delay === "own" && delays === undefined) throw new Error("the computes have no delays of their own");
+    const replay = new FixedReplay(period, policy.delay === "own" ? 0 : policy.delay, outcome);
+    const ownOf = (number: number): OwnSetting => ({ cu: own?.cu?.[number], delay: delays?.[number] });
     return {
       outcome,
-      begin: (number) => replay.begin(latenciesOf(number)),
+      begin: (number) => replay.begin(latenciesOf(number), ownOf(number)),
       add: (requests) => replay.add(requests),
       end: () => replay.end(),
     };
@@ -48,7 +54,7 @@ export function replayOf(
     outcome,
     begin(number, ownGaps) {
       const latencies = latenciesOf(number);
-      replay.begin(policy.keeper({ number, chance, coldStartS, latencies, ownGaps, fleetGaps }), latencies);
+      replay.begin(policy.keeper({ number, chance, coldStartS, latencies, ownGaps, fleetGaps }), latencies, own?.cu?.[number]);
     },
     add: (requests) => replay.add(requests),
     end: () => replay.end(),

@@ -60,10 +60,10 @@ export function addGap({ bins, blocks }: GapHistogram, gapMs: number): void {
   blocks[bin >>> BLOCK_BITS] = 1;
 }
 
-/** Adds `part` to `into`: of other computes, or from another worker. */
-export function mergeHistogram(into: GapHistogram, part: GapHistogram): void {
+/** Adds `part` to `into`, so often: of other computes, or from another worker. */
+export function mergeHistogram(into: GapHistogram, part: GapHistogram, times: number): void {
   eachBlock(part, (from, to, block) => {
-    for (let slot = 2 * from; slot < 2 * to; slot += 1) into.bins[slot] = (into.bins[slot] ?? 0) + (part.bins[slot] ?? 0);
+    for (let slot = 2 * from; slot < 2 * to; slot += 1) into.bins[slot] = (into.bins[slot] ?? 0) + times * (part.bins[slot] ?? 0);
     into.blocks[block] = 1;
   });
 }

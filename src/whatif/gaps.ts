@@ -23,12 +23,15 @@ export function noGaps({ startAt, endAt }: Period): Gaps {
   return { ended: emptyHistogram(), tails: emptyHistogram(), periodMs: endAt - startAt, spanMs: 0, requests: 0, computes: 0 };
 }
 
-/** Adds `part`, of other computes over the same period, to `into`. */
-export function mergeGaps(into: Gaps, part: Gaps): void {
+/**
+ * Adds `part`, of other computes over the same period, to `into`; `times` so often, as if there were so many of them: by its size in CU,
+ * active time becomes time of a CU. Sizes are quarters, so that stays exact.
+ */
+export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
   if (into.periodMs !== part.periodMs) throw new Error(`gaps of ${part.periodMs} ms cannot be added to gaps of ${into.periodMs} ms`);
-  mergeHistogram(into.ended, part.ended);
-  mergeHistogram(into.tails, part.tails);
-  into.spanMs += part.spanMs;
+  mergeHistogram(into.ended, part.ended, times);
+  mergeHistogram(into.tails, part.tails, times);
+  into.spanMs += times * part.spanMs;
   into.requests += part.requests;
   into.computes += part.computes;
 }

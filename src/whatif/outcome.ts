@@ -13,6 +13,8 @@ export type Outcome = {
   activeMs: DurationMs;
   /** Of that, starting. The platform meters a compute from the end of its start: see `meteredMs`. */
   startingMs: DurationMs;
+  /** Metered time with each compute at its own size, in milliseconds of a CU; as if all had one CU where none was told. */
+  cuMs: number;
   /** What requests waited for starts. */
   readonly waits: WaitHistogram;
   /** Resumes that nobody had asked for: somebody came, or nobody did. */
@@ -29,6 +31,7 @@ export function noOutcome({ startAt, endAt }: Period): Outcome {
     coldStarts: 0,
     activeMs: 0,
     startingMs: 0,
+    cuMs: 0,
     waits: new WaitHistogram(),
     resumesUsed: 0,
     resumesWasted: 0,
@@ -43,6 +46,7 @@ export function mergeOutcome(into: Outcome, part: Outcome): void {
   into.coldStarts += part.coldStarts;
   into.activeMs += part.activeMs;
   into.startingMs += part.startingMs;
+  into.cuMs += part.cuMs;
   into.waits.merge(part.waits);
   into.resumesUsed += part.resumesUsed;
   into.resumesWasted += part.resumesWasted;
@@ -66,10 +70,11 @@ export function meteredMs({ activeMs, startingMs }: Outcome): DurationMs {
 }
 
 /** Books that a compute was awake from `from` to `to`, as far as that is within the period; the start until `readyAt` apart. */
-export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, from: SimTime, readyAt: SimTime, to: SimTime): void {
+export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, from: SimTime, readyAt: SimTime, to: SimTime, cu: number): void {
   const end = Math.min(to, endAt);
   outcome.activeMs += end - from;
   outcome.startingMs += Math.min(readyAt, end) - from;
+  outcome.cuMs += (end - Math.min(readyAt, end)) * cu;
   for (let at = from; at < end; ) {
     const day = Math.floor((at - startAt) / DAY);
     const next = Math.min(end, startAt + (day + 1) * DAY);

@@ -16,6 +16,7 @@ export class PolicyReplay {
   readonly #plan: Plan = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
   #keeper: Keeper | undefined;
   #latencies: LatencySource | undefined;
+  #cu = 1;
   #isNew = true;
   #awakeSince: SimTime = 0;
   #readyAt: SimTime = 0;
@@ -27,9 +28,10 @@ export class PolicyReplay {
     this.#witness = witness;
   }
 
-  /** The requests that come are those of a compute that this keeper decides for and whose starts take this long. */
-  begin(keeper: Keeper, latencies: LatencySource): void {
+  /** The requests that come are those of a compute that this keeper decides for and whose starts take this long, at this size. */
+  begin(keeper: Keeper, latencies: LatencySource, cu = 1): void {
     this.#keeper = keeper;
+    this.#cu = cu;
     this.#latencies = latencies;
     this.#isNew = true;
   }
@@ -103,7 +105,7 @@ export class PolicyReplay {
   }
 
   #sleep(at: SimTime): void {
-    bookAwake(this.outcome, this.#period, this.#awakeSince, this.#readyAt, at);
+    bookAwake(this.outcome, this.#period, this.#awakeSince, this.#readyAt, at, this.#cu);
     if (at < this.#period.endAt) this.#witness?.suspended(at);
   }
 }

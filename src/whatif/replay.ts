@@ -11,6 +11,9 @@ export type Witness = {
   suspended(at: SimTime): void;
 };
 
+/** What a compute has in the place of what is held the same for all. */
+export type OwnSetting = { readonly cu?: number | undefined; readonly delay?: Delay | undefined };
+
 /**
  * Replays one compute after another under one delay, each in as many consecutive parts as one likes. The rules are those of the platform
  * as the double has them: who arrives while it sleeps starts it; who arrives during the start waits for its end; a request runs for its
@@ -19,9 +22,11 @@ export type Witness = {
 export class FixedReplay {
   readonly outcome: Outcome;
   readonly #period: Period;
-  readonly #delayMs: DurationMs;
+  readonly #delay: Delay;
   readonly #witness: Witness | undefined;
   #latencies: LatencySource | undefined;
+  #delayMs: DurationMs = 0;
+  #cu = 1;
   #isNew = true;
   /** Beginning of the start that the compute is awake by, and its end. */
   #awakeSince: SimTime = 0;
@@ -31,14 +36,16 @@ export class FixedReplay {
   /** Adds to `outcome`: that of one compute, or of a fleet. */
   constructor(period: Period, delay: Delay, outcome: Outcome = noOutcome(period), witness?: Witness) {
     this.#period = period;
-    this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+    this.#delay = delay;
     this.outcome = outcome;
     this.#witness = witness;
   }
 
-  /** The requests that come are those of a compute whose starts take this long. */
-  begin(latencies: LatencySource): void {
+  /** The requests that come are those of a compute whose starts take this long, and which has this of its own. */
+  begin(latencies: LatencySource, { cu = 1, delay = this.#delay }: OwnSetting = {}): void {
     this.#latencies = latencies;
+    this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+    this.#cu = cu;
     this.#isNew = true;
   }
 
@@ -112,7 +119,7 @@ export class FixedReplay {
   }
 
   #sleep(at: SimTime): void {
-    bookAwake(this.outcome, this.#period, this.#awakeSince, this.#readyAt, at);
+    bookAwake(this.outcome, this.#period, this.#awakeSince, this.#readyAt, at, this.#cu);
     if (at < this.#period.endAt) this.#witness?.suspended(at);
   }
 }

@@ -195,7 +195,10 @@ test.each([
     const question =
       command === "profiles" ? { profiles: ["2024", "2026"], delay_s: null } : { price_per_cu_hour: 0.222, present_delay_s: 300 };
     expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
-    expect(manifest.repeat).toBe(`standin whatif ${[command, trace, ...args].join(" ")}`);
+    expect(manifest.repeat.startsWith(`standin whatif ${[command, trace, ...args].join(" ")} --`)).toBe(true);
+    expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : / --profile 2026 --price 0.222 /);
+    const again = await standin([...manifest.repeat.split(" ").slice(1), "--json", ...(command === "curve" ? ["--by-compute"] : [])]);
+    expect(again.stdout).toBe(report["summary.json"]);
     expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
     expect(await read()).toEqual(report);
   },
@@ -215,11 +218,18 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
     await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: duration, source: "web" });
   }
   await server.sim("POST", "/clock/advance", { by: "1h" });
-  const asked = { policy: ["fixed:60", "ski-rental:randomised"], start_latency: "1s..3s", replications: 3 };
+  const asked = {
+    policy: ["fixed:60", "ski-rental:randomised"],
+    present: "5m",
+    cold_start_worth: 120,
+    start_latency: "1s..3s",
+    replications: 3,
+  };
   const { status, body } = await server.sim("POST", "/whatif", asked);
   expect(status).toBe(200);
   expect(body.policies[0]).toMatchObject({ policy: "fixed:300", figures: { cold_starts: { value: 2 } } });
   const flags = ["--policy", "fixed:60", "--policy", "ski-rental:randomised", "--start-latency", "1s..3s", "--replications", "3"];
+  flags.push("--present", "5m", "--cold-start-worth", "2m");
   const url = server.ready.control_url.replace("/_sim", "");
   const { input: live, ...fromLive } = await json(["compare", "--url", url, ...flags]);
   expect(fromLive).toEqual(body);
@@ -229,7 +239,89 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
   expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
 });
 
+test("the curve tells CU-hours, cost and added wait of every delay, of the fleet and of each compute, and marks what is named", async () => {
+  const [trace, out] = [await shop(), newDirectory()];
+  const flags = ["--cu", "0.25", "--start-latency", "2s", "--cold-start-worth", "2m"];
+  const answer = await json(["curve", trace, ...flags, "--out", out]);
+  const rowsOf = (file: string) => {
+    const [head = "", ...lines] = readFileSync(join(out, file), "utf8").trimEnd().split("\n");
+    return lines.map((line) =>
+      Object.fromEntries(head.split(",").map((name, index) => [name, line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)[index]])),
+    );
+  };
+  const curve = rowsOf("curve.csv");
+  const figures = (of: any) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]));
+  expect(curve.find(({ delay_s }) => delay_s === "300")).toEqual({ ...figures(answer.present), mark: "present" });
+  expect(curve.find(({ mark }) => mark === "best")).toMatchObject(figures(answer.best));
+  expect(curve.at(-1)).toEqual({ delay_s: "clairvoyant", ...figures(answer.clairvoyant), mark: "bound" });
+  // The first request of each compute waits, too: one start each.
+  expect(answer.present.added_wait_s).toBe(2 * (answer.present.cold_starts + answer.traffic.computes_used));
+  const each = rowsOf("curve-by-compute.csv").filter(({ delay_s }) => delay_s === "300");
+  for (const name of ["cold_starts", "cu_hours", "cost", "added_wait_s"])
+    expect(each.reduce((sum, row) => sum + Number(row[name]), 0)).toBeCloseTo(answer.present[name], 9);
+  const alone = await json(["curve", trace, ...flags, "--compute", each[0]?.["compute"] ?? "", "--workers", "2"]);
+  expect(each[0]).toMatchObject(figures(alone.present));
+  expect(alone.traffic).toMatchObject({ computes: 1, requests: Number(each[0]?.["requests"]) });
+  const { code, stderr } = await standin(["whatif", "curve", trace, "--compute", "nobody"]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: --compute: there is no compute "nobody" in this traffic/)]);
+});
+
 test.each([
+  ["curve", ["--client", "check:every=1d"]],
+  ["compare", ["--start-latency", "1s..3s", "--replications", "3"]],
+  ["capacity", ["--working-set", "1GiB"]],
+  ["attribute", []],
+  ["quota", ["--quota-cu-hours", "100", "--each-compute"]],
+  ["starts", ["--max-concurrent-starts", "2"]],
+  ["profiles", []],
+])("the tables of %s are for programs: names and numbers as in the JSON", async (command, flags) => {
+  const [trace, out] = [await shop(), newDirectory()];
+  await json([command, trace, ...flags, "--out", out]);
+  const tables = readdirSync(out).filter((name) => name.endsWith(".csv"));
+  expect(tables.length).toBeGreaterThan(0);
+  for (const table of tables) {
+    const text = readFileSync(join(out, table), "utf8");
+    for (const name of (text.split("\n")[0] ?? "").split(",")) expect(name, table).toMatch(/^[a-z][a-z0-9_]*$/);
+    // A minus sign, an arrow, a bullet, a currency, thousands apart: for eyes.
+    expect(text, table).not.toMatch(/[−→≠±–$%]|\d,\d{3}"/);
+  }
+});
+
+test("a world is asked as it is: the present costs what the double has metered, by its sizes, delays and starts", async () => {
+  const data = newDirectory();
+  const server = await start(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
+  const [small, large] = [await projectOn(server), await projectOn(server)];
+  const endpoint = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 };
+  expect((await server.api("PATCH", `/projects/${large.projectId}/endpoints/${large.endpointId}`, { endpoint })).status).toBe(200);
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  const metered = async () => {
+    const used = [];
+    for (const { projectId } of [small, large])
+      used.push((await server.api("GET", `/projects/${projectId}`)).body.project.compute_time_seconds);
+    return used[0] + used[1];
+  };
+  const before = await metered();
+  for (let hour = 0; hour < 3; hour += 1) {
+    for (const { endpointId } of [small, large]) await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
+    await server.sim("POST", "/clock/advance", { by: "1h" });
+  }
+  // Three times a minute and the delay: six minutes of a quarter, eleven of two CU.
+  const used = (await metered()) - before;
+  expect(used).toBe(3 * (360 * 0.25 + 660 * 2));
+  const { body } = await server.sim("POST", "/whatif", { policy: "fixed:60" });
+  expect(body.policies[0]).toMatchObject({ policy: "present", figures: { cu_hours: { value: used / 3_600 } } });
+  await server.kill("SIGTERM");
+  const { present, question, with_latency } = await json(["curve", "--data", data]);
+  expect(question).toMatchObject({ profile: "2024", present_delay_s: "own", cu: "own", start_latency: "3000ms", price_per_cu_hour: null });
+  expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
+  expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
+  expect(with_latency[0].wait_p99_ms).toBe(3_000);
+  const flags = ["--profile", "2026", "--present", "300", "--cu", "1", "--start-latency", "0"];
+  expect((await json(["curve", "--data", data, ...flags])).question).toMatchObject({ present_delay_s: 300, cu: 1, from_world: [] });
+});
+
+test.each([
+  [["fleet", "--out", "x.json"], /--out x\.json: the name must end in \.csv or \.standin-trace/],
   [["curve"], /give traces, or a world/],
   [["curve", "few.csv", "--world", "mine"], /give traces, or a world/],
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
@@ -281,6 +373,14 @@ test.each([
   [{ policy: "sleepy" }, /^policy: "sleepy" is not known/],
   [{ policy: "fixed:60", start_latency: "soon" }, /^start_latency: must be a duration/],
   [{ policy: "fixed:60", from: "2100-01-01T00:00:00Z" }, /^from, to: /],
+  [{ policy: "fixed:60", present: "5x" }, /^present: must be whole seconds from 0 to 604800, a duration like 5m or 1h, or never/],
+  [{ policy: "fixed:60", present: 0.5 }, /^present: must be whole seconds/],
+  [{ policy: "fixed:60", cold_start_worth: "never" }, /^cold_start_worth: must be whole seconds/],
+  [{ policy: "fixed:60", replications: 10_001 }, /^replications: must be at most 10000/],
+  [
+    { policy: ["fixed:60", "never", "hazard"], start_latency: "1s..3s", replications: 10_000 },
+    /^policy, replications: they come to 40000 replays/,
+  ],
   [{}, /policy: must be a policy like fixed:60/],
   [{ policy: "fixed:60" }, /^nobody has used a compute of this world yet/],
 ])("POST /_sim/whatif refuses %j, and names the field", async (body, message) => {

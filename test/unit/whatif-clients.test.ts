@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { parseClient } from "../../src/whatif/client-forms.ts";
-import { curveOf, type Delay } from "../../src/whatif/curve.ts";
+import { curveOf, type Delay, type DelayChoice, pointAt } from "../../src/whatif/curve.ts";
 import { GapReader } from "../../src/whatif/gaps.ts";
 import { simulateDelays } from "../../src/whatif/report/curve-simulation.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
@@ -40,8 +40,10 @@ function simulated(delays: readonly Delay[], clients: readonly string[], startLa
     reader.add(requests);
     reader.end();
   }
+  const curve = curveOf(reader.gaps);
+  const exact = { requests: curve.requests, pointAt: (delay: DelayChoice) => pointAt(curve, delay as Delay) };
   const asked = { delays, clients: clients.map(parseClient) };
-  const work = simulateDelays(traffic, questionFrom({ startLatency }), curveOf(reader.gaps), asked, chanceFrom(1));
+  const work = simulateDelays(traffic, questionFrom({ startLatency }), exact, asked, chanceFrom(1));
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 

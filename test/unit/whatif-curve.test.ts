@@ -147,8 +147,8 @@ describe("a pick", () => {
 });
 
 test("a bill is active hours times size times price; without a price there is no cost", () => {
-  expect(billOf(2 * HOUR, { cu: 0.25, pricePerCuHour: 0.222, coldStartS: 60 })).toEqual({ cuHours: 0.5, cost: 0.111 });
-  expect(billOf(2 * HOUR, { cu: 0.25, coldStartS: 60 })).toEqual({ cuHours: 0.5 });
+  expect(billOf({ activeMs: 2 * HOUR }, { cu: 0.25, pricePerCuHour: 0.222, coldStartS: 60 })).toEqual({ cuHours: 0.5, cost: 0.111 });
+  expect(billOf({ activeMs: 2 * HOUR }, { cu: 0.25, coldStartS: 60 })).toEqual({ cuHours: 0.5 });
   expect(burdenMs({ activeMs: 5, coldStarts: 2 }, 3)).toBe(6_005);
 });
 

@@ -26,6 +26,15 @@ test("a source may be the names in several columns", () => {
   expect(() => csv(text, { mapping: parseMapping("source=user+db") })).toThrow('source: there is no column "db"');
 });
 
+test("two columns of one name are nobody's guess where a field is read from them; others may be called as they are", () => {
+  const rows = "\nep-a,2026-01-05T00:00:00Z,5,2026-01-05T01:00:00Z";
+  expect(() => csv(`${HEAD},at${rows}`)).toThrow('at: two columns are called "at"; rename one of them');
+  expect(() => csv(`${HEAD},AT${rows}`)).toThrow('at: two columns are called "at"');
+  expect(() => csv(`who,at,duration_ms,who${rows}`, { mapping: { endpoint: "who" } })).toThrow('endpoint: two columns are called "who"');
+  expect(csv(`${HEAD},AT${rows}`, { mapping: { at: "at" } }).rows).toEqual([["ep-a", "2026-01-05T00:00:00.000Z", 5, ""]]);
+  expect(csv("endpoint_id,at,note,note\nep-a,2026-01-05T00:00:00Z,x,y").rows).toHaveLength(1);
+});
+
 test("semicolons and tabs are found to part the cells", () => {
   for (const delimiter of [";", "\t"]) {
     const text = `${HEAD}\nep-a,2026-01-05T00:00:00Z,5`.replaceAll(",", delimiter);

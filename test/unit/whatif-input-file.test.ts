@@ -8,7 +8,9 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import { curveOf, pointAt } from "../../src/whatif/curve.ts";
 import { fileInput } from "../../src/whatif/input/files/file-input.ts";
 import { type ImportOptions, type ImportProgress, importTrace } from "../../src/whatif/input/files/import-trace.ts";
+import { Spill } from "../../src/whatif/input/files/spill.ts";
 import { TraceFile } from "../../src/whatif/input/files/trace-file.ts";
+import { RowRun, rowColumns } from "../../src/whatif/input/row-run.ts";
 import { fleetGapsOf } from "../../src/whatif/report/replays.ts";
 import { trafficOf } from "../../src/whatif/report/traffic.ts";
 import { checkRequests, eachPart, PART_LENGTH } from "../../src/whatif/trace.ts";
@@ -234,6 +236,7 @@ test("what fails leaves the former trace as it was, and nothing beside it", asyn
 
 test("files that are none, gzip that is cut, and what is nothing at all are refused by name", async () => {
   expect(() => fileInput(at("none"), options)).toThrow("there is no file");
+  expect(() => fileInput(at("."), options)).toThrow(/ is a directory; name the files in it/);
   writeFileSync(at("empty"), "");
   await expect(imported([at("empty")])).rejects.toThrow("empty: is empty, or of no format that is known");
   const noise = Array.from({ length: 5_000 }, (_, i) => ({
@@ -246,4 +249,18 @@ test("files that are none, gzip that is cut, and what is nothing at all are refu
   truncateSync(at("cut.csv.gz"), 9_000);
   await expect(imported([at("cut.csv.gz")])).rejects.toThrow("cut.csv.gz: is damaged");
   expect(existsSync(at("t.standin-trace"))).toBe(false);
+});
+
+test("what is sorted by way of the disk has no name there: nothing is left of it however the process ends", () => {
+  const before = readdirSync(at("."));
+  const spill = new Spill(at("large.standin-trace"));
+  const run = new RowRun(10, () => {});
+  for (let i = 0; i < 3; i += 1) run.add(0, i, i, 0);
+  spill.write(run.group());
+  expect(readdirSync(at("."))).toEqual(before);
+  const [stretch] = spill.stretchesOf()(0);
+  const into = rowColumns(3);
+  stretch?.read(0, into);
+  expect([...into.at]).toEqual([0, 1, 2]);
+  spill.remove();
 });

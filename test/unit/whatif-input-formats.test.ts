@@ -119,6 +119,16 @@ test("minute counts: the most of a minute are taken, and no more", () => {
   expect(counts(sheet(["a", { 3: -1 }])).intake.bad[0]?.reason).toBe("3: must be a whole number of calls, at least 0");
 });
 
+test("minute counts: a row that is cut short is a bad one, whatever it still has", () => {
+  const [head = "", row = ""] = sheet(["a", { 1: 3 }]).split("\n");
+  const { rows, intake } = counts(lines(head, row.split(",").slice(0, 5).join(","), row.split(",").slice(0, -1).join(","), row));
+  expect(rows).toHaveLength(3);
+  expect(intake.bad.map(({ line, reason }) => [line, reason])).toEqual([
+    [2, "has 5 cells in the place of 1444: it is cut short"],
+    [3, "has 1443 cells in the place of 1444: it is cut short"],
+  ]);
+});
+
 test("a journal: queries as they came, transactions until their connection closes, and no events beside activity", () => {
   const event = (at: string, activity: object, more: object = {}) => ({
     seq: 1,

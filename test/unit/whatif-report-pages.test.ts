@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import type { Delay } from "../../src/whatif/curve.ts";
 import { MOST_ASKED } from "../../src/whatif/pick.ts";
 import { comparisonOf, jobsOf } from "../../src/whatif/report/comparison.ts";
 import { comparisonPage } from "../../src/whatif/report/comparison-page.ts";
@@ -14,6 +15,7 @@ import { questionFrom } from "../../src/whatif/report/question.ts";
 import { replayComputes } from "../../src/whatif/report/replays.ts";
 import { terminalText } from "../../src/whatif/report/terminal.ts";
 import { periodAsked, type Traffic, trafficOf, trafficWithin } from "../../src/whatif/report/traffic.ts";
+import type { StartLatency } from "../../src/whatif/start-latency.ts";
 import { allOf } from "../../src/whatif/trace.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
@@ -35,7 +37,7 @@ function complete<T>(work: Generator<number, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-const OPTIONS = { present: QUESTION.present, coldStartS: QUESTION.costs.coldStartS, byCompute: true };
+const OPTIONS = { present: QUESTION.present, costs: QUESTION.costs, byCompute: true };
 
 function answered(traffic = threeComputes()) {
   const reading = complete(readCurve(traffic, { ...OPTIONS, from: 0, to: traffic.computes.length }));
@@ -110,7 +112,7 @@ test("in the terminal, the answer comes first, and the lines keep to the width",
 test("where the present delay is the best, the answer says so and claims no saving", () => {
   const traffic = threeComputes();
   const { summary } = answered(traffic);
-  const question = questionFrom({ present: summary.best.delay_s });
+  const question = questionFrom({ present: summary.best.delay_s as Delay });
   const reading = complete(readCurve(traffic, { ...OPTIONS, present: question.present, from: 0, to: 3 }));
   const again = new CurveAnswer(traffic, reading, question, chanceFrom(1)).summary({});
   expect(curvePage(again).answer[0]).toMatch(/^The present delay of .* is the best/);
@@ -119,7 +121,7 @@ test("where the present delay is the best, the answer says so and claims no savi
 
 test("nothing that a trace is called becomes markup, in the page or in a drawing", () => {
   const { answer, summary } = answered();
-  const charts = curveCharts(summary, answer.curve, answer.days([summary.present.delay_s, summary.best.delay_s]));
+  const charts = curveCharts(summary, (delay) => answer.figuresAt(delay), answer.days([summary.present.delay_s, summary.best.delay_s]));
   expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
   const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
   expect(html).not.toContain("<img");
@@ -129,7 +131,7 @@ test("nothing that a trace is called becomes markup, in the page or in a drawing
 
 test("a drawing stands alone: XML with colours for light and dark", () => {
   const { answer, summary } = answered();
-  for (const chart of curveCharts(summary, answer.curve, new Map())) {
+  for (const chart of curveCharts(summary, (delay) => answer.figuresAt(delay), new Map())) {
     const svg = standalone(chart);
     expect(svg).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
     expect(svg).toContain("prefers-color-scheme:dark");
@@ -189,4 +191,21 @@ test("of more sources than are kept, the busiest have their names, and the other
   expect(few.sources).toEqual(["d", "c", "(others)"]);
   expect([...(allOf(few.requests(0)).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
   expect(fewSources(traffic, 4)).toBe(traffic);
+});
+
+test("where chance is involved, differences have their interval beside them, and where it is not, none is made up", () => {
+  const traffic = threeComputes();
+  const pageOf = (startLatency: StartLatency) => {
+    const question = questionFrom({ present: 3_600, startLatency });
+    const jobs = jobsOf(["fixed:60"], question, 5);
+    const outcomes = complete(replayComputes(traffic, { jobs, from: 0, to: 3, fleetGaps: undefined }, chanceFrom));
+    return comparisonPage(comparisonOf(traffic, question, jobs, outcomes));
+  };
+  const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 60_000 });
+  const row = drawn.tables[0]?.rows[1]?.cells ?? [];
+  expect(drawn.tables[0]?.headings.slice(3, 5)).toEqual(["active h", "to present"]);
+  expect(row[4]).toMatch(/^−[\d.]+ % ± [\d.]+ %$/);
+  expect(drawn.answer.join(" ")).toMatch(/ % ± [\d.]+ %\)/);
+  const fixed = pageOf({ kind: "fixed", ms: 1_000 });
+  expect(JSON.stringify([fixed.tables[0]?.rows, fixed.answer])).not.toMatch(/ ± /);
 });

@@ -54,7 +54,7 @@ export function completeMapping(
   given: Mapping,
 ): { readonly mapping: Mapping; readonly guesses: readonly string[] } {
   for (const field of TRACE_FIELDS) checkColumns(field, given[field], names);
-  const byName = new Map(names.map((name) => [name.trim().toLowerCase(), name]));
+  const byName = new Map(names.map((name) => [guessable(name), name]));
   const found = { ...given } as Partial<Record<TraceField, string>>;
   const guesses: string[] = [];
   for (const field of TRACE_FIELDS) {
@@ -64,6 +64,7 @@ export function completeMapping(
     if (name === undefined || (field === "at" && given.end !== undefined) || Object.values(given).includes(name)) continue;
     found[field] = name;
     guesses.push(`${field} is read from the column "${name}"`);
+    checkOnce(field, names.map(guessable), guessable(name));
   }
   return { mapping: found, guesses };
 }
@@ -77,9 +78,20 @@ export function columnsOf(column: string | undefined, names: readonly string[]):
 function checkColumns(field: TraceField, column: string | undefined, names: readonly string[]): void {
   const isOne = field !== "duration" && field !== "source";
   for (const name of isOne ? [column] : columnsOf(column, names)) {
+    if (name !== undefined && names.includes(name)) checkOnce(field, names, name);
     if (name === undefined || names.includes(name)) continue;
     throw new TraceInputError(`${field}: there is no column "${name}"; there are ${shownNames(names)}`);
   }
+}
+
+/** Which of two columns is meant is nobody's guess. */
+function checkOnce(field: TraceField, names: readonly string[], name: string): void {
+  if (names.indexOf(name) === names.lastIndexOf(name)) return;
+  throw new TraceInputError(`${field}: two columns are called "${name}"; rename one of them`, 1);
+}
+
+function guessable(name: string): string {
+  return name.trim().toLowerCase();
 }
 
 export function shownNames(names: readonly string[]): string {

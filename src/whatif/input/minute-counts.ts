@@ -69,6 +69,10 @@ class CountSheet {
       this.#intake.covers(this.#dayAt, this.#dayAt + DAY);
       return;
     }
+    if (cells.count < FIRST_COUNT + MINUTES) {
+      this.#intake.refuse(line, `has ${cells.count} cells in the place of ${FIRST_COUNT + MINUTES}: it is cut short`);
+      return;
+    }
     const counts = Array.from({ length: MINUTES }, (_, minute) => Number(textAt(cells, FIRST_COUNT + minute) || "0"));
     const wrong = counts.findIndex((count) => !Number.isInteger(count) || count < 0);
     if (textAt(cells, APP) === "") this.#intake.refuse(line, "HashApp: is empty");

@@ -11,6 +11,18 @@ export function fixed(delay: Delay): Policy {
   return { name, knows: "past", isRandom: false, resumes: false, delay, keeper: () => delayKeeper(delay) };
 }
 
+/** What each compute has: the fast kernel is told it with each. */
+export const ownDelays: Policy = {
+  name: "present",
+  knows: "past",
+  isRandom: false,
+  resumes: false,
+  delay: "own",
+  keeper: () => {
+    throw new Error("delays of their own are replayed in the fast kernel");
+  },
+};
+
 /** The delay of least burden for the whole fleet, or one for each compute, chosen by who has seen the whole trace. */
 export function bestFixed(of: "fleet" | "compute"): Policy {
   // Of a fleet it is the same for every compute, and the curve costs a moment.

@@ -1,7 +1,7 @@
 import { HOUR, MINUTE, parseDuration, SECOND } from "../../platform/time.ts";
 import { LONGEST_DELAY_S } from "../gap-histogram.ts";
 import { clairvoyant, clairvoyantResume } from "./clairvoyant.ts";
-import { bestFixed, fixed } from "./fixed.ts";
+import { bestFixed, fixed, ownDelays } from "./fixed.ts";
 import { hybridHistogram } from "./hybrid-histogram.ts";
 import { learnedHazard } from "./learned-hazard.ts";
 import type { Policy } from "./policy.ts";
@@ -37,6 +37,7 @@ export function parsePolicy(text: string): Policy {
 
 const PLAIN: ReadonlyMap<string, Policy> = new Map(
   [
+    ownDelays,
     fixed("never"),
     fixed(0),
     bestFixed("fleet"),

@@ -1,6 +1,6 @@
 import type { Chance } from "../../platform/chance.ts";
 import type { DurationMs, SimTime } from "../../platform/time.ts";
-import type { Delay } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 import type { Gaps } from "../gaps.ts";
 import type { LatencySource } from "../start-latency.ts";
 
@@ -51,8 +51,8 @@ export type Policy = {
   readonly resumes: boolean;
   /** Whether it asks for the gaps of the whole fleet, which have to be read before. */
   readonly asksFleet?: boolean;
-  /** Where it is one delay for all: such a policy replays in the fast kernel. */
-  readonly delay?: Delay;
+  /** Where it is one delay for all, or each compute's own: such a policy replays in the fast kernel. */
+  readonly delay?: DelayChoice;
   keeper(subject: Subject): Keeper;
 };
 

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import type { AttributionReport } from "./attribution-report.ts";
 import { draw, INK } from "./draw.ts";
-import { amount } from "./numbers.ts";
+import { amount, delayText } from "./numbers.ts";
 import type { Chart } from "./page.ts";
 
 const MOST_BARS = 16;
@@ -18,7 +18,7 @@ export function attributionCharts({ sources, present, question }: AttributionRep
     draw({
       name: "sources",
       title: "Active hours without each source",
-      caption: `Green: what is left without it. Orange: what would be spared. The ring: what it would take alone. Delay ${question.present_delay_s === "never" ? "never" : `${question.present_delay_s} s`}.`,
+      caption: `Green: what is left without it. Orange: what would be spared. The ring: what it would take alone. Delay ${delayText(question.present_delay_s)}.`,
       plot: {
         height: 70 + rows.length * 34,
         marginLeft: 160,

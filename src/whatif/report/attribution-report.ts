@@ -1,5 +1,6 @@
 import type { Chance } from "../../platform/chance.ts";
 import { type Attribution, Attributor } from "../attribution.ts";
+import { type Costs, sizeOf } from "../costs.ts";
 import { StartLatencies } from "../start-latency.ts";
 import { eachPart } from "../trace.ts";
 import { fewSources } from "./few-sources.ts";
@@ -44,32 +45,35 @@ const MOST_SOURCES = 24;
 const UNNAMED = "(no source)";
 
 /** Replays with everything, without each source, and with each alone; tells after each compute how many are done. */
-export function* attribute(all: Traffic, question: Question, chance: Chance): Generator<number, AttributionReport> {
-  const traffic = fewSources(all, MOST_SOURCES);
+export function* attribute(given: Traffic, question: Question, chance: Chance): Generator<number, AttributionReport> {
+  const traffic = fewSources(given, MOST_SOURCES);
   const { period, sources } = traffic;
   const count = Math.max(1, sources.length);
-  const fleet = new Attributor(period, question.present, count);
+  const { ownDelays, costs } = question;
+  const present = question.present === "own" ? 0 : question.present;
+  const fleet = new Attributor(period, present, count);
   const computes: ComputeShares[] = [];
   for (const [number, compute] of traffic.computes.entries()) {
-    const own = new Attributor(period, question.present, count);
+    const own = new Attributor(period, present, count);
+    const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, chance, number);
     for (const attributor of [fleet, own]) {
-      attributor.begin(latencies);
+      attributor.begin(latencies, { cu, delay: ownDelays?.[number] });
       eachPart(traffic.requests(number), (part) => attributor.add(part));
       attributor.end();
     }
     const attribution = own.attribution();
-    const shares = sharesOf(attribution, traffic, question).filter(({ requests }) => requests > 0);
+    const shares = sharesOf(attribution, traffic, { ...costs, cu }).filter(({ requests }) => requests > 0);
     computes.push({ compute, active_s: attribution.all.activeMs / 1_000, sources: shares });
     yield number + 1;
   }
-  const { all: present, shares } = fleet.attribution();
+  const { all, shares } = fleet.attribution();
   const most = ({ sources: [first] }: ComputeShares) => first?.saves_s ?? 0;
   return {
     question: toldQuestion(question),
-    traffic: toldTraffic(traffic, present.firstStarts, present.requests),
-    present: outcomeFigures(present, period.endAt - period.startAt, question.costs),
-    sources: sharesOf({ all: present, shares }, traffic, question),
+    traffic: toldTraffic(traffic, all.firstStarts, all.requests),
+    present: outcomeFigures(all, period.endAt - period.startAt, costs),
+    sources: sharesOf({ all, shares }, traffic, costs),
     computes: computes.sort((a, b) => most(b) - most(a) || (a.compute < b.compute ? -1 : 1)),
     limits: {
       exact: ["Replays of the traffic with everything, without each source, and with each source alone."],
@@ -83,7 +87,7 @@ export function* attribute(all: Traffic, question: Question, chance: Chance): Ge
   };
 }
 
-function sharesOf({ all, shares }: Attribution, { sources, period }: Traffic, { costs }: Question): SourceShare[] {
+function sharesOf({ all, shares }: Attribution, { sources, period }: Traffic, costs: Costs): SourceShare[] {
   const periodMs = period.endAt - period.startAt;
   const present = outcomeFigures(all, periodMs, costs);
   return shares
@@ -136,7 +140,8 @@ function sourceTable({ sources, present }: AttributionReport): PageTable {
   return {
     name: "sources",
     title: "Sources",
-    headings: ["source", "requests", "active h without", "saves h", "", "saves", "cold starts without", "active h alone"],
+    headings: ["source", "requests", "active h without", "saves h", "saves %", "saves", "cold starts without", "active h alone"],
+    records: sources,
     rows: sources.slice(0, MOST_ROWS).map((share) => ({
       cells: [
         share.source,
@@ -156,7 +161,8 @@ function computeTable({ computes }: AttributionReport): PageTable {
   return {
     name: "computes",
     title: `Computes, and the source that costs most${computes.length > MOST_ROWS ? `: the first ${MOST_ROWS} of ${computes.length}` : ""}`,
-    headings: ["compute", "active h", "source", "saves h", "", "cold starts more"],
+    headings: ["compute", "active h", "source", "saves h", "saves %", "cold starts more"],
+    records: computes.flatMap(({ compute, active_s, sources }) => sources.map((source) => ({ compute, active_s, ...source }))),
     rows: computes.slice(0, MOST_ROWS).map(({ compute, active_s, sources: [first] }) => ({
       cells: [
         compute,

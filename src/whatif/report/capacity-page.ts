@@ -74,6 +74,7 @@ function sizeTable({ sizes }: CapacityReport): PageTable {
     name: "sizes",
     title: "Sizes",
     headings: ["size", "CU-hours", "cost", "throttled", "changes of size", "cache GB", ...(hasCache ? ["hit ratio"] : [])],
+    records: sizes,
     rows: sizes.map((row) => ({
       cells: [
         nameOf(row),
@@ -105,6 +106,7 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
       "p50 wait",
       "p99 wait",
     ],
+    records: sizes,
     rows: sizes.map((row) => ({
       cells: [
         nameOf(row),
@@ -132,6 +134,9 @@ function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
       name: "recovery",
       title: "Reads that the cache answers, by the time since the start",
       headings: ["since the start", "reads", ...alone.map(([, row]) => nameOf(row))],
+      records: cache_recovery.flatMap(({ hit_ratios, ...stretch }) =>
+        hit_ratios.map((hit_ratio, index) => ({ ...stretch, min_cu: sizes[index]?.min_cu, max_cu: sizes[index]?.max_cu, hit_ratio })),
+      ),
       rows: cache_recovery.map(({ from_s, to_s, reads, hit_ratios }) => ({
         cells: [
           stretchName(from_s, to_s),

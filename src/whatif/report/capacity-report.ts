@@ -13,7 +13,7 @@ import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
-import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { delayOf, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -117,7 +117,7 @@ export function* capacity(
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
-    const awake = awakeTimes(own, period, question.present);
+    const awake = awakeTimes(own, period, delayOf(question, question.present, number));
     for (const sum of sums) {
       sum.addConnections(own, period.endAt - period.startAt);
       for (const { from, to, period: time } of awake) sum.addScaling(viewOf(own, from, to), time);

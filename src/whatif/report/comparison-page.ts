@@ -1,8 +1,9 @@
-import type { Delay } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 import type { OutcomeFigures } from "./figures.ts";
 import { amount, delayText, millisText, money, percentOf, plural } from "./numbers.ts";
 import type { Page, PageRow, PageTable } from "./page.ts";
+import { sizeText } from "./question.ts";
 
 const SHORTEST_DELAY_S = 60;
 
@@ -17,7 +18,7 @@ export function comparisonPage(comparison: Comparison): Page {
     subject: [
       `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
       `${traffic.from} to ${traffic.to}`,
-      `${question.cu} CU at ${question.price_per_cu_hour === null ? "no price" : `$${question.price_per_cu_hour} per CU-hour`}`,
+      `${sizeText(question.cu)} at ${question.price_per_cu_hour === null ? "no price" : `$${question.price_per_cu_hour} per CU-hour`}`,
       `starts take ${question.start_latency}`,
       `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
     ].join(" · "),
@@ -58,14 +59,16 @@ function answerOf({ policies, question }: Comparison, best: ComparedPolicy): str
 /** A fixed delay of at least a minute (S), or never: all that the platform itself has. */
 function isSettable({ policy }: ComparedPolicy): boolean {
   const seconds = /^fixed:(\d+)$/.exec(policy)?.[1];
-  return policy === "never" || Number(seconds) >= SHORTEST_DELAY_S;
+  return policy === "never" || policy === "present" || Number(seconds) >= SHORTEST_DELAY_S;
 }
 
-function besides(policy: ComparedPolicy, present: ComparedPolicy, delay: Delay): string {
-  const { value, difference } = figure(policy, "cu_hours");
+function besides(policy: ComparedPolicy, present: ComparedPolicy, delay: DelayChoice): string {
+  const [, difference] = pair(figure(policy, "cu_hours"), amount);
   const starts = (of: ComparedPolicy) => amount(figure(of, "cold_starts").value);
-  return `${costOf(policy)} in place of ${costOf(present)} with the present ${delayText(delay)} (${percentOf(difference, value - difference)}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
+  return `${costOf(policy)} in place of ${costOf(present)} with the present ${delayText(delay)} (${difference}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
 }
+
+const TO_PRESENT = "to present";
 
 type Marked = (policy: ComparedPolicy) => PageRow["mark"];
 const NONE: ComparedFigure = { value: 0, difference: 0 };
@@ -84,7 +87,8 @@ function mainTable({ policies, question }: Comparison, mark: Marked): PageTable 
   return {
     name: "policies",
     title: "Policies, and their difference to the present setting",
-    headings: ["policy", "cold starts", "", "active h", "", ...(hasPrice ? ["cost", ""] : ["CU-hours", ""]), "burden"],
+    headings: ["policy", "cold starts", TO_PRESENT, "active h", TO_PRESENT, hasPrice ? "cost" : "CU-hours", TO_PRESENT, "burden"],
+    records: policies.map(recordOf),
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
@@ -103,6 +107,7 @@ function waitTable({ policies }: Comparison, mark: Marked): PageTable {
     name: "waits",
     title: "What requests wait for starts",
     headings: ["policy", "requests that wait", "mean", "p99", "p50 of those", "p99 of those"],
+    records: policies.map(recordOf),
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
@@ -124,6 +129,7 @@ function resumeTable({ policies }: Comparison, mark: Marked): PageTable[] {
       name: "resumes",
       title: "Starts ahead of an arrival",
       headings: ["policy", "somebody came", "in vain", "cold starts left"],
+      records: resuming.map(recordOf),
       rows: resuming.map((policy) => ({
         cells: [
           policy.policy,
@@ -136,7 +142,21 @@ function resumeTable({ policies }: Comparison, mark: Marked): PageTable[] {
 }
 
 /** A value and its difference, each with what it may be off by. */
-function pair({ value, difference, plus_minus }: ComparedFigure, show: (value: number) => string): readonly [string, string] {
-  const around = plus_minus === undefined || plus_minus === 0 ? "" : ` ± ${show(plus_minus)}`;
-  return [`${show(value)}${around}`, percentOf(difference, value - difference)];
+function pair(figure: ComparedFigure, show: (value: number) => string): readonly [string, string] {
+  const { value, difference, plus_minus, difference_plus_minus } = figure;
+  const base = value - difference;
+  const percent = percentOf(difference_plus_minus ?? 0, base).replace(/^\+/, "");
+  return [
+    `${show(value)}${isNothing(plus_minus) ? "" : ` ± ${show(plus_minus ?? 0)}`}`,
+    `${percentOf(difference, base)}${isNothing(difference_plus_minus) || base === 0 ? "" : ` ± ${percent}`}`,
+  ];
+}
+
+function isNothing(width: number | undefined): boolean {
+  return width === undefined || width === 0;
+}
+
+/** Lists of days are in the JSON alone. */
+function recordOf({ policy, knows, replications, figures }: ComparedPolicy): object {
+  return { policy, knows, replications, ...figures };
 }

@@ -1,12 +1,12 @@
 import type { Outcome } from "../outcome.ts";
-import { fixed } from "../policies/fixed.ts";
+import { fixed, ownDelays } from "../policies/fixed.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
 import { type Interval, intervalOf, pairedDifference } from "../replications.ts";
 import type { Period } from "../trace.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
-import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { type Question, sizeSentence, type ToldQuestion, toldQuestion } from "./question.ts";
 import type { ReplayJob } from "./replays.ts";
 import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
@@ -49,8 +49,9 @@ export type Comparison = {
 
 /** All replays that a comparison is made of, by policy; the present setting first. Throws a RangeError for a policy that is not known. */
 export function jobsOf(policies: readonly string[], question: Question, replications: number): readonly ReplayJob[] {
-  const present = fixed(question.present).name;
-  const names = [present, ...new Set(policies.map((policy) => parsePolicy(policy).name).filter((name) => name !== present))];
+  const present = (question.present === "own" ? ownDelays : fixed(question.present)).name;
+  const asked = policies.map((policy) => parsePolicy(policy).name);
+  const names = [present, ...new Set(asked.filter((name) => name !== present && name !== ownDelays.name))];
   const isChance = question.latency.kind !== "fixed";
   return names.flatMap((policy) => {
     const times = isChance || parsePolicy(policy).isRandom ? replications : 1;
@@ -139,7 +140,7 @@ function limitsOf({ latency, costs }: Question, policies: readonly Policy[]): Li
         : [`${bounds.join(", ")}: knows what had not happened yet. A measure for the others, and not to be had.`]),
       "The platform itself has fixed delays of at least 60 s, and never. Anything else would need a program of your own that suspends and starts computes by the API, and what that takes is not counted.",
       "Clients that reconnect after a suspend or wait for answers, queries that a cold cache lengthens, quotas and limits of starts.",
-      `All computes have ${costs.cu} CU while they are active; the bill counts from the end of each start.`,
+      `${sizeSentence(costs)}; the bill counts from the end of each start.`,
       BEHIND_THE_END,
     ],
   };

@@ -1,9 +1,9 @@
 import * as Plot from "@observablehq/plot";
-import { SECOND } from "../../platform/time.ts";
-import { type Curve, type Delay, pointAt } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 import { LONGEST_DELAY_S } from "../gap-histogram.ts";
 import type { CurveSummary } from "./curve-summary.ts";
 import { draw, INK } from "./draw.ts";
+import type { PointFigures } from "./figures.ts";
 import { amount, delayText, tickMoney } from "./numbers.ts";
 import type { Chart } from "./page.ts";
 import { timelineChart } from "./timeline-chart.ts";
@@ -23,15 +23,20 @@ type Spot = {
 };
 
 /** Cost against cold starts, and both against the delay; who gains, where computes were told apart. */
-export function curveCharts(summary: CurveSummary, curve: Curve, days: ReadonlyMap<Delay, readonly number[]>): Chart[] {
+export function curveCharts(
+  summary: CurveSummary,
+  figuresAt: (delay: number) => PointFigures,
+  days: ReadonlyMap<DelayChoice, readonly number[]>,
+): Chart[] {
   const points = delaysToDraw().map((delay) => {
-    const { activeMs, coldStartsPerDay } = pointAt(curve, delay);
-    return { delay, hours: (activeMs / SECOND / 3_600) * summary.question.cu, starts: coldStartsPerDay };
+    const { cu_hours, active_s, burden_s, cold_starts_per_day } = figuresAt(delay);
+    return { delay, hours: cu_hours, burdenHours: active_s === 0 ? 0 : (cu_hours * burden_s) / active_s, starts: cold_starts_per_day };
   });
   return [tradeOff(summary, points), againstDelay(summary, points), ...ranking(summary), ...timeline(summary, days)];
 }
 
-type DrawnPoint = { readonly delay: number; readonly hours: number; readonly starts: number };
+/** Hours are those of a CU; with cold starts at their worth, at the size that is active on average. */
+type DrawnPoint = { readonly delay: number; readonly hours: number; readonly burdenHours: number; readonly starts: number };
 
 function tradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
   const { present, best, never, clairvoyant, question } = summary;
@@ -94,8 +99,7 @@ function againstDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Cha
   const { present, best, question } = summary;
   const price = question.price_per_cu_hour ?? 1;
   const worth = (point: DrawnPoint) => point.hours * price;
-  const burden = (point: DrawnPoint) =>
-    worth(point) + ((point.starts * daysOf(summary) * question.cold_start_worth_s) / 3_600) * question.cu * price;
+  const burden = (point: DrawnPoint) => point.burdenHours * price;
   const marks = [
     ...(typeof best.delay_s === "number" ? [{ delay: best.delay_s, label: `best, ${delayText(best.delay_s)}`, ink: INK.best }] : []),
     ...(typeof present.delay_s === "number" && present.delay_s !== best.delay_s && present.delay_s > 0
@@ -147,8 +151,8 @@ function againstDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Cha
   });
 }
 
-function timeline({ present, best, traffic }: CurveSummary, days: ReadonlyMap<Delay, readonly number[]>): Chart[] {
-  const line = (delay: Delay, ink: string) => ({ name: delayText(delay), ink, activeSeconds: days.get(delay) ?? [] });
+function timeline({ present, best, traffic }: CurveSummary, days: ReadonlyMap<DelayChoice, readonly number[]>): Chart[] {
+  const line = (delay: DelayChoice, ink: string) => ({ name: delayText(delay), ink, activeSeconds: days.get(delay) ?? [] });
   const lines = [...(best.delay_s === present.delay_s ? [] : [line(present.delay_s, INK.present)]), line(best.delay_s, INK.best)];
   return timelineChart(lines, traffic.from);
 }
@@ -165,7 +169,7 @@ function ranking({ computes = [], question }: CurveSummary): Chart[] {
     draw({
       name: "computes",
       title: "Who gains most from a delay of its own",
-      caption: `Hours of active time, cold starts counted at their worth, against ${delayText(question.present_delay_s)} for all; beside each bar the delay that would be best for it.`,
+      caption: `Hours of active time, cold starts counted at their worth, against ${delayText(question.present_delay_s)}${question.present_delay_s === "own" ? "" : " for all"}; beside each bar the delay that would be best for it.`,
       plot: {
         height: 60 + rows.length * 24,
         marginLeft: 190,
@@ -202,10 +206,6 @@ function delaysToDraw(): number[] {
   const growth = (LONGEST_DELAY_S / SHORTEST_DELAY_S) ** (1 / POINTS);
   const even = Array.from({ length: POINTS + 1 }, (_, index) => Math.round(SHORTEST_DELAY_S * growth ** index));
   return [...new Set([...even, ...NAMED_DELAYS])].sort((a, b) => a - b);
-}
-
-function daysOf({ traffic }: CurveSummary): number {
-  return traffic.days;
 }
 
 /** Beside its spot, on the side where there is room. */

@@ -3,6 +3,7 @@ import type { ComputeSummary, CurveSummary } from "./curve-summary.ts";
 import type { PointFigures } from "./figures.ts";
 import { amount, delayText, millisText, money, percentOf, plural, signed, spanText } from "./numbers.ts";
 import type { Fact, Page, PageRow, PageTable } from "./page.ts";
+import { sizeText } from "./question.ts";
 
 const MOST_COMPUTES = 20;
 
@@ -41,7 +42,7 @@ function subjectOf({ traffic, question }: CurveSummary): string {
   return [
     `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}${unused === 0 ? "" : ` (${unused} more had none)`}`,
     `${traffic.from} to ${traffic.to}`,
-    `${question.cu} CU at ${price}`,
+    `${sizeText(question.cu)} at ${price}`,
     `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
   ].join(" · ");
 }
@@ -100,8 +101,9 @@ function factsOf({ present, best, clairvoyant, saving, never }: CurveSummary): F
   ];
 }
 
-function delayTable({ curve, present, best, clairvoyant, question }: CurveSummary): PageTable {
+function delayTable({ curve, present, best, clairvoyant, question, with_latency }: CurveSummary): PageTable {
   const hasPrice = question.price_per_cu_hour !== null;
+  const hasWait = with_latency.length > 0;
   const cells = (figures: Omit<PointFigures, "delay_s">, name: string) => [
     name,
     figures.cold_starts.toLocaleString("en"),
@@ -110,6 +112,7 @@ function delayTable({ curve, present, best, clairvoyant, question }: CurveSummar
     amount(figures.cu_hours),
     ...(hasPrice ? [money(figures.cost ?? 0)] : []),
     percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
+    ...(hasWait ? [millisText(figures.added_wait_mean_ms)] : []),
   ];
   const rows = curve.map((figures): PageRow => {
     const mark = figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
@@ -118,7 +121,17 @@ function delayTable({ curve, present, best, clairvoyant, question }: CurveSummar
   return {
     name: "delays",
     title: "Delays",
-    headings: ["delay", "cold starts", "a day", "active h", "CU-hours", ...(hasPrice ? ["cost"] : []), "to present"],
+    headings: [
+      "delay",
+      "cold starts",
+      "a day",
+      "active h",
+      "CU-hours",
+      ...(hasPrice ? ["cost"] : []),
+      "to present",
+      ...(hasWait ? ["mean wait"] : []),
+    ],
+    records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
     rows: [...rows, { cells: cells(clairvoyant, "clairvoyant"), mark: "bound" }],
   };
 }
@@ -144,6 +157,7 @@ function latencyTable({ with_latency, present, best, question }: CurveSummary): 
       name: "waits",
       title: `With starts that take ${question.start_latency}, replayed`,
       headings: ["delay", "cold starts", "requests that wait", "mean wait", "p99 wait", "p99 of those", "CU-hours"],
+      records: with_latency,
       rows,
     },
   ];
@@ -173,7 +187,8 @@ function clientTable({ with_clients, present, best }: CurveSummary): PageTable[]
     {
       name: "clients",
       title: `With ${with_clients.clients.join(", ")}, simulated, and the difference to the curve`,
-      headings: ["delay", "cold starts", "", "active h", "", "requests", "", "CU-hours", "p99 wait"],
+      headings: ["delay", "cold starts", "to curve", "active h", "to curve", "requests", "to curve", "CU-hours", "p99 wait"],
+      records: with_clients.delays,
       rows,
     },
   ];
@@ -181,14 +196,28 @@ function clientTable({ with_clients, present, best }: CurveSummary): PageTable[]
 
 function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
   if (computes.length === 0) return [];
-  const headings = ["compute", "requests", "best delay", "cold starts", "active h", "gain h", "never: gain h"];
+  const hasPrice = question.price_per_cu_hour !== null;
+  const headings = [
+    "compute",
+    "requests",
+    "best delay",
+    "cold starts",
+    "CU-hours",
+    ...(hasPrice ? ["cost"] : []),
+    "mean wait",
+    "gain h",
+    "never: gain h",
+  ];
+  const change = ({ present, best }: ComputeSummary, show: (figures: PointFigures) => string) => `${show(present)} → ${show(best)}`;
   const row = (compute: ComputeSummary): PageRow => ({
     cells: [
       compute.compute,
       compute.requests.toLocaleString("en"),
       delayText(compute.best.delay_s),
-      `${compute.present.cold_starts.toLocaleString("en")} → ${compute.best.cold_starts.toLocaleString("en")}`,
-      `${amount(compute.present.active_s / 3_600)} → ${amount(compute.best.active_s / 3_600)}`,
+      change(compute, ({ cold_starts }) => cold_starts.toLocaleString("en")),
+      change(compute, ({ cu_hours }) => amount(cu_hours)),
+      ...(hasPrice ? [change(compute, ({ cost }) => money(cost ?? 0))] : []),
+      change(compute, ({ added_wait_mean_ms }) => millisText(added_wait_mean_ms)),
       amount(compute.gain_s / 3_600),
       signed(compute.gain_of_never_s / 3_600),
     ],
@@ -203,6 +232,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       name: "computes",
       title: title(`Who gains most from a delay of its own, against ${present}`, computes.length),
       headings,
+      records: computes,
       rows: computes.slice(0, MOST_COMPUTES).map(row),
     },
     ...(awake.length === 0
@@ -212,6 +242,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
             name: "awake",
             title: title("Who gains from not sleeping at all", awake.length),
             headings,
+            records: awake,
             rows: awake.slice(0, MOST_COMPUTES).map(row),
           },
         ]),

@@ -1,15 +1,16 @@
 import type { Chance } from "../../platform/chance.ts";
-import { SECOND } from "../../platform/time.ts";
+import { DAY, SECOND } from "../../platform/time.ts";
 import { billOf, burdenMs, type Costs } from "../costs.ts";
-import { type Curve, type CurvePoint, clairvoyant, coldStartBounds, curveOf, type Delay, pointAt } from "../curve.ts";
+import { type Curve, type CurvePoint, clairvoyant, coldStartBounds, curveOf, type Delay, type DelayChoice, pointAt } from "../curve.ts";
+import { meanLatencyMs } from "../mean-latency.ts";
 import type { Outcome } from "../outcome.ts";
 import { bestDelay, cheapestWithin } from "../pick.ts";
-import { fixed } from "../policies/fixed.ts";
-import type { ComputeReading, CurveReading } from "./curve-reading.ts";
+import { fixed, ownDelays } from "../policies/fixed.ts";
+import { type ComputeReading, type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
-import { type OutcomeFigures, outcomeFigures, type PointFigures, pointFigures } from "./figures.ts";
+import { type ChosenPoint, type OutcomeFigures, outcomeFigures, type PointFigures, pointFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
-import { isInstant, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { isInstant, type Question, sizeSentence, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ReplayJob, replayComputes } from "./replays.ts";
 import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
@@ -45,27 +46,29 @@ export type CurveSummary = {
 
 /** `cold_starts_least` and `cold_starts_most` are the bounds that follow from the curve alone, where a start always takes the same time. */
 export type LatencyFigures = OutcomeFigures & {
-  readonly delay_s: Delay;
+  readonly delay_s: DelayChoice;
   readonly cold_starts_least: number | null;
   readonly cold_starts_most: number;
 };
 
 export type ComputeSummary = {
   readonly compute: string;
+  readonly cu: number;
   readonly requests: number;
   readonly present: PointFigures;
   readonly best: PointFigures;
   readonly never: PointFigures;
+  /** Who knows the future. */
+  readonly clairvoyant: Omit<PointFigures, "delay_s">;
+  /** At some delays; the whole curve of a compute is asked for by `--compute`. */
+  readonly curve: readonly PointFigures[];
   /** Burden that the best delay of its own would spare, in seconds of active time. */
   readonly gain_s: number;
   /** The same of never sleeping; negative where that costs more. */
   readonly gain_of_never_s: number;
-  readonly clairvoyant_burden_s: number;
 };
 
 export type CurveLimits = { readonly maxColdPerDay?: number | undefined; readonly maxWaitP99Ms?: number | undefined };
-
-const SHOWN_DELAYS: readonly Delay[] = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 86_400, 604_800, "never"];
 
 /** Answers from the curve, and by replays of the delays that are named where starts take time. */
 export class CurveAnswer {
@@ -74,9 +77,11 @@ export class CurveAnswer {
   readonly #question: Question;
   readonly #chance: Chance;
   readonly #reading: CurveReading;
-  readonly #replayed = new Map<Delay, LatencyFigures>();
-  readonly #best: CurvePoint;
-  readonly #days = new Map<Delay, readonly number[]>();
+  readonly #sized: Curve | undefined;
+  readonly #startMs: number;
+  readonly #replayed = new Map<DelayChoice, LatencyFigures>();
+  readonly #best: ChosenPoint;
+  readonly #days = new Map<DelayChoice, readonly number[]>();
 
   constructor(traffic: Traffic, reading: CurveReading, question: Question, chance: Chance) {
     this.#traffic = traffic;
@@ -84,14 +89,33 @@ export class CurveAnswer {
     this.#question = question;
     this.#chance = chance;
     this.curve = curveOf(reading.gaps);
-    this.#best = bestDelay(this.curve, question.costs.coldStartS);
+    this.#sized = reading.sized === undefined ? undefined : curveOf(reading.sized);
+    this.#startMs = meanLatencyMs(question.latency);
+    this.#best = this.pointAt(bestDelay(this.curve, question.costs.coldStartS).delay);
+  }
+
+  get requests(): number {
+    return this.curve.requests;
+  }
+
+  /** By the curve; what computes have of their own is no point of it. Throws a RangeError for a delay that there is not. */
+  pointAt(delay: DelayChoice): ChosenPoint {
+    const sized = this.#sized;
+    if (delay !== "own") return { ...pointAt(this.curve, delay), cuMs: sized === undefined ? undefined : pointAt(sized, delay).activeMs };
+    const { own } = this.#reading;
+    if (own === undefined) throw new Error("the computes have no delays of their own");
+    return { delay, ...own, coldStartsPerDay: (own.coldStarts * DAY) / this.curve.periodMs };
+  }
+
+  figuresAt(delay: DelayChoice): PointFigures {
+    return this.#figures(this.pointAt(delay));
   }
 
   /** One delay's figures by name. Throws a RangeError for a delay that there is not. */
   delay(delay: Delay) {
     const { firstStarts, requests } = this.curve;
     return {
-      ...this.#figures(pointAt(this.curve, delay)),
+      ...this.figuresAt(delay),
       first_starts: firstStarts,
       requests,
       // Where starts take no time, these would be the same figures again.
@@ -102,7 +126,7 @@ export class CurveAnswer {
   }
 
   /** Delays that a summary names: the present one, the best one, and the cheapest within the limits. */
-  namedWithin({ maxColdPerDay, maxWaitP99Ms }: CurveLimits): readonly Delay[] {
+  namedWithin({ maxColdPerDay, maxWaitP99Ms }: CurveLimits): readonly DelayChoice[] {
     const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
     const within = isLimited ? completed(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
     return inOrder([this.#question.present, this.#best.delay, ...(within === undefined ? [] : [within.delay])]);
@@ -111,24 +135,23 @@ export class CurveAnswer {
   summary({ maxColdPerDay, maxWaitP99Ms }: CurveLimits, withClients?: CurveSummary["with_clients"]): CurveSummary {
     const { costs } = this.#question;
     const { curve } = this;
-    const [present, best] = [pointAt(curve, this.#question.present), this.#best];
+    const [present, best] = [this.pointAt(this.#question.present), this.#best];
     const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
     const within = isLimited ? completed(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
     const named = this.namedWithin({ maxColdPerDay, maxWaitP99Ms });
-    const { delay_s: _, ...bound } = this.#figures({ ...clairvoyant(this.#reading.gaps, costs.coldStartS), delay: 0 });
     return {
       question: toldQuestion(this.#question),
       traffic: this.#told(),
       present: this.#figures(present),
       best: this.#figures(best),
       saving: savingOf(present, best, costs),
-      clairvoyant: bound,
-      never: this.#figures(pointAt(curve, "never")),
+      clairvoyant: this.#bound(),
+      never: this.figuresAt("never"),
       busy_s: curve.busyMs / SECOND,
-      ...(isLimited ? { cheapest_within: within === undefined ? null : this.#figures(within) } : {}),
+      ...(isLimited ? { cheapest_within: within === undefined ? null : this.figuresAt(within.delay) } : {}),
       ...(maxColdPerDay === undefined ? {} : { max_cold_per_day: maxColdPerDay }),
       ...(maxWaitP99Ms === undefined ? {} : { max_wait_p99_ms: maxWaitP99Ms }),
-      curve: inOrder([...SHOWN_DELAYS, ...named]).map((delay) => this.#figures(pointAt(curve, delay))),
+      curve: inOrder([...SHOWN_DELAYS, ...named]).map((delay) => this.figuresAt(delay)),
       with_latency: isInstant(this.#question.latency) ? [] : named.map((delay) => this.#replay(delay)),
       ...(withClients === undefined ? {} : { with_clients: withClients }),
       ...(this.#reading.computes.length === 0 ? {} : { computes: this.#computes() }),
@@ -137,7 +160,7 @@ export class CurveAnswer {
   }
 
   /** The delays that every summary replays, where starts take time. */
-  get named(): readonly Delay[] {
+  get named(): readonly DelayChoice[] {
     return isInstant(this.#question.latency) ? [] : inOrder([this.#question.present, this.#best.delay]);
   }
 
@@ -160,47 +183,55 @@ export class CurveAnswer {
   }
 
   /** What would have to be replayed for these delays. */
-  jobs(delays: readonly Delay[]): ReplayJob[] {
+  jobs(delays: readonly DelayChoice[]): ReplayJob[] {
     const question = this.#question;
-    return delays.map((delay) => ({ policy: fixed(delay).name, question, seed: question.seed }));
+    return delays.map((delay) => ({ policy: (delay === "own" ? ownDelays : fixed(delay)).name, question, seed: question.seed }));
   }
 
   /** Keeps what came of replays of these delays, so that who asks for them later need not wait. */
-  keep(delays: readonly Delay[], outcomes: readonly Outcome[]): void {
+  keep(delays: readonly DelayChoice[], outcomes: readonly Outcome[]): void {
     for (const [index, delay] of delays.entries()) this.#keep(delay, outcomes[index] as Outcome);
   }
 
   /** Replays a delay that nobody has asked for yet; tells how many computes are done. */
-  *#replaying(delay: Delay): Generator<number> {
+  *#replaying(delay: DelayChoice): Generator<number> {
     if (this.#replayed.has(delay)) return;
     const work = { jobs: this.jobs([delay]), from: 0, to: this.#traffic.computes.length, fleetGaps: undefined };
     this.keep([delay], yield* replayComputes(this.#traffic, work, () => this.#chance));
   }
 
   /** Active seconds of the days, replayed. */
-  days(delays: readonly Delay[]): ReadonlyMap<Delay, readonly number[]> {
+  days(delays: readonly DelayChoice[]): ReadonlyMap<DelayChoice, readonly number[]> {
     for (const delay of delays) this.#replay(delay);
     return this.#days;
   }
 
-  #figures(point: CurvePoint): PointFigures {
-    return pointFigures(point, this.#question.costs);
+  #figures(point: ChosenPoint): PointFigures {
+    const { requests, firstStarts } = this.curve;
+    return pointFigures(point, this.#question.costs, { startMs: this.#startMs, requests, firstStarts });
   }
 
-  #replay(delay: Delay): LatencyFigures {
+  #bound(): Omit<PointFigures, "delay_s"> {
+    const { coldStartS } = this.#question.costs;
+    const { gaps, sized } = this.#reading;
+    const cuMs = sized === undefined ? undefined : clairvoyant(sized, coldStartS).activeMs;
+    return withoutDelay(this.#figures({ ...clairvoyant(gaps, coldStartS), cuMs, delay: 0 }));
+  }
+
+  #replay(delay: DelayChoice): LatencyFigures {
     completed(this.#replaying(delay));
     return this.#replayed.get(delay) as LatencyFigures;
   }
 
-  #keep(delay: Delay, outcome: Outcome): void {
+  #keep(delay: DelayChoice, outcome: Outcome): void {
     const { latency, costs } = this.#question;
     const { startAt, endAt } = this.#traffic.period;
-    const isBound = latency.kind === "fixed" && delay !== "never";
+    const isBound = latency.kind === "fixed" && typeof delay === "number";
     this.#replayed.set(delay, {
       delay_s: delay,
       ...outcomeFigures(outcome, endAt - startAt, costs),
       cold_starts_least: isBound ? coldStartBounds(this.curve, delay, latency.ms).least : null,
-      cold_starts_most: pointAt(this.curve, delay).coldStarts,
+      cold_starts_most: this.pointAt(delay).coldStarts,
     });
     this.#days.set(
       delay,
@@ -215,11 +246,11 @@ export class CurveAnswer {
 
   #computes(): ComputeSummary[] {
     const { costs } = this.#question;
-    const summaries = this.#reading.computes.map((reading) => computeSummary(reading, costs));
+    const summaries = this.#reading.computes.map((reading) => computeSummary(reading, costs, this.#startMs));
     return summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1));
   }
 
-  #limits(delays: readonly Delay[], clients: readonly string[] = []): Limits {
+  #limits(delays: readonly DelayChoice[], clients: readonly string[] = []): Limits {
     const replayed = isInstant(this.#question.latency)
       ? []
       : [
@@ -228,6 +259,11 @@ export class CurveAnswer {
     return {
       exact: [
         "Cold starts and active time of every delay, for starts that take no time and requests that come when they came: counted from the gaps, nothing is estimated.",
+        ...(isInstant(this.#question.latency)
+          ? []
+          : [
+              "The added wait beside them is one start, of mean length, for each arrival that finds its compute asleep, the first ones included; who comes during a start waits in replays alone.",
+            ]),
       ],
       simulated: [
         ...replayed,
@@ -240,33 +276,46 @@ export class CurveAnswer {
       left_out: [
         `${clients.length === 0 ? "Clients that reconnect after a suspend or wait for answers" : "In the curve: the clients"}, queries that a cold cache lengthens, quotas and limits of starts: with them the gaps would depend on the delay.`,
         "A compute sleeps before its first request of the period: that start is counted as a first start, under every delay.",
-        `All computes have ${this.#question.costs.cu} CU while they are active; storage, history and transfer are not in the cost.`,
+        `${sizeSentence(this.#question.costs)}; storage, history and transfer are not in the cost.`,
         BEHIND_THE_END,
       ],
     };
   }
 }
 
-function computeSummary({ compute, requests, present, best, never, clairvoyant: bound }: ComputeReading, costs: Costs): ComputeSummary {
+function computeSummary(
+  { compute, cu, requests, present, best, never, curve, clairvoyant: bound }: ComputeReading,
+  fleetCosts: Costs,
+  startMs: number,
+): ComputeSummary {
+  const costs = { ...fleetCosts, cu };
+  const figures = (point: CurvePoint) => pointFigures(point, costs, { startMs, requests, firstStarts: 1 });
   const burden = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) => burdenMs(point, costs.coldStartS) / SECOND;
   return {
     compute,
+    cu,
     requests,
-    present: pointFigures(present, costs),
-    best: pointFigures(best, costs),
-    never: pointFigures(never, costs),
+    present: figures(present),
+    best: figures(best),
+    never: figures(never),
+    clairvoyant: withoutDelay(figures({ ...bound, delay: 0 })),
+    curve: curve.map(figures),
     gain_s: burden(present) - burden(best),
     gain_of_never_s: burden(present) - burden(never),
-    clairvoyant_burden_s: burden(bound),
   };
 }
 
-function savingOf(present: CurvePoint, best: CurvePoint, costs: Costs) {
-  const saved = billOf(present.activeMs - best.activeMs, costs);
+function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
+  return figures;
+}
+
+function savingOf(present: ChosenPoint, best: ChosenPoint, costs: Costs) {
+  const cuMs = present.cuMs === undefined || best.cuMs === undefined ? undefined : present.cuMs - best.cuMs;
+  const saved = billOf({ activeMs: present.activeMs - best.activeMs, cuMs }, costs);
   return {
     cu_hours: saved.cuHours,
     cost: saved.cost ?? null,
-    share: present.activeMs === 0 ? 0 : (present.activeMs - best.activeMs) / present.activeMs,
+    share: present.activeMs === 0 ? 0 : saved.cuHours / billOf(present, costs).cuHours,
     cold_starts: present.coldStarts - best.coldStarts,
   };
 }
@@ -275,11 +324,12 @@ function completed<T>(work: Generator<unknown, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-/** Each once, the shortest first. */
-function inOrder(delays: readonly Delay[]): Delay[] {
+/** Each once, the computes' own before all, then the shortest first. */
+function inOrder(delays: readonly DelayChoice[]): DelayChoice[] {
   return [...new Set(delays)].sort((a, b) => inSeconds(a) - inSeconds(b));
 }
 
-function inSeconds(delay: Delay): number {
+function inSeconds(delay: DelayChoice): number {
+  if (delay === "own") return -1;
   return delay === "never" ? Number.POSITIVE_INFINITY : delay;
 }

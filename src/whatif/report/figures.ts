@@ -1,11 +1,11 @@
 import { DAY, type DurationMs, SECOND } from "../../platform/time.ts";
 import { billOf, burdenMs, type Costs } from "../costs.ts";
-import type { CurvePoint, Delay } from "../curve.ts";
+import type { CurvePoint, DelayChoice, Sized } from "../curve.ts";
 import { meteredMs, type Outcome } from "../outcome.ts";
 
-/** What a delay comes to, where starts take no time. Seconds, dollars; `cost` is null where there is no price. */
+/** What a delay comes to, by the curve. Seconds, dollars; `cost` is null where there is no price. */
 export type PointFigures = {
-  readonly delay_s: Delay;
+  readonly delay_s: DelayChoice;
   /** Arrivals that find their compute asleep, the first one of each compute apart: gaps that are longer than the delay. */
   readonly cold_starts: number;
   readonly cold_starts_per_day: number;
@@ -14,11 +14,22 @@ export type PointFigures = {
   readonly cost: number | null;
   /** Active time, with each cold start at its worth: what "best" is measured by. */
   readonly burden_s: number;
+  /** What those wait together who find their compute asleep, the first request of each included: one mean start each. */
+  readonly added_wait_s: number;
+  /** The same of all requests, those that do not wait included. */
+  readonly added_wait_mean_ms: number;
 };
 
-export function pointFigures(point: CurvePoint, costs: Costs): PointFigures {
+/** A point of a curve, by which delay it is. */
+export type ChosenPoint = Sized<Omit<CurvePoint, "delay"> & { readonly delay: DelayChoice }>;
+
+/** Who waits: how long for a start on average, how many come, and how many computes are asleep before their first one. */
+export type Waiting = { readonly startMs: DurationMs; readonly requests: number; readonly firstStarts: number };
+
+export function pointFigures(point: ChosenPoint, costs: Costs, { startMs, requests, firstStarts }: Waiting): PointFigures {
   const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
-  const { cuHours, cost = null } = billOf(activeMs, costs);
+  const { cuHours, cost = null } = billOf(point, costs);
+  const waitMs = (coldStarts + firstStarts) * startMs;
   return {
     delay_s: delay,
     cold_starts: coldStarts,
@@ -27,6 +38,8 @@ export function pointFigures(point: CurvePoint, costs: Costs): PointFigures {
     cu_hours: cuHours,
     cost,
     burden_s: burdenMs(point, costs.coldStartS) / SECOND,
+    added_wait_s: waitMs / SECOND,
+    added_wait_mean_ms: requests === 0 ? 0 : waitMs / requests,
   };
 }
 
@@ -54,7 +67,7 @@ export type OutcomeFigures = {
 
 export function outcomeFigures(outcome: Outcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
   const { requests, coldStarts, activeMs, waits } = outcome;
-  const { cuHours, cost = null } = billOf(meteredMs(outcome), costs);
+  const { cuHours, cost = null } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
   return {
     cold_starts: coldStarts,
     cold_starts_per_day: (coldStarts * DAY) / periodMs,

@@ -1,11 +1,21 @@
 import { type Pattern, pattern } from "../../traffic/description.ts";
-import { azureLikeFleet } from "../../traffic/fleet.ts";
+import { azureLikeFleet, previewLife } from "../../traffic/fleet.ts";
 import { TrafficSources } from "../../traffic/sources.ts";
 import { type Period, partsOf } from "../trace.ts";
 import { GrowingRequests } from "./growing-requests.ts";
 import type { Traffic } from "./traffic.ts";
 
-export type FleetPattern = "azure" | "steady" | "on-off" | "office-hours" | "health-check" | "cron" | "bursts" | "heavy-tailed";
+export type FleetPattern =
+  | "azure"
+  | "steady"
+  | "on-off"
+  | "office-hours"
+  | "health-check"
+  | "subscriber"
+  | "cron"
+  | "bursts"
+  | "preview-branch"
+  | "heavy-tailed";
 
 /** What a compute of a synthetic fleet may have; rates per second. */
 export const FLEET_PATTERNS: Readonly<Record<FleetPattern, { readonly meaning: string; readonly pattern?: object }>> = {
@@ -28,14 +38,28 @@ export const FLEET_PATTERNS: Readonly<Record<FleetPattern, { readonly meaning: s
     meaning: "people at work, Monday to Friday, 9 to 17 UTC, once in four minutes",
     pattern: { pattern: "office-hours", rate: 1 / 240, rate_outside: 0, duration: "300ms" },
   },
+  subscriber: {
+    meaning: "a listener that is dropped after five silent minutes and back within another: as recorded under that delay",
+    pattern: { pattern: "heavy-tailed", gap: { distribution: "uniform", min: "301s", max: "6m" }, duration: "20ms" },
+  },
   "health-check": { meaning: "a probe every four minutes, day and night", pattern: { pattern: "constant", every: "4m", duration: "5ms" } },
   cron: {
     meaning: "a job every hour, for half a minute",
     pattern: { pattern: "cron", schedule: "0 * * * *", jitter: "2m", duration: "30s" },
   },
   bursts: {
-    meaning: "twenty requests at once, every other hour",
+    meaning: "twenty requests in a row, every two seconds one of a second, every other hour",
     pattern: { pattern: "bursts", gap: "2s", pause: { distribution: "exponential", mean: "2h" }, size: 20, duration: "1s" },
+  },
+  "preview-branch": {
+    meaning: "there for some days only: builds of many requests at once, hours apart",
+    pattern: {
+      pattern: "bursts",
+      size: { min: 5, max: 40 },
+      gap: { distribution: "exponential", mean: "100ms" },
+      pause: { distribution: "lognormal", median: "3h", sigma: 1.2 },
+      duration: { distribution: "lognormal", median: "400ms", sigma: 1 },
+    },
   },
   "heavy-tailed": {
     meaning: "gaps of any length: seconds mostly, days now and then",
@@ -69,8 +93,10 @@ export function fleetTraffic({ computes, seed, patterns, period }: FleetTrafficO
       for (const [source, name] of patterns.entries()) {
         const found = described[source] ?? azure[compute];
         if (found === undefined) continue;
-        const arrivals = sources.open(`${names[compute]}/${name}`, found, { from: period.startAt, until: period.endAt });
-        for (; arrivals.at < period.endAt; arrivals.next()) growing.add(arrivals.at, arrivals.durationMs, source);
+        const whole = { from: period.startAt, until: period.endAt };
+        const there = name === "preview-branch" ? previewLife(seed, compute + 1, whole) : whole;
+        const arrivals = sources.open(`${names[compute]}/${name}`, found, there);
+        for (; arrivals.at < there.until; arrivals.next()) growing.add(arrivals.at, arrivals.durationMs, source);
       }
       return partsOf(growing.sorted());
     },

@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../platform/time.ts";
-import type { Delay } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 
 /** Numbers as people read them: three digits that count, thousands apart. */
 export function amount(value: number): string {
@@ -39,7 +39,8 @@ const UNITS: readonly (readonly [string, number])[] = [
 ];
 
 /** Exactly, in as few units as it takes; short ones in seconds, as they are set. */
-export function delayText(delay: Delay): string {
+export function delayText(delay: DelayChoice): string {
+  if (delay === "own") return "their own";
   if (delay === "never") return "never";
   if (delay < 600 && delay % 60 !== 0) return `${delay} s`;
   const parts: string[] = [];

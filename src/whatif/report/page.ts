@@ -19,6 +19,8 @@ export type PageTable = {
   readonly headings: readonly string[];
   /** Cells by heading. The first one names the row and stands to the left, numbers to the right. */
   readonly rows: readonly PageRow[];
+  /** The same for programs, with the names and the values of the JSON; all rows, also where only the first ones are shown. */
+  readonly records: readonly object[];
 };
 
 export type PageRow = { readonly cells: readonly string[]; readonly mark?: "best" | "present" | "bound" | undefined };

@@ -59,7 +59,10 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
     ["largest CU, autoscaled", ({ largest_autoscaled_cu }: ProfileRow) => amount(largest_autoscaled_cu)],
     ["largest CU", ({ largest_cu }: ProfileRow) => amount(largest_cu)],
   ] as const;
-  return table("published", "What the profiles say", profiles, rows);
+  const records = profiles.map(
+    ({ figures: _, difference: __, delay_s: ___, best_delay_s: ____, direct_refused: _____, ...published }) => published,
+  );
+  return { ...table("published", "What the profiles say", profiles, rows), records };
 }
 
 function figureTable({ profiles, question }: ProfilesReport): PageTable {
@@ -76,7 +79,16 @@ function figureTable({ profiles, question }: ProfilesReport): PageTable {
     ["connections refused", ({ direct_refused }: ProfileRow) => direct_refused.toLocaleString("en")],
     [`best delay, a cold start worth ${delayText(question.cold_start_worth_s)}`, ({ best_delay_s }: ProfileRow) => delayText(best_delay_s)],
   ] as const;
-  return table("figures", `What the traffic comes to${first === undefined ? "" : `; ≠ differs from ${first.profile}`}`, profiles, rows);
+  const records = profiles.map(({ profile, delay_s, best_delay_s, direct_refused, figures, difference }) => ({
+    profile,
+    delay_s,
+    best_delay_s,
+    direct_refused,
+    ...figures,
+    difference,
+  }));
+  const title = `What the traffic comes to${first === undefined ? "" : `; ≠ differs from ${first.profile}`}`;
+  return { ...table("figures", title, profiles, rows), records };
 }
 
 /** Profiles as columns; who differs from the first one is marked. */
@@ -85,7 +97,7 @@ function table(
   title: string,
   profiles: readonly ProfileRow[],
   rows: readonly (readonly [label: string, show: (row: ProfileRow) => string])[],
-): PageTable {
+): Omit<PageTable, "records"> {
   return {
     name,
     title,

@@ -97,7 +97,7 @@ export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chanc
 
 class ProfileRun {
   readonly #profile: Profile;
-  readonly #costs: Costs;
+  readonly #costs: Costs & { readonly cu: number };
   readonly #delay: Delay;
   readonly #latency: StartLatency;
   readonly #replay: FixedReplay;

@@ -1,22 +1,32 @@
 import type { Chance } from "../../platform/chance.ts";
 import { DISTRIBUTION_RULE, distributionText, parseDistribution } from "../../platform/distribution.ts";
 import { PROFILES, type ProfileName } from "../../platform/profile.ts";
-import type { Costs } from "../costs.ts";
-import type { Delay } from "../curve.ts";
+import { parseDuration, SECOND } from "../../platform/time.ts";
+import { type Costs, sizeOf } from "../costs.ts";
+import type { Delay, DelayChoice } from "../curve.ts";
 import type { Setting } from "../experiment.ts";
+import { LONGEST_DELAY_S } from "../gap-histogram.ts";
 import { MEASURED_LATENCY, type StartLatency } from "../start-latency.ts";
+import { delayText } from "./numbers.ts";
 
 /** What all reports hold the same. */
 export type Question = {
   /** The delay that is set now. */
-  readonly present: Delay;
+  readonly present: DelayChoice;
+  /** Where each compute has its own: by compute. */
+  readonly ownDelays?: readonly Delay[] | undefined;
+  readonly profile: ProfileName;
   readonly costs: Costs;
   readonly latency: StartLatency;
   /** Replications draw by this seed and those that follow it. */
   readonly seed: number;
+  /** What of this a world has told, because nobody has said otherwise. */
+  readonly fromWorld: readonly WorldField[];
 };
 
-/** What may be asked; what is left out has a default. */
+type WorldField = "profile" | "present" | "cu" | "start_latency";
+
+/** What may be asked; what is left out is as the world has it, else it has a default. */
 export type Asked = {
   readonly present?: Delay | undefined;
   /** Whose prices and start latency. */
@@ -28,6 +38,16 @@ export type Asked = {
   readonly seed?: number | undefined;
 };
 
+/** What a world has, as far as a question asks for it. */
+export type WorldSetting = {
+  readonly profile: ProfileName;
+  readonly latency: StartLatency;
+  /** By compute of the traffic. */
+  readonly delays: readonly Delay[];
+  /** The same: of one that scales, the size that it starts with. */
+  readonly cu: readonly number[];
+};
+
 export const DEFAULTS = {
   profile: "2026",
   cu: 1,
@@ -37,20 +57,75 @@ export const DEFAULTS = {
   replications: 10,
 } as const;
 
-/** The question in full; `present` is what the computes have, where that is known. */
-export function questionFrom(asked: Asked, present?: Delay): Question {
-  const profile = PROFILES[asked.profile ?? DEFAULTS.profile];
+export const MOST_REPLICATIONS = 10_000;
+
+/** The question in full. A profile that is asked for brings its own start latency: that of the world is the world's profile's. */
+export function questionFrom(asked: Asked, world?: WorldSetting): Question {
+  const profile = PROFILES[asked.profile ?? world?.profile ?? DEFAULTS.profile];
   const pricePerCuHour = asked.price ?? profile.pricePerCuHour.paid;
+  const delays = asked.present === undefined ? world?.delays : undefined;
+  const sizes = asked.cu === undefined ? world?.cu : undefined;
+  const latency = asked.startLatency ?? (asked.profile === undefined ? world?.latency : undefined);
+  const present = delays === undefined ? asked.present : sameOf(delays);
+  const cu = sizes === undefined ? asked.cu : (sameOf(sizes) ?? sizes);
+  const fromWorld: readonly (WorldField | false)[] = [
+    asked.profile === undefined && "profile",
+    delays !== undefined && "present",
+    sizes !== undefined && "cu",
+    asked.startLatency === undefined && latency !== undefined && "start_latency",
+  ];
   return {
-    present: asked.present ?? present ?? profile.suspendTimeout.defaultS,
+    present: present ?? (delays === undefined ? profile.suspendTimeout.defaultS : "own"),
+    ownDelays: present === undefined ? delays : undefined,
+    profile: profile.name,
     costs: {
-      cu: asked.cu ?? DEFAULTS.cu,
+      cu: cu ?? DEFAULTS.cu,
       coldStartS: asked.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
       ...(pricePerCuHour === undefined ? {} : { pricePerCuHour }),
     },
-    latency: asked.startLatency ?? profile.durations.start_compute,
+    latency: latency ?? profile.durations.start_compute,
     seed: asked.seed ?? DEFAULTS.seed,
+    fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };
+}
+
+/** What all have; undefined where there are several, or none at all. */
+function sameOf<T>(values: readonly T[]): T | undefined {
+  const [first, ...others] = new Set(values);
+  return others.length === 0 ? first : undefined;
+}
+
+/** What a delay means to a compute. */
+export function delayOf({ ownDelays }: Question, delay: DelayChoice, compute: number): Delay {
+  return delay === "own" ? (ownDelays?.[compute] as Delay) : delay;
+}
+
+/** Delays, infinite for never, and sizes of these computes: what a simulation of many asks for. */
+export function fleetSetting(question: Question, delay: DelayChoice, computes: readonly number[]) {
+  const inMs = (own: Delay) => (own === "never" ? Number.POSITIVE_INFINITY : own * SECOND);
+  return {
+    delayMs: Float64Array.from(computes, (compute) => inMs(delayOf(question, delay, compute))),
+    cu: Float64Array.from(computes, (compute) => sizeOf(question.costs, compute)),
+  };
+}
+
+const LONGEST_DELAY_MS = LONGEST_DELAY_S * SECOND;
+export const DELAY_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never`;
+
+/** `300`, `5m`, `never`; `undefined` for anything else. */
+export function parseDelay(text: string): Delay | undefined {
+  if (text === "never") return "never";
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : (parseDuration(text) ?? Number.NaN);
+  return ms % SECOND === 0 && ms <= LONGEST_DELAY_MS ? ms / SECOND : undefined;
+}
+
+/** What a cold start may be worth: nobody can pay without an end. */
+export const WORTH_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, or a duration like 60s or 5m`;
+
+/** In whole seconds; `undefined` for anything that is not. */
+export function parseWorth(text: string): number | undefined {
+  const delay = parseDelay(text);
+  return delay === "never" ? undefined : delay;
 }
 
 export const LATENCY_RULE = `${DISTRIBUTION_RULE}, 0, or measured`;
@@ -61,35 +136,56 @@ export function parseLatency(text: string): StartLatency | undefined {
   return parseDistribution(/^0+$/.test(text) ? "0ms" : text);
 }
 
-/** The delay that computes have, where all of them have the same. */
-export function commonDelay(delays: Iterable<Delay>): Delay | undefined {
-  const [first, ...others] = new Set(delays);
-  return others.length === 0 ? first : undefined;
+export function settingOf({ latency, costs, ownDelays }: Question, chance: Chance): Setting {
+  const cu = typeof costs.cu === "number" ? undefined : costs.cu;
+  return { latency, coldStartS: costs.coldStartS, chance, own: { cu, delays: ownDelays } };
 }
 
-export function settingOf({ latency, costs }: Question, chance: Chance): Setting {
-  return { latency, coldStartS: costs.coldStartS, chance };
-}
-
-/** The question as it stands in every answer. */
+/** The question as it stands in every answer; "own" is what computes have each of their own. */
 export type ToldQuestion = {
-  readonly present_delay_s: Delay;
-  readonly cu: number;
+  readonly present_delay_s: DelayChoice;
+  readonly profile: ProfileName;
+  readonly cu: number | "own";
   readonly price_per_cu_hour: number | null;
   readonly cold_start_worth_s: number;
   readonly start_latency: string;
   readonly seed: number;
+  /** Those of the fields that a world has told. */
+  readonly from_world: readonly WorldField[];
 };
 
-export function toldQuestion({ present, costs, latency, seed }: Question): ToldQuestion {
+export function toldQuestion({ present, profile, costs, latency, seed, fromWorld }: Question): ToldQuestion {
   return {
     present_delay_s: present,
-    cu: costs.cu,
+    profile,
+    cu: typeof costs.cu === "number" ? costs.cu : "own",
     price_per_cu_hour: costs.pricePerCuHour ?? null,
     cold_start_worth_s: costs.coldStartS,
     start_latency: latencyText(latency),
     seed,
+    from_world: fromWorld,
   };
+}
+
+/** What a world has told, as it is read; undefined where it was asked for nothing. */
+export function fromWorldText(question: Question): string | undefined {
+  const { profile, start_latency, from_world, ...told } = toldQuestion(question);
+  const texts: Readonly<Record<WorldField, string>> = {
+    profile: `profile ${profile}`,
+    present: `a delay of ${delayText(told.present_delay_s)}`,
+    cu: sizeText(told.cu),
+    start_latency: `starts of ${start_latency}`,
+  };
+  return from_world.length === 0 ? undefined : `as the world has it: ${from_world.map((field) => texts[field]).join(", ")}`;
+}
+
+export function sizeText(cu: ToldQuestion["cu"]): string {
+  return cu === "own" ? "each compute's own size" : `${cu} CU`;
+}
+
+/** What size the bill goes by, as reports tell it. */
+export function sizeSentence({ cu }: Costs): string {
+  return `${typeof cu === "number" ? `All computes have ${cu} CU` : "Each compute has its own size, one that scales its smallest,"} while they are active`;
 }
 
 export function latencyText(latency: StartLatency): string {

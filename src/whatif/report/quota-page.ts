@@ -85,6 +85,7 @@ function projectTable(report: QuotaReport): PageTable[] {
       name: "projects",
       title: `Projects${most > MOST_PROJECTS ? `: the first ${MOST_PROJECTS} of ${most}` : ""}`,
       headings: ["project", "delay", ...HEADINGS],
+      records: monthRecords(report, () => true),
       rows,
     },
   ];
@@ -105,8 +106,18 @@ function monthTable(report: QuotaReport): PageTable {
     name: "months",
     title: `Months${project === undefined ? "" : projectName(report, project)}`,
     headings: ["delay", ...HEADINGS],
+    records: monthRecords(report, (index) => index === 0),
     rows,
   };
+}
+
+/** Months of each delay and of those projects that are wanted by their place. */
+function monthRecords({ delays }: QuotaReport, isWanted: (index: number) => boolean): object[] {
+  return delays.flatMap(({ delay_s, projects }) =>
+    projects
+      .filter((_, index) => isWanted(index))
+      .flatMap(({ months, ...project }) => months.map((month) => ({ delay_s, ...project, ...month }))),
+  );
 }
 
 const HEADINGS = ["month", "used CU-hours", "quota", "reached", "used up at", "not before", "not after", "requests", "refused"] as const;

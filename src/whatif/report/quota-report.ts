@@ -2,13 +2,13 @@ import { isoInstant } from "../../platform/calendar.ts";
 import type { Chance } from "../../platform/chance.ts";
 import { HOUR, SECOND, type SimTime } from "../../platform/time.ts";
 import { continuation, continued, continuedLength, isDrawn, type Repeat, recordedDays } from "../continuation.ts";
-import type { Delay } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 import { type Month, type MonthOutcome, monthsOf, quotaMonths } from "../quota-months.ts";
 import { intervalOf, type Prediction, predictionOf } from "../replications.ts";
 import { allOf, type Period, type Requests } from "../trace.ts";
 import { checkLength, MOST_REQUESTS } from "./at-hand.ts";
 import type { Limits } from "./page.ts";
-import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { fleetSetting, type Question, sizeSentence, type ToldQuestion, toldQuestion } from "./question.ts";
 import { type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -21,7 +21,7 @@ export type QuotaProject = {
 };
 
 export type QuotaQuestion = {
-  readonly delays: readonly Delay[];
+  readonly delays: readonly DelayChoice[];
   readonly projects: readonly QuotaProject[];
   /** Whole months that are looked at behind the one in which the trace ends; `undefined`: nothing behind the trace. */
   readonly monthsAhead: number | undefined;
@@ -71,7 +71,7 @@ export type QuotaReport = {
   /** The month that is asked for: the first that is not over when the trace ends and was counted from its beginning; null where there is none. */
   readonly month: string | null;
   /** In the order of the question; projects whose quota is reached soonest in that month first. */
-  readonly delays: readonly { readonly delay_s: Delay; readonly projects: readonly ProjectQuota[] }[];
+  readonly delays: readonly { readonly delay_s: DelayChoice; readonly projects: readonly ProjectQuota[] }[];
   /** Without a quota: nothing is reached there. */
   readonly projects_without_quota: number;
   readonly limits: Limits;
@@ -159,19 +159,18 @@ function goingOn(own: readonly Requests[], repeats: readonly Repeat[], project: 
 
 function run(
   requests: readonly Requests[],
-  delay: Delay,
-  { computeSeconds = Number.POSITIVE_INFINITY }: QuotaProject,
-  { latency, costs }: Question,
+  delay: DelayChoice,
+  { computes, computeSeconds = Number.POSITIVE_INFINITY }: QuotaProject,
+  question: Question,
   period: Period,
   chance: Chance,
 ): MonthOutcome[] {
   const fleet = {
     period,
-    delayMs: new Float64Array(requests.length).fill(delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND),
-    cu: new Float64Array(requests.length).fill(costs.cu),
+    ...fleetSetting(question, delay, computes),
     requests,
     clients: [],
-    latency,
+    latency: question.latency,
     starts: {},
     chance,
   };
@@ -252,7 +251,7 @@ function limitsOf({ costs }: Question, recorded: Period, horizon: Period, days: 
           ]
         : []),
       "What was used in a month before the trace begins: a month in which it begins is counted from there.",
-      `Clients that come again because they were refused. All computes have ${costs.cu} CU while they are active; other quotas than that of compute time.`,
+      `Clients that come again because they were refused. ${sizeSentence(costs)}; other quotas than that of compute time.`,
     ],
   };
 }

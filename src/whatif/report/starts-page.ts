@@ -60,6 +60,7 @@ function startTable({ rows }: StartsReport): PageTable {
     name: "starts",
     title: "Starts",
     headings: ["limit", "starts", "most at once", "when", "a minute: p50", "p99", "most", "most queued", "from the pool"],
+    records: rows,
     rows: rows.map((row) => ({
       cells: [
         limitName(row),
@@ -81,6 +82,7 @@ function waitTable({ rows }: StartsReport): PageTable {
     name: "waits",
     title: "What requests wait for starts: of all, and of those that wait",
     headings: ["limit", "mean", "p50", "p99", "that wait", "p50 of those", "p90", "p99", "p99.9", "longest"],
+    records: rows.map((row) => ({ ...keyOf(row), ...row.figures, ...waitsOf(row) })),
     rows: rows.map((row) => ({
       cells: [
         limitName(row),
@@ -106,6 +108,7 @@ function differenceTable({ rows }: StartsReport): PageTable[] {
       name: "differences",
       title: "Difference to nothing shared",
       headings: ["limit", "cold starts", "CU-hours", "mean wait", "p99 wait", "longest wait"],
+      records: limited.map(({ row, difference }) => ({ ...keyOf(row), ...difference })),
       rows: limited.map(({ row, difference }) => ({
         cells: [
           limitName(row),
@@ -123,6 +126,16 @@ function minuteTable({ busiest_minutes }: StartsReport): PageTable {
     name: "minutes",
     title: "Busiest minutes, with nothing shared",
     headings: ["minute", "starts"],
+    records: busiest_minutes,
     rows: busiest_minutes.map(({ at, starts }) => ({ cells: [at.slice(0, 16), starts.toLocaleString("en")] })),
   };
+}
+
+/** Which of the rows it is. */
+function keyOf({ max_concurrent_starts, pool }: StartsRow) {
+  return { max_concurrent_starts, pool };
+}
+
+function waitsOf({ wait_p90_of_waiting_ms, wait_p999_of_waiting_ms, wait_max_ms }: StartsRow) {
+  return { wait_p90_of_waiting_ms, wait_p999_of_waiting_ms, wait_max_ms };
 }

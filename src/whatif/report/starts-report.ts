@@ -1,8 +1,9 @@
 import { isoInstant } from "../../platform/calendar.ts";
 import type { Chance } from "../../platform/chance.ts";
 import { MINUTE, SECOND } from "../../platform/time.ts";
+import { sizeOf } from "../costs.ts";
 import { type CoupledOutcome, simulateCoupled } from "../coupled.ts";
-import type { Delay } from "../curve.ts";
+import type { DelayChoice } from "../curve.ts";
 import type { Outcome } from "../outcome.ts";
 import { FixedReplay } from "../replay.ts";
 import type { StartLimits } from "../start-gate.ts";
@@ -12,13 +13,13 @@ import type { Requests } from "../trace.ts";
 import { atHand, checkLength } from "./at-hand.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
-import { latencyText, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { delayOf, fleetSetting, latencyText, type Question, type ToldQuestion, toldQuestion } from "./question.ts";
 import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What all computes share: at most so many starts at once, and computes that are kept prepared. */
 export type StartsQuestion = {
-  readonly delay: Delay;
+  readonly delay: DelayChoice;
   /** Each is a run of its own. */
   readonly concurrent: readonly number[];
   readonly pool?: { readonly size: number; readonly refillMs: number; readonly latency: StartLatency } | undefined;
@@ -60,7 +61,7 @@ export type StartsRow = {
 
 export type StartsReport = {
   readonly question: ToldQuestion;
-  readonly delay_s: Delay;
+  readonly delay_s: DelayChoice;
   readonly traffic: ToldTraffic;
   /** Without anything shared first, then the limits in the order of the question. */
   readonly rows: readonly StartsRow[];
@@ -135,14 +136,18 @@ function limitsAsked({ concurrent, pool }: StartsQuestion): StartLimits[] {
 function* replayAlone(
   { period }: Traffic,
   all: readonly Requests[],
-  { latency }: Question,
+  question: Question,
   { delay }: StartsQuestion,
   chance: Chance,
 ): Generator<number, Run> {
   const times = new StartTimes();
-  const replay = new FixedReplay(period, delay, undefined, { started: (at, readyAt) => times.add(at, readyAt), suspended: () => {} });
+  const replay = new FixedReplay(period, delay === "own" ? 0 : delay, undefined, {
+    started: (at, readyAt) => times.add(at, readyAt),
+    suspended: () => {},
+  });
   for (const [number, own] of all.entries()) {
-    replay.begin(new StartLatencies(latency, chance, number));
+    const setting = { cu: sizeOf(question.costs, number), delay: delayOf(question, delay, number) };
+    replay.begin(new StartLatencies(question.latency, chance, number), setting);
     replay.add(own);
     replay.end();
     yield number + 1;
@@ -153,7 +158,7 @@ function* replayAlone(
 function runTogether(
   { period, computes }: Traffic,
   requests: readonly Requests[],
-  { latency, costs }: Question,
+  question: Question,
   { delay, pool }: StartsQuestion,
   starts: StartLimits,
   chance: Chance,
@@ -161,11 +166,10 @@ function runTogether(
   const times = new StartTimes();
   const fleet = {
     period,
-    delayMs: new Float64Array(computes.length).fill(delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND),
-    cu: new Float64Array(computes.length).fill(costs.cu),
+    ...fleetSetting(question, delay, [...computes.keys()]),
     requests,
     clients: [],
-    latency,
+    latency: question.latency,
     preparedLatency: pool?.latency,
     starts,
     chance,

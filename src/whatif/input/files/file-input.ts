@@ -29,10 +29,12 @@ export type FileInput = { readonly name: string; readonly path: string; readonly
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Throws a `TraceInputError` where there is no such file. */
+/** Throws a `TraceInputError` where that is no file. */
 export function fileInput(path: string, options: FileOptions): FileInput {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || !stat.isFile()) throw new TraceInputError(`there is no file ${path}`);
+  if (stat === undefined) throw new TraceInputError(`there is no file ${path}`);
+  if (stat.isDirectory()) throw new TraceInputError(`${path} is a directory; name the files in it, or by --data a directory of worlds`);
+  if (!stat.isFile()) throw new TraceInputError(`${path} is no file`);
   return { name: basename(path), path, bytes: stat.size, options };
 }
 

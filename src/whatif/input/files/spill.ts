@@ -8,16 +8,19 @@ import { writeAll } from "./trace-writer.ts";
 /** Where a run lies in the file: one column behind the other. */
 type SpilledRun = { readonly offset: number; readonly rows: number; readonly computes: Uint32Array; readonly starts: Uint32Array };
 
-/** Runs that do not fit into memory, in a directory of its own next to `path`. */
+/** Runs that do not fit into memory, on the disk of `path`: in a file that has no name any more, so that nothing is left of it however the process ends. */
 export class Spill {
-  readonly #directory: string;
   readonly #file: number;
   readonly #runs: SpilledRun[] = [];
   #bytes = 0;
 
   constructor(path: string) {
-    this.#directory = mkdtempSync(join(dirname(path), ".standin-import-"));
-    this.#file = openSync(join(this.#directory, "runs"), "w+");
+    const directory = mkdtempSync(join(dirname(path), ".standin-import-"));
+    try {
+      this.#file = openSync(join(directory, "runs"), "w+");
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   }
 
   write({ rows, computes, starts }: Run): void {
@@ -44,7 +47,6 @@ export class Spill {
 
   remove(): void {
     closeSync(this.#file);
-    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   #stretch({ offset, rows }: SpilledRun, start: number, end: number): Stretch {

@@ -1,0 +1,45 @@
+import type { Command, Option } from "commander";
+import { type Question, toldQuestion } from "../whatif/report/question.ts";
+
+/** What flags came to that nobody has typed, by their names without dashes. */
+export type Settled = Readonly<Record<string, readonly (string | number)[]>>;
+
+/** What the flags that all questions have came to; of what computes have each of their own nothing can be said by a flag. */
+export function settledOf(question: Question): Settled {
+  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency } = toldQuestion(question);
+  return {
+    present: present_delay_s === "own" ? [] : [present_delay_s],
+    profile: [profile],
+    price: price_per_cu_hour === null ? [] : [price_per_cu_hour],
+    cu: cu === "own" ? [] : [cu],
+    "start-latency": [start_latency],
+  };
+}
+
+/** Where a report goes, and what nobody else may read. */
+const LEFT_OUT: readonly string[] = ["--out", "--control-token"];
+
+/** A command line that asks the same even where another release has other defaults, and where no environment says anything. */
+export function repeatOf(args: readonly string[], command: Command, settled: Settled): string {
+  const isLeftOut = (index: number) =>
+    LEFT_OUT.some((flag) => args[index] === flag || args[index]?.startsWith(`${flag}=`) === true || args[index - 1] === flag);
+  const typed = args.filter((_, index) => !isLeftOut(index));
+  const rest = command.options.flatMap((option) =>
+    untyped(option, command, settled).flatMap((value) => [option.long ?? "", String(value)]),
+  );
+  return ["standin", ...typed, ...rest].map(shown).join(" ");
+}
+
+function untyped(option: Option, command: Command, settled: Settled): readonly (string | number)[] {
+  const source = command.getOptionValueSource(option.attributeName());
+  // Any number of threads answers the same.
+  if (source === "cli" || option.long === "--workers" || LEFT_OUT.includes(option.long ?? "")) return [];
+  const own = settled[option.name()];
+  if (own !== undefined) return own;
+  if (source === "env") return [command.getOptionValue(option.attributeName())];
+  return option.defaultValue === undefined ? [] : [option.defaultValueDescription ?? option.defaultValue];
+}
+
+function shown(text: string): string {
+  return /^[\w./@:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,41 @@
+import { delaySeconds } from "../../platform/autosuspend.ts";
+import type { Compute } from "../../platform/compute.ts";
+import { PROFILES } from "../../platform/profile.ts";
+import type { WorldSettings } from "../../platform/world.ts";
+import { NO_LATENCY } from "../start-latency.ts";
+import { plural } from "./numbers.ts";
+import { DEFAULTS, type WorldSetting } from "./question.ts";
+
+type Known = Pick<Compute, "id" | "range" | "suspendTimeoutSeconds">;
+
+/**
+ * What a question about a world's computes need not be told: its profile, how long its starts take, and each compute's delay and size.
+ * A replay holds the size still: of a compute that scales it is the smallest one. `names`: the computes of the traffic, in their order.
+ */
+export function worldSetting(
+  { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
+  computes: Iterable<Known>,
+  names: readonly string[],
+): { readonly setting: WorldSetting; readonly notes: readonly string[] } {
+  const profile = PROFILES[name];
+  const byId = new Map([...computes].map((compute) => [compute.id, compute]));
+  const known = names.map((id) => byId.get(id));
+  const gone = known.filter((compute) => compute === undefined).length;
+  const scaling = known.filter((compute) => compute !== undefined && compute.range.minCu < compute.range.maxCu).length;
+  return {
+    setting: {
+      profile: name,
+      latency: operations === "immediate" ? NO_LATENCY : (startDelay ?? profile.durations.start_compute),
+      delays: known.map((compute) => delaySeconds(profile, compute?.suspendTimeoutSeconds ?? 0) ?? "never"),
+      cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
+    },
+    notes: [
+      ...(scaling === 0 ? [] : [`${plural(scaling, "compute")} of this world can scale: each counts with its smallest size`]),
+      ...(gone === 0
+        ? []
+        : [
+            `${plural(gone, "compute")} of the traffic ${gone === 1 ? "is" : "are"} not in this world any more: taken for ${DEFAULTS.cu} CU with a delay of ${profile.suspendTimeout.defaultS} s`,
+          ]),
+    ],
+  };
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { capacityCommand } from "../../src/cli/whatif-capacity.ts";
+import { compareCommand } from "../../src/cli/whatif-compare.ts";
+import { repeatOf, settledOf } from "../../src/cli/whatif-repeat.ts";
+import { questionFrom } from "../../src/whatif/report/question.ts";
+
+/** What stands in the manifest when this was typed. */
+function repeated(of: typeof compareCommand, typed: readonly string[], asked: Parameters<typeof questionFrom> = [{}]) {
+  const command = of().action(() => {});
+  command.parse([...typed], { from: "user" });
+  return repeatOf(["whatif", command.name(), ...typed], command, settledOf(questionFrom(...asked)));
+}
+
+test("what repeats a report names what nobody has typed: another release may have other defaults", () => {
+  const line = repeated(compareCommand, ["a b.csv", "--cu", "0.25", "--out", "report/", "--seed=7"], [{ cu: 0.25, seed: 7 }]);
+  expect(line).toBe(
+    "standin whatif compare 'a b.csv' --cu 0.25 --seed=7 --present 300 --profile 2026 --price 0.222 --cold-start-worth 300s --start-latency 500ms --replications 10",
+  );
+});
+
+test("the assumptions of capacity are named, too", () => {
+  const line = repeated(capacityCommand, ["a.csv", "--skew", "0"]);
+  for (const flag of ["--size 0.25..2", "--load-per-request 1", "--reserved 7", "--blocks-per-request 10"]) expect(line).toContain(flag);
+  expect(line.match(/--skew/g)).toHaveLength(1);
+  expect(line).not.toContain("--working-set");
+});
+
+test("what computes have each of their own is no flag, and a token is nobody's business", () => {
+  const world = { profile: "2024", latency: { kind: "fixed", ms: 3_000 }, delays: [60, 300], cu: [1, 2] } as const;
+  const line = repeated(compareCommand, ["--url", "http://x", "--control-token", "secret"], [{}, world]);
+  expect(line).toBe(
+    "standin whatif compare --url http://x --profile 2024 --cold-start-worth 300s --start-latency 3000ms --seed 1 --replications 10",
+  );
+});
+
+test("what was typed repeats itself: the line is understood, and gives the same line", () => {
+  const line = repeated(capacityCommand, ["a.csv"]);
+  expect(repeated(capacityCommand, line.split(" ").slice(3))).toBe(line);
+});
