@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
 import { branchesOf, computesOnBranch, findBranch, findProject } from "./lookup.ts";
-import { type OperationRequest, refuseConflicts, refuseWhileBusy, scheduleOperations } from "./operation.ts";
+import { type OperationRequest, refuseConflicts, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { SECOND, type SimTime } from "./time.ts";
@@ -77,7 +77,7 @@ export function decideCreateSnapshot(world: World, command: CreateSnapshot, cont
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
   // There is nothing yet that could be kept.
-  if (branch.value.state !== "ready") return { ok: false, refusal: refuseConflicts() };
+  if (isBeingMade(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
   const { timestamp, lsn, expiresAt } = command;
   const point = findPoint(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
   if (!point.ok) return point;
@@ -86,6 +86,12 @@ export function decideCreateSnapshot(world: World, command: CreateSnapshot, cont
   if (!room.ok) return room;
   const snapshot = makeSnapshot(world, branch.value, { ...command, timestamp: point.value, manual: true }, context);
   return accept([{ type: "SnapshotCreated", at: now, snapshot }]);
+}
+
+function isBeingMade(world: World, { id, projectId }: Branch): boolean {
+  return unfinishedOperations(world, projectId).some(
+    ({ action, branchId }) => branchId === id && (action === "create_timeline" || action === "create_branch"),
+  );
 }
 
 function checkSnapshotRoom(world: World, project: Project): Result<true> {
