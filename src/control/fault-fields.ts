@@ -136,7 +136,8 @@ export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: 
     name,
     on: given({
       operation: isOperationEffect(effect) ? undefined : (operations ?? "*"),
-      action: effect.kind === "operation_fails" ? (actions ?? "*") : undefined,
+      // What strikes starts alone says nothing of actions, unless somebody has.
+      action: isOperationEffect(effect) ? (actions ?? (effect.kind === "operation_fails" ? "*" : undefined)) : undefined,
       match:
         match &&
         given({

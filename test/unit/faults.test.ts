@@ -338,11 +338,15 @@ test("what is shown of faults can be set again, and is the same but for its coun
     { name: "g", effect: "start_fails" },
     { name: "h", effect: { rate_limit: { requests: 5, per: "1m" } } },
     { name: "i", effect: { lose_response: {} } },
+    { name: "j", on: { action: "start_compute" }, effect: "start_fails" },
   ];
   const double = await doubleWith(...written);
   const shown = (await double.sim("GET", "/faults")).body;
+  const kept = async () => (await double.sim("GET", "/state")).body.faults.map(({ set_at: _, number: __, ...fault }: any) => fault);
+  const before = await kept();
   expect(shown.faults.map(({ name }: any) => name)).toEqual(written.map(({ name }) => name));
   expect((await double.sim("PUT", "/faults", shown)).body).toEqual(shown);
+  expect(await kept()).toEqual(before);
 });
 
 test.each([
