@@ -15,7 +15,7 @@ import {
 } from "./whatif/report/question.ts";
 import { asksFleet, fleetGapsOf, replayComputes } from "./whatif/report/replays.ts";
 import { periodAsked, type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
-import { worldSetting } from "./whatif/report/world-setting.ts";
+import { FORGOTTEN, worldSetting } from "./whatif/report/world-setting.ts";
 import { WorldTraffic } from "./whatif/report/world-traffic.ts";
 import type { WorldHandle } from "./worlds/world-handle.ts";
 
@@ -33,7 +33,7 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
     startLatency: understood("start_latency", start_latency, parseLatency, LATENCY_RULE),
   };
   if (replications > MOST_REPLICATIONS) throw new RangeError(`replications: must be at most ${MOST_REPLICATIONS}`);
-  const { traffic: all, setting } = await readWorld(world);
+  const { traffic: all, setting, notes } = await readWorld(world);
   const traffic = between(all, from, to);
   const question = questionFrom({ ...rest, ...flags }, setting);
   const jobs = jobsOf(policies, question, replications);
@@ -43,7 +43,7 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
   const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
-    if (step.done === true) return comparisonOf(traffic, question, jobs, step.value);
+    if (step.done === true) return { ...comparisonOf(traffic, question, jobs, step.value), input: { notes } };
     if (steps % STEPS_AT_ONCE === 0) await nextTurn();
   }
 };
@@ -62,15 +62,18 @@ async function readWorld(world: WorldHandle) {
     computes: [...turn.world.computes.values()],
   }));
   const reading = new WorldTraffic();
+  let isForgotten = false;
   for (let since = 0; ; ) {
     const events = await world.events(since, EVENTS_AT_ONCE);
+    isForgotten ||= since < world.history().forgottenSeq;
     for (const event of events) reading.add(event);
     const last = events.at(-1);
     if (last === undefined || events.length < EVENTS_AT_ONCE) break;
     since = last.seq;
   }
   const traffic = reading.traffic(now);
-  return { traffic, setting: worldSetting(settings, computes, traffic.computes).setting };
+  const { setting, notes } = worldSetting(settings, reading.computes(computes), traffic.computes);
+  return { traffic, setting, notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
 }
 
 function between(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {

@@ -107,10 +107,9 @@ async function openWorld(
   signal: AbortSignal,
 ): Promise<OpenedTraces> {
   const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
-  const { traffic, setting, projects, isForgotten, notes: about } = await withControl(target, readWorld);
+  const { traffic, setting, projects, notes } = await withControl(target, readWorld);
   if (traffic.computes.length === 0)
     throw new CliError(`nobody has used a compute of the world "${world}" yet: there is no traffic to look at`);
-  const notes = [...(isForgotten ? ["the beginning of this world's history is forgotten: traffic before that is not seen"] : []), ...about];
   const temporary = new Temporary();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
   let written: Promise<number> | undefined;

@@ -1,11 +1,10 @@
 import { fromRecord } from "../control/records.ts";
-import type { Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { WorldSettings } from "../platform/world.ts";
 import type { WorldSetting } from "../whatif/report/question.ts";
 import type { Traffic } from "../whatif/report/traffic.ts";
-import { worldSetting } from "../whatif/report/world-setting.ts";
-import { WorldTraffic } from "../whatif/report/world-traffic.ts";
+import { FORGOTTEN, worldSetting } from "../whatif/report/world-setting.ts";
+import { type KnownCompute, WorldTraffic } from "../whatif/report/world-traffic.ts";
 import type { Call } from "./client.ts";
 
 const EVENTS_AT_ONCE = 10_000;
@@ -21,11 +20,10 @@ type ReadWorld = {
   readonly traffic: Traffic;
   readonly setting: WorldSetting;
   readonly projects: readonly WorldProject[];
-  readonly isForgotten: boolean;
   readonly notes: readonly string[];
 };
 
-/** What a world's journal tells, and what its computes have now, by its control API. */
+/** What a world's journal tells, and what its computes have, by its control API. */
 export async function readWorld(call: Call): Promise<ReadWorld> {
   const reading = new WorldTraffic();
   let isForgotten = false;
@@ -42,22 +40,27 @@ export async function readWorld(call: Call): Promise<ReadWorld> {
   const { now } = await call<{ now: string }>("GET", "/clock");
   const state = await call<State>("GET", "/state");
   const traffic = reading.traffic(Date.parse(now));
-  const computes = state.endpoints.map((endpoint) => fromRecord(endpoint) as Compute);
+  const computes = reading.computes(state.endpoints.map((endpoint) => fromRecord(endpoint) as KnownCompute));
   const { setting, notes } = worldSetting(fromRecord(state.world) as WorldSettings, computes, traffic.computes);
-  return { traffic, setting, projects: projectsOf(state), isForgotten, notes };
+  return { traffic, setting, projects: projectsOf(state, computes), notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
 }
 
 type State = {
   readonly world: object;
   readonly projects: readonly { readonly id: string; readonly settings: { readonly quota?: { readonly compute_time_seconds?: number } } }[];
-  readonly endpoints: readonly { readonly id: string; readonly project_id: string }[];
+  readonly endpoints: readonly object[];
 };
 
-function projectsOf({ projects, endpoints }: State): WorldProject[] {
-  return projects.map(({ id, settings: { quota } }) => ({
-    project: id,
-    endpoints: endpoints.filter(({ project_id }) => project_id === id).map((endpoint) => endpoint.id),
-    // S: 0 is no limit.
-    computeSeconds: (quota?.compute_time_seconds ?? 0) > 0 ? quota?.compute_time_seconds : undefined,
-  }));
+/** A project that is gone for good has computes still, and no quota. */
+function projectsOf({ projects }: State, computes: readonly KnownCompute[]): WorldProject[] {
+  const quotas = new Map(projects.map(({ id, settings: { quota } }) => [id, quota?.compute_time_seconds ?? 0]));
+  return [...new Set(computes.map(({ projectId }) => projectId))].map((project) => {
+    const seconds = quotas.get(project) ?? 0;
+    return {
+      project,
+      endpoints: computes.filter(({ projectId }) => projectId === project).map(({ id }) => id),
+      // S: 0 is no limit.
+      computeSeconds: seconds > 0 ? seconds : undefined,
+    };
+  });
 }

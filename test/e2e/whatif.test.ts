@@ -232,10 +232,12 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
   flags.push("--present", "5m", "--cold-start-worth", "2m");
   const url = server.ready.control_url.replace("/_sim", "");
   const { input: live, ...fromLive } = await json(["compare", "--url", url, ...flags]);
-  expect(fromLive).toEqual(body);
+  const { input: told, ...answered } = body;
+  expect(fromLive).toEqual(answered);
+  expect(live.notes).toEqual(told.notes);
   await server.kill("SIGTERM");
   const { input: stored, ...fromStored } = await json(["compare", "--data", data, ...flags, "--workers", "2"]);
-  expect(fromStored).toEqual(body);
+  expect(fromStored).toEqual(answered);
   expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
 });
 
@@ -310,7 +312,12 @@ test("a world is asked as it is: the present costs what the double has metered, 
   expect(used).toBe(3 * (360 * 0.25 + 660 * 2));
   const { body } = await server.sim("POST", "/whatif", { policy: "fixed:60" });
   expect(body.policies[0]).toMatchObject({ policy: "present", figures: { cu_hours: { value: used / 3_600 } } });
+  // What is deleted stays what it was: in the present, and in the quota of its project.
+  await server.api("DELETE", `/projects/${large.projectId}/endpoints/${large.endpointId}`);
   await server.kill("SIGTERM");
+  const flagsOfQuota = ["--quota-cu-hours", "3", "--recorded-only", "--start-latency", "0"];
+  const { delays: quotas } = await json(["quota", "--data", data, ...flagsOfQuota]);
+  expect(quotas[0].projects.map(({ project }: any) => project)).toEqual([large.projectId, small.projectId]);
   const { present, question, with_latency } = await json(["curve", "--data", data]);
   expect(question).toMatchObject({ profile: "2024", present_delay_s: "own", cu: "own", start_latency: "3000ms", price_per_cu_hour: null });
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);

@@ -77,7 +77,7 @@ test("what scales counts with its smallest size, what is gone has the preset del
   expect(setting).toMatchObject({ delays: ["never", 300], cu: [0.5, 1] });
   expect(notes).toEqual([
     "1 compute of this world can scale: each counts with its smallest size",
-    "1 compute of the traffic is not in this world any more: taken for 1 CU with a delay of 300 s",
+    "1 compute of the traffic is not in this world any more, nor in what is left of its history: taken for 1 CU with a delay of 300 s",
   ]);
 });
 

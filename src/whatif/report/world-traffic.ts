@@ -1,3 +1,4 @@
+import type { Compute } from "../../platform/compute.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { SimTime } from "../../platform/time.ts";
 import { Intake } from "../input/intake.ts";
@@ -5,8 +6,12 @@ import { JournalRows } from "../input/journal-input.ts";
 import { GrowingRequests } from "./growing-requests.ts";
 import { type Traffic, trafficOf } from "./traffic.ts";
 
+/** What a replay asks of a compute. */
+export type KnownCompute = Pick<Compute, "id" | "projectId" | "range" | "suspendTimeoutSeconds">;
+
 /** Reads the traffic of a world from its events, as they come. */
 export class WorldTraffic {
+  readonly #computes = new Map<string, KnownCompute>();
   readonly #columns = new Map<number, GrowingRequests>();
   readonly #intake: Intake;
   readonly #rows: JournalRows;
@@ -20,6 +25,16 @@ export class WorldTraffic {
   add(event: RecordedEvent): void {
     this.#firstAt ??= event.at;
     if (event.type === "ActivityRecorded") this.#rows.take(event.seq, event);
+    else if (event.type === "ComputeCreated") this.#computes.set(event.compute.id, event.compute);
+    else if (event.type === "ComputeUpdated") {
+      const compute = this.#computes.get(event.endpointId);
+      if (compute !== undefined) this.#computes.set(compute.id, { ...compute, ...event.changes });
+    }
+  }
+
+  /** Each compute as it is in the world, and one that is deleted as it was last: its traffic stays. */
+  computes(present: Iterable<KnownCompute>): readonly KnownCompute[] {
+    return [...new Map([...this.#computes.values(), ...present].map((compute) => [compute.id, compute])).values()];
   }
 
   /** Of the time from the first event to `now`; a transaction that is still open lasts until then. Computes by their names. */
