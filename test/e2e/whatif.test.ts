@@ -323,6 +323,8 @@ test("a world is asked as it is: the present costs what the double has metered, 
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
   expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
   expect(with_latency[0].wait_p99_ms).toBe(3_000);
+  const { profiles } = await json(["profiles", "--data", data]);
+  for (const { figures } of profiles) expect(figures.cu_hours).toBeCloseTo(used / 3_600, 9);
   const flags = ["--profile", "2026", "--present", "300", "--cu", "1", "--start-latency", "0"];
   expect((await json(["curve", "--data", data, ...flags])).question).toMatchObject({ present_delay_s: 300, cu: 1, from_world: [] });
 });

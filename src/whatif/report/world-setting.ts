@@ -1,4 +1,4 @@
-import { delaySeconds } from "../../platform/autosuspend.ts";
+import { DEFAULT_DELAY, delaySeconds } from "../../platform/autosuspend.ts";
 import { PROFILES } from "../../platform/profile.ts";
 import type { WorldSettings } from "../../platform/world.ts";
 import { NO_LATENCY } from "../start-latency.ts";
@@ -27,7 +27,11 @@ export function worldSetting(
     setting: {
       profile: name,
       latency: operations === "immediate" ? NO_LATENCY : (startDelay ?? profile.durations.start_compute),
-      delays: known.map((compute) => delaySeconds(profile, compute?.suspendTimeoutSeconds ?? 0) ?? "never"),
+      delays: known.map((compute) =>
+        compute === undefined || compute.suspendTimeoutSeconds === DEFAULT_DELAY
+          ? "preset"
+          : (delaySeconds(profile, compute.suspendTimeoutSeconds) ?? "never"),
+      ),
       cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
     },
     notes: [
