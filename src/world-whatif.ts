@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskWhatIf } from "./control/whatif.ts";
+import type { SimTime } from "./platform/time.ts";
 import { chanceFrom } from "./simulation/random.ts";
 import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
 import {
@@ -33,7 +34,7 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
     startLatency: understood("start_latency", start_latency, parseLatency, LATENCY_RULE),
   };
   if (replications > MOST_REPLICATIONS) throw new RangeError(`replications: must be at most ${MOST_REPLICATIONS}`);
-  const { traffic: all, setting, notes } = await readWorld(world);
+  const { traffic: all, setting, notes } = await readWorld(world, to);
   const traffic = between(all, from, to);
   const question = questionFrom({ ...rest, ...flags }, setting);
   const jobs = jobsOf(policies, question, replications);
@@ -55,13 +56,13 @@ function understood<T>(field: string, text: string | undefined, parse: (text: st
   return value;
 }
 
-async function readWorld(world: WorldHandle) {
+async function readWorld(world: WorldHandle, until: SimTime | undefined) {
   const { now, settings, computes } = await world.turn((turn) => ({
     now: turn.now,
     settings: turn.world.settings,
     computes: [...turn.world.computes.values()],
   }));
-  const reading = new WorldTraffic();
+  const reading = new WorldTraffic(until);
   let isForgotten = false;
   for (let since = 0; ; ) {
     const events = await world.events(since, EVENTS_AT_ONCE);

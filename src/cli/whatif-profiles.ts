@@ -18,6 +18,7 @@ import {
   seedOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledPeriod } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = OutputOptions &
@@ -92,7 +93,7 @@ async function run(paths: readonly string[], options: Options, command: Command,
       finding,
       {
         command,
-        settled: { profile: options.profile ?? DEFAULT_PROFILES, cu: world === undefined ? [DEFAULTS.cu] : [] },
+        settled: { ...settledPeriod(opened), profile: options.profile ?? DEFAULT_PROFILES, cu: world === undefined ? [DEFAULTS.cu] : [] },
         inputs: told.files,
         question: report.question,
       },

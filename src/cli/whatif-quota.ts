@@ -97,7 +97,11 @@ async function run(paths: readonly string[], options: Options, command: Command,
       page: quotaPage(report),
       charts: async () => (await import("../whatif/report/quota-charts.ts")).quotaCharts(report),
     };
-    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      { command, settled: settledOf(question, opened), inputs: told.files, question: toldQuestion(question) },
+      options,
+    );
   } finally {
     opened.close();
   }

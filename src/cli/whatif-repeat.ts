@@ -1,19 +1,31 @@
 import type { Command, Option } from "commander";
+import { isoInstant } from "../platform/calendar.ts";
 import { type Question, toldQuestion } from "../whatif/report/question.ts";
+import type { OpenedTraces } from "./whatif-traces.ts";
 
 /** What flags came to that nobody has typed, by their names without dashes. */
 export type Settled = Readonly<Record<string, readonly (string | number)[]>>;
 
-/** What the flags that all questions have came to; of what computes have each of their own nothing can be said by a flag. */
-export function settledOf(question: Question): Settled {
-  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency } = toldQuestion(question);
+/** What a line is about, as far as it matters to what flags come to. */
+type Looked = Pick<OpenedTraces, "traffic" | "world">;
+
+/** What the flags that all questions have came to; what the world has told it tells again. */
+export function settledOf(question: Question, looked: Looked): Settled {
+  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } = toldQuestion(question);
+  const unlessTold = (field: (typeof from_world)[number], value: string | number) => (from_world.includes(field) ? [] : [value]);
   return {
-    present: present_delay_s === "own" ? [] : [present_delay_s],
-    profile: [profile],
+    ...settledPeriod(looked),
+    present: unlessTold("present", present_delay_s),
+    profile: unlessTold("profile", profile),
     price: price_per_cu_hour === null ? [] : [price_per_cu_hour],
-    cu: cu === "own" ? [] : [cu],
-    "start-latency": [start_latency],
+    cu: unlessTold("cu", cu),
+    "start-latency": unlessTold("start_latency", start_latency),
   };
+}
+
+/** A world goes on: its line says until when it was looked at. */
+export function settledPeriod({ world, traffic: { period } }: Looked): Settled {
+  return world === undefined ? {} : { from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
 }
 
 /** Where a report goes, and what nobody else may read. */

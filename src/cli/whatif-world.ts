@@ -1,5 +1,6 @@
 import { fromRecord } from "../control/records.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import type { SimTime } from "../platform/time.ts";
 import type { WorldSettings } from "../platform/world.ts";
 import type { WorldSetting } from "../whatif/report/question.ts";
 import type { Traffic } from "../whatif/report/traffic.ts";
@@ -18,14 +19,14 @@ export type WorldProject = {
 
 type ReadWorld = {
   readonly traffic: Traffic;
-  readonly setting: WorldSetting;
+  /** What these computes of the traffic have, and what is worth saying of it. */
+  readonly about: (names: readonly string[]) => { readonly setting: WorldSetting; readonly notes: readonly string[] };
   readonly projects: readonly WorldProject[];
-  readonly notes: readonly string[];
 };
 
-/** What a world's journal tells, and what its computes have, by its control API. */
-export async function readWorld(call: Call): Promise<ReadWorld> {
-  const reading = new WorldTraffic();
+/** What a world's journal tells, and what its computes have, by its control API; of what comes before `until`. */
+export async function readWorld(call: Call, until: SimTime | undefined): Promise<ReadWorld> {
+  const reading = new WorldTraffic(until);
   let isForgotten = false;
   for (let since = 0; ; ) {
     const page = await call<{ events: object[]; next_since: number; forgotten_seq?: number }>(
@@ -41,8 +42,15 @@ export async function readWorld(call: Call): Promise<ReadWorld> {
   const state = await call<State>("GET", "/state");
   const traffic = reading.traffic(Date.parse(now));
   const computes = reading.computes(state.endpoints.map((endpoint) => fromRecord(endpoint) as KnownCompute));
-  const { setting, notes } = worldSetting(fromRecord(state.world) as WorldSettings, computes, traffic.computes);
-  return { traffic, setting, projects: projectsOf(state, computes), notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
+  const settings = fromRecord(state.world) as WorldSettings;
+  return {
+    traffic,
+    about(names) {
+      const { setting, notes } = worldSetting(settings, computes, names);
+      return { setting, notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
+    },
+    projects: projectsOf(state, computes),
+  };
 }
 
 type State = {

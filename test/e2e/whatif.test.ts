@@ -329,6 +329,43 @@ test("a world is asked as it is: the present costs what the double has metered, 
   expect((await json(["curve", "--data", data, ...flags])).question).toMatchObject({ present_delay_s: 300, cu: 1, from_world: [] });
 });
 
+test("a world's report is repeated by its manifest though the world goes on: another request, another compute, another day", async () => {
+  const server = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
+  const [first, second] = [await projectOn(server), await projectOn(server)];
+  const endpoint = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 };
+  await server.api("PATCH", `/projects/${second.projectId}/endpoints/${second.endpointId}`, { endpoint });
+  const use = async (endpointId: string, more = {}) => {
+    await server.sim("POST", "/clock/advance", { by: "1h" });
+    await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000, ...more });
+  };
+  for (const { endpointId } of [first, second, first, second]) await use(endpointId);
+  await use(first.endpointId, { kind: "transaction", connection_id: "open", duration_ms: undefined });
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  const of = ["--url", server.ready.control_url.replace("/_sim", "")];
+  const commands = [
+    ["curve", ...of, "--by-compute"],
+    ["compare", ...of, "--policy", "fixed:60", "--compute", first.endpointId, "--workers", "2"],
+    ["profiles", ...of],
+    ["quota", ...of, "--quota-cu-hours", "1", "--recorded-only"],
+  ];
+  const reports: { readonly summary: string; readonly repeat: string }[] = [];
+  for (const command of commands) {
+    const out = newDirectory();
+    expect(await standin(["whatif", ...command, "--out", out])).toMatchObject({ code: 0, stderr: expect.stringMatching(/^(note: .*\n)*$/) });
+    const { repeat } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
+    reports.push({ summary: readFileSync(join(out, "summary.json"), "utf8"), repeat });
+  }
+  // Of what is looked at alone: the other one can scale.
+  const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
+  expect(notes[0]).toEqual(["1 compute of this world can scale: each counts with its smallest size"]);
+  expect(notes[1]).toEqual([]);
+  await server.sim("POST", "/activity", { endpoint_id: first.endpointId, kind: "disconnect", connection_id: "open" });
+  await use(first.endpointId);
+  await use((await projectOn(server)).endpointId, { source: "new" });
+  await server.sim("POST", "/clock/advance", { by: "2d" });
+  for (const { summary, repeat } of reports) expect((await standin([...repeat.split(" ").slice(1), "--json"])).stdout).toBe(summary);
+});
+
 test.each([
   [["fleet", "--out", "x.json"], /--out x\.json: the name must end in \.csv or \.standin-trace/],
   [["curve"], /give traces, or a world/],
