@@ -28,8 +28,8 @@ export function settledPeriod({ world, traffic: { period } }: Looked): Settled {
   return world === undefined ? {} : { from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
 }
 
-/** Where a report goes, and what nobody else may read. */
-const LEFT_OUT: readonly string[] = ["--out", "--control-token"];
+/** Where a report goes, what nobody else may read, and by how many threads the same answer was found. */
+const LEFT_OUT: readonly string[] = ["--out", "--control-token", "--workers"];
 
 /** A command line that asks the same even where another release has other defaults, and where no environment says anything. */
 export function repeatOf(args: readonly string[], command: Command, settled: Settled): string {
@@ -44,8 +44,7 @@ export function repeatOf(args: readonly string[], command: Command, settled: Set
 
 function untyped(option: Option, command: Command, settled: Settled): readonly (string | number)[] {
   const source = command.getOptionValueSource(option.attributeName());
-  // Any number of threads answers the same.
-  if (source === "cli" || option.long === "--workers" || LEFT_OUT.includes(option.long ?? "")) return [];
+  if (source === "cli" || LEFT_OUT.includes(option.long ?? "")) return [];
   const own = settled[option.name()];
   if (own !== undefined) return own;
   if (source === "env") return [command.getOptionValue(option.attributeName())];
