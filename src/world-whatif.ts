@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskWhatIf } from "./control/whatif.ts";
+import { isoInstant } from "./platform/calendar.ts";
 import type { SimTime } from "./platform/time.ts";
 import { chanceFrom } from "./simulation/random.ts";
+import { INSTANT_RULE, parseStrictInstant } from "./traffic/instant.ts";
 import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
 import {
   DEFAULTS,
@@ -27,7 +29,18 @@ const MOST_REPLAYS = 20_000;
 
 /** What `POST /_sim/whatif` answers: the same as `standin whatif compare` of this world. Others are served in between. */
 export const answerWhatIf: AskWhatIf = async (world, asked) => {
-  const { policies, from, to, present, start_latency, cold_start_worth, replications = DEFAULTS.replications, ...rest } = asked;
+  const {
+    policies,
+    from: fromText,
+    to: toText,
+    present,
+    start_latency,
+    cold_start_worth,
+    replications = DEFAULTS.replications,
+    ...rest
+  } = asked;
+  const from = understood("from", fromText, parseStrictInstant, INSTANT_RULE);
+  const to = understood("to", toText, parseStrictInstant, INSTANT_RULE);
   const flags = {
     present: understood("present", present, parseDelay, DELAY_RULE),
     coldStartWorthS: understood("cold_start_worth", cold_start_worth, parseWorth, WORTH_RULE),
@@ -40,7 +53,10 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
   const jobs = jobsOf(policies, question, replications);
   if (jobs.length > MOST_REPLAYS)
     throw new RangeError(`policy, replications: they come to ${jobs.length} replays, and ${MOST_REPLAYS} are made at most`);
-  if (traffic.computes.length === 0) throw new RangeError("nobody has used a compute of this world yet: there is no traffic to look at");
+  if (traffic.computes.length === 0) {
+    const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
+    throw new RangeError(`nobody has used a compute of this world ${when}: there is no traffic to look at`);
+  }
   const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {

@@ -351,7 +351,10 @@ test("a world's report is repeated by its manifest though the world goes on: ano
   const reports: { readonly summary: string; readonly repeat: string }[] = [];
   for (const command of commands) {
     const out = newDirectory();
-    expect(await standin(["whatif", ...command, "--out", out])).toMatchObject({ code: 0, stderr: expect.stringMatching(/^(note: .*\n)*$/) });
+    expect(await standin(["whatif", ...command, "--out", out])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^(note: .*\n)*$/),
+    });
     const { repeat } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
     reports.push({ summary: readFileSync(join(out, "summary.json"), "utf8"), repeat });
   }

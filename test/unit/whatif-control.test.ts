@@ -43,3 +43,30 @@ test("what a forgotten history does not tell any more is noted", async () => {
     /^1 compute of the traffic is not in this world any more, nor in what is left of its history: taken for 1 CU with a delay of 300 s$/;
   expect((await asked(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
 });
+
+test.each([
+  [{ from: "2026-01-01" }, 6],
+  [{ from: "2026-01-01T01:30Z", to: "2026-01-01T03:30+01:00" }, 2],
+  [{ from: "2026-01-01T02:30:00.000+01:00" }, 4],
+  [{ profile: 2026 }, 6],
+])("what flags take a question takes, too: %j", async (question, requests) => {
+  const { double } = await used();
+  const { traffic, question: told } = await asked(double, question);
+  expect(traffic.requests).toBe(requests);
+  expect(told.profile).toBe("profile" in question ? "2026" : "2024");
+});
+
+test.each([
+  [{ from: "yesterday" }, "from: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
+  [{ to: "2026-02-30" }, "to: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
+  [{ to: "2026-01-01T12:00" }, "to: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
+  [{ profile: 2025 }, expect.stringMatching(/^profile: /)],
+  [
+    { to: "2026-01-01T00:30:00Z" },
+    "nobody has used a compute of this world before 2026-01-01T00:30:00.000Z: there is no traffic to look at",
+  ],
+])("and what they refuse: %j", async (question, message) => {
+  const { double } = await used();
+  const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", ...question });
+  expect({ status, message: body.message }).toEqual({ status: 400, message });
+});

@@ -15,7 +15,11 @@ function repeated(of: typeof compareCommand, typed: readonly string[], asked: Pa
 }
 
 test("what repeats a report names what nobody has typed: another release may have other defaults", () => {
-  const line = repeated(compareCommand, ["a b.csv", "--cu", "0.25", "--workers", "3", "--out", "report/", "--seed=7"], [{ cu: 0.25, seed: 7 }]);
+  const line = repeated(
+    compareCommand,
+    ["a b.csv", "--cu", "0.25", "--workers", "3", "--out", "report/", "--seed=7"],
+    [{ cu: 0.25, seed: 7 }],
+  );
   expect(line).toBe(
     "standin whatif compare 'a b.csv' --cu 0.25 --seed=7 --present 300 --profile 2026 --price 0.222 --cold-start-worth 300s --start-latency 500ms --replications 10",
   );
