@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskWhatIf } from "./control/whatif.ts";
+import { isoInstant } from "./platform/calendar.ts";
+import type { SimTime } from "./platform/time.ts";
 import { chanceFrom } from "./simulation/random.ts";
+import { INSTANT_RULE, parseStrictInstant } from "./traffic/instant.ts";
 import { comparisonOf, jobsOf } from "./whatif/report/comparison.ts";
 import {
   DEFAULTS,
@@ -15,7 +18,7 @@ import {
 } from "./whatif/report/question.ts";
 import { asksFleet, fleetGapsOf, replayComputes } from "./whatif/report/replays.ts";
 import { periodAsked, type Traffic, trafficWithin } from "./whatif/report/traffic.ts";
-import { worldSetting } from "./whatif/report/world-setting.ts";
+import { FORGOTTEN, worldSetting } from "./whatif/report/world-setting.ts";
 import { WorldTraffic } from "./whatif/report/world-traffic.ts";
 import type { WorldHandle } from "./worlds/world-handle.ts";
 
@@ -26,24 +29,38 @@ const MOST_REPLAYS = 20_000;
 
 /** What `POST /_sim/whatif` answers: the same as `standin whatif compare` of this world. Others are served in between. */
 export const answerWhatIf: AskWhatIf = async (world, asked) => {
-  const { policies, from, to, present, start_latency, cold_start_worth, replications = DEFAULTS.replications, ...rest } = asked;
+  const {
+    policies,
+    from: fromText,
+    to: toText,
+    present,
+    start_latency,
+    cold_start_worth,
+    replications = DEFAULTS.replications,
+    ...rest
+  } = asked;
+  const from = understood("from", fromText, parseStrictInstant, INSTANT_RULE);
+  const to = understood("to", toText, parseStrictInstant, INSTANT_RULE);
   const flags = {
     present: understood("present", present, parseDelay, DELAY_RULE),
     coldStartWorthS: understood("cold_start_worth", cold_start_worth, parseWorth, WORTH_RULE),
     startLatency: understood("start_latency", start_latency, parseLatency, LATENCY_RULE),
   };
   if (replications > MOST_REPLICATIONS) throw new RangeError(`replications: must be at most ${MOST_REPLICATIONS}`);
-  const { traffic: all, setting } = await readWorld(world);
+  const { traffic: all, setting, notes } = await readWorld(world, to);
   const traffic = between(all, from, to);
   const question = questionFrom({ ...rest, ...flags }, setting);
   const jobs = jobsOf(policies, question, replications);
   if (jobs.length > MOST_REPLAYS)
     throw new RangeError(`policy, replications: they come to ${jobs.length} replays, and ${MOST_REPLAYS} are made at most`);
-  if (traffic.computes.length === 0) throw new RangeError("nobody has used a compute of this world yet: there is no traffic to look at");
+  if (traffic.computes.length === 0) {
+    const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
+    throw new RangeError(`nobody has used a compute of this world ${when}: there is no traffic to look at`);
+  }
   const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
-    if (step.done === true) return comparisonOf(traffic, question, jobs, step.value);
+    if (step.done === true) return { ...comparisonOf(traffic, question, jobs, step.value), input: { notes } };
     if (steps % STEPS_AT_ONCE === 0) await nextTurn();
   }
 };
@@ -55,22 +72,25 @@ function understood<T>(field: string, text: string | undefined, parse: (text: st
   return value;
 }
 
-async function readWorld(world: WorldHandle) {
+async function readWorld(world: WorldHandle, until: SimTime | undefined) {
   const { now, settings, computes } = await world.turn((turn) => ({
     now: turn.now,
     settings: turn.world.settings,
     computes: [...turn.world.computes.values()],
   }));
-  const reading = new WorldTraffic();
+  const reading = new WorldTraffic(until);
+  let isForgotten = false;
   for (let since = 0; ; ) {
     const events = await world.events(since, EVENTS_AT_ONCE);
+    isForgotten ||= since < world.history().forgottenSeq;
     for (const event of events) reading.add(event);
     const last = events.at(-1);
     if (last === undefined || events.length < EVENTS_AT_ONCE) break;
     since = last.seq;
   }
   const traffic = reading.traffic(now);
-  return { traffic, setting: worldSetting(settings, computes, traffic.computes).setting };
+  const { setting, notes } = worldSetting(settings, reading.computes(computes), traffic.computes);
+  return { traffic, setting, notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
 }
 
 function between(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {

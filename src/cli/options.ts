@@ -5,6 +5,7 @@ import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/hosts.ts";
 import { parseDuration, type SimTime } from "../platform/time.ts";
 import { type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
 import type { Point } from "../simulation/replay.ts";
+import { INSTANT_RULE, parseStrictInstant } from "../traffic/instant.ts";
 import { WORLD_NAME, WORLD_NAME_RULE } from "../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 
@@ -51,13 +52,9 @@ export function integer(minimum: number, maximum: number) {
 }
 
 export function instant(text: string): SimTime {
-  const match = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text);
-  const [, year, month, day] = (match ?? []).map(Number);
-  // `Date.parse` takes the 30th of February for the 2nd of March.
-  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
-  const at = match !== null && isDay ? Date.parse(text) : Number.NaN;
-  if (at >= 0) return at;
-  throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z.");
+  const at = parseStrictInstant(text);
+  if (at !== undefined) return at;
+  throw new InvalidArgumentError(`It ${INSTANT_RULE}.`);
 }
 
 /** A point in history: an instant, or an event by its sequence number. */
@@ -66,7 +63,7 @@ export function point(text: string): Point {
   try {
     return { at: instant(text) };
   } catch {
-    throw new InvalidArgumentError("It must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event.");
+    throw new InvalidArgumentError(`It ${INSTANT_RULE}, or the sequence number of an event.`);
   }
 }
 

@@ -45,7 +45,11 @@ async function run(paths: readonly string[], options: Options, command: Command,
       page: attributionPage(report),
       charts: async () => (await import("../whatif/report/attribution-charts.ts")).attributionCharts(report),
     };
-    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      { command, settled: settledOf(question, { traffic, world }), inputs: told.files, question: toldQuestion(question) },
+      options,
+    );
   } finally {
     close();
   }

@@ -108,7 +108,7 @@ async function run(paths: readonly string[], options: Options, command: Command,
       finding,
       {
         command,
-        settled: settledOf(question),
+        settled: settledOf(question, { traffic, world }),
         inputs: told.files,
         question: { ...toldQuestion(question), sizes: options.size, ...report.assumptions },
       },

@@ -66,7 +66,12 @@ async function compare(paths: readonly string[], options: Options, command: Comm
     };
     await present(
       finding,
-      { command, settled: { ...settledOf(question), policy: policies }, inputs: opened.told.files, question: toldQuestion(question) },
+      {
+        command,
+        settled: { ...settledOf(question, opened), policy: policies },
+        inputs: opened.told.files,
+        question: toldQuestion(question),
+      },
       options,
     );
   } finally {

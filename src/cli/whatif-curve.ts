@@ -137,7 +137,11 @@ async function curve(paths: readonly string[], options: Options, command: Comman
         ),
       }),
     };
-    await present(finding, { command, settled: settledOf(question), inputs: opened.told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      { command, settled: settledOf(question, opened), inputs: opened.told.files, question: toldQuestion(question) },
+      options,
+    );
   } finally {
     opened.close();
   }

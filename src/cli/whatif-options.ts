@@ -49,11 +49,7 @@ export function addQuestionOptions(command: Command): Command {
       ),
     )
     .addOption(new Option("--price <dollars>", "per CU-hour (default: that of the profile, paid plan)").argParser(atLeast(0)))
-    .addOption(
-      new Option("--cu <size>", `CU of each compute while it is active (default: those of the world, or ${DEFAULTS.cu})`).argParser(
-        above(0),
-      ),
-    )
+    .addOption(cuOption())
     .addOption(coldStartWorthOption())
     .addOption(
       new Option(
@@ -62,6 +58,12 @@ export function addQuestionOptions(command: Command): Command {
       ).argParser(latency),
     )
     .addOption(seedOption());
+}
+
+export function cuOption(): Option {
+  return new Option("--cu <size>", `CU of each compute while it is active (default: those of the world, or ${DEFAULTS.cu})`).argParser(
+    above(0),
+  );
 }
 
 export function coldStartWorthOption(): Option {

@@ -1,21 +1,31 @@
 import { Command, Option } from "commander";
 import { chanceFrom } from "../simulation/random.ts";
 import type { Delay } from "../whatif/curve.ts";
+import { delayText } from "../whatif/report/numbers.ts";
 import { profilesPage } from "../whatif/report/profiles-page.ts";
-import { type NamedProfile, type ProfilesQuestion, profilesReport } from "../whatif/report/profiles-report.ts";
-import { DEFAULTS } from "../whatif/report/question.ts";
+import { type NamedProfile, type ProfilesQuestion, profilesReport, toldProfiles } from "../whatif/report/profiles-report.ts";
+import { DEFAULTS, sizeText, worldText } from "../whatif/report/question.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { drive } from "./whatif-drive.ts";
-import { above, addOutputOptions, coldStartWorthOption, delay, type OutputOptions, reservedOption, seedOption } from "./whatif-options.ts";
+import {
+  addOutputOptions,
+  coldStartWorthOption,
+  cuOption,
+  delay,
+  type OutputOptions,
+  reservedOption,
+  seedOption,
+} from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
+import { settledPeriod } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = OutputOptions &
   TraceOptions & {
     readonly profile?: readonly string[];
     readonly delay?: Delay;
-    readonly cu: number;
+    readonly cu?: number;
     readonly coldStartWorth: number;
     readonly reserved: number;
     readonly seed: number;
@@ -34,8 +44,10 @@ export function profilesCommand(): Command {
         `again and again, the first is the one to compare with (default: ${DEFAULT_PROFILES.join(", ")})`,
       ).argParser((text: string, former: readonly string[] | undefined) => [...(former ?? []), text]),
     )
-    .addOption(new Option("--delay <delay>", "the same under each (default: that which each presets)").argParser(delay))
-    .addOption(new Option("--cu <size>", "CU of each compute while it is active").argParser(above(0)).default(DEFAULTS.cu))
+    .addOption(
+      new Option("--delay <delay>", "the same under each (default: those of the world, or that which each presets)").argParser(delay),
+    )
+    .addOption(cuOption())
     .addOption(coldStartWorthOption())
     .addOption(reservedOption())
     .addOption(seedOption());
@@ -65,9 +77,11 @@ async function run(paths: readonly string[], options: Options, command: Command,
   const profiles = await profilesOf(options);
   const opened = await openTraces(paths, options, signal);
   try {
-    const { traffic, told } = opened;
+    const { traffic, told, world } = opened;
     const { delay: asked, cu, coldStartWorth: coldStartS, reserved, seed } = options;
-    const question: ProfilesQuestion = { profiles, delay: asked, cu, coldStartS, reserved, seed };
+    const question: ProfilesQuestion = { profiles, delay: asked, cu, world, coldStartS, reserved, seed };
+    if (cu === undefined && world !== undefined) checkSizes(profiles, world.cu);
+    noteWorld(question);
     const work = profilesReport(traffic, question, chanceFrom(seed));
     const report = await drive(work, "replaying computes", profiles.length * traffic.computes.length, signal);
     const finding = {
@@ -77,7 +91,12 @@ async function run(paths: readonly string[], options: Options, command: Command,
     };
     await present(
       finding,
-      { command, settled: { profile: options.profile ?? DEFAULT_PROFILES }, inputs: told.files, question: report.question },
+      {
+        command,
+        settled: { ...settledPeriod(opened), profile: options.profile ?? DEFAULT_PROFILES, cu: world === undefined ? [DEFAULTS.cu] : [] },
+        inputs: told.files,
+        question: report.question,
+      },
       options,
     );
   } finally {
@@ -85,17 +104,30 @@ async function run(paths: readonly string[], options: Options, command: Command,
   }
 }
 
-async function profilesOf({ profile: texts = DEFAULT_PROFILES, cu }: Options): Promise<NamedProfile[]> {
+async function profilesOf({ profile: texts = DEFAULT_PROFILES, cu = DEFAULTS.cu }: Options): Promise<NamedProfile[]> {
   const { readProfile } = await import("./whatif-profile-file.ts");
   if (texts.length < 2 || texts.length > MOST_PROFILES)
     throw new CliError(`--profile: give two of them or more, up to ${MOST_PROFILES}`, true);
   const profiles = texts.map(readProfile);
-  for (const [index, { name, profile }] of profiles.entries()) {
-    const { autoscaled, fixedOnly } = profile.sizes;
-    if (![...autoscaled, ...fixedOnly].includes(cu))
-      throw new CliError(`--cu: ${cu} CU is not a size of profile ${name}; there are ${[...autoscaled, ...fixedOnly].join(", ")}`, true);
+  checkSizes(profiles, [cu]);
+  for (const [index, { name }] of profiles.entries()) {
     if (profiles.findIndex((other) => other.name === name) !== index)
       throw new CliError(`--profile: there are two by the name ${name}`, true);
   }
   return profiles;
+}
+
+function checkSizes(profiles: readonly NamedProfile[], sizes: readonly number[]): void {
+  for (const { name, profile } of profiles) {
+    const known = [...profile.sizes.autoscaled, ...profile.sizes.fixedOnly];
+    const other = sizes.find((cu) => !known.includes(cu));
+    if (other !== undefined) throw new CliError(`--cu: ${other} CU is not a size of profile ${name}; there are ${known.join(", ")}`, true);
+  }
+}
+
+function noteWorld(question: ProfilesQuestion): void {
+  const { from_world, delay_s, cu } = toldProfiles(question);
+  const texts = { delay: delay_s === null ? "the preset delay" : `a delay of ${delayText(delay_s)}`, cu: sizeText(cu) };
+  const told = worldText(from_world.map((field) => texts[field]));
+  if (told !== undefined) process.stderr.write(`note: ${told}\n`);
 }

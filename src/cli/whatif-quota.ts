@@ -97,13 +97,17 @@ async function run(paths: readonly string[], options: Options, command: Command,
       page: quotaPage(report),
       charts: async () => (await import("../whatif/report/quota-charts.ts")).quotaCharts(report),
     };
-    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      { command, settled: settledOf(question, opened), inputs: told.files, question: toldQuestion(question) },
+      options,
+    );
   } finally {
     opened.close();
   }
 }
 
-/** Who shares what. A compute that is not in the world any more is a project of its own: whose it was is not known. */
+/** Who shares what. A compute that the world knows nothing of any more is a project of its own. */
 function projectsOf({ traffic, projects }: OpenedTraces, { quotaCuHours, eachCompute }: Options): QuotaProject[] {
   const asked = quotaCuHours === undefined ? undefined : quotaCuHours * SECONDS_OF_AN_HOUR;
   if (asked === undefined && projects?.some(({ computeSeconds }) => computeSeconds !== undefined) !== true) {

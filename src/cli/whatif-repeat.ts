@@ -1,23 +1,35 @@
 import type { Command, Option } from "commander";
+import { isoInstant } from "../platform/calendar.ts";
 import { type Question, toldQuestion } from "../whatif/report/question.ts";
+import type { OpenedTraces } from "./whatif-traces.ts";
 
 /** What flags came to that nobody has typed, by their names without dashes. */
 export type Settled = Readonly<Record<string, readonly (string | number)[]>>;
 
-/** What the flags that all questions have came to; of what computes have each of their own nothing can be said by a flag. */
-export function settledOf(question: Question): Settled {
-  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency } = toldQuestion(question);
+/** What a line is about, as far as it matters to what flags come to. */
+type Looked = Pick<OpenedTraces, "traffic" | "world">;
+
+/** What the flags that all questions have came to; what the world has told it tells again. */
+export function settledOf(question: Question, looked: Looked): Settled {
+  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } = toldQuestion(question);
+  const unlessTold = (field: (typeof from_world)[number], value: string | number) => (from_world.includes(field) ? [] : [value]);
   return {
-    present: present_delay_s === "own" ? [] : [present_delay_s],
-    profile: [profile],
+    ...settledPeriod(looked),
+    present: unlessTold("present", present_delay_s),
+    profile: unlessTold("profile", profile),
     price: price_per_cu_hour === null ? [] : [price_per_cu_hour],
-    cu: cu === "own" ? [] : [cu],
-    "start-latency": [start_latency],
+    cu: unlessTold("cu", cu),
+    "start-latency": unlessTold("start_latency", start_latency),
   };
 }
 
-/** Where a report goes, and what nobody else may read. */
-const LEFT_OUT: readonly string[] = ["--out", "--control-token"];
+/** A world goes on: its line says until when it was looked at. */
+export function settledPeriod({ world, traffic: { period } }: Looked): Settled {
+  return world === undefined ? {} : { from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
+}
+
+/** Where a report goes, what nobody else may read, and by how many threads the same answer was found. */
+const LEFT_OUT: readonly string[] = ["--out", "--control-token", "--workers"];
 
 /** A command line that asks the same even where another release has other defaults, and where no environment says anything. */
 export function repeatOf(args: readonly string[], command: Command, settled: Settled): string {
@@ -32,8 +44,7 @@ export function repeatOf(args: readonly string[], command: Command, settled: Set
 
 function untyped(option: Option, command: Command, settled: Settled): readonly (string | number)[] {
   const source = command.getOptionValueSource(option.attributeName());
-  // Any number of threads answers the same.
-  if (source === "cli" || option.long === "--workers" || LEFT_OUT.includes(option.long ?? "")) return [];
+  if (source === "cli" || LEFT_OUT.includes(option.long ?? "")) return [];
   const own = settled[option.name()];
   if (own !== undefined) return own;
   if (source === "env") return [command.getOptionValue(option.attributeName())];

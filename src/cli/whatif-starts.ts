@@ -81,7 +81,11 @@ async function run(paths: readonly string[], options: Options, command: Command,
       charts: async () => (await import("../whatif/report/starts-charts.ts")).startsCharts(answer, traffic.period),
       files: () => ({ "starts-by-minute.csv": minutesCsv(answer, traffic.period.startAt) }),
     };
-    await present(finding, { command, settled: settledOf(question), inputs: told.files, question: toldQuestion(question) }, options);
+    await present(
+      finding,
+      { command, settled: settledOf(question, opened), inputs: told.files, question: toldQuestion(question) },
+      options,
+    );
   } finally {
     opened.close();
   }

@@ -7,7 +7,7 @@ import { isoInstant } from "../platform/calendar.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceInputError } from "../whatif/input/input-error.ts";
 import type { WorldSetting } from "../whatif/report/question.ts";
-import { numbersOf, someComputes, someOfWorld } from "../whatif/report/some-computes.ts";
+import { numbersOf, someComputes } from "../whatif/report/some-computes.ts";
 import { periodAsked, type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
 import { eachPart, type Period } from "../whatif/trace.ts";
 import { CliError } from "./cli-error.ts";
@@ -29,6 +29,11 @@ export type TraceOptions = PeriodOptions &
 
 /** Where traffic came from, as reports tell it. */
 type ToldInput = { readonly files: readonly object[]; readonly notes: readonly string[] };
+
+/** What there is, before it is known which of it is looked at. */
+type Opened = Pick<OpenedTraces, "traffic" | "projects" | "file" | "close"> & {
+  readonly about: (looked: Traffic) => Pick<OpenedTraces, "world" | "told">;
+};
 
 export type OpenedTraces = {
   readonly traffic: Traffic;
@@ -67,23 +72,23 @@ export async function openTraces(paths: readonly string[], options: TraceOptions
   const isWorld = options.data !== undefined || options.world !== undefined || options.url !== undefined;
   if (isWorld === paths.length > 0) throw new CliError("give traces, or a world by --data, --world or --url", true);
   const opened = isWorld ? await openWorld(options, signal) : await openFiles(paths, options, signal);
-  for (const note of opened.told.notes) process.stderr.write(`note: ${note}\n`);
   try {
-    const looked = options.compute === undefined ? opened : only(opened, options.compute);
-    const period = wantedPeriod(looked.traffic.period, options);
-    return period === undefined ? looked : { ...looked, traffic: trafficWithin(looked.traffic, period) };
+    const { compute: only } = options;
+    const some = only === undefined ? opened.traffic : computesOf(opened.traffic, only);
+    const period = wantedPeriod(some.period, options);
+    const traffic = period === undefined ? some : trafficWithin(some, period);
+    const { told, world } = opened.about(traffic);
+    for (const note of told.notes) process.stderr.write(`note: ${note}\n`);
+    return { ...opened, traffic, told, world, ...(only === undefined ? {} : { only }) };
   } catch (error) {
     opened.close();
     throw error;
   }
 }
 
-function only(opened: OpenedTraces, names: readonly string[]): OpenedTraces {
-  const { traffic, world } = opened;
+function computesOf(traffic: Traffic, names: readonly string[]): Traffic {
   try {
-    const numbers = numbersOf(traffic, names);
-    const looked = { traffic: someComputes(traffic, numbers), world: world === undefined ? undefined : someOfWorld(world, numbers) };
-    return { ...opened, ...looked, only: names };
+    return someComputes(traffic, numbersOf(traffic, names));
   } catch (error) {
     if (error instanceof RangeError) throw new CliError(`--compute: ${error.message}`, true);
     throw error;
@@ -103,22 +108,25 @@ function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
 }
 
 async function openWorld(
-  { data = DEFAULT_DATA, world = "default", url, controlToken }: TraceOptions,
+  { data = DEFAULT_DATA, world = "default", url, controlToken, to }: TraceOptions,
   signal: AbortSignal,
-): Promise<OpenedTraces> {
+): Promise<Opened> {
   const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
-  const { traffic, setting, projects, isForgotten, notes: about } = await withControl(target, readWorld);
-  if (traffic.computes.length === 0)
-    throw new CliError(`nobody has used a compute of the world "${world}" yet: there is no traffic to look at`);
-  const notes = [...(isForgotten ? ["the beginning of this world's history is forgotten: traffic before that is not seen"] : []), ...about];
+  const { traffic, about, projects } = await withControl(target, (call) => readWorld(call, to));
+  if (traffic.computes.length === 0) {
+    const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
+    throw new CliError(`nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`);
+  }
   const temporary = new Temporary();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
   let written: Promise<number> | undefined;
   return {
     traffic,
-    world: setting,
     projects,
-    told: { files: [{ world, requests_sha256: hashOf(traffic) }], notes },
+    about(looked) {
+      const { setting, notes } = about(looked.computes);
+      return { world: setting, told: { files: [{ world, requests_sha256: hashOf(looked) }], notes } };
+    },
     file: async () => {
       written ??= writeTraffic(traffic, path, `world ${world}`, signal);
       await written;
@@ -128,7 +136,7 @@ async function openWorld(
   };
 }
 
-async function openFiles(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<OpenedTraces> {
+async function openFiles(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<Opened> {
   const temporary = new Temporary();
   try {
     const [first = ""] = paths;
@@ -142,10 +150,11 @@ async function openFiles(paths: readonly string[], options: TraceOptions, signal
         `note: of ${(origin.badRows + header.rows).toLocaleString("en")} rows, ${origin.badRows.toLocaleString("en")} bad left out\n`,
       );
     }
-    const told = { trace: paths.map((given) => basename(given)), sha256: header.sha256, rows: header.rows, bad_rows: origin.badRows };
+    const files = [{ trace: paths.map((given) => basename(given)), sha256: header.sha256, rows: header.rows, bad_rows: origin.badRows }];
+    const told = { files, notes: imported?.notes ?? origin.notes };
     return {
       traffic: trafficOfFile(file),
-      told: { files: [told], notes: imported?.notes ?? origin.notes },
+      about: () => ({ world: undefined, told }),
       file: async () => path,
       close: () => {
         file.close();

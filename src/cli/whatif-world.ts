@@ -1,11 +1,11 @@
 import { fromRecord } from "../control/records.ts";
-import type { Compute } from "../platform/compute.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import type { SimTime } from "../platform/time.ts";
 import type { WorldSettings } from "../platform/world.ts";
 import type { WorldSetting } from "../whatif/report/question.ts";
 import type { Traffic } from "../whatif/report/traffic.ts";
-import { worldSetting } from "../whatif/report/world-setting.ts";
-import { WorldTraffic } from "../whatif/report/world-traffic.ts";
+import { FORGOTTEN, worldSetting } from "../whatif/report/world-setting.ts";
+import { type KnownCompute, WorldTraffic } from "../whatif/report/world-traffic.ts";
 import type { Call } from "./client.ts";
 
 const EVENTS_AT_ONCE = 10_000;
@@ -19,15 +19,14 @@ export type WorldProject = {
 
 type ReadWorld = {
   readonly traffic: Traffic;
-  readonly setting: WorldSetting;
+  /** What these computes of the traffic have, and what is worth saying of it. */
+  readonly about: (names: readonly string[]) => { readonly setting: WorldSetting; readonly notes: readonly string[] };
   readonly projects: readonly WorldProject[];
-  readonly isForgotten: boolean;
-  readonly notes: readonly string[];
 };
 
-/** What a world's journal tells, and what its computes have now, by its control API. */
-export async function readWorld(call: Call): Promise<ReadWorld> {
-  const reading = new WorldTraffic();
+/** What a world's journal tells, and what its computes have, by its control API; of what comes before `until`. */
+export async function readWorld(call: Call, until: SimTime | undefined): Promise<ReadWorld> {
+  const reading = new WorldTraffic(until);
   let isForgotten = false;
   for (let since = 0; ; ) {
     const page = await call<{ events: object[]; next_since: number; forgotten_seq?: number }>(
@@ -42,22 +41,34 @@ export async function readWorld(call: Call): Promise<ReadWorld> {
   const { now } = await call<{ now: string }>("GET", "/clock");
   const state = await call<State>("GET", "/state");
   const traffic = reading.traffic(Date.parse(now));
-  const computes = state.endpoints.map((endpoint) => fromRecord(endpoint) as Compute);
-  const { setting, notes } = worldSetting(fromRecord(state.world) as WorldSettings, computes, traffic.computes);
-  return { traffic, setting, projects: projectsOf(state), isForgotten, notes };
+  const computes = reading.computes(state.endpoints.map((endpoint) => fromRecord(endpoint) as KnownCompute));
+  const settings = fromRecord(state.world) as WorldSettings;
+  return {
+    traffic,
+    about(names) {
+      const { setting, notes } = worldSetting(settings, computes, names);
+      return { setting, notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
+    },
+    projects: projectsOf(state, computes),
+  };
 }
 
 type State = {
   readonly world: object;
   readonly projects: readonly { readonly id: string; readonly settings: { readonly quota?: { readonly compute_time_seconds?: number } } }[];
-  readonly endpoints: readonly { readonly id: string; readonly project_id: string }[];
+  readonly endpoints: readonly object[];
 };
 
-function projectsOf({ projects, endpoints }: State): WorldProject[] {
-  return projects.map(({ id, settings: { quota } }) => ({
-    project: id,
-    endpoints: endpoints.filter(({ project_id }) => project_id === id).map((endpoint) => endpoint.id),
-    // S: 0 is no limit.
-    computeSeconds: (quota?.compute_time_seconds ?? 0) > 0 ? quota?.compute_time_seconds : undefined,
-  }));
+/** A project that is gone for good has computes still, and no quota. */
+function projectsOf({ projects }: State, computes: readonly KnownCompute[]): WorldProject[] {
+  const quotas = new Map(projects.map(({ id, settings: { quota } }) => [id, quota?.compute_time_seconds ?? 0]));
+  return [...new Set(computes.map(({ projectId }) => projectId))].map((project) => {
+    const seconds = quotas.get(project) ?? 0;
+    return {
+      project,
+      endpoints: computes.filter(({ projectId }) => projectId === project).map(({ id }) => id),
+      // S: 0 is no limit.
+      computeSeconds: seconds > 0 ? seconds : undefined,
+    };
+  });
 }

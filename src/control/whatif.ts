@@ -1,9 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { fail } from "../http/request.ts";
-import type { SimTime } from "../platform/time.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";
-import { instant } from "./fields.ts";
 import { type ControlOptions, handler } from "./handler.ts";
 
 const MOST_POLICIES = 20;
@@ -15,10 +13,10 @@ const body = z.strictObject({
   policy: z.union([policy, z.array(policy).min(1).max(MOST_POLICIES)], {
     error: `must be a policy like fixed:60, or up to ${MOST_POLICIES} of them`,
   }),
-  from: instant.optional(),
-  to: instant.optional(),
+  from: flag.optional(),
+  to: flag.optional(),
   present: flag.optional(),
-  profile: z.enum(["2024", "2026"]).optional(),
+  profile: flag.pipe(z.enum(["2024", "2026"])).optional(),
   price: z.number().min(0).optional(),
   cu: z.number().positive().optional(),
   cold_start_worth: flag.optional(),
@@ -30,9 +28,10 @@ const body = z.strictObject({
 /** A question about a world: policies, beside what it has, over a period. What is left out has the defaults of `standin whatif compare`. */
 type WhatIfQuestion = {
   readonly policies: readonly string[];
-  readonly from?: SimTime | undefined;
-  readonly to?: SimTime | undefined;
-} & Pick<z.output<typeof body>, "present" | "profile" | "price" | "cu" | "cold_start_worth" | "start_latency" | "seed" | "replications">;
+} & Pick<
+  z.output<typeof body>,
+  "from" | "to" | "present" | "profile" | "price" | "cu" | "cold_start_worth" | "start_latency" | "seed" | "replications"
+>;
 
 /** Answers from the traffic in a world's journal. Throws a RangeError that names the field which cannot be answered. */
 export type AskWhatIf = (world: WorldHandle, question: WhatIfQuestion) => Promise<object>;

@@ -21,6 +21,16 @@ export function parseInstant(text: string): SimTime | undefined {
   return at <= END_OF_TIME && at > day - 2 * DAY ? at : undefined;
 }
 
+const TIME = String.raw`(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?|24:00(?::00(?:\.0{1,3})?)?)`;
+const STRICT = new RegExp(String.raw`^\d{4}-\d{2}-\d{2}(?:T${TIME}(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$`);
+export const INSTANT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z";
+
+/** An instant as somebody is asked for it: a day, or a time that names its zone, from 1970 on. */
+export function parseStrictInstant(text: string): SimTime | undefined {
+  const at = STRICT.test(text) ? parseInstant(text) : undefined;
+  return at !== undefined && at >= 0 ? at : undefined;
+}
+
 function zoneOffset(zone: string): number {
   if (!/^[+-]/.test(zone)) return 0;
   const digits = zone.slice(1).replace(":", "").padEnd(4, "0");

@@ -144,6 +144,12 @@ test("the journal of a world goes out as NDJSON, without a key's hash; experimen
   const figures = ({ cold_starts, first_starts, requests }: any) => ({ cold_starts, first_starts, requests });
   expect(figures(await json(["curve", out, ...own]))).toEqual({ cold_starts: 3, first_starts: 1, requests: 4 });
   expect(figures(await json(["curve", "--data", data, ...own]))).toEqual({ cold_starts: 3, first_starts: 1, requests: 4 });
+  // Both begin with the first event; where a journal ends, a world goes on.
+  const upTo = ["--to", "2026-03-02T02:00:00Z", "--start-latency", "0"];
+  const { traffic, present } = await json(["curve", out, ...upTo]);
+  const ofWorld = await json(["curve", "--data", data, ...upTo, "--cu", "1", "--profile", "2026"]);
+  expect(traffic).toMatchObject({ from: "2026-03-02T00:00:00.000Z", to: "2026-03-02T02:00:00.000Z" });
+  expect([ofWorld.traffic, ofWorld.present]).toEqual([traffic, present]);
   const scenario = join(directory, "again.yaml");
   const source = { name: "again", to: "shop/main", pattern: "replay", file: "journal.ndjson", format: "journal" };
   // Gaps of nine and of forty minutes are longer than the preset delay, that of four is not.

@@ -232,10 +232,12 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
   flags.push("--present", "5m", "--cold-start-worth", "2m");
   const url = server.ready.control_url.replace("/_sim", "");
   const { input: live, ...fromLive } = await json(["compare", "--url", url, ...flags]);
-  expect(fromLive).toEqual(body);
+  const { input: told, ...answered } = body;
+  expect(fromLive).toEqual(answered);
+  expect(live.notes).toEqual(told.notes);
   await server.kill("SIGTERM");
   const { input: stored, ...fromStored } = await json(["compare", "--data", data, ...flags, "--workers", "2"]);
-  expect(fromStored).toEqual(body);
+  expect(fromStored).toEqual(answered);
   expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
 });
 
@@ -310,14 +312,61 @@ test("a world is asked as it is: the present costs what the double has metered, 
   expect(used).toBe(3 * (360 * 0.25 + 660 * 2));
   const { body } = await server.sim("POST", "/whatif", { policy: "fixed:60" });
   expect(body.policies[0]).toMatchObject({ policy: "present", figures: { cu_hours: { value: used / 3_600 } } });
+  // What is deleted stays what it was: in the present, and in the quota of its project.
+  await server.api("DELETE", `/projects/${large.projectId}/endpoints/${large.endpointId}`);
   await server.kill("SIGTERM");
+  const flagsOfQuota = ["--quota-cu-hours", "3", "--recorded-only", "--start-latency", "0"];
+  const { delays: quotas } = await json(["quota", "--data", data, ...flagsOfQuota]);
+  expect(quotas[0].projects.map(({ project }: any) => project)).toEqual([large.projectId, small.projectId]);
   const { present, question, with_latency } = await json(["curve", "--data", data]);
   expect(question).toMatchObject({ profile: "2024", present_delay_s: "own", cu: "own", start_latency: "3000ms", price_per_cu_hour: null });
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
   expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
   expect(with_latency[0].wait_p99_ms).toBe(3_000);
+  const { profiles } = await json(["profiles", "--data", data]);
+  for (const { figures } of profiles) expect(figures.cu_hours).toBeCloseTo(used / 3_600, 9);
   const flags = ["--profile", "2026", "--present", "300", "--cu", "1", "--start-latency", "0"];
   expect((await json(["curve", "--data", data, ...flags])).question).toMatchObject({ present_delay_s: 300, cu: 1, from_world: [] });
+});
+
+test("a world's report is repeated by its manifest though the world goes on: another request, another compute, another day", async () => {
+  const server = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
+  const [first, second] = [await projectOn(server), await projectOn(server)];
+  const endpoint = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 };
+  await server.api("PATCH", `/projects/${second.projectId}/endpoints/${second.endpointId}`, { endpoint });
+  const use = async (endpointId: string, more = {}) => {
+    await server.sim("POST", "/clock/advance", { by: "1h" });
+    await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000, ...more });
+  };
+  for (const { endpointId } of [first, second, first, second]) await use(endpointId);
+  await use(first.endpointId, { kind: "transaction", connection_id: "open", duration_ms: undefined });
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  const of = ["--url", server.ready.control_url.replace("/_sim", "")];
+  const commands = [
+    ["curve", ...of, "--by-compute"],
+    ["compare", ...of, "--policy", "fixed:60", "--compute", first.endpointId, "--workers", "2"],
+    ["profiles", ...of],
+    ["quota", ...of, "--quota-cu-hours", "1", "--recorded-only"],
+  ];
+  const reports: { readonly summary: string; readonly repeat: string }[] = [];
+  for (const command of commands) {
+    const out = newDirectory();
+    expect(await standin(["whatif", ...command, "--out", out])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^(note: .*\n)*$/),
+    });
+    const { repeat } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
+    reports.push({ summary: readFileSync(join(out, "summary.json"), "utf8"), repeat });
+  }
+  // Of what is looked at alone: the other one can scale.
+  const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
+  expect(notes[0]).toEqual(["1 compute of this world can scale: each counts with its smallest size"]);
+  expect(notes[1]).toEqual([]);
+  await server.sim("POST", "/activity", { endpoint_id: first.endpointId, kind: "disconnect", connection_id: "open" });
+  await use(first.endpointId);
+  await use((await projectOn(server)).endpointId, { source: "new" });
+  await server.sim("POST", "/clock/advance", { by: "2d" });
+  for (const { summary, repeat } of reports) expect((await standin([...repeat.split(" ").slice(1), "--json"])).stdout).toBe(summary);
 });
 
 test.each([

@@ -158,11 +158,21 @@ test("a journal: queries as they came, transactions until their connection close
     ["ep-b", "2026-01-05T00:00:07.000Z", 2_000, ""],
   ]);
   expect(intake.bad.map(({ reason }) => reason)).toEqual(["kind: is none of activity"]);
-  // How far it tells: its last event, of whatever kind, or the end of a query that it tells of.
-  const tail = lines(event("01", { endpoint_id: "ep-a", kind: "query" }), { type: "ComputeSuspended", at: "2026-01-05T00:05:01Z" });
-  expect(take(tail, (into) => journalInput(into)).intake.lastEnd).toBe(Date.parse("2026-01-05T00:05:01Z"));
-  const running = lines(event("01", { endpoint_id: "ep-a", kind: "query", duration_ms: 60_000 }));
-  expect(take(running, (into) => journalInput(into)).intake.lastEnd).toBe(Date.parse("2026-01-05T00:01:01Z"));
+  // What it tells of: from its first event to its last one, of whatever kind; not how long that goes on which runs then.
+  const [begin, end] = ["2026-01-04T00:00:00Z", "2026-01-05T00:05:01Z"];
+  const open = event("02", { endpoint_id: "ep-a", kind: "transaction", connection_id: "c" });
+  const running = event("01", { endpoint_id: "ep-a", kind: "query", duration_ms: 1e9 });
+  const journal = lines(
+    { type: "WorldCreated", at: begin },
+    running,
+    open,
+    { type: "ComputeSuspended", at: end },
+    { type: "Odd", at: "?" },
+  );
+  const told = take(journal, (into) => journalInput(into));
+  expect(told.intake.period).toEqual({ startAt: Date.parse(begin), endAt: Date.parse(end) });
+  expect(told.intake.lastEnd).toBe(Number.NEGATIVE_INFINITY);
+  expect(told.rows.map(([, , duration]) => duration)).toEqual([1e9, 299_000]);
 });
 
 test.each([

@@ -3,16 +3,23 @@ import { capacityCommand } from "../../src/cli/whatif-capacity.ts";
 import { compareCommand } from "../../src/cli/whatif-compare.ts";
 import { repeatOf, settledOf } from "../../src/cli/whatif-repeat.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
+import { trafficOf } from "../../src/whatif/report/traffic.ts";
+import { DAY, traceOf } from "../support/traces.ts";
 
 /** What stands in the manifest when this was typed. */
 function repeated(of: typeof compareCommand, typed: readonly string[], asked: Parameters<typeof questionFrom> = [{}]) {
   const command = of().action(() => {});
   command.parse([...typed], { from: "user" });
-  return repeatOf(["whatif", command.name(), ...typed], command, settledOf(questionFrom(...asked)));
+  const looked = { traffic: trafficOf(traceOf(DAY)), world: asked[1] };
+  return repeatOf(["whatif", command.name(), ...typed], command, settledOf(questionFrom(...asked), looked));
 }
 
 test("what repeats a report names what nobody has typed: another release may have other defaults", () => {
-  const line = repeated(compareCommand, ["a b.csv", "--cu", "0.25", "--out", "report/", "--seed=7"], [{ cu: 0.25, seed: 7 }]);
+  const line = repeated(
+    compareCommand,
+    ["a b.csv", "--cu", "0.25", "--workers", "3", "--out", "report/", "--seed=7"],
+    [{ cu: 0.25, seed: 7 }],
+  );
   expect(line).toBe(
     "standin whatif compare 'a b.csv' --cu 0.25 --seed=7 --present 300 --profile 2026 --price 0.222 --cold-start-worth 300s --start-latency 500ms --replications 10",
   );
@@ -25,11 +32,15 @@ test("the assumptions of capacity are named, too", () => {
   expect(line).not.toContain("--working-set");
 });
 
-test("what computes have each of their own is no flag, and a token is nobody's business", () => {
+test("what a world has told it tells again: its line says until when it was looked at, and a token is nobody's business", () => {
   const world = { profile: "2024", latency: { kind: "fixed", ms: 3_000 }, delays: [60, 300], cu: [1, 2] } as const;
   const line = repeated(compareCommand, ["--url", "http://x", "--control-token", "secret"], [{}, world]);
   expect(line).toBe(
-    "standin whatif compare --url http://x --profile 2024 --cold-start-worth 300s --start-latency 3000ms --seed 1 --replications 10",
+    "standin whatif compare --url http://x --from 2026-01-05T00:00:00.000Z --to 2026-01-06T00:00:00.000Z --cold-start-worth 300s --seed 1 --replications 10",
+  );
+  const typed = ["--url", "http://x", "--profile", "2026", "--to", "2026-01-06"];
+  expect(repeated(compareCommand, typed, [{ profile: "2026" }, world])).toBe(
+    "standin whatif compare --url http://x --profile 2026 --to 2026-01-06 --from 2026-01-05T00:00:00.000Z --price 0.222 --cold-start-worth 300s --start-latency 500ms --seed 1 --replications 10",
   );
 });
 

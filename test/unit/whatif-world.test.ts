@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { PROFILES } from "../../src/platform/profile.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import type { Delay } from "../../src/whatif/curve.ts";
 import { attribute } from "../../src/whatif/report/attribution-report.ts";
@@ -8,6 +9,8 @@ import { curvePage } from "../../src/whatif/report/curve-page.ts";
 import { mergeReadings, readCurve } from "../../src/whatif/report/curve-reading.ts";
 import { simulateDelays } from "../../src/whatif/report/curve-simulation.ts";
 import { CurveAnswer } from "../../src/whatif/report/curve-summary.ts";
+import { profilesPage } from "../../src/whatif/report/profiles-page.ts";
+import { profilesReport } from "../../src/whatif/report/profiles-report.ts";
 import { fromWorldText, type Question, questionFrom } from "../../src/whatif/report/question.ts";
 import { replayComputes } from "../../src/whatif/report/replays.ts";
 import { startsReport } from "../../src/whatif/report/starts-report.ts";
@@ -74,10 +77,10 @@ test("a world's starts take as long as it was told, or no time where its operati
 
 test("what scales counts with its smallest size, what is gone has the preset delay, and both are told", () => {
   const { setting, notes } = worldSetting(SETTINGS, [computeWith("a", 0.5, -1, 4)], ["a", "gone"]);
-  expect(setting).toMatchObject({ delays: ["never", 300], cu: [0.5, 1] });
+  expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 1] });
   expect(notes).toEqual([
     "1 compute of this world can scale: each counts with its smallest size",
-    "1 compute of the traffic is not in this world any more: taken for 1 CU with a delay of 300 s",
+    "1 compute of the traffic is not in this world any more, nor in what is left of its history: taken for 1 CU with a delay of 300 s",
   ]);
 });
 
@@ -136,4 +139,39 @@ test("delays of their own are replayed with starts that take their time, too", (
   // Metered from the end of each start: as long as without it.
   expect(own).toMatchObject({ delay_s: "own", cold_starts: 4, cold_starts_least: null, cold_starts_most: 4, waited: 6 });
   expect(own?.cu_hours).toBeCloseTo((6 * 0.25 + 33 * 2) / 60, 9);
+});
+
+test("profiles are compared with the sizes and delays that the world has; a preset delay is that of each profile", () => {
+  const like = PROFILES["2026"];
+  const hasty = { ...like, suspendTimeout: { ...like.suspendTimeout, defaultS: 120 } };
+  const profiles = [
+    { name: "2026", profile: like },
+    { name: "hasty", profile: hasty },
+  ];
+  const reportOf = (computes: typeof TWO, more = {}) => {
+    const world = worldSetting(SETTINGS, computes, TRAFFIC.computes).setting;
+    const asked = { profiles, delay: undefined, cu: undefined, world, coldStartS: 300, reserved: 0, seed: 1, ...more };
+    return complete(profilesReport(TRAFFIC, asked, chanceFrom(1)));
+  };
+  const own = reportOf(TWO);
+  const { present } = curveFor(askedOf(TWO, { profile: "2026" })).summary({});
+  expect(own.question).toMatchObject({ delay_s: "own", cu: "own", from_world: ["delay", "cu"] });
+  for (const row of own.profiles) {
+    expect(row).toMatchObject({ delay_s: "own", ram_gb: null, max_connections: null });
+    expect(row.figures.cu_hours).toBeCloseTo(present.cu_hours, 9);
+    expect(row.figures.cost).toBeCloseTo(present.cost ?? 0, 9);
+  }
+  expect(profilesPage(own).subject).toContain("each compute's own size · a delay of their own");
+  expect(profilesPage(own).tables[0]?.rows.flatMap(({ cells }) => cells[0])).not.toContain("RAM GB of own CU");
+  const preset = reportOf([computeWith("compute-0", 0.5, 0), computeWith("compute-1", 0.5, 0)]);
+  expect(preset.question).toMatchObject({ delay_s: null, cu: 0.5 });
+  expect(preset.profiles.map(({ delay_s, ram_gb }) => [delay_s, ram_gb])).toEqual([
+    [300, 2],
+    [120, 2],
+  ]);
+  // Three minutes, and three times the delay of each profile: of the one compute, and of the other.
+  expect(preset.profiles.map(({ figures }) => figures.cu_hours * 60)).toEqual([(3 + 15) * 2 * 0.5, (3 + 6) * 2 * 0.5]);
+  const flags = reportOf(TWO, { delay: 60, cu: 1 });
+  expect(flags.question).toMatchObject({ delay_s: 60, cu: 1, from_world: [] });
+  expect(flags.profiles[0]?.figures.cu_hours).toBeCloseTo((6 * 2) / 60, 9);
 });

@@ -18,7 +18,6 @@ export class JournalRows {
   readonly #intake: Intake;
   readonly #open = new Map<string, OpenTransaction>();
   readonly #encoder = new TextEncoder();
-  #lastAt: SimTime = 0;
 
   constructor(intake: Intake) {
     this.#intake = intake;
@@ -26,7 +25,6 @@ export class JournalRows {
 
   /** `line` is its place: a line, or a sequence number. Events come in the order of the journal. */
   take(line: number, { at, activity, opened }: JournalActivity): void {
-    this.#lastAt = at;
     const { endpointId, kind, connectionId = opened } = activity;
     const connection = `${endpointId}\n${connectionId ?? ""}`;
     if (kind === "disconnect") {
@@ -40,8 +38,8 @@ export class JournalRows {
     else if (!this.#open.has(connection)) this.#open.set(connection, { line, compute, at, source });
   }
 
-  /** `until`: how far the journal tells; its last event where it is left out. What is open then is as long as that. */
-  end(until: SimTime = this.#lastAt): void {
+  /** `until`: how far the journal tells. What is open then is as long as that. */
+  end(until: SimTime): void {
     for (const transaction of this.#open.values()) this.#finish(transaction, until);
     this.#open.clear();
   }
@@ -67,6 +65,7 @@ export class JournalRows {
 export function journalInput(intake: Intake): InputReader {
   const rows = new JournalRows(intake);
   const instants = new InstantReader();
+  let lastAt: SimTime = 0;
   const lines = new LineScanner({
     line(line, text) {
       // What else an event stream has: names of events, ids, signs of life.
@@ -76,7 +75,12 @@ export function journalInput(intake: Intake): InputReader {
         intake.refuse(line, "is no JSON object");
         return;
       }
-      intake.reaches(instantOf(event, instants));
+      const at = instantOf(event, instants);
+      if (at >= 0) {
+        // As of a world: from its first event on, whatever that is, and nothing is known of what comes behind the last.
+        intake.covers(at, at);
+        lastAt = at;
+      }
       const activity = activityOf(event, instants);
       if (activity === undefined) intake.skip();
       else if (typeof activity === "string") intake.refuse(line, activity);
@@ -88,7 +92,7 @@ export function journalInput(intake: Intake): InputReader {
     push: (chunk) => lines.push(chunk),
     end() {
       lines.end();
-      rows.end();
+      rows.end(lastAt);
     },
   };
 }

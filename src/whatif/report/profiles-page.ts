@@ -1,6 +1,7 @@
 import { amount, delayText, millisText, money, percentOf, plural, signed } from "./numbers.ts";
 import type { Page, PageTable } from "./page.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
+import { sizeText } from "./question.ts";
 
 /** Profiles side by side, as they are read. */
 export function profilesPage(report: ProfilesReport): Page {
@@ -10,7 +11,7 @@ export function profilesPage(report: ProfilesReport): Page {
     subject: [
       `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
       `${traffic.from} to ${traffic.to}`,
-      `${question.cu} CU`,
+      sizeText(question.cu),
       question.delay_s === null ? "each with its own preset delay" : `a delay of ${delayText(question.delay_s)}`,
     ].join(" · "),
     answer: answerOf(report),
@@ -46,15 +47,18 @@ function costOf({ figures: { cost, cu_hours } }: ProfileRow): string {
 
 /** What the profiles say: a row each that tells them apart first, then the others. */
 function publishedTable({ profiles, question }: ProfilesReport): PageTable {
+  const ofOneSize = [
+    [`RAM GB of ${question.cu} CU`, ({ ram_gb }: ProfileRow) => amount(ram_gb ?? 0)],
+    [`cache GB of ${question.cu} CU`, ({ file_cache_gb }: ProfileRow) => amount(file_cache_gb ?? 0)],
+    [`max_connections of ${question.cu} CU`, ({ max_connections }: ProfileRow) => (max_connections ?? 0).toLocaleString("en")],
+  ] as const;
   const rows = [
     ["price per CU-hour", ({ price_per_cu_hour: price }: ProfileRow) => (price === null ? "none" : `$${price}`)],
     ["start latency", ({ start_latency }: ProfileRow) => start_latency],
     ["preset delay", ({ default_delay_s }: ProfileRow) => delayText(default_delay_s)],
     ["shortest delay", ({ minimum_delay_s }: ProfileRow) => delayText(minimum_delay_s)],
     ["longest delay", ({ maximum_delay_s }: ProfileRow) => delayText(maximum_delay_s)],
-    [`RAM GB of ${question.cu} CU`, ({ ram_gb }: ProfileRow) => amount(ram_gb)],
-    [`cache GB of ${question.cu} CU`, ({ file_cache_gb }: ProfileRow) => amount(file_cache_gb)],
-    [`max_connections of ${question.cu} CU`, ({ max_connections }: ProfileRow) => max_connections.toLocaleString("en")],
+    ...(question.cu === "own" ? [] : ofOneSize),
     ["pooled connections", ({ pooled_connections }: ProfileRow) => pooled_connections.toLocaleString("en")],
     ["largest CU, autoscaled", ({ largest_autoscaled_cu }: ProfileRow) => amount(largest_autoscaled_cu)],
     ["largest CU", ({ largest_cu }: ProfileRow) => amount(largest_cu)],

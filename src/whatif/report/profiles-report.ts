@@ -1,9 +1,9 @@
 import type { Chance } from "../../platform/chance.ts";
 import type { Profile } from "../../platform/profile.ts";
 import { maxConnections, sizeFacts } from "../../platform/sizes.ts";
-import { directConnections } from "../connections.ts";
-import type { Costs } from "../costs.ts";
-import { type Curve, curveOf, type Delay } from "../curve.ts";
+import { directConnections, directLimit } from "../connections.ts";
+import { type Costs, sizeOf } from "../costs.ts";
+import { type Curve, curveOf, type Delay, type DelayChoice } from "../curve.ts";
 import { GapReader } from "../gaps.ts";
 import { bestDelay } from "../pick.ts";
 import { FixedReplay } from "../replay.ts";
@@ -11,7 +11,7 @@ import { StartLatencies, type StartLatency } from "../start-latency.ts";
 import { allOf, type Requests } from "../trace.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import type { Limits } from "./page.ts";
-import { latencyText } from "./question.ts";
+import { cuOf, delaysUnder, latencyText, sameOf, sizeSentence, type WorldSetting } from "./question.ts";
 import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -21,9 +21,11 @@ export type NamedProfile = { readonly name: string; readonly profile: Profile };
 export type ProfilesQuestion = {
   /** The others are compared with the first. */
   readonly profiles: readonly NamedProfile[];
-  /** The same under each; `undefined`: the one that each presets. */
+  /** The same under each; `undefined`: those of the world, else the one that each presets. */
   readonly delay: Delay | undefined;
-  readonly cu: number;
+  /** Of all computes; `undefined`: as the world has it, else the default. */
+  readonly cu: number | undefined;
+  readonly world?: WorldSetting | undefined;
   readonly coldStartS: number;
   readonly reserved: number;
   readonly seed: number;
@@ -38,14 +40,14 @@ export type ProfileRow = {
   readonly default_delay_s: number;
   readonly minimum_delay_s: number;
   readonly maximum_delay_s: number;
-  readonly ram_gb: number;
-  readonly file_cache_gb: number;
-  /** Of the size that is asked for. */
-  readonly max_connections: number;
+  /** Of the size that all computes have, as the next two; null where they differ in it. */
+  readonly ram_gb: number | null;
+  readonly file_cache_gb: number | null;
+  readonly max_connections: number | null;
   readonly pooled_connections: number;
   readonly largest_autoscaled_cu: number;
   readonly largest_cu: number;
-  readonly delay_s: Delay;
+  readonly delay_s: DelayChoice;
   readonly best_delay_s: Delay;
   /** Connections that find all taken, less those that the platform keeps. */
   readonly direct_refused: number;
@@ -54,15 +56,20 @@ export type ProfileRow = {
   readonly difference: { readonly [Name in keyof OutcomeFigures]: number | null };
 };
 
+export type ToldProfilesQuestion = {
+  readonly profiles: readonly string[];
+  /** Null: the one that each presets; "own": each compute's own. */
+  readonly delay_s: DelayChoice | null;
+  readonly cu: number | "own";
+  readonly cold_start_worth_s: number;
+  readonly reserved: number;
+  readonly seed: number;
+  /** Those of the fields that a world has told. */
+  readonly from_world: readonly ("delay" | "cu")[];
+};
+
 export type ProfilesReport = {
-  readonly question: {
-    readonly profiles: readonly string[];
-    readonly delay_s: Delay | null;
-    readonly cu: number;
-    readonly cold_start_worth_s: number;
-    readonly reserved: number;
-    readonly seed: number;
-  };
+  readonly question: ToldProfilesQuestion;
   readonly traffic: ToldTraffic;
   readonly profiles: readonly ProfileRow[];
   readonly limits: Limits;
@@ -86,43 +93,63 @@ export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chanc
   }
   const curve = curveOf(reader.gaps);
   const [first] = runs;
-  const { profiles, delay = null, cu, coldStartS: cold_start_worth_s, reserved, seed } = asked;
+  const { profiles } = asked;
   return {
-    question: { profiles: profiles.map(({ name }) => name), delay_s: delay, cu, cold_start_worth_s, reserved, seed },
+    question: toldProfiles(asked),
     traffic: toldTraffic(traffic, reader.gaps.computes, reader.gaps.requests),
     profiles: runs.map((run, index) => run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures())),
-    limits: LIMITS,
+    limits: limitsOf(asked),
+  };
+}
+
+export function toldProfiles(asked: ProfilesQuestion): ToldProfilesQuestion {
+  const { profiles, delay, world, coldStartS: cold_start_worth_s, reserved, seed } = asked;
+  const cu = cuOf(asked.cu, world);
+  const own = world === undefined ? "preset" : (sameOf(world.delays) ?? "own");
+  const fromWorld = [delay === undefined && ("delay" as const), asked.cu === undefined && ("cu" as const)];
+  return {
+    profiles: profiles.map(({ name }) => name),
+    delay_s: delay ?? (own === "preset" ? null : own),
+    cu: typeof cu === "number" ? cu : "own",
+    cold_start_worth_s,
+    reserved,
+    seed,
+    from_world: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };
 }
 
 class ProfileRun {
   readonly #profile: Profile;
-  readonly #costs: Costs & { readonly cu: number };
-  readonly #delay: Delay;
+  readonly #costs: Costs;
+  readonly #delay: DelayChoice;
+  /** By compute, where they are a world's. */
+  readonly #ownDelays: readonly Delay[] | undefined;
   readonly #latency: StartLatency;
   readonly #replay: FixedReplay;
   readonly #chance: Chance;
   readonly #periodMs: number;
-  readonly #limit: number;
+  readonly #reserved: number;
   #refused = 0;
 
-  constructor({ period }: Traffic, { delay, cu, coldStartS, reserved }: ProfilesQuestion, profile: Profile, chance: Chance) {
-    const pricePerCuHour = profile.pricePerCuHour.paid;
+  constructor({ period }: Traffic, { delay, cu, world, coldStartS, reserved }: ProfilesQuestion, profile: Profile, chance: Chance) {
+    const preset = profile.suspendTimeout.defaultS;
     this.#profile = profile;
-    this.#costs = { cu, coldStartS, pricePerCuHour };
-    this.#delay = delay ?? profile.suspendTimeout.defaultS;
+    this.#costs = { cu: cuOf(cu, world), coldStartS, pricePerCuHour: profile.pricePerCuHour.paid };
+    this.#ownDelays = delay === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
+    this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (sameOf(this.#ownDelays) ?? "own"));
     this.#latency = profile.durations.start_compute;
-    this.#replay = new FixedReplay(period, this.#delay);
+    this.#replay = new FixedReplay(period, this.#delay === "own" ? preset : this.#delay);
     this.#chance = chance;
     this.#periodMs = period.endAt - period.startAt;
-    this.#limit = Math.max(0, maxConnections(profile, { minCu: cu, maxCu: cu }) - reserved);
+    this.#reserved = reserved;
   }
 
   add(requests: Requests, number: number): void {
-    this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number));
+    const cu = sizeOf(this.#costs, number);
+    this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number), { cu, delay: this.#ownDelays?.[number] });
     this.#replay.add(requests);
     this.#replay.end();
-    this.#refused += directConnections(requests, this.#limit).refused;
+    this.#refused += directConnections(requests, directLimit(this.#profile, { minCu: cu, maxCu: cu }, this.#reserved)).refused;
   }
 
   figures(): OutcomeFigures {
@@ -133,7 +160,10 @@ class ProfileRun {
     const { cu, coldStartS, pricePerCuHour = null } = this.#costs;
     const { suspendTimeout, sizes, pooledConnections } = this.#profile;
     const figures = this.figures();
-    const { ramGb, fileCacheGb } = sizeFacts(this.#profile, cu);
+    const { ramGb, fileCacheGb, connections } =
+      typeof cu === "number"
+        ? { ...sizeFacts(this.#profile, cu), connections: maxConnections(this.#profile, { minCu: cu, maxCu: cu }) }
+        : { ramGb: null, fileCacheGb: null, connections: null };
     return {
       profile: name,
       price_per_cu_hour: pricePerCuHour,
@@ -143,7 +173,7 @@ class ProfileRun {
       maximum_delay_s: suspendTimeout.maximumS,
       ram_gb: ramGb,
       file_cache_gb: fileCacheGb,
-      max_connections: maxConnections(this.#profile, { minCu: cu, maxCu: cu }),
+      max_connections: connections,
       pooled_connections: pooledConnections,
       largest_autoscaled_cu: sizes.autoscaled.at(-1) ?? 0,
       largest_cu: sizes.fixedOnly.at(-1) ?? sizes.autoscaled.at(-1) ?? 0,
@@ -162,17 +192,19 @@ function differenceOf(figures: OutcomeFigures, base: OutcomeFigures): ProfileRow
   return Object.fromEntries(entries) as ProfileRow["difference"];
 }
 
-const LIMITS: Limits = {
-  exact: [
-    "Replays of every request under each profile: its delay, its start latency, its price. Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again.",
-  ],
-  simulated: [
-    "Where a start latency is a distribution, each start draws by its instant: profiles that start a compute at the same instant with the same distribution draw the same.",
-  ],
-  left_out: [
-    "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
-    "Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.",
-    "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
-    BEHIND_THE_END,
-  ],
-};
+function limitsOf({ cu, world }: ProfilesQuestion): Limits {
+  return {
+    exact: [
+      "Replays of every request under each profile: its delay, its start latency, its price. Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again.",
+    ],
+    simulated: [
+      "Where a start latency is a distribution, each start draws by its instant: profiles that start a compute at the same instant with the same distribution draw the same.",
+    ],
+    left_out: [
+      "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
+      `${sizeSentence({ cu: cuOf(cu, world) })}. Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.`,
+      "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
+      BEHIND_THE_END,
+    ],
+  };
+}

@@ -1,6 +1,6 @@
 import type { Chance } from "../../platform/chance.ts";
 import { DISTRIBUTION_RULE, distributionText, parseDistribution } from "../../platform/distribution.ts";
-import { PROFILES, type ProfileName } from "../../platform/profile.ts";
+import { PROFILES, type Profile, type ProfileName } from "../../platform/profile.ts";
 import { parseDuration, SECOND } from "../../platform/time.ts";
 import { type Costs, sizeOf } from "../costs.ts";
 import type { Delay, DelayChoice } from "../curve.ts";
@@ -42,8 +42,8 @@ export type Asked = {
 export type WorldSetting = {
   readonly profile: ProfileName;
   readonly latency: StartLatency;
-  /** By compute of the traffic. */
-  readonly delays: readonly Delay[];
+  /** By compute of the traffic; "preset" is that of whatever profile is asked about. */
+  readonly delays: readonly (Delay | "preset")[];
   /** The same: of one that scales, the size that it starts with. */
   readonly cu: readonly number[];
 };
@@ -63,15 +63,13 @@ export const MOST_REPLICATIONS = 10_000;
 export function questionFrom(asked: Asked, world?: WorldSetting): Question {
   const profile = PROFILES[asked.profile ?? world?.profile ?? DEFAULTS.profile];
   const pricePerCuHour = asked.price ?? profile.pricePerCuHour.paid;
-  const delays = asked.present === undefined ? world?.delays : undefined;
-  const sizes = asked.cu === undefined ? world?.cu : undefined;
+  const delays = asked.present === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
   const latency = asked.startLatency ?? (asked.profile === undefined ? world?.latency : undefined);
   const present = delays === undefined ? asked.present : sameOf(delays);
-  const cu = sizes === undefined ? asked.cu : (sameOf(sizes) ?? sizes);
   const fromWorld: readonly (WorldField | false)[] = [
     asked.profile === undefined && "profile",
     delays !== undefined && "present",
-    sizes !== undefined && "cu",
+    asked.cu === undefined && "cu",
     asked.startLatency === undefined && latency !== undefined && "start_latency",
   ];
   return {
@@ -79,7 +77,7 @@ export function questionFrom(asked: Asked, world?: WorldSetting): Question {
     ownDelays: present === undefined ? delays : undefined,
     profile: profile.name,
     costs: {
-      cu: cu ?? DEFAULTS.cu,
+      cu: cuOf(asked.cu, world),
       coldStartS: asked.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
       ...(pricePerCuHour === undefined ? {} : { pricePerCuHour }),
     },
@@ -89,8 +87,18 @@ export function questionFrom(asked: Asked, world?: WorldSetting): Question {
   };
 }
 
+/** What the delays of a world's computes are under a profile. */
+export function delaysUnder({ suspendTimeout }: Profile, { delays }: WorldSetting): readonly Delay[] {
+  return delays.map((delay) => (delay === "preset" ? suspendTimeout.defaultS : delay));
+}
+
+/** The size that is asked for, else what the world's computes have, one for all where it is the same. */
+export function cuOf(asked: number | undefined, world: WorldSetting | undefined): Costs["cu"] {
+  return asked ?? (world === undefined ? DEFAULTS.cu : (sameOf(world.cu) ?? world.cu));
+}
+
 /** What all have; undefined where there are several, or none at all. */
-function sameOf<T>(values: readonly T[]): T | undefined {
+export function sameOf<T>(values: readonly T[]): T | undefined {
   const [first, ...others] = new Set(values);
   return others.length === 0 ? first : undefined;
 }
@@ -176,7 +184,11 @@ export function fromWorldText(question: Question): string | undefined {
     cu: sizeText(told.cu),
     start_latency: `starts of ${start_latency}`,
   };
-  return from_world.length === 0 ? undefined : `as the world has it: ${from_world.map((field) => texts[field]).join(", ")}`;
+  return worldText(from_world.map((field) => texts[field]));
+}
+
+export function worldText(parts: readonly string[]): string | undefined {
+  return parts.length === 0 ? undefined : `as the world has it: ${parts.join(", ")}`;
 }
 
 export function sizeText(cu: ToldQuestion["cu"]): string {
@@ -184,7 +196,7 @@ export function sizeText(cu: ToldQuestion["cu"]): string {
 }
 
 /** What size the bill goes by, as reports tell it. */
-export function sizeSentence({ cu }: Costs): string {
+export function sizeSentence({ cu }: Pick<Costs, "cu">): string {
   return `${typeof cu === "number" ? `All computes have ${cu} CU` : "Each compute has its own size, one that scales its smallest,"} while they are active`;
 }
 

@@ -1,12 +1,13 @@
-import { delaySeconds } from "../../platform/autosuspend.ts";
-import type { Compute } from "../../platform/compute.ts";
+import { DEFAULT_DELAY, delaySeconds } from "../../platform/autosuspend.ts";
 import { PROFILES } from "../../platform/profile.ts";
 import type { WorldSettings } from "../../platform/world.ts";
 import { NO_LATENCY } from "../start-latency.ts";
 import { plural } from "./numbers.ts";
 import { DEFAULTS, type WorldSetting } from "./question.ts";
+import type { KnownCompute } from "./world-traffic.ts";
 
-type Known = Pick<Compute, "id" | "range" | "suspendTimeoutSeconds">;
+/** Of a world whose journal does not begin with its first event. */
+export const FORGOTTEN = "the beginning of this world's history is forgotten: traffic before that is not seen";
 
 /**
  * What a question about a world's computes need not be told: its profile, how long its starts take, and each compute's delay and size.
@@ -14,11 +15,11 @@ type Known = Pick<Compute, "id" | "range" | "suspendTimeoutSeconds">;
  */
 export function worldSetting(
   { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
-  computes: Iterable<Known>,
+  computes: readonly Omit<KnownCompute, "projectId">[],
   names: readonly string[],
 ): { readonly setting: WorldSetting; readonly notes: readonly string[] } {
   const profile = PROFILES[name];
-  const byId = new Map([...computes].map((compute) => [compute.id, compute]));
+  const byId = new Map(computes.map((compute) => [compute.id, compute]));
   const known = names.map((id) => byId.get(id));
   const gone = known.filter((compute) => compute === undefined).length;
   const scaling = known.filter((compute) => compute !== undefined && compute.range.minCu < compute.range.maxCu).length;
@@ -26,7 +27,11 @@ export function worldSetting(
     setting: {
       profile: name,
       latency: operations === "immediate" ? NO_LATENCY : (startDelay ?? profile.durations.start_compute),
-      delays: known.map((compute) => delaySeconds(profile, compute?.suspendTimeoutSeconds ?? 0) ?? "never"),
+      delays: known.map((compute) =>
+        compute === undefined || compute.suspendTimeoutSeconds === DEFAULT_DELAY
+          ? "preset"
+          : (delaySeconds(profile, compute.suspendTimeoutSeconds) ?? "never"),
+      ),
       cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
     },
     notes: [
@@ -34,7 +39,7 @@ export function worldSetting(
       ...(gone === 0
         ? []
         : [
-            `${plural(gone, "compute")} of the traffic ${gone === 1 ? "is" : "are"} not in this world any more: taken for ${DEFAULTS.cu} CU with a delay of ${profile.suspendTimeout.defaultS} s`,
+            `${plural(gone, "compute")} of the traffic ${gone === 1 ? "is" : "are"} not in this world any more, nor in what is left of its history: taken for ${DEFAULTS.cu} CU with a delay of ${profile.suspendTimeout.defaultS} s`,
           ]),
     ],
   };
