@@ -10,7 +10,7 @@ import type { SimTime } from "./platform/time.ts";
 import { emptyWorld, type World } from "./platform/world.ts";
 import { accountsOf, Labels, type ProjectDescription } from "./scenario/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "./scenario/scenario.ts";
-import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "./scenario/stage.ts";
+import { type Answer, type Call, CannotPlay, CONNECTION_LOST, isRestore, type Stage } from "./scenario/stage.ts";
 import { isClosedLoop } from "./scenario/traffic.ts";
 import type { Feed } from "./simulation/feed.ts";
 
@@ -105,7 +105,7 @@ class RemoteStage implements Stage {
     const answer = await this.#fetch(call);
     if (call.surface === "control" && call.path === "/snapshots" && answer.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
-    const isRestored = call.surface === "control" && call.path.endsWith("/restore");
+    const isRestored = isRestore(call) && answer.status < 300;
     // A world that was taken back has another history, all of which has been seen.
     if (isRestored) this.#world = emptyWorld();
     const events = await this.#fold();

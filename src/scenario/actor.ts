@@ -4,7 +4,7 @@ import type { Wake } from "./lanes.ts";
 import type { Observation } from "./observation.ts";
 import { at, resolveReferences } from "./references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "./scenario.ts";
-import { type Answer, type Call, CannotPlay, type Stage } from "./stage.ts";
+import { type Answer, type Call, CannotPlay, isRestore, type Stage } from "./stage.ts";
 import { type Outcome as Became, STEP_SOURCE } from "./traffic.ts";
 import type { Failure } from "./verdict.ts";
 
@@ -32,8 +32,11 @@ export class Actor {
     if (step.request !== undefined) return yield* this.#request(step.request);
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
-      await this.#control(method, path, body);
-      return done(`${method} ${path}`);
+      const ask = () => this.#control(method, path, body);
+      const detail = `${method} ${path}`;
+      if (isRestore({ surface: "control", method, path })) return { ...(await this.#replace(ask)), detail };
+      await ask();
+      return done(detail);
     }
     if (step.fault !== undefined) return this.#fault(step.fault);
     if (step.clear_faults !== undefined) {

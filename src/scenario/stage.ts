@@ -20,6 +20,11 @@ export type Call = {
   readonly key?: string | undefined;
 };
 
+/** Whether a call takes the world back to what a snapshot has kept. */
+export function isRestore({ surface, method, path }: Pick<Call, "surface" | "method" | "path">): boolean {
+  return surface === "control" && method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
+}
+
 /** What a stage cannot do, so that the scenario cannot be played on it. */
 export class CannotPlay extends Error {
   override readonly name = "CannotPlay";
