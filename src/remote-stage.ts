@@ -118,7 +118,8 @@ class RemoteStage implements Stage {
       const arrivals: object[] = [];
       const taken: { readonly activity: Activity; readonly at: SimTime }[] = [];
       while (feed.at <= to && arrivals.length < ARRIVALS_PER_CALL) {
-        const { at } = feed;
+        // What a call has held up arrives when it is over.
+        const at = Math.max(feed.at, this.#now);
         const activity = feed.take();
         const { endpointId, durationMs, connectionId, ...rest } = activity;
         taken.push({ activity, at });

@@ -1,5 +1,6 @@
 import type { Activity } from "../platform/activity.ts";
 import { isoInstant } from "../platform/calendar.ts";
+import type { Feed } from "../simulation/feed.ts";
 import type { Wake } from "./lanes.ts";
 import type { Observation } from "./observation.ts";
 import { at, resolveReferences } from "./references.ts";
@@ -21,11 +22,14 @@ export function actionOf(step: Step): string {
 export class Actor {
   readonly #stage: Stage;
   readonly #observation: Observation;
+  /** What arrives meanwhile. */
+  readonly #feed: () => Feed;
   readonly #captured = new Map<string, unknown>();
 
-  constructor(stage: Stage, observation: Observation) {
+  constructor(stage: Stage, observation: Observation, feed: () => Feed) {
     this.#stage = stage;
     this.#observation = observation;
+    this.#feed = feed;
   }
 
   async *act(step: Step): Acting {
@@ -58,13 +62,13 @@ export class Actor {
   async *#request(asked: RequestStep): Acting {
     const call = this.#callOf(asked);
     const accepted = asked.status === undefined ? undefined : [asked.status].flat();
-    let answer = await this.#stage.call(call);
+    let answer = await this.#stage.call(call, this.#feed());
     const { retry } = asked;
     let tries = 1;
     for (; retry?.on.includes(answer.status) === true && tries <= retry.times; tries += 1) {
       this.#noteAnswer(call, answer, true);
       yield { at: this.#stage.now() + retry.every };
-      answer = await this.#stage.call(call);
+      answer = await this.#stage.call(call, this.#feed());
     }
     this.#noteAnswer(call, answer, accepted?.includes(answer.status) === true);
     const failures = this.#judge(asked, accepted, answer);
@@ -140,7 +144,8 @@ export class Actor {
 
   /** What the control API refuses, no run can go on from. */
   async #control(method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await this.#stage.call({ surface: "control", method, path, ...(body === undefined ? {} : { body }) });
+    const call: Call = { surface: "control", method, path, ...(body === undefined ? {} : { body }) };
+    const answer = await this.#stage.call(call, this.#feed());
     if (answer.status < 300) return answer;
     throw new CannotPlay(`${method} /_sim${path}: ${String((answer.body as { message?: unknown } | null)?.message ?? answer.status)}`);
   }

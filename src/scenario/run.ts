@@ -94,7 +94,7 @@ class Run {
       measure,
       (failure, expectation) => this.#fail(failure, expectation),
     );
-    this.#actor = new Actor(stage, this.#observation);
+    this.#actor = new Actor(stage, this.#observation, () => this.#feed);
     this.#feed = this.#newFeed();
   }
 

@@ -240,6 +240,21 @@ test("on a running double with a manual clock, a scenario comes to the same meas
   expect([there.verdict, there.failures]).toEqual([here.verdict, here.failures]);
 });
 
+test("on a running double, traffic that a call held up comes when it is over", async () => {
+  const file = written(
+    "traffic: [{ name: users, to: shop/main, pattern: constant, every: 10m }]",
+    "steps:",
+    "  - { fault: { name: slow, on: { operation: getProject }, effect: { latency: 25m } } }",
+    '  - { at: 1h, request: { path: "/projects/{shop}" } }',
+    "  - { expect: [{ activities: 9 }] }",
+    "length: 2h",
+    "expect: [{ activities: 12 }, { refused: 0 }]",
+  );
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { code, stdout, stderr } = await run([file, "--target", ready.api_url, "--json"]);
+  expect({ code, stderr, failures: JSON.parse(stdout).runs[0].failures }).toEqual({ code: 0, stderr: "", failures: [] });
+});
+
 test("what cannot be done to a running double is 2, with the reason", async () => {
   const { ready } = await start(newDirectory(), ["--clock", "manual"]);
   const reasonOf = async (file: string, url = ready.api_url) => {

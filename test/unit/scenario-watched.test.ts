@@ -97,6 +97,29 @@ test("what a request brought about has led to what is wrong with its answer", as
   expect(failures[0]?.events.some((event) => / BranchCreated \S+ dev$/.test(event))).toBe(true);
 });
 
+test.each([
+  [
+    "a fault that holds a request back",
+    "fault: { name: f, on: { operation: getProject }, effect: { latency: 2h } }",
+    'request: { path: "/projects/{shop}" }',
+  ],
+  ["a call that advances the clock", "after: 0", "control: { method: POST, path: /clock/advance, body: { by: 2h } }"],
+])("traffic comes at its own instants during %s", async (_, before, call) => {
+  const traffic = "traffic: [{ name: clicks, to: shop/main, pattern: constant, every: 30m, from: 15m }]";
+  const broken = async (step: string) =>
+    brokenIn(
+      await played(
+        traffic,
+        `steps: [{ ${before} }, { at: 10m, ${step} }, { after: 1h }]`,
+        "always: [{ activities: 0, until: 15m }, { activities: { max: 1 } }, { state: idle, of: shop/main, from: 21m, until: 45m }]",
+        "never: [{ wait_mean: { min: 2001 } }, { activities: 6 }]",
+      ),
+    );
+  const told = ["always.1 00:45:00.000 2", "never.1 02:45:00.000 6"];
+  expect(await broken("advance: 2h")).toEqual(told);
+  expect(await broken(call)).toEqual(told);
+});
+
 test("where a call moves the clock, windows open on the way, and decisions are looked at one by one", async () => {
   const advance = "steps: [{ control: { method: POST, path: /clock/advance, body: { by: 1h } } }]";
   const window = (key: string, state: string, from: string, until: string) =>
