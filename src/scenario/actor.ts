@@ -1,5 +1,6 @@
 import type { Activity } from "../platform/activity.ts";
 import { isoInstant } from "../platform/calendar.ts";
+import type { Refusal } from "../platform/refusals.ts";
 import type { Feed } from "../simulation/feed.ts";
 import type { Wake } from "./lanes.ts";
 import type { Observation } from "./observation.ts";
@@ -12,6 +13,10 @@ import type { Failure } from "./verdict.ts";
 type Wrong = Pick<Failure, "expected" | "actual">;
 /** What became of an action. `replaced`: the world is another one now, or at another time. */
 type Outcome = { readonly detail: string | undefined; readonly failures: readonly Wrong[]; readonly replaced?: boolean };
+/** What the control API answers to activity. */
+type Told = {
+  readonly activities: readonly (Pick<Activity, "kind"> & Refusal & { readonly endpoint_id: string; readonly outcome: string })[];
+};
 type Acting = AsyncGenerator<Wake, Outcome, void>;
 
 export function actionOf(step: Step): string {
@@ -146,8 +151,18 @@ export class Actor {
   async #control(method: string, path: string, body?: unknown): Promise<Answer> {
     const call: Call = { surface: "control", method, path, ...(body === undefined ? {} : { body }) };
     const answer = await this.#stage.call(call, this.#feed());
-    if (answer.status < 300) return answer;
+    if (answer.status < 300) {
+      if (method === "POST" && path === "/activity") this.#noteRefused(answer.body as Told);
+      return answer;
+    }
     throw new CannotPlay(`${method} /_sim${path}: ${String((answer.body as { message?: unknown } | null)?.message ?? answer.status)}`);
+  }
+
+  /** History does not know of arrivals that were refused at once. */
+  #noteRefused({ activities }: Told): void {
+    for (const { endpoint_id, kind, outcome, code, message } of activities) {
+      if (outcome === "refused") this.#feed().refused({ endpointId: endpoint_id, kind }, { code, message }, this.#stage.now());
+    }
   }
 
   #resolve<T>(value: T): T {

@@ -255,6 +255,33 @@ test("on a running double, traffic that a call held up comes when it is over", a
   expect({ code, stderr, failures: JSON.parse(stdout).runs[0].failures }).toEqual({ code: 0, stderr: "", failures: [] });
 });
 
+test("who comes to a compute that is deleted is refused on a running double, and nobody else with it", async () => {
+  const main = "{ computes: { primary: {}, replica: { type: read_only } } }";
+  const file = join(newDirectory(), "mine.yaml");
+  writeFileSync(
+    file,
+    [
+      "version: 1",
+      `world: { operations: immediate, projects: { shop: { branches: { main: ${main} } } } }`,
+      "traffic:",
+      "  - { name: readers, to: shop/main/replica, pattern: constant, every: 10m }",
+      "  - { name: users, to: shop/main, pattern: constant, every: 10m, from: 5m }",
+      "steps:",
+      '  - { at: 1h 1m, request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/replica}" } }',
+      "  - { activity: { to: shop/main/replica, outcome: refused } }",
+      "length: 2h",
+      "never: [{ refused: { min: 4 } }]",
+      "expect: [{ refused: 6 }, { errors: 6 }, { activities: 19 }, { activities: 12, of: shop/main/primary }]",
+    ].join("\n"),
+  );
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--operations", "immediate", "--start-at", "2026-01-01T00:00:00Z"]);
+  const [there, here] = [await run([file, "--target", ready.api_url, "--json"]), await run([file, "--json"])];
+  expect([there.stderr, there.code]).toEqual(["", 1]);
+  const failuresIn = ({ stdout }: typeof here) => JSON.parse(stdout).runs[0].failures.map(({ what, at }: any) => [what, at]);
+  expect(failuresIn(here)).toEqual([["never.0", "2026-01-01T01:30:00.000Z"]]);
+  expect(failuresIn(there)).toEqual(failuresIn(here));
+});
+
 test("what cannot be done to a running double is 2, with the reason", async () => {
   const { ready } = await start(newDirectory(), ["--clock", "manual"]);
   const reasonOf = async (file: string, url = ready.api_url) => {
@@ -348,5 +375,5 @@ test("a double that was played on has its own faults and snapshots again, and ca
   expect(runs).toHaveLength(2);
   const names = async (of: string) => (await server.sim("GET", `/${of}`)).body[of].map(({ name }: any) => name);
   expect(await names("faults")).toEqual(["theirs"]);
-  expect((await names("snapshots")).filter((name: string) => !name.startsWith("auto"))).toEqual(["theirs"]);
+  expect(await names("snapshots")).toEqual(["theirs"]);
 });

@@ -55,6 +55,22 @@ test("who waits for a compute that is deleted was refused, and its start is canc
   expect(unmet).toEqual([]);
 });
 
+test("what a call of the control API has arrive is refused like any other arrival", async () => {
+  const { unmet } = await played(
+    "world: { projects: { shop: { branches: { main: { computes: { primary: {}, replica: { type: read_only, disabled: true } } } } } } }",
+    "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]",
+    "steps:",
+    '  - { at: 1h, control: { method: POST, path: /activity, body: { endpoint_id: "{shop/main/replica}" } } }',
+    "  - { expect: [{ refused: 1 }, { refused: 1, of: shop/main/replica }, { errors: 1 }] }",
+    '  - { control: { method: POST, path: /activity, body: [{ endpoint_id: "{shop/main/primary}" }, { endpoint_id: "{shop/main/replica}" }] } }',
+    "  - { expect: [{ refused: 2 }, { refused: 0, of: shop/main/primary }] }",
+    '  - { control: { method: POST, path: /activity, body: { endpoint_id: "{shop/main/replica}", at: "2026-01-01T01:30:00Z" } } }',
+    "  - { advance: 1h, name: later }",
+    "  - { expect: [{ refused: 3 }, { errors: 3 }] }",
+  );
+  expect(unmet).toEqual([]);
+});
+
 test("operations are counted by the status that they have: scheduling, running, finished, failed", async () => {
   const { unmet } = await played(
     SHOP,
