@@ -79,7 +79,7 @@ class Walk {
 }
 
 /** Where the world is taken back to another time, in rounds and lanes or by the control API. */
-function goesBack({ restore, control }: Step): boolean {
+export function goesBack({ restore, control }: Step): boolean {
   return restore !== undefined || (control !== undefined && isRestore({ surface: "control", ...control }));
 }
 

@@ -30,6 +30,22 @@ test("what is not so when a window opens is told of that instant, between steps 
   expect(brokenIn(await played("always: [{ state: starting, of: shop/main, from: 1h, until: 1h 1s }]", wakes))).toEqual([]);
 });
 
+test("a window opens when all steps of its instant are over, whichever lane they are in", async () => {
+  const project = (name: string) => `{ at: 1h, request: { method: POST, path: /projects, body: { project: { name: ${name} } } } }`;
+  const steps = `steps: [{ parallel: [[${project("x")}, { activity: { to: shop/main } }], [${project("y")}]] }]`;
+  const always = "always: [{ projects: 3, from: 1h }, { state: starting, of: shop/main, from: 1h, until: 3600001 }]";
+  const never = "never: [{ projects: { max: 2 }, from: 1h }]";
+  expect(brokenIn(await played(always, never, steps))).toEqual([]);
+  expect(brokenIn(await played(always, never, steps, "length: 2h"))).toEqual([]);
+  expect(brokenIn(await played("always: [{ projects: 2, from: 1h }]", steps, "length: 2h"))).toEqual(["always.0 01:00:00.000 3"]);
+});
+
+test("a window that begins before the run does begins with it, and one that ends before is never open", async () => {
+  const before = (from: string, until: string) => `{ active_time: { min: 1 }, from: "${from}", until: "${until}" }`;
+  const always = `always: [${before("2025-06-01T00:00:00Z", "2025-07-01T00:00:00Z")}, ${before("2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z")}]`;
+  expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.1 00:00:00.000 0s"]);
+});
+
 test("what time alone runs up is told of the very instant, the end of the run and of a window included", async () => {
   const always = 'world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: "-1" } } } } } } }'.replaceAll(
     '"',
