@@ -3,7 +3,7 @@ import { isoInstant } from "../platform/calendar.ts";
 import type { Refusal } from "../platform/refusals.ts";
 import type { Feed } from "../simulation/feed.ts";
 import type { Wake } from "./lanes.ts";
-import type { Observation } from "./observation.ts";
+import type { Observation, Waiters } from "./observation.ts";
 import { at, resolveReferences } from "./references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "./scenario.ts";
 import { type Answer, type Call, CannotPlay, isRestore, type Stage } from "./stage.ts";
@@ -29,6 +29,8 @@ export class Actor {
   readonly #observation: Observation;
   /** What arrives meanwhile. */
   readonly #feed: () => Feed;
+  /** Who waited when a snapshot was taken. */
+  readonly #kept = new Map<string, Waiters>();
   readonly #captured = new Map<string, unknown>();
 
   constructor(stage: Stage, observation: Observation, feed: () => Feed) {
@@ -41,10 +43,9 @@ export class Actor {
     if (step.request !== undefined) return yield* this.#request(step.request);
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
-      const ask = () => this.#control(method, path, body);
       const detail = `${method} ${path}`;
-      if (isRestore({ surface: "control", method, path })) return { ...(await this.#replace(ask)), detail };
-      await ask();
+      if (isRestore({ surface: "control", method, path })) return { ...(await this.#restore(path, body)), detail };
+      await this.#control(method, path, body);
       return done(detail);
     }
     if (step.fault !== undefined) return this.#fault(step.fault);
@@ -56,8 +57,14 @@ export class Actor {
       await this.#control("POST", "/snapshots", { name: step.snapshot });
       return done();
     }
-    if (step.restore !== undefined) return this.#replace(() => this.#control("POST", `/snapshots/${step.restore}/restore`));
-    if (step.restart !== undefined) return this.#replace(() => this.#stage.restart());
+    if (step.restore !== undefined) return this.#restore(`/snapshots/${step.restore}/restore`);
+    if (step.restart !== undefined) {
+      const waiters = this.#observation.waiters();
+      return this.#replace(async () => {
+        await this.#stage.restart();
+        return waiters;
+      });
+    }
     for (const [label, plan] of Object.entries(step.set?.plan ?? {})) {
       await this.#control("PATCH", `/accounts/${this.#stage.labels.get(label)?.id}`, { plan });
     }
@@ -140,10 +147,18 @@ export class Actor {
     return done(String(name));
   }
 
-  async #replace(act: () => Promise<unknown>): Promise<Outcome> {
+  #restore(path: string, body?: unknown): Promise<Outcome> {
+    return this.#replace(async () => {
+      const { restored } = (await this.#control("POST", path, body)).body as { restored: string };
+      return this.#kept.get(restored);
+    });
+  }
+
+  /** `act` gives who waits in the world that it comes to. */
+  async #replace(act: () => Promise<Waiters | undefined>): Promise<Outcome> {
     this.#observation.leave(this.#stage.now());
-    await act();
-    this.#observation.enter(this.#stage.world(), this.#stage.now());
+    const waiters = await act();
+    this.#observation.enter(this.#stage.world(), this.#stage.now(), waiters);
     return { ...done(isoInstant(this.#stage.now())), replaced: true };
   }
 
@@ -153,6 +168,9 @@ export class Actor {
     const answer = await this.#stage.call(call, this.#feed());
     if (answer.status < 300) {
       if (method === "POST" && path === "/activity") this.#noteRefused(answer.body as Told);
+      if (method === "POST" && path === "/snapshots") {
+        this.#kept.set((answer.body as { snapshot: { name: string } }).snapshot.name, this.#observation.waiters());
+      }
       return answer;
     }
     throw new CannotPlay(`${method} /_sim${path}: ${String((answer.body as { message?: unknown } | null)?.message ?? answer.status)}`);

@@ -71,6 +71,39 @@ test("what a call of the control API has arrive is refused like any other arriva
   expect(unmet).toEqual([]);
 });
 
+const DELETE = '{ request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/primary}" } }';
+
+test("who waited when a snapshot was taken waits again when the world is taken back there, and nobody else", async () => {
+  const { unmet } = await played(
+    SHOP.replace("3s", "30s"),
+    "steps:",
+    "  - { at: 10m, activity: { to: shop/main } }",
+    "  - { at: 10m 5s, snapshot: one }",
+    "  - { at: 10m 10s, activity: { to: shop/main } }",
+    "  - { at: 12m, restore: one }",
+    `  - ${DELETE}`,
+    "  - { expect: [{ state: gone, of: shop/main }, { refused: 1 }, { activities: 1 }] }",
+    // What has been turned away once is not so again.
+    "  - { restore: one }",
+    `  - ${DELETE}`,
+    "  - { expect: [{ refused: 1 }, { activities: 1 }] }",
+  );
+  expect(unmet).toEqual([]);
+});
+
+test("who waits through a restart is turned away with all others", async () => {
+  const { unmet } = await played(
+    SHOP.replace("3s", "30s"),
+    "steps:",
+    "  - { at: 10m, activity: { to: shop/main } }",
+    "  - { after: 5s, restart: true }",
+    "  - { activity: { to: shop/main } }",
+    `  - ${DELETE}`,
+    "  - { expect: [{ refused: 2 }, { activities: 0 }] }",
+  );
+  expect(unmet).toEqual([]);
+});
+
 test("operations are counted by the status that they have: scheduling, running, finished, failed", async () => {
   const { unmet } = await played(
     SHOP,
