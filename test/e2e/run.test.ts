@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { launch, launchFile, toItsEnd } from "../support/process.ts";
 import { newDirectory, projectOn, start } from "../support/running.ts";
@@ -127,6 +127,12 @@ test("what a replay says of endpoints that its file does not have is 2, with tho
   expect([code, stderr]).toEqual([2, expect.stringContaining('rec.csv has no endpoint "nope", which the source r names; it has one, two')]);
 });
 
+test("however many runs wait for a worker, nothing is said of it", async () => {
+  const file = written("length: 1m", `about: "of \${round}"`, "matrix: { round: { from: 1, to: 12 } }");
+  const { code, stdout, stderr } = await run([file, "--workers", "2", "--json"]);
+  expect([code, stderr, JSON.parse(stdout).runs.length]).toEqual([0, "", 12]);
+});
+
 test("several reporters write at once, each to its file", async () => {
   const directory = newDirectory();
   const path = (name: string) => join(directory, "reports", name);
@@ -152,6 +158,13 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
   };
   const file = PASSES();
   await refused(`--reporter: ${file}/report.json cannot be written: `, file, "--reporter", `json=${file}/report.json`);
+  await refused(
+    `--reporter: two write ${file}.json; give each a file of its own`,
+    file,
+    "--reporter",
+    `json=${file}.json`,
+    ...["--reporter", `junit=${dirname(file)}/./${basename(file)}.json`],
+  );
   await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
   await refused("this is no directory", file, "--keep", file);
   await refused(`${tmpdir()}: EISDIR`, tmpdir());

@@ -56,6 +56,10 @@ test("what time alone runs up is told of the very instant, the end of the run an
   expect(await inAlwaysOn("length: 1d", never)).toEqual(["never.0 01:00:00.000 1h", "never.1 04:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.0 01:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 3599999", never)).toEqual([]);
+  // However little too much it is.
+  expect(await inAlwaysOn("length: 1d", "always: [{ compute_time: { max: 1h }, of: a/main }]")).toEqual([
+    "always.0 04:00:00.001 1h 0.00025s",
+  ]);
   const until = (end: string) => inAlwaysOn("length: 1d", `never: [{ active_time: { min: 1h }, until: ${end} }]`);
   expect(await until("1h")).toEqual([]);
   expect(await until("3600001")).toEqual(["never.0 01:00:00.000 1h"]);
