@@ -15,7 +15,7 @@ import { accountsOf, Labels } from "./scenario/labels.ts";
 import type { Scenario, WorldDescription } from "./scenario/scenario.ts";
 import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "./scenario/stage.ts";
 import { layOut, type WorldFile } from "./scenario/world-file.ts";
-import type { Feed } from "./simulation/feed.ts";
+import { type Feed, NO_FEED } from "./simulation/feed.ts";
 import { MemoryJournal } from "./simulation/journal.ts";
 import { emptySecrets } from "./store/export.ts";
 import { copyForWriting } from "./store/read.ts";
@@ -54,6 +54,8 @@ class LocalStage implements Stage {
   #world: World | undefined;
   #events: RecordedEvent[] = [];
   #isPlaying = false;
+  /** The newest event that a feed was told of during a call. */
+  #told = 0;
   #isAdopted = false;
 
   constructor(description: WorldDescription, data: string | undefined) {
@@ -105,7 +107,7 @@ class LocalStage implements Stage {
     await this.#look();
     if (this.#isAdopted) addLabels(this.labels, this.world());
     world.subscribe((events) => {
-      if (!this.#isPlaying) this.#events.push(...events);
+      if (!this.#isPlaying) this.#events.push(...events.filter(({ seq }) => seq > this.#told));
     });
     if (bugs.length > 0) throw bugs[0];
   }
@@ -126,16 +128,35 @@ class LocalStage implements Stage {
     return recordedKey(first.id);
   }
 
-  async call({ surface, method, path, body, key }: Call): Promise<Answer> {
+  async call({ surface, method, path, body, key }: Call, feed: Feed): Promise<Answer> {
     const headers = { "Content-Type": "application/json", ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }) };
     const url = `${ORIGIN}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
+    this.#hosted().accompany(this.#duringCall(feed));
     const response = await this.#fetch(
       new Request(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
     );
     await this.#look();
+    this.#hosted().accompany(NO_FEED);
+    this.#told = 0;
     if (response === undefined) return CONNECTION_LOST;
     const text = await response.text();
     return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+  }
+
+  /** Tells a feed first of what the call has brought about before it moved the clock. */
+  #duringCall(feed: Feed): Feed {
+    return {
+      get at() {
+        return feed.at;
+      },
+      take: () => feed.take(),
+      observe: (event) => {
+        for (const earlier of this.takeEvents()) feed.observe(earlier);
+        this.#told = event.seq;
+        feed.observe(event);
+      },
+      refused: (activity, refusal, at) => feed.refused(activity, refusal, at),
+    };
   }
 
   /** `undefined` where a fault loses the connection. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { fromRecord } from "./control/records.ts";
-import type { Activity } from "./platform/activity.ts";
+import { type Activity, findReachable } from "./platform/activity.ts";
 import { isoInstant } from "./platform/calendar.ts";
 import { type DurationDistribution, distributionText, parseDistribution } from "./platform/distribution.ts";
 import type { RecordedEvent } from "./platform/events.ts";
@@ -10,7 +10,7 @@ import type { SimTime } from "./platform/time.ts";
 import { emptyWorld, type World } from "./platform/world.ts";
 import { accountsOf, Labels, type ProjectDescription } from "./scenario/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "./scenario/scenario.ts";
-import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "./scenario/stage.ts";
+import { type Answer, type Call, CannotPlay, CONNECTION_LOST, isRestore, type Stage } from "./scenario/stage.ts";
 import { isClosedLoop } from "./scenario/traffic.ts";
 import type { Feed } from "./simulation/feed.ts";
 
@@ -25,6 +25,7 @@ type Made = {
   readonly endpoints: readonly [WithId, ...WithId[]];
 };
 
+type Taken = { readonly activity: Activity; readonly at: SimTime };
 /** What becomes of arrivals; of those that are yet to come, history will tell. */
 type Told = { readonly activities: readonly { readonly outcome: string; readonly code?: string; readonly message?: string }[] };
 
@@ -105,9 +106,12 @@ class RemoteStage implements Stage {
     const answer = await this.#fetch(call);
     if (call.surface === "control" && call.path === "/snapshots" && answer.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
-    const isRestored = call.surface === "control" && call.path.endsWith("/restore");
+    const isRestored = isRestore(call) && answer.status < 300;
     // A world that was taken back has another history, all of which has been seen.
-    if (isRestored) this.#world = emptyWorld();
+    if (isRestored) {
+      this.#world = emptyWorld();
+      this.#snapshots.add((answer.body as { former_kept_as: string }).former_kept_as);
+    }
     const events = await this.#fold();
     if (!isRestored) this.#events.push(...events);
     return answer;
@@ -116,11 +120,19 @@ class RemoteStage implements Stage {
   async play(feed: Feed, to: SimTime): Promise<void> {
     for (;;) {
       const arrivals: object[] = [];
-      const taken: { readonly activity: Activity; readonly at: SimTime }[] = [];
-      while (feed.at <= to && arrivals.length < ARRIVALS_PER_CALL) {
-        const { at } = feed;
+      const taken: Taken[] = [];
+      const refused: (Taken & { readonly refusal: Refusal })[] = [];
+      while (feed.at <= to && taken.length + refused.length < ARRIVALS_PER_CALL) {
+        // What a call has held up arrives when it is over.
+        const at = Math.max(feed.at, this.#now);
         const activity = feed.take();
         const { endpointId, durationMs, connectionId, ...rest } = activity;
+        const reached = findReachable(this.#world, endpointId);
+        // One that the double does not know would have it refuse all that are told with it.
+        if (!reached.ok) {
+          refused.push({ activity, at, refusal: reached.refusal });
+          continue;
+        }
         taken.push({ activity, at });
         arrivals.push({
           endpoint_id: endpointId,
@@ -132,14 +144,26 @@ class RemoteStage implements Stage {
       }
       const { activities } = (arrivals.length === 0 ? { activities: [] } : await this.#control("POST", "/activity", arrivals)) as Told;
       for (const [index, { outcome, code = "", message = "" }] of activities.entries()) {
-        const refused = outcome === "refused" ? taken[index] : undefined;
-        if (refused !== undefined) feed.refused(refused.activity, { code: code as Refusal["code"], message }, refused.at);
+        const arrival = taken[index];
+        if (outcome === "refused" && arrival !== undefined)
+          refused.push({ ...arrival, refusal: { code: code as Refusal["code"], message } });
       }
+      refused.sort((one, other) => one.at - other.at);
+      const refuseBefore = (at: SimTime) => {
+        for (let next = refused[0]; next !== undefined && next.at < at; next = refused[0]) {
+          refused.shift();
+          feed.refused(next.activity, next.refusal, next.at);
+        }
+      };
       const isLast = feed.at > to;
       // Not beyond what has not been told yet.
       const target = isLast ? to : feed.at - 1;
       if (target > this.#now) await this.#control("POST", "/clock/advance", { to: isoInstant(target) });
-      await this.#fold((event) => feed.observe(event));
+      await this.#fold((event) => {
+        refuseBefore(event.at);
+        feed.observe(event);
+      });
+      refuseBefore(Number.POSITIVE_INFINITY);
       if (isLast) return;
     }
   }

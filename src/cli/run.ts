@@ -1,5 +1,6 @@
+import { setMaxListeners } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type Tinypool from "tinypool";
@@ -31,6 +32,7 @@ type Options = {
 const EXIT_FAILED = 1;
 const DEFAULT_WIDTH = 100;
 const MOST_WORKERS = 64;
+const OTHER_LISTENERS = 10;
 
 /** Scenario files, played to their verdict. */
 export function runCommand(): Command {
@@ -85,6 +87,9 @@ function reportersOf({ reporter, json }: Options): readonly Reporter[] {
   if (all.filter(({ path }) => path === undefined).length > 1) {
     throw new CliError("--reporter: only one can go to stdout; give the others a file, like junit=report.xml", true);
   }
+  const places = all.flatMap(({ path }) => (path === undefined ? [] : [resolve(path)]));
+  const twice = places.find((place, index) => places.indexOf(place) !== index);
+  if (twice !== undefined) throw new CliError(`--reporter: two write ${twice}; give each a file of its own`, true);
   return all;
 }
 
@@ -154,6 +159,8 @@ async function play(
   const print = (text: string) => isPretty && process.stdout.write(`${text}\n`);
   const workers = Math.min(options.workers, jobs.length);
   const pool = workers > 1 ? await newPool(workers) : undefined;
+  // Every run of the pool listens.
+  setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
   const played: Played[] = [];
   try {
     const under = jobs.map((job) => pool?.run(job, { signal }) as Promise<JobResult> | undefined);

@@ -1,16 +1,22 @@
 import type { Activity } from "../platform/activity.ts";
 import { isoInstant } from "../platform/calendar.ts";
+import type { Refusal } from "../platform/refusals.ts";
+import type { Feed } from "../simulation/feed.ts";
 import type { Wake } from "./lanes.ts";
-import type { Observation } from "./observation.ts";
+import type { Observation, Waiters } from "./observation.ts";
 import { at, resolveReferences } from "./references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "./scenario.ts";
-import { type Answer, type Call, CannotPlay, type Stage } from "./stage.ts";
+import { type Answer, type Call, CannotPlay, isRestore, type Stage } from "./stage.ts";
 import { type Outcome as Became, STEP_SOURCE } from "./traffic.ts";
 import type { Failure } from "./verdict.ts";
 
 type Wrong = Pick<Failure, "expected" | "actual">;
 /** What became of an action. `replaced`: the world is another one now, or at another time. */
 type Outcome = { readonly detail: string | undefined; readonly failures: readonly Wrong[]; readonly replaced?: boolean };
+/** What the control API answers to activity. */
+type Told = {
+  readonly activities: readonly (Pick<Activity, "kind"> & Refusal & { readonly endpoint_id: string; readonly outcome: string })[];
+};
 type Acting = AsyncGenerator<Wake, Outcome, void>;
 
 export function actionOf(step: Step): string {
@@ -21,19 +27,26 @@ export function actionOf(step: Step): string {
 export class Actor {
   readonly #stage: Stage;
   readonly #observation: Observation;
+  /** What arrives meanwhile. */
+  readonly #feed: () => Feed;
+  /** Who waited when a snapshot was taken. */
+  readonly #kept = new Map<string, Waiters>();
   readonly #captured = new Map<string, unknown>();
 
-  constructor(stage: Stage, observation: Observation) {
+  constructor(stage: Stage, observation: Observation, feed: () => Feed) {
     this.#stage = stage;
     this.#observation = observation;
+    this.#feed = feed;
   }
 
   async *act(step: Step): Acting {
     if (step.request !== undefined) return yield* this.#request(step.request);
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
+      const detail = `${method} ${path}`;
+      if (isRestore({ surface: "control", method, path })) return { ...(await this.#restore(path, body)), detail };
       await this.#control(method, path, body);
-      return done(`${method} ${path}`);
+      return done(detail);
     }
     if (step.fault !== undefined) return this.#fault(step.fault);
     if (step.clear_faults !== undefined) {
@@ -44,8 +57,14 @@ export class Actor {
       await this.#control("POST", "/snapshots", { name: step.snapshot });
       return done();
     }
-    if (step.restore !== undefined) return this.#replace(() => this.#control("POST", `/snapshots/${step.restore}/restore`));
-    if (step.restart !== undefined) return this.#replace(() => this.#stage.restart());
+    if (step.restore !== undefined) return this.#restore(`/snapshots/${step.restore}/restore`);
+    if (step.restart !== undefined) {
+      const waiters = this.#observation.waiters();
+      return this.#replace(async () => {
+        await this.#stage.restart();
+        return waiters;
+      });
+    }
     for (const [label, plan] of Object.entries(step.set?.plan ?? {})) {
       await this.#control("PATCH", `/accounts/${this.#stage.labels.get(label)?.id}`, { plan });
     }
@@ -55,13 +74,13 @@ export class Actor {
   async *#request(asked: RequestStep): Acting {
     const call = this.#callOf(asked);
     const accepted = asked.status === undefined ? undefined : [asked.status].flat();
-    let answer = await this.#stage.call(call);
+    let answer = await this.#stage.call(call, this.#feed());
     const { retry } = asked;
     let tries = 1;
     for (; retry?.on.includes(answer.status) === true && tries <= retry.times; tries += 1) {
       this.#noteAnswer(call, answer, true);
       yield { at: this.#stage.now() + retry.every };
-      answer = await this.#stage.call(call);
+      answer = await this.#stage.call(call, this.#feed());
     }
     this.#noteAnswer(call, answer, accepted?.includes(answer.status) === true);
     const failures = this.#judge(asked, accepted, answer);
@@ -128,18 +147,40 @@ export class Actor {
     return done(String(name));
   }
 
-  async #replace(act: () => Promise<unknown>): Promise<Outcome> {
+  #restore(path: string, body?: unknown): Promise<Outcome> {
+    return this.#replace(async () => {
+      const { restored } = (await this.#control("POST", path, body)).body as { restored: string };
+      return this.#kept.get(restored);
+    });
+  }
+
+  /** `act` gives who waits in the world that it comes to. */
+  async #replace(act: () => Promise<Waiters | undefined>): Promise<Outcome> {
     this.#observation.leave(this.#stage.now());
-    await act();
-    this.#observation.enter(this.#stage.world(), this.#stage.now());
+    const waiters = await act();
+    this.#observation.enter(this.#stage.world(), this.#stage.now(), waiters);
     return { ...done(isoInstant(this.#stage.now())), replaced: true };
   }
 
   /** What the control API refuses, no run can go on from. */
   async #control(method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await this.#stage.call({ surface: "control", method, path, ...(body === undefined ? {} : { body }) });
-    if (answer.status < 300) return answer;
+    const call: Call = { surface: "control", method, path, ...(body === undefined ? {} : { body }) };
+    const answer = await this.#stage.call(call, this.#feed());
+    if (answer.status < 300) {
+      if (method === "POST" && path === "/activity") this.#noteRefused(answer.body as Told);
+      if (method === "POST" && path === "/snapshots") {
+        this.#kept.set((answer.body as { snapshot: { name: string } }).snapshot.name, this.#observation.waiters());
+      }
+      return answer;
+    }
     throw new CannotPlay(`${method} /_sim${path}: ${String((answer.body as { message?: unknown } | null)?.message ?? answer.status)}`);
+  }
+
+  /** History does not know of arrivals that were refused at once. */
+  #noteRefused({ activities }: Told): void {
+    for (const { endpoint_id, kind, outcome, code, message } of activities) {
+      if (outcome === "refused") this.#feed().refused({ endpointId: endpoint_id, kind }, { code, message }, this.#stage.now());
+    }
   }
 
   #resolve<T>(value: T): T {

@@ -76,8 +76,8 @@ const DRIFTS: Partial<Record<MeasureName, "up" | "down">> = { active_time: "up",
 const HORIZON = 36_525 * DAY;
 
 /**
- * What must be so, or must not be so, at every instant of its window: looked at when the window opens, after every decision of the world
- * that could change it, and after every step. What time alone changes is foretold, and told when it has come.
+ * What must be so, or must not be so, at every instant of its window: looked at when the window opens, after all that happens then, and from
+ * then on after every decision of the world that could change it, and after every step. What time alone changes is foretold, and told when it has come.
  */
 export class Conditions {
   readonly #all: readonly Condition[];
@@ -152,11 +152,16 @@ export class Conditions {
     }
   }
 
-  /** Time has come so far, with all that happens then: windows open, and what was foretold until then has come. */
+  /** Time has come so far: windows have opened before, and what was foretold until then has come. */
   reach(now: SimTime): void {
     for (const condition of this.#all) {
       if ((condition.foretold?.at ?? Number.POSITIVE_INFINITY) <= now) this.#tellForetold(condition);
     }
+    this.#open(now - 1);
+  }
+
+  /** Time goes on from here: all that happens now has happened, and windows that begin now open with it. */
+  leave(now: SimTime): void {
     this.#open(now);
   }
 
@@ -168,9 +173,10 @@ export class Conditions {
   }
 
   #open(now: SimTime): void {
-    for (const condition of this.#all) if (condition.from > this.#reached && condition.from <= now) this.#look(condition, condition.from);
+    const opening = this.#all.filter(({ from }) => from > this.#reached && from <= now);
     this.#reached = now;
     this.#opening = this.nextFrom(now);
+    for (const condition of opening) this.#look(condition, condition.from);
   }
 
   #change(condition: Condition): void {
@@ -189,7 +195,7 @@ export class Conditions {
   #look(condition: Condition, now: SimTime): void {
     condition.isChanged = false;
     condition.foretold = undefined;
-    if (condition.isBroken || now < condition.from || now >= condition.until) return;
+    if (condition.isBroken || Math.min(now, this.#reached) < condition.from || now >= condition.until) return;
     const actual = this.#measure(condition.expectation, now);
     if (isBreach(condition, actual)) this.#break(condition, now, actual);
     else condition.foretold = this.#foretell(condition, now);

@@ -1,8 +1,9 @@
 import { EVENT_TYPES } from "../platform/event-types.ts";
 import { OPERATION_ACTIONS, type Operation } from "../platform/operation.ts";
 import { nearest } from "../platform/text.ts";
-import { findPastTimes } from "./earliest.ts";
-import type { Expectation } from "./expectation.ts";
+import type { DurationMs } from "../platform/time.ts";
+import { findPastTimes, goesBack } from "./earliest.ts";
+import { type Expectation, showDuration } from "./expectation.ts";
 import { isLabel, type LabelKind, Labels, labelsOf } from "./labels.ts";
 import { referencesIn } from "./references.ts";
 import { ACTIONS, everyStep, METHODS, type Scenario, type Step } from "./scenario.ts";
@@ -17,6 +18,8 @@ type Known = {
   readonly snapshots: Set<string>;
   readonly unreadNames: ReadonlySet<string>;
   readonly errorCodes: readonly string[] | undefined;
+  /** How long the run goes on, where that is the furthest that its clock comes. */
+  readonly length: DurationMs | undefined;
 };
 type Reading = {
   /** What errors may be called; left out where nobody knows. */
@@ -38,10 +41,13 @@ export function findContradictions(
   const { world, traffic, steps, length } = scenario;
   // What a file has in it is seen when it is opened.
   const isWorldKnown = isRead("world") && world.file === undefined;
+  // What takes the world back may be among what could not be read.
+  const mayGoBack = [...unreadNames].some((name) => ["restore", "control"].includes(nearest(name, ACTIONS) ?? ""));
   const known: Known = {
     labels: isWorldKnown ? labelsIn(scenario, add) : undefined,
     ...{ captured: new Set(), steps: new Set(), snapshots: new Set(), unreadNames },
     errorCodes: errorCodes && world.file === undefined ? [...errorCodes, ...codesIn(steps)] : undefined,
+    length: mayGoBack || [...everyStep(steps)].some(goesBack) ? undefined : length,
   };
   if (isWorldKnown) findParents(scenario, add);
   checkTraffic(traffic, known, add);
@@ -49,8 +55,6 @@ export function findContradictions(
   for (const key of ["expect", "always", "never"] as const) checkExpectations(scenario[key], known, [key], add);
   if (length === undefined && steps.length === 0 && isRead("length") && isRead("steps"))
     add(["length"], "is needed where there are no steps: how long it goes on, like 1d");
-  // What takes the world back may be among what could not be read.
-  const mayGoBack = [...unreadNames].some((name) => ["restore", "control"].includes(nearest(name, ACTIONS) ?? ""));
   if (!mayGoBack) findPastTimes(scenario, add);
 }
 
@@ -81,7 +85,9 @@ function checkTraffic(traffic: Scenario["traffic"], known: Known, add: Add): voi
     const path = ["traffic", index];
     const patterns = [source.to].flat();
     checkComputes(patterns, known, [...path, "to"], add);
-    checkWindow(source, path, add);
+    checkWindow(source, known, path, add);
+    // What would come at the very end does not come.
+    if (source.from !== undefined && "afterStart" in source.from && source.from.afterStart === known.length) tellLate(known, path, add);
     if (names.indexOf(source.name) !== index)
       add([...path, "name"], `there is a source "${source.name}" already: each has a stream of chance by its name`);
     if (source.pattern !== "replay") continue;
@@ -155,7 +161,10 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
 type Window = Pick<Expectation, "from" | "until">;
 
 /** Of the same kind: an instant and a duration are compared when the run begins. */
-function checkWindow({ from, until }: Window, path: Path, add: Add): void {
+function checkWindow({ from, until }: Window, known: Known, path: Path, add: Add): void {
+  if (from !== undefined && "afterStart" in from && from.afterStart > (known.length ?? Number.POSITIVE_INFINITY))
+    tellLate(known, path, add);
+  if (until !== undefined && "afterStart" in until && until.afterStart === 0) add([...path, "until"], "must be after the start");
   if (from === undefined || until === undefined) return;
   const isEmpty =
     "instant" in from && "instant" in until
@@ -164,10 +173,14 @@ function checkWindow({ from, until }: Window, path: Path, add: Add): void {
   if (isEmpty) add([...path, "until"], "must be after from");
 }
 
+function tellLate({ length = 0 }: Known, path: Path, add: Add): void {
+  add([...path, "from"], `the run is over by then: it goes on for ${showDuration(length)}`);
+}
+
 function checkExpectations(expectations: readonly Expectation[], known: Known, path: Path, add: Add): void {
   for (const [index, { of, measure, where, from, until }] of expectations.entries()) {
     const place = [...path, index];
-    if (from !== undefined || until !== undefined) checkWindow({ from, until }, place, add);
+    if (from !== undefined || until !== undefined) checkWindow({ from, until }, known, place, add);
     if ((from !== undefined || until !== undefined) && path[0] !== "always" && path[0] !== "never") {
       add(place, "from and until are for what is watched, under always and never");
     }

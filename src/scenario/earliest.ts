@@ -3,6 +3,7 @@ import type { SimTime } from "../platform/time.ts";
 import { showDuration } from "./expectation.ts";
 import type { When } from "./fields.ts";
 import { everyStep, type Scenario, type Step } from "./scenario.ts";
+import { isRestore } from "./stage.ts";
 
 type Path = readonly (string | number)[];
 type Add = (path: Path, message: string) => void;
@@ -78,8 +79,8 @@ class Walk {
 }
 
 /** Where the world is taken back to another time, in rounds and lanes or by the control API. */
-function goesBack({ restore, control }: Step): boolean {
-  return restore !== undefined || /\/(restore|reset)$/.test(control?.path ?? "");
+export function goesBack({ restore, control }: Step): boolean {
+  return restore !== undefined || (control !== undefined && isRestore({ surface: "control", ...control }));
 }
 
 function later({ afterStart, instant }: Clock, ms: number): Clock {

@@ -158,7 +158,7 @@ export function showDuration(ms: number): string {
     [Math.floor(ms / 86_400_000), "d"],
     [Math.floor(ms / 3_600_000) % 24, "h"],
     [Math.floor(ms / 60_000) % 60, "m"],
-    [Number(((ms % 60_000) / 1_000).toFixed(3)), "s"],
+    [Number(((ms % 60_000) / 1_000).toFixed(6)), "s"],
   ] as const;
   return parts.flatMap(([amount, unit]) => (amount === 0 ? [] : [`${amount}${unit}`])).join(" ") || "0s";
 }

@@ -8,10 +8,13 @@ import type { ComputeState, MeasureName } from "./expectation.ts";
 import type { Labels } from "./labels.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { Tally } from "./tally.ts";
-import { WatchedCompute } from "./watched-compute.ts";
+import { type Waiter, WatchedCompute } from "./watched-compute.ts";
 
 /** An operation that is scheduling or running. `of` is what it concerns: a compute, or a branch, or a project. */
 type UnderWay = { readonly action: string; readonly of: string; readonly tally: Tally; status: string };
+
+/** Arrivals that are not served yet, by compute. */
+export type Waiters = ReadonlyMap<string, readonly Waiter[]>;
 
 /** An answer that this scenario got. */
 export type Asked = { readonly method: string; readonly status: number; readonly code: string };
@@ -53,8 +56,13 @@ export class Observation {
     this.#underWay.clear();
   }
 
-  /** Goes on with what the world is from then on. */
-  enter(world: World, now: SimTime): void {
+  /** Who waits for which compute now: the world itself knows only for how long. */
+  waiters(): Waiters {
+    return new Map([...this.#computes].flatMap(([id, { waiting }]) => (waiting.length === 0 ? [] : [[id, [...waiting]]])));
+  }
+
+  /** Goes on with what the world is from then on, and with those who waited when it was so. */
+  enter(world: World, now: SimTime, waiters: Waiters = new Map()): void {
     this.#world = world;
     for (const operation of world.operations.values()) this.#count(operation);
     const starting = new Set([...this.#underWay.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])));
@@ -62,7 +70,7 @@ export class Observation {
     for (const compute of world.computes.values()) {
       const watched = this.#watch(compute.id);
       watched.tally.above = this.#tallyOf(compute.branchId);
-      watched.enter(compute, starting.has(compute.id), now);
+      watched.enter(compute, waiters.get(compute.id) ?? [], starting.has(compute.id), now);
     }
   }
 

@@ -90,11 +90,12 @@ class Run {
     const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
     this.#conditions = new Conditions(
       scenario,
-      (when) => this.#instant(when),
+      // Before the start there is nothing to be looked at.
+      (when) => Math.max(this.#start, this.#instant(when)),
       measure,
       (failure, expectation) => this.#fail(failure, expectation),
     );
-    this.#actor = new Actor(stage, this.#observation);
+    this.#actor = new Actor(stage, this.#observation, () => this.#feed);
     this.#feed = this.#newFeed();
   }
 
@@ -111,6 +112,7 @@ class Run {
         this.#refusePast(this.#start + length, "length", "ends the run");
         await this.#playTo(this.#start + length);
       }
+      this.#conditions.leave(this.#now());
       this.#conditions.check(this.#now());
       this.#checkAll(this.#scenario.expect, "expect");
       this.#checkInvariants();
@@ -268,6 +270,7 @@ class Run {
     const part = Math.max(SHORTEST_PART, Math.ceil((to - from) / PARTS));
     for (let at = from; at < to; ) {
       this.#options.signal?.throwIfAborted();
+      this.#conditions.leave(at);
       at = Math.min(to, at + part, this.#conditions.nextFrom(at));
       await this.#stage.play(this.#feed, at);
       this.#conditions.reach(at);

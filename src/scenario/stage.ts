@@ -20,6 +20,11 @@ export type Call = {
   readonly key?: string | undefined;
 };
 
+/** Whether a call takes the world back to what a snapshot has kept. */
+export function isRestore({ surface, method, path }: Pick<Call, "surface" | "method" | "path">): boolean {
+  return surface === "control" && method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
+}
+
 /** What a stage cannot do, so that the scenario cannot be played on it. */
 export class CannotPlay extends Error {
   override readonly name = "CannotPlay";
@@ -37,10 +42,11 @@ export interface Stage {
   now(): SimTime;
   /** A key of the account of this label. */
   keyOf(account: string): string;
-  call(call: Call): Promise<Answer>;
+  /** Where the call moves the clock, what arrives on the way comes from `feed`. Over HTTP nobody can do that: there it comes late. */
+  call(call: Call, feed: Feed): Promise<Answer>;
   /** Lets time go on to `to`, with what arrives meanwhile. Every event on the way goes to `feed.observe`, in order. */
   play(feed: Feed, to: SimTime): Promise<void>;
-  /** Events that calls have brought about since the last time, in order. */
+  /** Events that calls have brought about since the last time, in order, and that `feed` was not told of. */
   takeEvents(): readonly RecordedEvent[];
   /** The process dies, and the world is opened again from its file. */
   restart(): Promise<void>;

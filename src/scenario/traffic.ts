@@ -154,7 +154,8 @@ export class TrafficFeed implements Feed {
   refused(activity: Activity, { code }: Refusal, at: SimTime): void {
     if (activity.source === STEP_SOURCE) this.#outcome = { outcome: "refused", waitedMs: 0, code };
     const stream = this.#streams[this.#taken];
-    if (stream !== undefined && this.#takenConnection !== NO_CONNECTION) {
+    // It may have been told by a call, and be of no source.
+    if (stream !== undefined && stream.name === activity.source && this.#takenConnection !== NO_CONNECTION) {
       stream.open.delete(this.#takenConnection);
       this.#merged.closed(at, this.#takenConnection, this.#taken);
     }

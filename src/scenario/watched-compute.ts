@@ -6,6 +6,9 @@ import type { DurationMs, SimTime } from "../platform/time.ts";
 import type { Tally } from "./tally.ts";
 import { Timeline } from "./timeline.ts";
 
+/** An arrival that is not served yet, and what it was told that it would wait. */
+export type Waiter = { readonly waitedMs: DurationMs; isTurnedAway: boolean };
+
 /**
  * One compute as a run sees it: since when it is active or starting, of which size, and who waits for it. It goes by events alone, for
  * the world may be further already than the event that is looked at.
@@ -20,8 +23,7 @@ export class WatchedCompute {
   #sizeCu = 0;
   #isSuspending = false;
   #startingSince: SimTime | undefined;
-  /** What those were told that they would wait who are not served yet. */
-  readonly #waiting: DurationMs[] = [];
+  #waiting: Waiter[] = [];
   /** The highest load of what waits. */
   #load = 0;
 
@@ -36,11 +38,16 @@ export class WatchedCompute {
     return this.#startingSince === undefined ? undefined : "starting";
   }
 
-  /** Is from now on what it is in the world; `isStarting` where a start of it is under way there. */
-  enter({ phase, range, waiting }: Compute, isStarting: boolean, now: SimTime): void {
+  /** Who waits for it now. */
+  get waiting(): readonly Waiter[] {
+    return this.#waiting;
+  }
+
+  /** Is from now on what it is in the world, with these who wait; `isStarting` where a start of it is under way there. */
+  enter({ phase, range, waiting }: Compute, waiters: readonly Waiter[], isStarting: boolean, now: SimTime): void {
     this.range = range;
     this.#load = waiting?.load ?? 0;
-    if (waiting === undefined) this.#waiting.length = 0;
+    this.#waiting = [...waiters];
     if (isStarting) this.#startingSince = now;
     if (phase.state !== "active") return;
     this.#begin(phase.sizeCu, now);
@@ -51,12 +58,13 @@ export class WatchedCompute {
   leave(now: SimTime): void {
     this.#endStart(now);
     this.#end(now);
+    this.#waiting = [];
   }
 
   arrived({ kind, load = 0 }: Activity, waitedMs: DurationMs): void {
     this.tally.addActivity(waitedMs);
     if (kind === "disconnect" || (this.#activeSince !== undefined && !this.#isSuspending)) return;
-    this.#waiting.push(waitedMs);
+    this.#waiting.push({ waitedMs, isTurnedAway: false });
     this.#load = Math.max(this.#load, load);
   }
 
@@ -77,7 +85,7 @@ export class WatchedCompute {
     if (this.#activeSince === undefined) this.#begin(sizeCu, at);
     else this.#resize(sizeCu, at);
     this.#isSuspending = false;
-    this.#waiting.length = 0;
+    this.#waiting = [];
     this.#load = 0;
   }
 
@@ -106,8 +114,8 @@ export class WatchedCompute {
   gone(at: SimTime): void {
     this.#endStart(at);
     this.#end(at);
-    for (const waitedMs of this.#waiting) this.tally.turnAway(waitedMs);
-    this.#waiting.length = 0;
+    for (const waiter of this.#waiting) this.#turnAway(waiter);
+    this.#waiting = [];
     this.#load = 0;
   }
 
@@ -130,6 +138,12 @@ export class WatchedCompute {
       this.#startingSince = end;
     }
     return { active: this.#running.shares(end, columns), starting: this.#starting.shares(end, columns) };
+  }
+
+  /** Once, although it may happen again in a world that was taken back. */
+  #turnAway(waiter: Waiter): void {
+    if (!waiter.isTurnedAway) this.tally.turnAway(waiter.waitedMs);
+    waiter.isTurnedAway = true;
   }
 
   #begin(sizeCu: number, at: SimTime): void {

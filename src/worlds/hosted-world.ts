@@ -80,6 +80,7 @@ export class HostedWorld implements WorldHandle {
   readonly name: string;
   readonly #options: HostedWorldOptions;
   readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  #companion: Feed = NO_FEED;
   #live: Live | undefined;
   /** While an advance or a catching up runs, turns wait for it. */
   #gate: Promise<unknown> | undefined;
@@ -147,13 +148,18 @@ export class HostedWorld implements WorldHandle {
       const to = "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
-      await this.#settleTo(to);
+      await this.#playTo(this.#companion, now, to);
       clock.advanceTo(to);
       this.#commitNow();
       const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
       const last = events.at(-1)?.seq ?? since;
       return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
     });
+  }
+
+  /** What arrives from now on where anybody advances the clock. */
+  accompany(feed: Feed): void {
+    this.#companion = feed;
   }
 
   play(feed: Feed, to: SimTime): Promise<void> {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { launch, launchFile, toItsEnd } from "../support/process.ts";
 import { newDirectory, projectOn, start } from "../support/running.ts";
@@ -127,6 +127,12 @@ test("what a replay says of endpoints that its file does not have is 2, with tho
   expect([code, stderr]).toEqual([2, expect.stringContaining('rec.csv has no endpoint "nope", which the source r names; it has one, two')]);
 });
 
+test("however many runs wait for a worker, nothing is said of it", async () => {
+  const file = written("length: 1m", `about: "of \${round}"`, "matrix: { round: { from: 1, to: 12 } }");
+  const { code, stdout, stderr } = await run([file, "--workers", "2", "--json"]);
+  expect([code, stderr, JSON.parse(stdout).runs.length]).toEqual([0, "", 12]);
+});
+
 test("several reporters write at once, each to its file", async () => {
   const directory = newDirectory();
   const path = (name: string) => join(directory, "reports", name);
@@ -152,6 +158,13 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
   };
   const file = PASSES();
   await refused(`--reporter: ${file}/report.json cannot be written: `, file, "--reporter", `json=${file}/report.json`);
+  await refused(
+    `--reporter: two write ${file}.json; give each a file of its own`,
+    file,
+    "--reporter",
+    `json=${file}.json`,
+    ...["--reporter", `junit=${dirname(file)}/./${basename(file)}.json`],
+  );
   await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
   await refused("this is no directory", file, "--keep", file);
   await refused(`${tmpdir()}: EISDIR`, tmpdir());
@@ -238,6 +251,48 @@ test("on a running double with a manual clock, a scenario comes to the same meas
   for (const name of ["activities", "refused", "requests", "errors", "wait_max"])
     expect(there.measures[name], name).toBe(here.measures[name]);
   expect([there.verdict, there.failures]).toEqual([here.verdict, here.failures]);
+});
+
+test("on a running double, traffic that a call held up comes when it is over", async () => {
+  const file = written(
+    "traffic: [{ name: users, to: shop/main, pattern: constant, every: 10m }]",
+    "steps:",
+    "  - { fault: { name: slow, on: { operation: getProject }, effect: { latency: 25m } } }",
+    '  - { at: 1h, request: { path: "/projects/{shop}" } }',
+    "  - { expect: [{ activities: 9 }] }",
+    "length: 2h",
+    "expect: [{ activities: 12 }, { refused: 0 }]",
+  );
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { code, stdout, stderr } = await run([file, "--target", ready.api_url, "--json"]);
+  expect({ code, stderr, failures: JSON.parse(stdout).runs[0].failures }).toEqual({ code: 0, stderr: "", failures: [] });
+});
+
+test("who comes to a compute that is deleted is refused on a running double, and nobody else with it", async () => {
+  const main = "{ computes: { primary: {}, replica: { type: read_only } } }";
+  const file = join(newDirectory(), "mine.yaml");
+  writeFileSync(
+    file,
+    [
+      "version: 1",
+      `world: { operations: immediate, projects: { shop: { branches: { main: ${main} } } } }`,
+      "traffic:",
+      "  - { name: readers, to: shop/main/replica, pattern: constant, every: 10m }",
+      "  - { name: users, to: shop/main, pattern: constant, every: 10m, from: 5m }",
+      "steps:",
+      '  - { at: 1h 1m, request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/replica}" } }',
+      "  - { activity: { to: shop/main/replica, outcome: refused } }",
+      "length: 2h",
+      "never: [{ refused: { min: 4 } }]",
+      "expect: [{ refused: 6 }, { errors: 6 }, { activities: 19 }, { activities: 12, of: shop/main/primary }]",
+    ].join("\n"),
+  );
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--operations", "immediate", "--start-at", "2026-01-01T00:00:00Z"]);
+  const [there, here] = [await run([file, "--target", ready.api_url, "--json"]), await run([file, "--json"])];
+  expect([there.stderr, there.code]).toEqual(["", 1]);
+  const failuresIn = ({ stdout }: typeof here) => JSON.parse(stdout).runs[0].failures.map(({ what, at }: any) => [what, at]);
+  expect(failuresIn(here)).toEqual([["never.0", "2026-01-01T01:30:00.000Z"]]);
+  expect(failuresIn(there)).toEqual(failuresIn(here));
 });
 
 test("what cannot be done to a running double is 2, with the reason", async () => {
@@ -333,5 +388,5 @@ test("a double that was played on has its own faults and snapshots again, and ca
   expect(runs).toHaveLength(2);
   const names = async (of: string) => (await server.sim("GET", `/${of}`)).body[of].map(({ name }: any) => name);
   expect(await names("faults")).toEqual(["theirs"]);
-  expect((await names("snapshots")).filter((name: string) => !name.startsWith("auto"))).toEqual(["theirs"]);
+  expect(await names("snapshots")).toEqual(["theirs"]);
 });

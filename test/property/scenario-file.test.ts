@@ -9,12 +9,16 @@ const durations = fc.oneof(
   fc.tuple(fc.integer({ min: 1, max: 500 }), fc.constantFrom("s", "m", "h", "d")).map(([n, unit]) => `${n}${unit}`),
 );
 const longer = durations.filter((duration) => duration !== 0);
-const whens = fc.oneof(
-  durations,
-  fc.integer({ min: 0, max: 4_000_000_000_000 }).map((ms) => new Date(ms).toISOString()),
-);
+/** None of the others is as long. */
+const lengths = fc.integer({ min: 501, max: 999 }).map((days) => `${days}d`);
+const instants = fc.integer({ min: 0, max: 4_000_000_000_000 }).map((ms) => new Date(ms).toISOString());
+const whens = fc.oneof(durations, instants);
 /** Open at one side at least, so that it never ends before it begins. */
-const windows: fc.Arbitrary<object> = fc.oneof(fc.constant({}), fc.record({ from: whens }), fc.record({ until: whens }));
+const windows: fc.Arbitrary<object> = fc.oneof(
+  fc.constant({}),
+  fc.record({ from: whens }),
+  fc.record({ until: fc.oneof(longer, instants) }),
+);
 /** What YAML might take for something else, and what has to be quoted. */
 const texts = fc.oneof(
   fc.constantFrom(
@@ -201,7 +205,7 @@ const parts = fc.record(
     world,
     traffic,
     steps: fc.tuple(fc.array(first, { maxLength: 1 }), fc.array(step, { maxLength: 5 })).map((steps) => steps.flat()),
-    length: durations,
+    length: lengths,
     expect: expectations,
     always: watched,
     never: watched,

@@ -29,6 +29,7 @@ function watched(key: "always" | "never", given: object) {
     nextFrom: (at: number) => conditions.nextFrom(at),
     is(measured: number | string, at: number) {
       measure = () => measured;
+      conditions.leave(at);
       conditions.check(at);
       return failures.length;
     },
@@ -44,6 +45,10 @@ function watched(key: "always" | "never", given: object) {
     },
     reaches(at: number) {
       conditions.reach(at);
+      return failures.length;
+    },
+    leaves(at: number) {
+      conditions.leave(at);
       return failures.length;
     },
     refused(measured: number, at: number) {
@@ -133,13 +138,13 @@ test("of events of one type, only those are looked at", () => {
   expect(happens("BranchCreated", 1, 2)).toBe(1);
 });
 
-test("time has to stop where a window opens, and there it is looked at although nothing happens", () => {
-  const { nextFrom, reaches, is } = watched("always", { state: "active", of: "shop/main", from: "10m" });
+test("time has to stop where a window opens, and before it goes on it is looked at although nothing happens", () => {
+  const { nextFrom, reaches, leaves, is } = watched("always", { state: "active", of: "shop/main", from: "10m" });
   expect(is("idle", 0)).toBe(0);
   expect([nextFrom(0), nextFrom(10 * MINUTE - 1)]).toEqual([10 * MINUTE, 10 * MINUTE]);
   expect(nextFrom(10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
-  expect(reaches(10 * MINUTE - 1)).toBe(0);
-  expect(reaches(10 * MINUTE)).toBe(1);
+  expect(reaches(10 * MINUTE)).toBe(0);
+  expect(leaves(10 * MINUTE)).toBe(1);
 });
 
 const HOUR = 60 * MINUTE;

@@ -55,6 +55,55 @@ test("who waits for a compute that is deleted was refused, and its start is canc
   expect(unmet).toEqual([]);
 });
 
+test("what a call of the control API has arrive is refused like any other arrival", async () => {
+  const { unmet } = await played(
+    "world: { projects: { shop: { branches: { main: { computes: { primary: {}, replica: { type: read_only, disabled: true } } } } } } }",
+    "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]",
+    "steps:",
+    '  - { at: 1h, control: { method: POST, path: /activity, body: { endpoint_id: "{shop/main/replica}" } } }',
+    "  - { expect: [{ refused: 1 }, { refused: 1, of: shop/main/replica }, { errors: 1 }] }",
+    '  - { control: { method: POST, path: /activity, body: [{ endpoint_id: "{shop/main/primary}" }, { endpoint_id: "{shop/main/replica}" }] } }',
+    "  - { expect: [{ refused: 2 }, { refused: 0, of: shop/main/primary }] }",
+    '  - { control: { method: POST, path: /activity, body: { endpoint_id: "{shop/main/replica}", at: "2026-01-01T01:30:00Z" } } }',
+    "  - { advance: 1h, name: later }",
+    "  - { expect: [{ refused: 3 }, { errors: 3 }] }",
+  );
+  expect(unmet).toEqual([]);
+});
+
+const DELETE = '{ request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/primary}" } }';
+
+test("who waited when a snapshot was taken waits again when the world is taken back there, and nobody else", async () => {
+  const { unmet } = await played(
+    SHOP.replace("3s", "30s"),
+    "steps:",
+    "  - { at: 10m, activity: { to: shop/main } }",
+    "  - { at: 10m 5s, snapshot: one }",
+    "  - { at: 10m 10s, activity: { to: shop/main } }",
+    "  - { at: 12m, restore: one }",
+    `  - ${DELETE}`,
+    "  - { expect: [{ state: gone, of: shop/main }, { refused: 1 }, { activities: 1 }] }",
+    // What has been turned away once is not so again.
+    "  - { restore: one }",
+    `  - ${DELETE}`,
+    "  - { expect: [{ refused: 1 }, { activities: 1 }] }",
+  );
+  expect(unmet).toEqual([]);
+});
+
+test("who waits through a restart is turned away with all others", async () => {
+  const { unmet } = await played(
+    SHOP.replace("3s", "30s"),
+    "steps:",
+    "  - { at: 10m, activity: { to: shop/main } }",
+    "  - { after: 5s, restart: true }",
+    "  - { activity: { to: shop/main } }",
+    `  - ${DELETE}`,
+    "  - { expect: [{ refused: 2 }, { activities: 0 }] }",
+  );
+  expect(unmet).toEqual([]);
+});
+
 test("operations are counted by the status that they have: scheduling, running, finished, failed", async () => {
   const { unmet } = await played(
     SHOP,

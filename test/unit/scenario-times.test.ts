@@ -18,6 +18,17 @@ test.each([
   ["at and after at once", "steps: [{ at: 1m, after: 1m, expect: [] }]", "steps.0: has both at and after; leave one out"],
   ["a window that ends before it begins", "never: [{ refused: 1, from: 5m, until: 1m }]\nlength: 1h", "never.0.until: must be after from"],
   ["a window that is empty", "never: [{ refused: 1, from: 5m, until: 5m }]\nlength: 1h", "never.0.until: must be after from"],
+  ["a window that ends as the run begins", "never: [{ refused: 1, until: 0s }]\nlength: 1h", "never.0.until: must be after the start"],
+  [
+    "a window that begins when the run is over",
+    "always: [{ refused: 1, from: 3600001 }]\nlength: 1h",
+    "always.0.from: the run is over by then: it goes on for 1h",
+  ],
+  [
+    "traffic from the end of the run on",
+    "traffic: [{ name: a, to: shop/main, pattern: constant, every: 1m, from: 1h }]\nlength: 1h",
+    "traffic.0.from: the run is over by then: it goes on for 1h",
+  ],
   [
     "a window of what is looked at once",
     "expect: [{ refused: 0, from: 5m }]\nlength: 1h",
@@ -35,6 +46,12 @@ test.each([
 
 test("a window of a millisecond is one", () => {
   expect(problemsOf("never: [{ refused: 1, from: 299999, until: 5m }]\nlength: 1h")).toBe("");
+});
+
+test("a window that begins at the end of the run is one, and one that is reached before the world is taken back", () => {
+  expect(problemsOf("never: [{ refused: 1, from: 1h }]\nlength: 1h")).toBe("");
+  const steps = "steps: [{ snapshot: s }, { at: 2h }, { restore: s }]";
+  expect(problemsOf(`never: [{ refused: 1, from: 2h }]\nlength: 1h\n${steps}`)).toBe("");
 });
 
 test.each([

@@ -30,6 +30,22 @@ test("what is not so when a window opens is told of that instant, between steps 
   expect(brokenIn(await played("always: [{ state: starting, of: shop/main, from: 1h, until: 1h 1s }]", wakes))).toEqual([]);
 });
 
+test("a window opens when all steps of its instant are over, whichever lane they are in", async () => {
+  const project = (name: string) => `{ at: 1h, request: { method: POST, path: /projects, body: { project: { name: ${name} } } } }`;
+  const steps = `steps: [{ parallel: [[${project("x")}, { activity: { to: shop/main } }], [${project("y")}]] }]`;
+  const always = "always: [{ projects: 3, from: 1h }, { state: starting, of: shop/main, from: 1h, until: 3600001 }]";
+  const never = "never: [{ projects: { max: 2 }, from: 1h }]";
+  expect(brokenIn(await played(always, never, steps))).toEqual([]);
+  expect(brokenIn(await played(always, never, steps, "length: 2h"))).toEqual([]);
+  expect(brokenIn(await played("always: [{ projects: 2, from: 1h }]", steps, "length: 2h"))).toEqual(["always.0 01:00:00.000 3"]);
+});
+
+test("a window that begins before the run does begins with it, and one that ends before is never open", async () => {
+  const before = (from: string, until: string) => `{ active_time: { min: 1 }, from: "${from}", until: "${until}" }`;
+  const always = `always: [${before("2025-06-01T00:00:00Z", "2025-07-01T00:00:00Z")}, ${before("2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z")}]`;
+  expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.1 00:00:00.000 0s"]);
+});
+
 test("what time alone runs up is told of the very instant, the end of the run and of a window included", async () => {
   const always = 'world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: "-1" } } } } } } }'.replaceAll(
     '"',
@@ -40,6 +56,10 @@ test("what time alone runs up is told of the very instant, the end of the run an
   expect(await inAlwaysOn("length: 1d", never)).toEqual(["never.0 01:00:00.000 1h", "never.1 04:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.0 01:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 3599999", never)).toEqual([]);
+  // However little too much it is.
+  expect(await inAlwaysOn("length: 1d", "always: [{ compute_time: { max: 1h }, of: a/main }]")).toEqual([
+    "always.0 04:00:00.001 1h 0.00025s",
+  ]);
   const until = (end: string) => inAlwaysOn("length: 1d", `never: [{ active_time: { min: 1h }, until: ${end} }]`);
   expect(await until("1h")).toEqual([]);
   expect(await until("3600001")).toEqual(["never.0 01:00:00.000 1h"]);
@@ -95,6 +115,29 @@ test("what a request brought about has led to what is wrong with its answer", as
   const request = '{ method: POST, path: "/projects/{shop}/branches", body: { branch: { name: dev } }, answer: { branch.name: other } }';
   const { failures } = await played(`steps: [{ request: ${request} }]`);
   expect(failures[0]?.events.some((event) => / BranchCreated \S+ dev$/.test(event))).toBe(true);
+});
+
+test.each([
+  [
+    "a fault that holds a request back",
+    "fault: { name: f, on: { operation: getProject }, effect: { latency: 2h } }",
+    'request: { path: "/projects/{shop}" }',
+  ],
+  ["a call that advances the clock", "after: 0", "control: { method: POST, path: /clock/advance, body: { by: 2h } }"],
+])("traffic comes at its own instants during %s", async (_, before, call) => {
+  const traffic = "traffic: [{ name: clicks, to: shop/main, pattern: constant, every: 30m, from: 15m }]";
+  const broken = async (step: string) =>
+    brokenIn(
+      await played(
+        traffic,
+        `steps: [{ ${before} }, { at: 10m, ${step} }, { after: 1h }]`,
+        "always: [{ activities: 0, until: 15m }, { activities: { max: 1 } }, { state: idle, of: shop/main, from: 21m, until: 45m }]",
+        "never: [{ wait_mean: { min: 2001 } }, { activities: 6 }]",
+      ),
+    );
+  const told = ["always.1 00:45:00.000 2", "never.1 02:45:00.000 6"];
+  expect(await broken("advance: 2h")).toEqual(told);
+  expect(await broken(call)).toEqual(told);
 });
 
 test("where a call moves the clock, windows open on the way, and decisions are looked at one by one", async () => {
