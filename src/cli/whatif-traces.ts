@@ -58,7 +58,7 @@ export function addTraceOptions(command: Command): Command {
     )
     .addOption(new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(instant))
     .addOption(
-      new Option("--to <instant>", "and ends here: look at arrivals before, and at what computes do until then").argParser(instant),
+      new Option("--to <instant>", "and ends here: look at arrivals before, and charge idle computes until then").argParser(instant),
     );
 }
 

@@ -90,7 +90,7 @@ test("through the pool come as many clients as the platform takes, and waits sta
   expect(row).toMatchObject({ pool_clients: 10_000, pooled_refused: 2_000, pool_waited_share_erlang: expect.closeTo(0, 9) });
   // Three servers for two vCPUs' worth of work: four ninths wait (validation 7), four ninths of a time of service in the mean.
   const servers = { ...PROFILE, maxConnections: () => 4 };
-  const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 500, SECOND]);
+  const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 499, SECOND]);
   const traffic = trafficOf(traceOf(HOUR, busy));
   const work = capacity(
     traffic,
@@ -115,4 +115,14 @@ test("each source may have a pool of its own, as the platform has for a user and
   const of = (poolBy: "compute" | "source") => reportOf(rows, { poolBy }, [{ minCu: 1, maxCu: 1 }]).sizes[0];
   expect(of("compute")?.pool_waited).toBe(900 - 377);
   expect(of("source")?.pool_waited).toBe(900 - 412);
+});
+
+test("what still runs when the trace ends has its size to its end, and its load counts within the trace", () => {
+  const [row] = reportOf([[HOUR - SECOND, HOUR]], {}, [{ minCu: 1, maxCu: 1 }]).sizes;
+  expect(row?.cu_hours).toBe(1);
+  // One of one connection: offered is a second of the hour.
+  const offered = 1 / 3_600;
+  const [few] = reportOf([[HOUR - SECOND, HOUR]], { reserved: 103 }, [{ minCu: 0.25, maxCu: 0.25 }]).sizes;
+  expect(few?.direct_limit).toBe(1);
+  expect(few?.direct_refused_share_erlang).toBeCloseTo(offered / (1 + offered), 12);
 });

@@ -35,9 +35,11 @@ describe("a start", () => {
     expect(meteredMs(outcome)).toBe(65 * SECOND);
   });
 
-  test("is cut by the end of the period, as all is", () => {
-    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 4 * SECOND)).toMatchObject({ activeMs: 4 * SECOND, startingMs: 4 * SECOND });
-    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 14 * SECOND)).toMatchObject({ activeMs: 14 * SECOND, startingMs: 10 * SECOND });
+  test("goes on behind the end of the period, as what has come is served to its end; the idle time does not", () => {
+    const all = { activeMs: 10 * SECOND + HOUR, startingMs: 10 * SECOND };
+    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 4 * SECOND)).toMatchObject(all);
+    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 14 * SECOND)).toMatchObject(all);
+    expect(outcomeOf([[0, HOUR]], 60, LATENCY, HOUR + 11 * SECOND).activeMs).toBe(HOUR + 11 * SECOND);
   });
 });
 

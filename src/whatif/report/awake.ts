@@ -10,7 +10,8 @@ export function awakeTimes({ at, durationMs }: Requests, { endAt }: Period, dela
   const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
   const awake: Awake[] = [];
   let [from, busyEnd] = [0, 0];
-  const end = (to: number) => awake.push({ period: { startAt: at[from] as number, endAt: Math.min(endAt, busyEnd + delayMs) }, from, to });
+  const end = (to: number) =>
+    awake.push({ period: { startAt: at[from] as number, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + delayMs) }, from, to });
   for (let i = 0; i < at.length; i += 1) {
     const arrival = at[i] as number;
     if (i > 0 && arrival > busyEnd + delayMs) {

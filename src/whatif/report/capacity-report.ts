@@ -119,7 +119,7 @@ export function* capacity(
     peak = Math.max(peak, directConnections(own).peak);
     const awake = awakeTimes(own, period, delayOf(question, question.present, number));
     for (const sum of sums) {
-      sum.addConnections(own, period.endAt - period.startAt);
+      sum.addConnections(own, period);
       for (const { from, to, period: time } of awake) sum.addScaling(viewOf(own, from, to), time);
     }
     distances?.add(
@@ -185,7 +185,7 @@ class CapacitySum {
     return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
   }
 
-  addConnections(requests: Requests, periodMs: number): void {
+  addConnections(requests: Requests, period: Period): void {
     const { at, durationMs, source } = requests;
     const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
     const { sessions, refused } = directConnections(requests, this.#limit);
@@ -196,16 +196,17 @@ class CapacitySum {
       clients: this.#profile.pooledConnections,
       waitLimitMs: POOL_WAIT_LIMIT_MS,
     });
-    const offered = requests.durationMs.reduce((sum, ms) => sum + ms, 0) / periodMs;
     this.#sessions += sessions;
     this.#directRefused += refused;
-    this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
     const servers = Math.min(poolSize, ceiling);
-    for (const { sessions: own, busyMs } of loadsOf(pools)) {
-      this.#erlangWaited += erlangC(servers, busyMs / periodMs) * own;
+    let offered = 0;
+    for (const { sessions: own, busyMs, load } of loadsOf(pools, period)) {
+      offered += load;
+      this.#erlangWaited += erlangC(servers, load) * own;
       // In times of service, of which all of them together are the busy time.
-      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, busyMs / periodMs) * busyMs;
+      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, load) * busyMs;
     }
+    this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
     this.#pooledRefused += pooled.refused;
     this.#waits.merge(pooled.waits);
   }
@@ -247,15 +248,18 @@ class CapacitySum {
   }
 }
 
-/** What comes to each pool. */
-function loadsOf({ durationMs, source }: Requests): readonly { readonly sessions: number; readonly busyMs: DurationMs }[] {
-  const loads = new Map<number, { sessions: number; busyMs: DurationMs }>();
+/** What comes to each pool. `load`: how many of them run on average, within the period. */
+type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
+
+function loadsOf({ at, durationMs, source }: Requests, { startAt, endAt }: Period): readonly PoolLoad[] {
+  const loads = new Map<number, PoolLoad>();
   for (let i = 0; i < durationMs.length; i += 1) {
     const pool = source?.[i] ?? 0;
-    const load = loads.get(pool) ?? { sessions: 0, busyMs: 0 };
-    load.sessions += 1;
-    load.busyMs += durationMs[i] as number;
-    loads.set(pool, load);
+    const own = loads.get(pool) ?? { sessions: 0, busyMs: 0, load: 0 };
+    own.sessions += 1;
+    own.busyMs += durationMs[i] as number;
+    own.load += Math.min(durationMs[i] as number, endAt - (at[i] as number)) / (endAt - startAt);
+    loads.set(pool, own);
   }
   return [...loads.values()];
 }

@@ -258,9 +258,6 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean
       "The platform's own limits of starts are not published: those here are yours.",
       ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
       "Waits of more than ten minutes count as ten.",
-      ...(concurrent.length > 0
-        ? ["Who waits for a turn when the trace ends gets it behind the end: that is waited for, and not charged."]
-        : []),
       BEHIND_THE_END,
     ],
   };

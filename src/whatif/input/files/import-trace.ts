@@ -115,7 +115,7 @@ function write(path: string, sorting: Sorting, intake: Intake, inputs: readonly 
   }
 }
 
-/** What was asked for; what the inputs say of their own time; from the first arrival to the end of the last busy time. */
+/** What was asked for; what the inputs say of their own time; from the first arrival to the last one. */
 function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
   const { period, firstAt, lastAt, lastEnd } = intake;
   return {
