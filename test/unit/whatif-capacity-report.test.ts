@@ -126,3 +126,13 @@ test("what still runs when the trace ends has its size to its end, and its load 
   expect(few?.direct_limit).toBe(1);
   expect(few?.direct_refused_share_erlang).toBeCloseTo(offered / (1 + offered), 12);
 });
+
+test("waits for the pool are those of who got a server: who gave up after two minutes waited for nothing", () => {
+  // One server, and a minute each: the second and the third are served, the other seven are not.
+  const one = reportOf(
+    Array.from({ length: 10 }, (): Row => [0, 60 * SECOND]),
+    { reserved: 103 },
+    [{ minCu: 0.25, maxCu: 0.25 }],
+  );
+  expect(one.sizes[0]).toMatchObject({ pooled_refused: 7, pool_waited: 2, pool_wait_p50_ms: 60 * SECOND, pool_wait_p99_ms: 120 * SECOND });
+});

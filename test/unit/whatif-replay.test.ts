@@ -148,6 +148,20 @@ describe("added waits", () => {
     expect(new WaitHistogram().mean(0)).toBe(0);
   });
 
+  test("waits of hours are told to a thousandth, and the mean and the longest exactly, out of parts and workers, too", () => {
+    const [part, waits] = [new WaitHistogram(), new WaitHistogram()];
+    for (let minute = 1; minute <= 300; minute += 1) (minute % 2 === 0 ? part : waits).add(minute * 60_007);
+    waits.merge(WaitHistogram.from(part.plain()));
+    expect([waits.waited, waits.mean(300), waits.longestMs]).toEqual([300, 150.5 * 60_007, 300 * 60_007]);
+    expect(waits.quantile(1, 300)).toBe(300 * 60_007);
+    expect(waits.quantile(17 / 300, 300)).toBe(17 * 60_007);
+    for (const minute of [18, 20, 150, 299]) {
+      const wait = waits.quantile(minute / 300, 300);
+      expect(wait).toBeGreaterThanOrEqual(minute * 60_007);
+      expect(wait).toBeLessThanOrEqual(minute * 60_007 * 1.001);
+    }
+  });
+
   test("histograms of parts add up, whichever is the longer", () => {
     const [short, long] = [new WaitHistogram(), new WaitHistogram()];
     short.add(3);

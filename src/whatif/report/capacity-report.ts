@@ -55,6 +55,7 @@ export type CapacityRow = {
   /** By Erlang's delay formula from the mean load, were arrivals and lengths without memory and callers patient; the mean is null where it has none. */
   readonly pool_waited_share_erlang: number;
   readonly pool_wait_mean_erlang_ms: number | null;
+  /** Of those that got a server: who is refused has no wait. */
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
   /** Of the size that the working set asks for: of a range that may be more than its minimum. */
@@ -239,8 +240,8 @@ class CapacitySum {
       pool_waited: this.#waits.waited,
       pool_waited_share_erlang: sessions === 0 ? 0 : this.#erlangWaited / sessions,
       pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs) ? this.#erlangWaitMs / Math.max(1, sessions) : null,
-      pool_wait_p50_ms: this.#waits.quantile(0.5, sessions),
-      pool_wait_p99_ms: this.#waits.quantile(0.99, sessions),
+      pool_wait_p50_ms: this.#waits.quantile(0.5, sessions - this.#pooledRefused),
+      pool_wait_p99_ms: this.#waits.quantile(0.99, sessions - this.#pooledRefused),
       cache_gb: sizeFacts(this.#profile, this.cacheCu).fileCacheGb,
       cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
