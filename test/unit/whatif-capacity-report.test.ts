@@ -3,11 +3,15 @@ import { uniform } from "../../src/platform/chance.ts";
 import { PROFILES } from "../../src/platform/profile.ts";
 import type { SizeRange } from "../../src/platform/sizes.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import { meteredMs } from "../../src/whatif/outcome.ts";
+import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { capacityPage } from "../../src/whatif/report/capacity-page.ts";
 import { type Assumptions, type CapacityReport, capacity } from "../../src/whatif/report/capacity-report.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
 import { trafficOf } from "../../src/whatif/report/traffic.ts";
-import { HOUR, type Row, SECOND, traceOf } from "../support/traces.ts";
+import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../src/whatif/start-latency.ts";
+import { replayTrace } from "../support/replay-trace.ts";
+import { HOUR, type Row, SECOND, settingOf, traceOf } from "../support/traces.ts";
 
 const PROFILE = PROFILES["2026"];
 const SIZES: readonly SizeRange[] = [
@@ -16,13 +20,18 @@ const SIZES: readonly SizeRange[] = [
   { minCu: 0.25, maxCu: 4 },
 ];
 
-function reportOf(rows: readonly Row[], assumptions: Partial<Assumptions>, sizes = SIZES, lengthMs = HOUR): CapacityReport {
-  const traffic = trafficOf(traceOf(lengthMs, rows));
+function reportOf(
+  rows: readonly Row[],
+  assumptions: Partial<Assumptions>,
+  sizes = SIZES,
+  startLatency: StartLatency = NO_LATENCY,
+): CapacityReport {
+  const traffic = trafficOf(traceOf(HOUR, rows));
   const work = capacity(
     traffic,
     sizes,
     PROFILE,
-    questionFrom({}),
+    questionFrom({ startLatency }),
     { loadPerRequest: 0.1, reserved: 7, poolBy: "compute", ...assumptions },
     chanceFrom(1),
   );
@@ -136,3 +145,17 @@ test("waits for the pool are those of who got a server: who gave up after two mi
   );
   expect(one.sizes[0]).toMatchObject({ pooled_refused: 7, pool_waited: 2, pool_wait_p50_ms: 60 * SECOND, pool_wait_p99_ms: 120 * SECOND });
 });
+
+test.each<StartLatency>([NO_LATENCY, { kind: "fixed", ms: 45 * SECOND }, MEASURED_LATENCY])(
+  "a size alone is metered as a replay of it is, from the end of each start: %o",
+  (latency) => {
+    const rows = Array.from(
+      { length: 300 },
+      (_, index): Row => [index * 7 * SECOND + (index % 10) * 400 * SECOND, (index % 4) * 9 * SECOND],
+    );
+    const sorted = rows.filter(([at]) => at < HOUR).sort(([a], [b]) => a - b);
+    const { sizes } = reportOf(sorted, {}, [{ minCu: 2, maxCu: 2 }], latency);
+    const replayed = replayTrace(traceOf(HOUR, sorted), fixed(300), settingOf(60, latency));
+    expect(sizes[0]?.cu_hours).toBeCloseTo((2 * meteredMs(replayed)) / HOUR, 9);
+  },
+);

@@ -9,6 +9,7 @@ import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections }
 import { erlangB, erlangC, meanWait } from "../erlang.ts";
 import { type Demand, replayScaling, sizeFor } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
+import { StartLatencies } from "../start-latency.ts";
 import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
@@ -118,13 +119,14 @@ export function* capacity(
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
-    const awake = awakeTimes(own, period, delayOf(question, question.present, number));
+    const latencies = new StartLatencies(question.latency, chance, number);
+    const { served, awake } = awakeTimes(own, period, delayOf(question, question.present, number), latencies);
     for (const sum of sums) {
       sum.addConnections(own, period);
-      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(own, from, to), time);
+      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(served, from, to), time);
     }
     distances?.add(
-      own,
+      served,
       number,
       awake.map(({ from }) => from),
     );
@@ -294,7 +296,7 @@ class CacheUse {
     this.#recovery = new CacheRecovery(capacities);
   }
 
-  /** `starts`: the requests that find the compute asleep, and its cache empty. */
+  /** `starts`: the requests that found the compute asleep, and its cache empty. */
   add({ at }: Requests, compute: number, starts: readonly number[]): void {
     const source = this.#chance.source("whatif-blocks", compute);
     const asleep = new Set(starts);
@@ -328,7 +330,7 @@ function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache 
       "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
     ],
     simulated: [
-      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay.`,
+      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay; who arrives during a start is served from its end, and so is its size counted.`,
       ...(cache === undefined
         ? []
         : [
@@ -337,6 +339,7 @@ function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache 
     ],
     left_out: [
       "A throttled request is not slowed down: it ends when it ended.",
+      "Connections are held as they were recorded: not for longer, where a request waits for a start.",
       ...(memoryGbPerRequest === undefined ? ["Memory: give --memory-per-request to have it ask for sizes."] : []),
       ...(cache === undefined ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."] : []),
       `${poolBy === "compute" ? "All requests of a compute go through one pool" : "Each source of a compute has a pool of its own"}, where the platform has one for a user and a database (--pool-by); limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
