@@ -163,6 +163,14 @@ test("the period goes from the first arrival right behind the last one, however 
   await expect(imported([path], { endAt: BASE })).rejects.toThrow("there is no request in t.csv (2 are outside of the period)");
 });
 
+test("columns are not named where a format has fields of its own", async () => {
+  await imported([csvFile("t.csv", SOME)]);
+  const mapped = fileInput(at("t.standin-trace"), { ...options, mapping: { source: "user" } });
+  await expect(importTrace([mapped], at("u.standin-trace"))).rejects.toThrow(
+    "t.standin-trace: has the fields of its format (standin-trace): a mapping changes nothing there",
+  );
+});
+
 test("a trace that says how long it lasts ends there when it is read again, and lasts longer by what another file tells", async () => {
   await imported([csvFile("t.csv", SOME)], { endAt: BASE + 5_500 });
   await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
