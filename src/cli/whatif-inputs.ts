@@ -26,7 +26,10 @@ export function addInputOptions(command: Command): Command {
       ),
     )
     .addOption(
-      new Option("--map <fields>", "columns by field: endpoint=db,at=start_time,duration=ms (default: guessed)").argParser(mapping),
+      new Option(
+        "--map <fields>",
+        "columns by field: endpoint=db,at=start_time,duration=ms (default: guessed); of a Postgres log, source=user_name+database_name",
+      ).argParser(mapping),
     )
     .addOption(new Option("--preset <name>", "columns of a published data set").choices(Object.keys(PRESETS)))
     .addOption(new Option("--endpoint <name>", "the compute of rows that name none"))

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
 import { isoInstant } from "../platform/calendar.ts";
+import { notMapped } from "../whatif/input/files/file-input.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceInputError } from "../whatif/input/input-error.ts";
 import type { WorldSetting } from "../whatif/report/question.ts";
@@ -63,7 +64,7 @@ export function addTraceOptions(command: Command): Command {
     )
     .addOption(new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(instant))
     .addOption(
-      new Option("--to <instant>", "and ends here: look at arrivals before, and at what computes do until then").argParser(instant),
+      new Option("--to <instant>", "and ends here: look at arrivals before, and charge idle computes until then").argParser(instant),
     );
 }
 
@@ -141,6 +142,7 @@ async function openFiles(paths: readonly string[], options: TraceOptions, signal
   try {
     const [first = ""] = paths;
     const isImported = paths.length === 1 && first.endsWith(TRACE_SUFFIX);
+    if (isImported && options.map !== undefined) throw new TraceInputError(`${basename(first)}: ${notMapped("standin-trace")}`);
     const imported = isImported ? undefined : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);
     const file = new TraceFile(imported === undefined ? first : temporary.path(`imported${TRACE_SUFFIX}`));
     const { path, header, origin } = file;

@@ -2,7 +2,6 @@ import { nextMonthStart } from "../platform/calendar.ts";
 import type { Chance } from "../platform/chance.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
 import { type Client, Clients } from "./clients.ts";
-import { EndTimes } from "./end-times.ts";
 import { EventHeap } from "./event-heap.ts";
 import { bookAwake, noOutcome, type Outcome } from "./outcome.ts";
 import { membersOf, type Quotas, SharedQuota } from "./shared-quota.ts";
@@ -31,10 +30,7 @@ export type CoupledFleet = {
   readonly chance: Chance;
 };
 
-/**
- * Waits are those for the turn and for the start together, be it behind the end of the period; active time begins with the start, and ends
- * with the period.
- */
+/** Waits are those for the turn and for the start together, be it behind the end of the period; active time begins with the start. */
 export type CoupledOutcome = Outcome & {
   /** Requests that came while the quota was reached. */
   refused: number;
@@ -57,6 +53,7 @@ export function simulateCoupled(fleet: CoupledFleet, witness?: CoupledWitness): 
 export type CoupledWitness = {
   /** Of those who wait for a turn when the period ends, behind its end. */
   started(compute: number, at: SimTime, readyAt: SimTime): void;
+  /** Of those who are busy when the period ends, behind its end; of those who are idle then, never. */
   suspended(compute: number, at: SimTime): void;
   /** A request came while the quota was reached. */
   refused?(compute: number, at: SimTime): void;
@@ -102,6 +99,10 @@ class CoupledSimulation {
   /** 1 where nobody else looks at what happens while it is awake. All of its events are then at its trace's node. */
   readonly #isAlone: Uint8Array;
   #now: SimTime;
+  /** Nobody comes any more, and whoever is idle sleeps. */
+  #isOver = false;
+  /** Those who had something to do when the period ended, and still have. */
+  #unfinished = 0;
 
   constructor(fleet: CoupledFleet, witness: CoupledWitness | undefined) {
     const { period, delayMs, requests, clients, quotas, starts, chance } = fleet;
@@ -140,43 +141,37 @@ class CoupledSimulation {
   run(): CoupledOutcome {
     const heap = this.#heap;
     const { endAt } = this.#fleet.period;
-    for (let at = heap.firstAt; at < endAt - 0.5; at = heap.firstAt) {
-      const node = heap.first;
-      this.#now = Math.round(at);
-      if (node < this.#firstTrace) this.#ownEvent(node);
-      else if (node < this.#firstClient) this.#traceEvent(node - this.#firstTrace);
-      else if (node < this.#firstGroup) this.#clientArrival(node - this.#firstClient);
-      else if (node < this.#month) this.#quotaDue(node - this.#firstGroup);
-      else this.#monthBegins();
-    }
-    this.#drain();
-    for (let compute = 0; compute < this.#firstTrace; compute += 1) this.#cut(compute, endAt);
+    for (let at = heap.firstAt; at < endAt - 0.5; at = heap.firstAt) this.#event(at);
+    this.#endPeriod(endAt);
+    while (this.#unfinished > 0) this.#event(heap.firstAt);
     return this.#outcome;
   }
 
-  /** Who waits for a turn at the end of the period gets it behind the end, as starts that are under way are over: until then it waits. */
-  #drain(): void {
-    if (this.#gate.queued === 0) return;
-    const ends = new EndTimes();
-    for (let compute = 0; compute < this.#firstTrace; compute += 1) {
-      if (this.#phase[compute] === STARTING) ends.add(this.#readyAt[compute] as number);
-    }
-    while (this.#gate.queued > 0) {
-      const now = ends.firstAt;
-      ends.take();
-      const next = this.#gate.leave();
-      ends.add(this.#begin(next, now));
-    }
+  #event(at: number): void {
+    const node = this.#heap.first;
+    this.#now = Math.round(at);
+    if (node < this.#firstTrace) this.#ownEvent(node);
+    else if (node < this.#firstClient) this.#traceEvent(node - this.#firstTrace);
+    else if (node < this.#firstGroup) this.#clientArrival(node - this.#firstClient);
+    else if (node < this.#month) this.#quotaDue(node - this.#firstGroup);
+    else this.#monthBegins();
   }
 
-  /** At the end of the period: what waits for starts is known, and what was active until here is charged. */
-  #cut(compute: number, endAt: SimTime): void {
-    const phase = this.#phase[compute] as number;
-    if (phase === ASLEEP) return;
-    const untilAt = phase === ACTIVE ? endAt : (this.#readyAt[compute] as number);
-    if (this.#isAlone[compute] === 1) this.#traces.readWaiting(compute, untilAt, untilAt);
-    else this.#line.serve(compute, (at) => this.#outcome.waits.add(untilAt - at));
-    if (phase !== QUEUED) this.#bookAwake(compute, endAt);
+  /** What has arrived is served to its end, whoever has to wait for a turn; what is idle is charged until here. */
+  #endPeriod(endAt: SimTime): void {
+    this.#isOver = true;
+    this.#now = endAt;
+    for (let compute = 0; compute < this.#firstTrace; compute += 1) {
+      const phase = this.#phase[compute] as number;
+      const busyEnd = this.#busyEnd[compute] as number;
+      if (phase === ASLEEP) continue;
+      if (phase === ACTIVE && busyEnd <= endAt) {
+        this.#sleep(compute);
+        continue;
+      }
+      this.#unfinished += 1;
+      if (phase === ACTIVE) this.#heap.set(this.#nodeOf(compute), busyEnd + SLEEP);
+    }
   }
 
   #traceEvent(compute: number): void {
@@ -201,17 +196,18 @@ class CoupledSimulation {
   }
 
   #readyAlone(compute: number): void {
-    const delayMs = this.#fleet.delayMs[compute] as number;
+    const delayMs = this.#delayOf(compute);
     this.#outcome.events += 1;
     this.#phase[compute] = ACTIVE;
     const busyEnd = this.#traces.readAwake(compute, delayMs, this.#traces.readWaiting(compute, this.#now, this.#now));
+    this.#busyEnd[compute] = busyEnd;
     this.#heap.set(this.#nodeOf(compute), busyEnd + delayMs + SLEEP);
     this.#leaveGate();
   }
 
   #clientArrival(client: number): void {
     this.#heap.set(this.#firstClient + client, NEVER);
-    this.#arrive(this.#clients.computeOf(client), this.#clients.durationOf(client), client);
+    if (!this.#isOver) this.#arrive(this.#clients.computeOf(client), this.#clients.durationOf(client), client);
   }
 
   #arrive(compute: number, durationMs: DurationMs, client: number): void {
@@ -270,7 +266,7 @@ class CoupledSimulation {
       this.#ready(compute);
       return;
     }
-    const sleepAt = (this.#busyEnd[compute] as number) + (this.#fleet.delayMs[compute] as number);
+    const sleepAt = (this.#busyEnd[compute] as number) + this.#delayOf(compute);
     if (sleepAt > this.#now) this.#heap.set(compute, sleepAt + SLEEP);
     else this.#suspend(compute);
   }
@@ -283,7 +279,7 @@ class CoupledSimulation {
       this.#outcome.waits.add(this.#now - at);
       this.#serve(compute, durationMs, client);
     });
-    this.#heap.set(compute, (this.#busyEnd[compute] as number) + (this.#fleet.delayMs[compute] as number) + SLEEP);
+    this.#heap.set(compute, (this.#busyEnd[compute] as number) + this.#delayOf(compute) + SLEEP);
     this.#meter(compute, this.#fleet.cu[compute] as number);
     this.#leaveGate();
   }
@@ -295,16 +291,25 @@ class CoupledSimulation {
 
   #suspend(compute: number): void {
     this.#outcome.events += 1;
+    this.#sleep(compute);
+    if (this.#isOver) this.#unfinished -= 1;
+    else this.#clients.eachDisconnected(compute, (client, afterMs) => this.#heap.set(this.#firstClient + client, this.#now + afterMs));
+    this.#witness?.suspended(compute, this.#now);
+  }
+
+  #sleep(compute: number): void {
     this.#phase[compute] = ASLEEP;
-    this.#bookAwake(compute, this.#now);
+    this.#bookAwake(compute);
     if (this.#isAlone[compute] === 1) {
       this.#heap.set(this.#nodeOf(compute), this.#traces.nextAt(compute));
     } else {
       this.#heap.set(compute, NEVER);
       this.#meter(compute, -(this.#fleet.cu[compute] as number));
-      this.#clients.eachDisconnected(compute, (client, afterMs) => this.#heap.set(this.#firstClient + client, this.#now + afterMs));
     }
-    this.#witness?.suspended(compute, this.#now);
+  }
+
+  #delayOf(compute: number): DurationMs {
+    return this.#isOver ? 0 : (this.#fleet.delayMs[compute] as number);
   }
 
   /** Where its starts and suspends are. */
@@ -312,9 +317,10 @@ class CoupledSimulation {
     return this.#isAlone[compute] === 1 ? this.#firstTrace + compute : compute;
   }
 
-  #bookAwake(compute: number, to: SimTime): void {
-    const [from, readyAt, cu] = [this.#awakeSince[compute] as number, this.#readyAt[compute] as number, this.#fleet.cu[compute] as number];
-    bookAwake(this.#outcome, this.#fleet.period, from, readyAt, to, cu);
+  #bookAwake(compute: number): void {
+    const [from, readyAt] = [this.#awakeSince[compute] as number, this.#readyAt[compute] as number];
+    const awake = { from, readyAt, busyEnd: this.#busyEnd[compute] as number, to: this.#now };
+    bookAwake(this.#outcome, this.#fleet.period, awake, this.#fleet.cu[compute] as number);
   }
 
   #isOverQuota(compute: number): boolean {

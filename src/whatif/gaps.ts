@@ -45,7 +45,7 @@ export function clearGaps(gaps: Gaps): void {
 
 /**
  * Reads computes one after another, each in as many consecutive parts as one likes; nothing of a part is kept. A busy time is the
- * union of requests from arrival to end; at the end of the period it is cut.
+ * union of requests from arrival to end, be that behind the period.
  */
 export class GapReader {
   readonly gaps: Gaps;
@@ -74,9 +74,8 @@ export class GapReader {
   /** That was all of this compute; what comes next is another one's. */
   end(): void {
     if (this.#firstAt === undefined) return;
-    const busyEnd = Math.min(this.#busyEnd, this.#endAt);
-    addGap(this.gaps.tails, this.#endAt - busyEnd);
-    this.gaps.spanMs += busyEnd - this.#firstAt;
+    addGap(this.gaps.tails, this.#endAt - this.#busyEnd);
+    this.gaps.spanMs += this.#busyEnd - this.#firstAt;
     this.gaps.computes += 1;
     this.#firstAt = undefined;
   }

@@ -9,7 +9,7 @@ export type Outcome = {
   firstStarts: number;
   /** Arrivals, the first one of each compute apart, that found it asleep. */
   coldStarts: number;
-  /** From the beginning of a start to the suspend, within the period. */
+  /** From the beginning of a start to the suspend; behind the period until it is idle, and no longer. */
   activeMs: DurationMs;
   /** Of that, starting. The platform meters a compute from the end of its start: see `meteredMs`. */
   startingMs: DurationMs;
@@ -20,7 +20,7 @@ export type Outcome = {
   /** Resumes that nobody had asked for: somebody came, or nobody did. */
   resumesUsed: number;
   resumesWasted: number;
-  /** Active milliseconds of each day of the period, counted in whole days from its start. */
+  /** Active milliseconds of each day of the period, counted in whole days from its start; what is busy behind it counts for the last one. */
   readonly activeByDay: Float64Array;
 };
 
@@ -69,16 +69,20 @@ export function meteredMs({ activeMs, startingMs }: Outcome): DurationMs {
   return activeMs - startingMs;
 }
 
-/** Books that a compute was awake from `from` to `to`, as far as that is within the period; the start until `readyAt` apart. */
-export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, from: SimTime, readyAt: SimTime, to: SimTime, cu: number): void {
-  const end = Math.min(to, endAt);
+/** A time from the beginning of a start to the suspend: ready at `readyAt`, and idle from `busyEnd` on. */
+export type AwakeTime = { readonly from: SimTime; readonly readyAt: SimTime; readonly busyEnd: SimTime; readonly to: SimTime };
+
+/** Books it as far as the period says: what is busy at its end is charged until it is idle, and nothing else behind it. */
+export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, { from, readyAt, busyEnd, to }: AwakeTime, cu: number): void {
+  const end = Math.min(to, Math.max(endAt, busyEnd));
   outcome.activeMs += end - from;
-  outcome.startingMs += Math.min(readyAt, end) - from;
-  outcome.cuMs += (end - Math.min(readyAt, end)) * cu;
+  outcome.startingMs += readyAt - from;
+  outcome.cuMs += (end - readyAt) * cu;
+  const lastDay = outcome.activeByDay.length - 1;
   for (let at = from; at < end; ) {
-    const day = Math.floor((at - startAt) / DAY);
-    const next = Math.min(end, startAt + (day + 1) * DAY);
-    outcome.activeByDay[day] = (outcome.activeByDay[day] ?? 0) + next - at;
+    const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));
+    const next = day === lastDay ? end : Math.min(end, startAt + (day + 1) * DAY);
+    outcome.activeByDay[day] = (outcome.activeByDay[day] as number) + next - at;
     at = next;
   }
 }

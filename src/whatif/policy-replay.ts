@@ -105,7 +105,7 @@ export class PolicyReplay {
   }
 
   #sleep(at: SimTime): void {
-    bookAwake(this.outcome, this.#period, this.#awakeSince, this.#readyAt, at, this.#cu);
+    bookAwake(this.outcome, this.#period, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
     if (at < this.#period.endAt) this.#witness?.suspended(at);
   }
 }

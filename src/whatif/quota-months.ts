@@ -32,9 +32,10 @@ export function quotaMonths(fleet: CoupledFleet, computeSeconds: number): MonthO
   );
   const starts = monthsOf(period).map(({ startAt }) => startAt);
   const of = (at: SimTime) => outcomes[starts.findLastIndex((startAt) => startAt <= at)] as MonthOutcome;
+  const lookedUntil = monthsOf(period).at(-1)?.endAt as SimTime;
   const readyAt = new Float64Array(cu.length).fill(Number.POSITIVE_INFINITY);
   const book = (compute: number, to: SimTime) => {
-    for (let at = readyAt[compute] as number; at < to; ) {
+    for (let at = readyAt[compute] as number; at < Math.min(to, lookedUntil); ) {
       const until = Math.min(to, nextMonthStart(at));
       of(at).usedCuHours += ((until - at) * (cu[compute] as number)) / HOUR;
       at = until;
@@ -54,7 +55,7 @@ export function quotaMonths(fleet: CoupledFleet, computeSeconds: number): MonthO
   const { quotaReached } = simulateCoupled({ ...fleet, quotas }, witness);
   for (const compute of cu.keys()) book(compute, period.endAt);
   // A compute that was starting when the quota was reached is stopped at the end of its start: the quota is reached a second time.
-  for (const { at } of quotaReached) of(at).reachedAt = Math.min(of(at).reachedAt, at);
+  for (const { at } of quotaReached) if (at < lookedUntil) of(at).reachedAt = Math.min(of(at).reachedAt, at);
   return outcomes;
 }
 

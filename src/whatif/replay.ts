@@ -55,7 +55,7 @@ export class FixedReplay {
     for (;;) {
       i = this.#addAwake(at, durationMs, this.#addWaiting(at, durationMs, i));
       if (i === at.length) break;
-      this.#sleep(this.#busyEnd + this.#delayMs);
+      this.#sleep();
       this.outcome.coldStarts += 1;
       this.#busyEnd = this.#start(at[i] as number);
     }
@@ -64,7 +64,7 @@ export class FixedReplay {
 
   /** That was all of this compute. */
   end(): void {
-    if (!this.#isNew) this.#sleep(this.#busyEnd + this.#delayMs);
+    if (!this.#isNew) this.#sleep();
     this.#isNew = true;
   }
 
@@ -118,8 +118,9 @@ export class FixedReplay {
     return this.#readyAt;
   }
 
-  #sleep(at: SimTime): void {
-    bookAwake(this.outcome, this.#period, this.#awakeSince, this.#readyAt, at, this.#cu);
+  #sleep(): void {
+    const at = this.#busyEnd + this.#delayMs;
+    bookAwake(this.outcome, this.#period, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
     if (at < this.#period.endAt) this.#witness?.suspended(at);
   }
 }

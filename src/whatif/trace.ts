@@ -12,7 +12,10 @@ export type Requests = {
 
 export type ComputeTrace = { readonly id: string; readonly requests: Requests };
 
-/** From `startAt` up to, not including, `endAt`. */
+/**
+ * From `startAt` up to, not including, `endAt`: what arrives in it is looked at. It ends for all computes alike but for those that are busy
+ * then: what has arrived is served to its end, and charged; an idle compute is not looked at any more.
+ */
 export type Period = { readonly startAt: SimTime; readonly endAt: SimTime };
 
 /** What is known of many computes over one period: nothing is known of them before it and after it. */

@@ -43,9 +43,19 @@ test("the last busy time counts, and --to says how long nothing came after it", 
   expect(await activeOf()).toBe(60 + 300 + 120);
   expect(await activeOf("--to", "2026-01-01T01:00:00Z")).toBe(60 + 300 + 120 + 300);
   expect(await activeOf("--to", "2026-01-01T00:13:00Z")).toBe(60 + 300 + 120 + 60);
-  expect(await activeOf("--to", "2026-01-01T00:11:00Z")).toBe(60 + 300 + 60);
+  expect(await activeOf("--to", "2026-01-01T00:11:00Z")).toBe(60 + 300 + 120);
   const none = await standin(["whatif", "curve", file, "--from", "2026-01-01T00:12:00Z"]);
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("leave nothing of the trace")]);
+});
+
+test("a last request that runs for long is charged to its compute alone, and makes no day longer", async () => {
+  const file = join(newDirectory(), "long.csv");
+  const rows = ["a,2026-01-01T00:00:00Z,0", "b,2026-01-01T00:00:00Z,0", "a,2026-01-01T12:00:00Z,0", "b,2026-01-02T00:00:00Z,1728000000"];
+  writeFileSync(file, ["endpoint_id,at,duration_ms", ...rows, ""].join("\n"));
+  const never = await json(["curve", file, "--delay", "never"]);
+  expect(never.active_s).toBe(20 * 86_400 + 2 * 86_400 + 0.001);
+  expect((await json(["curve", file, "--delay", "300"])).cold_starts_per_day).toBeCloseTo(2, 6);
+  expect(await json(["quota", file, "--quota-cu-hours", "1"])).toMatchObject({ days_recorded: 1 });
 });
 
 test("figures with the start latency stand apart, and within the bounds of the curve", async () => {

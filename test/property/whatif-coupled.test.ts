@@ -6,7 +6,7 @@ import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { type MonthOutcome, monthsOf, quotaMonths } from "../../src/whatif/quota-months.ts";
 import type { StartLatency } from "../../src/whatif/start-latency.ts";
 import type { Trace } from "../../src/whatif/trace.ts";
-import { live, liveProject } from "../support/live-computes.ts";
+import { live, liveProject, servedToTheEnd } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { replayTrace } from "../support/replay-trace.ts";
 import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
@@ -76,7 +76,8 @@ test("whoever shares starts only is looked at seldom, and does what he does when
 /** Validation 8 for the coupled kernel: a project whose computes share a quota. */
 test("computes that share a quota start and sleep when the live ones do", async () => {
   await expectHolds(
-    fc.asyncProperty(given, fc.integer({ min: 1, max: 2_000 }), async ({ delay, trace }, computeTimeSeconds) => {
+    fc.asyncProperty(given, fc.integer({ min: 1, max: 2_000 }), async ({ delay, trace: any }, computeTimeSeconds) => {
+      const trace = servedToTheEnd(any);
       const events: unknown[][][] = trace.computes.map(() => [[], []]);
       const many = trace.computes.length;
       const groups = {
@@ -98,7 +99,8 @@ test("computes that share a quota start and sleep when the live ones do", async 
 
 test("a project is stopped, has used and refuses, month by month, what the live one does whose computes share its quota", async () => {
   await expectHolds(
-    fc.asyncProperty(given, fc.integer({ min: 1, max: 4_000 }), async ({ delay, trace }, computeTimeSeconds) => {
+    fc.asyncProperty(given, fc.integer({ min: 1, max: 4_000 }), async ({ delay, trace: any }, computeTimeSeconds) => {
+      const trace = servedToTheEnd(any);
       const months = quotaMonths(fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }), computeTimeSeconds);
       const settings = { delay, operations: "timed", startDelay: { kind: "fixed", ms: 3_000 }, computeTimeSeconds } as const;
       const { stoppedAt, refusedAt, meteredMs } = liveProject(trace, settings);

@@ -9,14 +9,16 @@ import { PolicyReplay } from "../../src/whatif/policy-replay.ts";
 import { FixedReplay, type Witness } from "../../src/whatif/replay.ts";
 import type { LatencySource } from "../../src/whatif/start-latency.ts";
 import type { ComputeTrace, Period } from "../../src/whatif/trace.ts";
-import { type LiveCompute, type LiveSettings, live } from "../support/live-computes.ts";
+import { type LiveCompute, type LiveSettings, live, servedToTheEnd } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
 
 // Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they must tell the same, exactly.
 
 const delays = fc.constantFrom<Delay[]>(60, 61, 300, 3_600, 604_800, "never");
-const given = delays.chain((delay) => tracesAround(delay === "never" ? 60_000 : delay * SECOND).map((trace) => ({ delay, trace })));
+const given = delays.chain((delay) =>
+  tracesAround(delay === "never" ? 60_000 : delay * SECOND).map((trace) => ({ delay, trace: servedToTheEnd(trace) })),
+);
 
 test.each<Omit<LiveSettings, "delay">>([
   { operations: "immediate", startDelay: { kind: "fixed", ms: 0 } },

@@ -45,6 +45,17 @@ export function liveProject(trace: Trace, settings: LiveSettings) {
   };
 }
 
+/**
+ * A trace whose period ends when all that has come has been served, whatever starts take: what the live computes have done until then is what
+ * they have been charged for, and cut where they are idle.
+ */
+export function servedToTheEnd({ period, computes }: Trace): Trace {
+  const ends = computes.map(({ requests: { at, durationMs } }) => at.reduce((end, own, i) => Math.max(end, own + (durationMs[i] ?? 0)), 0));
+  return { period: { ...period, endAt: Math.max(period.endAt, ...ends.map((end) => end + LONGEST_START_MS)) }, computes };
+}
+
+const LONGEST_START_MS = 600_000;
+
 function lived({ period, computes }: Trace, { delay, startDelay, operations, computeTimeSeconds, oneProject }: LiveSettings) {
   // In another month, so that nothing is used in that of the trace when it begins.
   const before = period.startAt - 40 * DAY;

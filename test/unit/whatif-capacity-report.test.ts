@@ -3,11 +3,15 @@ import { uniform } from "../../src/platform/chance.ts";
 import { PROFILES } from "../../src/platform/profile.ts";
 import type { SizeRange } from "../../src/platform/sizes.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import { meteredMs } from "../../src/whatif/outcome.ts";
+import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { capacityPage } from "../../src/whatif/report/capacity-page.ts";
 import { type Assumptions, type CapacityReport, capacity } from "../../src/whatif/report/capacity-report.ts";
 import { questionFrom } from "../../src/whatif/report/question.ts";
 import { trafficOf } from "../../src/whatif/report/traffic.ts";
-import { HOUR, type Row, SECOND, traceOf } from "../support/traces.ts";
+import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../src/whatif/start-latency.ts";
+import { replayTrace } from "../support/replay-trace.ts";
+import { HOUR, type Row, SECOND, settingOf, traceOf } from "../support/traces.ts";
 
 const PROFILE = PROFILES["2026"];
 const SIZES: readonly SizeRange[] = [
@@ -16,13 +20,18 @@ const SIZES: readonly SizeRange[] = [
   { minCu: 0.25, maxCu: 4 },
 ];
 
-function reportOf(rows: readonly Row[], assumptions: Partial<Assumptions>, sizes = SIZES, lengthMs = HOUR): CapacityReport {
-  const traffic = trafficOf(traceOf(lengthMs, rows));
+function reportOf(
+  rows: readonly Row[],
+  assumptions: Partial<Assumptions>,
+  sizes = SIZES,
+  startLatency: StartLatency = NO_LATENCY,
+): CapacityReport {
+  const traffic = trafficOf(traceOf(HOUR, rows));
   const work = capacity(
     traffic,
     sizes,
     PROFILE,
-    questionFrom({}),
+    questionFrom({ startLatency }),
     { loadPerRequest: 0.1, reserved: 7, poolBy: "compute", ...assumptions },
     chanceFrom(1),
   );
@@ -90,7 +99,7 @@ test("through the pool come as many clients as the platform takes, and waits sta
   expect(row).toMatchObject({ pool_clients: 10_000, pooled_refused: 2_000, pool_waited_share_erlang: expect.closeTo(0, 9) });
   // Three servers for two vCPUs' worth of work: four ninths wait (validation 7), four ninths of a time of service in the mean.
   const servers = { ...PROFILE, maxConnections: () => 4 };
-  const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 500, SECOND]);
+  const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 499, SECOND]);
   const traffic = trafficOf(traceOf(HOUR, busy));
   const work = capacity(
     traffic,
@@ -116,3 +125,37 @@ test("each source may have a pool of its own, as the platform has for a user and
   expect(of("compute")?.pool_waited).toBe(900 - 377);
   expect(of("source")?.pool_waited).toBe(900 - 412);
 });
+
+test("what still runs when the trace ends has its size to its end, and its load counts within the trace", () => {
+  const [row] = reportOf([[HOUR - SECOND, HOUR]], {}, [{ minCu: 1, maxCu: 1 }]).sizes;
+  expect(row?.cu_hours).toBe(1);
+  // One of one connection: offered is a second of the hour.
+  const offered = 1 / 3_600;
+  const [few] = reportOf([[HOUR - SECOND, HOUR]], { reserved: 103 }, [{ minCu: 0.25, maxCu: 0.25 }]).sizes;
+  expect(few?.direct_limit).toBe(1);
+  expect(few?.direct_refused_share_erlang).toBeCloseTo(offered / (1 + offered), 12);
+});
+
+test("waits for the pool are those of who got a server: who gave up after two minutes waited for nothing", () => {
+  // One server, and a minute each: the second and the third are served, the other seven are not.
+  const one = reportOf(
+    Array.from({ length: 10 }, (): Row => [0, 60 * SECOND]),
+    { reserved: 103 },
+    [{ minCu: 0.25, maxCu: 0.25 }],
+  );
+  expect(one.sizes[0]).toMatchObject({ pooled_refused: 7, pool_waited: 2, pool_wait_p50_ms: 60 * SECOND, pool_wait_p99_ms: 120 * SECOND });
+});
+
+test.each<StartLatency>([NO_LATENCY, { kind: "fixed", ms: 45 * SECOND }, MEASURED_LATENCY])(
+  "a size alone is metered as a replay of it is, from the end of each start: %o",
+  (latency) => {
+    const rows = Array.from(
+      { length: 300 },
+      (_, index): Row => [index * 7 * SECOND + (index % 10) * 400 * SECOND, (index % 4) * 9 * SECOND],
+    );
+    const sorted = rows.filter(([at]) => at < HOUR).sort(([a], [b]) => a - b);
+    const { sizes } = reportOf(sorted, {}, [{ minCu: 2, maxCu: 2 }], latency);
+    const replayed = replayTrace(traceOf(HOUR, sorted), fixed(300), settingOf(60, latency));
+    expect(sizes[0]?.cu_hours).toBeCloseTo((2 * meteredMs(replayed)) / HOUR, 9);
+  },
+);

@@ -64,12 +64,14 @@ describe("a limit of concurrent starts", () => {
     const latencies = latenciesOf(latency, chanceFrom(1), 60);
     const desks = [0, 0, 0];
     const waits: number[] = [];
+    const readyAts: number[] = [];
     let lastAt = 0;
     for (const [compute, at] of arrivals.entries()) {
       desks.sort((a, b) => a - b);
       lastAt = Math.max(at, desks[0] as number);
       const readyAt = lastAt + (latencies[compute] as LatencySource).at(BEGIN + lastAt);
       desks[0] = readyAt;
+      readyAts.push(readyAt);
       waits.push(readyAt - at);
       if (at + 500 < readyAt) waits.push(readyAt - at - 500);
     }
@@ -81,9 +83,9 @@ describe("a limit of concurrent starts", () => {
     expect(outcome.waits.waited).toBe(waits.length);
     expect(outcome.waits.quantile(1, waits.length)).toBe(Math.max(...waits));
     expect(lastAt).toBeGreaterThan(20_000);
-    expect(events.at(-1)).toContain(`starts ${lastAt}..`);
-    // What is used behind the period is not charged.
-    expect(outcome.activeMs).toBeLessThan(60 * 9_500);
+    expect(events.filter((event) => event.includes("starts")).at(-1)).toContain(`starts ${lastAt}..`);
+    // Each is charged for its start; those that are ready by then, until the end of the period.
+    expect(outcome.activeMs - outcome.startingMs).toBe(readyAts.reduce((sum, at) => sum + Math.max(0, 9_500 - at), 0));
   });
 
   test("without one, all that come at nine start at nine", () => {
@@ -160,6 +162,14 @@ describe("a quota that computes share", () => {
     const { outcome, events } = witnessed({ ...fleetOf([rows, []], shared(25)), period: periodOf(february + HOUR) });
     expect(events).toEqual(["0 starts 0..0", "0 sleeps 25000", `0 starts ${february}..${february}`, `0 sleeps ${february + 25_000}`]);
     expect(outcome.refused).toBe(1);
+  });
+
+  test("what is still running when the period ends uses it up, what is idle does not", () => {
+    const fleet = fleetOf([[[0, HOUR]], [[0]]], { ...shared(250), delayMs: new Float64Array(2).fill(HOUR) });
+    const { outcome, events } = witnessed({ ...fleet, period: periodOf(100 * SECOND) });
+    // 100 s of both, and 50 s of the first.
+    expect(outcome).toMatchObject({ activeMs: 250 * SECOND, quotaReached: [{ group: 0, at: BEGIN + 150_000 }] });
+    expect(events.at(-1)).toBe("0 sleeps 150000");
   });
 
   test("one that nobody can reach stops nobody", () => {

@@ -47,10 +47,10 @@ describe("active time is what is busy and what is waited for in vain", () => {
     expect(curveOf(gapsOf(requestsOf([[5 * SECOND]]), periodOf(9 * SECOND))).neverActiveMs).toBe(4 * SECOND);
   });
 
-  test("what runs beyond the end of the period is active until there", () => {
+  test("what runs beyond the end of the period is active to its end, and idle behind it for no time", () => {
     const curve = curveOf(gapsOf(requestsOf([[10 * SECOND, HOUR]]), periodOf(70 * SECOND)));
-    expect(curve.busyMs).toBe(60 * SECOND);
-    expect(pointAt(curve, 300).activeMs).toBe(60 * SECOND);
+    expect(curve.busyMs).toBe(HOUR);
+    for (const delay of [0, 300, "never"] as const) expect(pointAt(curve, delay).activeMs).toBe(HOUR);
   });
 
   test("requests that overlap are one busy time, and one that ends within another adds nothing", () => {

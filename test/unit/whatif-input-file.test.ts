@@ -150,29 +150,37 @@ test("a file that was cut anywhere, or goes on, is named as damaged when it is o
   expect(() => new TraceFile(at("cut"))).toThrow("bytes in place of");
 });
 
-test("the period goes from the first arrival to the end of the last busy time, or is what was asked for; the rest is counted", async () => {
+test("the period goes from the first arrival right behind the last one, however long that runs, or is what was asked for; the rest is counted", async () => {
   const path = csvFile("t.csv", SOME);
-  expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_003 });
+  expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_001 });
   const instant = csvFile("i.csv", [{ endpoint: 0, at: BASE, durationMs: 0, source: 0 }]);
   expect((await imported([instant])).header.period).toEqual({ startAt: BASE, endAt: BASE + 1 });
-  const early = csvFile("e.csv", [{ endpoint: 0, at: BASE, durationMs: 9_000, source: 0 }, ...SOME]);
-  expect((await imported([early])).header.period.endAt).toBe(BASE + 9_000);
+  const long = csvFile("l.csv", [{ endpoint: 0, at: BASE, durationMs: 9_000, source: 0 }, ...SOME]);
+  expect((await imported([long])).header.period.endAt).toBe(BASE + 5_001);
   const report = await imported([path], { startAt: BASE - 1, endAt: BASE + 5_000 });
   expect(report.header.period).toEqual({ startAt: BASE - 1, endAt: BASE + 5_000 });
   expect([report.rows, report.outsideRows]).toEqual([1, 1]);
   await expect(imported([path], { endAt: BASE })).rejects.toThrow("there is no request in t.csv (2 are outside of the period)");
 });
 
-test("a trace that says how long it lasts is cut there when it is read again, and lasts longer by what another file tells", async () => {
-  await imported([csvFile("t.csv", SOME)], { endAt: BASE + 5_001 });
+test("columns are not named where a format has fields of its own", async () => {
+  await imported([csvFile("t.csv", SOME)]);
+  const mapped = fileInput(at("t.standin-trace"), { ...options, mapping: { source: "user" } });
+  await expect(importTrace([mapped], at("u.standin-trace"))).rejects.toThrow(
+    "t.standin-trace: has the fields of its format (standin-trace): a mapping changes nothing there",
+  );
+});
+
+test("a trace that says how long it lasts ends there when it is read again, and lasts longer by what another file tells", async () => {
+  await imported([csvFile("t.csv", SOME)], { endAt: BASE + 5_500 });
   await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
-  expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 5_001);
-  const more = csvFile("m.csv", [{ endpoint: 0, at: BASE, durationMs: 6_000, source: 0 }]);
+  expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 5_500);
+  const more = csvFile("m.csv", [{ endpoint: 0, at: BASE + 5_999, durationMs: 6_000, source: 0 }]);
   await imported([at("t.standin-trace"), more], {}, at("u.standin-trace"));
   expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 6_000);
 });
 
-test("active time of every delay is that of computes that are looked at second by second until the last busy time is over", async () => {
+test("active time of every delay is that of computes that are looked at second by second: idle until the last arrival, busy to the end", async () => {
   const source = chanceFrom(9).source("rows", 0);
   const rows = Array.from({ length: 60 }, () => ({
     endpoint: source() % 3,
@@ -183,12 +191,16 @@ test("active time of every delay is that of computes that are looked at second b
   await imported([csvFile("t.csv", rows)]);
   const curve = opened((file) => curveOf(fleetGapsOf(trafficOf(file.load()))));
   const ends = rows.map((row) => row.at + row.durationMs);
+  const lastAt = Math.max(...rows.map((row) => row.at));
   for (const delay of [0, 1, 60, 200, 1_000]) {
     let active = 0;
     for (let second = BASE; second < Math.max(...ends); second += 1_000) {
       for (const endpoint of [0, 1, 2]) {
         const own = rows.filter((row) => row.endpoint === endpoint);
-        if (own.some((row) => row.at <= second && second < row.at + row.durationMs + 1_000 * delay)) active += 1_000;
+        const isWithin = (moreMs: number) => own.some((row) => row.at <= second && second < row.at + row.durationMs + moreMs);
+        if (isWithin(0)) active += 1_000;
+        // The period ends a millisecond behind the last arrival.
+        else if (isWithin(1_000 * delay)) active += Math.min(1_000, Math.max(0, lastAt + 1 - second));
       }
     }
     expect(pointAt(curve, delay).activeMs, `${delay} s`).toBe(active);

@@ -4,6 +4,7 @@ import { chanceFrom } from "../../src/simulation/random.ts";
 import { guessFormat } from "../../src/whatif/input/input-format.ts";
 import { journalInput } from "../../src/whatif/input/journal-input.ts";
 import { ndjsonInput } from "../../src/whatif/input/json-input.ts";
+import type { Mapping } from "../../src/whatif/input/mapping.ts";
 import { MOST_PER_MINUTE, minuteCountsInput } from "../../src/whatif/input/minute-counts.ts";
 import { readParquet } from "../../src/whatif/input/parquet-input.ts";
 import { csvlogInput, jsonlogInput } from "../../src/whatif/input/postgres-log.ts";
@@ -92,6 +93,24 @@ test("jsonlog tells the same", () => {
   expect([intake.skippedRows, intake.badRows]).toEqual([1, 1]);
 });
 
+test("of a log the source may be read from user and database, and nothing else from another column", () => {
+  const line = {
+    timestamp: "2026-01-05 00:00:01.500 UTC",
+    message: "duration: 500 ms",
+    user: "ann",
+    dbname: "shop",
+    application_name: "psql",
+  };
+  const sourceOf = (source: string) => take(lines(line), (into) => jsonlogInput(into, { mapping: { source } })).rows[0]?.[3];
+  expect([sourceOf("user"), sourceOf("user+dbname"), sourceOf("dbname + application_name")]).toEqual(["ann", "ann/shop", "shop/psql"]);
+  expect(() => sourceOf("nope+zip")).toThrow('source: a log has no column "nope" of who sends; it has user, dbname, application_name');
+  const cells = ["2026-01-05 00:00:01.500 UTC", "ann", "shop", ...Array.from({ length: 10 }, () => ""), "duration: 500 ms"];
+  const row = [...cells, ...Array.from({ length: 8 }, () => ""), "psql", "client backend"].join(",");
+  const csv = (mapping: Mapping) => take(lines(row), (into) => csvlogInput(into, { mapping })).rows[0]?.[3];
+  expect([csv({}), csv({ source: "user_name+database_name" })]).toEqual(["psql", "ann/shop"]);
+  expect(() => csv({ endpoint: "database_name" })).toThrow("endpoint: a log's columns are known; source alone may be read from others");
+});
+
 const sheet = (...rows: readonly (readonly [app: string, counts: Readonly<Record<number, number>>])[]) =>
   lines(
     ["HashOwner", "HashApp", "HashFunction", "Trigger", ...Array.from({ length: 1_440 }, (_, i) => i + 1)].join(","),
@@ -171,7 +190,6 @@ test("a journal: queries as they came, transactions until their connection close
   );
   const told = take(journal, (into) => journalInput(into));
   expect(told.intake.period).toEqual({ startAt: Date.parse(begin), endAt: Date.parse(end) });
-  expect(told.intake.lastEnd).toBe(Number.NEGATIVE_INFINITY);
   expect(told.rows.map(([, , duration]) => duration)).toEqual([1e9, 299_000]);
 });
 

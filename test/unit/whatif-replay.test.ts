@@ -35,9 +35,11 @@ describe("a start", () => {
     expect(meteredMs(outcome)).toBe(65 * SECOND);
   });
 
-  test("is cut by the end of the period, as all is", () => {
-    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 4 * SECOND)).toMatchObject({ activeMs: 4 * SECOND, startingMs: 4 * SECOND });
-    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 14 * SECOND)).toMatchObject({ activeMs: 14 * SECOND, startingMs: 10 * SECOND });
+  test("goes on behind the end of the period, as what has come is served to its end; the idle time does not", () => {
+    const all = { activeMs: 10 * SECOND + HOUR, startingMs: 10 * SECOND };
+    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 4 * SECOND)).toMatchObject(all);
+    expect(outcomeOf([[0, HOUR]], 60, LATENCY, 14 * SECOND)).toMatchObject(all);
+    expect(outcomeOf([[0, HOUR]], 60, LATENCY, HOUR + 11 * SECOND).activeMs).toBe(HOUR + 11 * SECOND);
   });
 });
 
@@ -144,6 +146,20 @@ describe("added waits", () => {
     expect([0.99, 1].map((share) => waits.quantile(share, 100))).toEqual([0, 5]);
     expect(new WaitHistogram().quantile(0.99, 0)).toBe(0);
     expect(new WaitHistogram().mean(0)).toBe(0);
+  });
+
+  test("waits of hours are told to a thousandth, and the mean and the longest exactly, out of parts and workers, too", () => {
+    const [part, waits] = [new WaitHistogram(), new WaitHistogram()];
+    for (let minute = 1; minute <= 300; minute += 1) (minute % 2 === 0 ? part : waits).add(minute * 60_007);
+    waits.merge(WaitHistogram.from(part.plain()));
+    expect([waits.waited, waits.mean(300), waits.longestMs]).toEqual([300, 150.5 * 60_007, 300 * 60_007]);
+    expect(waits.quantile(1, 300)).toBe(300 * 60_007);
+    expect(waits.quantile(17 / 300, 300)).toBe(17 * 60_007);
+    for (const minute of [18, 20, 150, 299]) {
+      const wait = waits.quantile(minute / 300, 300);
+      expect(wait).toBeGreaterThanOrEqual(minute * 60_007);
+      expect(wait).toBeLessThanOrEqual(minute * 60_007 * 1.001);
+    }
   });
 
   test("histograms of parts add up, whichever is the longer", () => {

@@ -33,14 +33,11 @@ export class Intake {
   outsideRows = 0;
   firstAt = Number.POSITIVE_INFINITY;
   lastAt = Number.NEGATIVE_INFINITY;
-  /** How far those inputs tell that do not say themselves how long they last: the end of a request, or of a journal. */
-  lastEnd = Number.NEGATIVE_INFINITY;
   /** What the inputs say of their own time: minute counts are of whole days. */
   period: { startAt: SimTime; endAt: SimTime } | undefined;
   readonly #options: IntakeOptions;
   readonly #sink: RowSink;
   #input = "";
-  #isPeriodKnown = false;
   readonly #computes = new Names(MOST_COMPUTES);
   readonly #sources = new Names(MOST_SOURCES - 1);
   #hasOtherSources = false;
@@ -53,7 +50,6 @@ export class Intake {
   /** What comes now is from this input. */
   begin(input: string): void {
     this.#input = input;
-    this.#isPeriodKnown = false;
   }
 
   /** The number of the compute; throws where there are too many of them, which no trace of computes has. */
@@ -92,14 +88,8 @@ export class Intake {
     }
     if (at < this.firstAt) this.firstAt = at;
     if (at > this.lastAt) this.lastAt = at;
-    this.reaches(at + durationMs);
     this.rows += 1;
     this.#sink.add(compute, at, durationMs, source);
-  }
-
-  /** The input tells of this instant; how far it goes is not known otherwise. */
-  reaches(at: SimTime): void {
-    if (at > this.lastEnd && !this.#isPeriodKnown) this.lastEnd = at;
   }
 
   refuse(line: number, reason: string): void {
@@ -119,7 +109,6 @@ export class Intake {
 
   /** The input says that it knows of this time, and of no other; to be called before its rows. */
   covers(startAt: SimTime, endAt: SimTime): void {
-    this.#isPeriodKnown = true;
     const known = this.period ?? { startAt, endAt };
     this.period = { startAt: Math.min(known.startAt, startAt), endAt: Math.max(known.endAt, endAt) };
   }

@@ -2,16 +2,20 @@ import { type Cells, textAt } from "./cells.ts";
 import type { InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 import { millisecondsIn } from "./decimal.ts";
+import { TraceInputError } from "./input-error.ts";
 import { InstantReader } from "./instants.ts";
 import type { Intake } from "./intake.ts";
 import { parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
+import { columnsOf, type Mapping } from "./mapping.ts";
 
 export type PostgresLogOptions = {
   /** The name of the compute: a log is of one server. */
   readonly endpoint?: string | undefined;
   /** Of log lines whose zone is an abbreviation like `CET`; those in UTC and GMT, and offsets, are understood without it. */
   readonly timeZone?: string | undefined;
+  /** A log's fields are known: `source` alone may be read from others than the name of the application. */
+  readonly mapping?: Mapping | undefined;
 };
 
 /**
@@ -22,7 +26,11 @@ export const CSVLOG_COLUMNS: readonly number[] = [23, 24, 26];
 const FEWEST_COLUMNS = 23;
 const LOG_TIME = 0;
 const MESSAGE = 13;
-const APPLICATION_NAME = 22;
+/** Who sends: what a source may be read from, by the names that the documentation gives the columns. */
+const CSV_SOURCES: Readonly<Record<string, number>> = { user_name: 1, database_name: 2, application_name: 22 };
+/** Between names that are one source together, as of other files. */
+const JOINT = "/";
+const JSON_SOURCES: readonly string[] = ["user", "dbname", "application_name"];
 const BACKEND_TYPE = 23;
 
 /** Statements are logged when they end, with how long they took; `log_duration` logs nothing but that. */
@@ -30,16 +38,18 @@ const DURATION = /^duration: (\d+(?:\.\d+)?) ms/;
 /** Of `log_statement`, at their beginning, and of connections, once their user is known. */
 const ARRIVAL = /^(statement: |execute [^:]*: |connection authorized: )/;
 
-type LogLine = { readonly at: string; readonly message: string; readonly application: string; readonly backend: string };
+type LogLine = { readonly at: string; readonly message: string; readonly source: string; readonly backend: string };
 
 /** `log_destination = csvlog`. Lines that tell of no statement and no connection are passed over. */
 export function csvlogInput(intake: Intake, options: PostgresLogOptions = {}): InputReader {
   const log = new PostgresLog(intake, options);
+  const sources = sourcesOf(options, Object.keys(CSV_SOURCES));
+  const sourceOf = (cells: Cells) => sources.map((name) => textAt(cells, CSV_SOURCES[name])).join(JOINT);
   const scanner = new CsvScanner(
     {
       row(line, cells) {
         if (cells.count < FEWEST_COLUMNS) intake.refuse(line, `has ${cells.count} columns; a csvlog has at least ${FEWEST_COLUMNS}`);
-        else log.take(line, csvLine(cells));
+        else log.take(line, csvLine(cells, sourceOf(cells)));
       },
       bad: (line, reason) => intake.refuse(line, reason),
     },
@@ -51,11 +61,12 @@ export function csvlogInput(intake: Intake, options: PostgresLogOptions = {}): I
 /** `log_destination = jsonlog`, from release 15 on (postgresql.org/docs, "Using JSON-Format Log Output"). */
 export function jsonlogInput(intake: Intake, options: PostgresLogOptions = {}): InputReader {
   const log = new PostgresLog(intake, options);
+  const sources = sourcesOf(options, JSON_SOURCES);
   return new LineScanner({
     line(line, text) {
       const value = parseObject(text);
       if (value === undefined) intake.refuse(line, "is no JSON object");
-      else log.take(line, jsonLine(value));
+      else log.take(line, jsonLine(value, sources));
     },
     bad: (line, reason) => intake.refuse(line, reason),
   });
@@ -73,7 +84,7 @@ class PostgresLog {
     this.#endpoint = this.#encoder.encode(endpoint);
   }
 
-  take(line: number, { at: text, message, application, backend }: LogLine): void {
+  take(line: number, { at: text, message, source: name, backend }: LogLine): void {
     const durationMs = durationOf(message);
     if (durationMs === undefined || !isClient(backend)) {
       this.#intake.skip();
@@ -87,23 +98,30 @@ class PostgresLog {
       return;
     }
     const compute = this.#intake.compute(this.#endpoint, 0, this.#endpoint.length);
-    const source = this.#encoder.encode(application);
+    const source = this.#encoder.encode(name);
     this.#intake.take(line, compute, loggedAt - durationMs, durationMs, this.#intake.source(source, 0, source.length));
   }
 }
 
-function jsonLine(value: Readonly<Record<string, unknown>>): LogLine {
+function jsonLine(value: Readonly<Record<string, unknown>>, sources: readonly string[]): LogLine {
   const textOf = (key: string) => (typeof value[key] === "string" ? value[key] : "");
-  return { at: textOf("timestamp"), message: textOf("message"), application: textOf("application_name"), backend: textOf("backend_type") };
+  const source = sources.map(textOf).join(JOINT);
+  return { at: textOf("timestamp"), message: textOf("message"), source, backend: textOf("backend_type") };
 }
 
-function csvLine(cells: Cells): LogLine {
-  return {
-    at: textAt(cells, LOG_TIME),
-    message: textAt(cells, MESSAGE),
-    application: textAt(cells, APPLICATION_NAME),
-    backend: textAt(cells, BACKEND_TYPE),
-  };
+function csvLine(cells: Cells, source: string): LogLine {
+  return { at: textAt(cells, LOG_TIME), message: textAt(cells, MESSAGE), source, backend: textAt(cells, BACKEND_TYPE) };
+}
+
+/** The columns that a source is read from; throws where a mapping asks for what a log cannot give. */
+function sourcesOf({ mapping = {} }: PostgresLogOptions, known: readonly string[]): readonly string[] {
+  const { source = "application_name", ...others } = mapping;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new TraceInputError(`${other}: a log's columns are known; source alone may be read from others`);
+  const names = columnsOf(source, known);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new TraceInputError(`source: a log has no column "${unknown}" of who sends; it has ${known.join(", ")}`);
+  return names;
 }
 
 /** `undefined` of messages that are no request. */

@@ -9,6 +9,7 @@ import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections }
 import { erlangB, erlangC, meanWait } from "../erlang.ts";
 import { type Demand, replayScaling, sizeFor } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
+import { StartLatencies } from "../start-latency.ts";
 import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
@@ -55,6 +56,7 @@ export type CapacityRow = {
   /** By Erlang's delay formula from the mean load, were arrivals and lengths without memory and callers patient; the mean is null where it has none. */
   readonly pool_waited_share_erlang: number;
   readonly pool_wait_mean_erlang_ms: number | null;
+  /** Of those that got a server: who is refused has no wait. */
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
   /** Of the size that the working set asks for: of a range that may be more than its minimum. */
@@ -117,13 +119,14 @@ export function* capacity(
     requests += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
-    const awake = awakeTimes(own, period, delayOf(question, question.present, number));
+    const latencies = new StartLatencies(question.latency, chance, number);
+    const { served, awake } = awakeTimes(own, period, delayOf(question, question.present, number), latencies);
     for (const sum of sums) {
-      sum.addConnections(own, period.endAt - period.startAt);
-      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(own, from, to), time);
+      sum.addConnections(own, period);
+      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(served, from, to), time);
     }
     distances?.add(
-      own,
+      served,
       number,
       awake.map(({ from }) => from),
     );
@@ -185,7 +188,7 @@ class CapacitySum {
     return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
   }
 
-  addConnections(requests: Requests, periodMs: number): void {
+  addConnections(requests: Requests, period: Period): void {
     const { at, durationMs, source } = requests;
     const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
     const { sessions, refused } = directConnections(requests, this.#limit);
@@ -196,16 +199,17 @@ class CapacitySum {
       clients: this.#profile.pooledConnections,
       waitLimitMs: POOL_WAIT_LIMIT_MS,
     });
-    const offered = requests.durationMs.reduce((sum, ms) => sum + ms, 0) / periodMs;
     this.#sessions += sessions;
     this.#directRefused += refused;
-    this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
     const servers = Math.min(poolSize, ceiling);
-    for (const { sessions: own, busyMs } of loadsOf(pools)) {
-      this.#erlangWaited += erlangC(servers, busyMs / periodMs) * own;
+    let offered = 0;
+    for (const { sessions: own, busyMs, load } of loadsOf(pools, period)) {
+      offered += load;
+      this.#erlangWaited += erlangC(servers, load) * own;
       // In times of service, of which all of them together are the busy time.
-      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, busyMs / periodMs) * busyMs;
+      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, load) * busyMs;
     }
+    this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
     this.#pooledRefused += pooled.refused;
     this.#waits.merge(pooled.waits);
   }
@@ -238,8 +242,8 @@ class CapacitySum {
       pool_waited: this.#waits.waited,
       pool_waited_share_erlang: sessions === 0 ? 0 : this.#erlangWaited / sessions,
       pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs) ? this.#erlangWaitMs / Math.max(1, sessions) : null,
-      pool_wait_p50_ms: this.#waits.quantile(0.5, sessions),
-      pool_wait_p99_ms: this.#waits.quantile(0.99, sessions),
+      pool_wait_p50_ms: this.#waits.quantile(0.5, sessions - this.#pooledRefused),
+      pool_wait_p99_ms: this.#waits.quantile(0.99, sessions - this.#pooledRefused),
       cache_gb: sizeFacts(this.#profile, this.cacheCu).fileCacheGb,
       cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
@@ -247,15 +251,18 @@ class CapacitySum {
   }
 }
 
-/** What comes to each pool. */
-function loadsOf({ durationMs, source }: Requests): readonly { readonly sessions: number; readonly busyMs: DurationMs }[] {
-  const loads = new Map<number, { sessions: number; busyMs: DurationMs }>();
+/** What comes to each pool. `load`: how many of them run on average, within the period. */
+type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
+
+function loadsOf({ at, durationMs, source }: Requests, { startAt, endAt }: Period): readonly PoolLoad[] {
+  const loads = new Map<number, PoolLoad>();
   for (let i = 0; i < durationMs.length; i += 1) {
     const pool = source?.[i] ?? 0;
-    const load = loads.get(pool) ?? { sessions: 0, busyMs: 0 };
-    load.sessions += 1;
-    load.busyMs += durationMs[i] as number;
-    loads.set(pool, load);
+    const own = loads.get(pool) ?? { sessions: 0, busyMs: 0, load: 0 };
+    own.sessions += 1;
+    own.busyMs += durationMs[i] as number;
+    own.load += Math.min(durationMs[i] as number, endAt - (at[i] as number)) / (endAt - startAt);
+    loads.set(pool, own);
   }
   return [...loads.values()];
 }
@@ -289,7 +296,7 @@ class CacheUse {
     this.#recovery = new CacheRecovery(capacities);
   }
 
-  /** `starts`: the requests that find the compute asleep, and its cache empty. */
+  /** `starts`: the requests that found the compute asleep, and its cache empty. */
   add({ at }: Requests, compute: number, starts: readonly number[]): void {
     const source = this.#chance.source("whatif-blocks", compute);
     const asleep = new Set(starts);
@@ -323,7 +330,7 @@ function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache 
       "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
     ],
     simulated: [
-      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay.`,
+      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay; who arrives during a start is served from its end, and so is its size counted.`,
       ...(cache === undefined
         ? []
         : [
@@ -332,6 +339,7 @@ function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache 
     ],
     left_out: [
       "A throttled request is not slowed down: it ends when it ended.",
+      "Connections are held as they were recorded: not for longer, where a request waits for a start.",
       ...(memoryGbPerRequest === undefined ? ["Memory: give --memory-per-request to have it ask for sizes."] : []),
       ...(cache === undefined ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."] : []),
       `${poolBy === "compute" ? "All requests of a compute go through one pool" : "Each source of a compute has a pool of its own"}, where the platform has one for a user and a database (--pool-by); limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,

@@ -257,10 +257,7 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean
       "Clients that give up, or try again, while they wait; queries that a cold cache lengthens.",
       "The platform's own limits of starts are not published: those here are yours.",
       ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
-      "Waits of more than ten minutes count as ten.",
-      ...(concurrent.length > 0
-        ? ["Who waits for a turn when the trace ends gets it behind the end: that is waited for, and not charged."]
-        : []),
+      "Quantiles of waits beyond 17 minutes are rounded up, by a thousandth at most; means and the longest are exact.",
       BEHIND_THE_END,
     ],
   };

@@ -26,4 +26,4 @@ export function toldTraffic({ period, computes }: Traffic, used: number, request
 
 /** For the limits of reports whose figures end with the trace. */
 export const BEHIND_THE_END =
-  "What comes behind the end of the trace: a compute that is awake there is not charged for the rest of its delay. A later end (--to) means that nothing came until then.";
+  "What comes behind the end of the trace: a compute that is busy there is charged until it is idle, and not for the rest of its delay. A later end (--to) means that nothing came until then.";

@@ -27,6 +27,14 @@ export type FileOptions = RowOptions & {
 
 export type FileInput = { readonly name: string; readonly path: string; readonly bytes: number; readonly options: FileOptions };
 
+/** Formats whose columns can be named. */
+const MAPPED: readonly InputFormat[] = ["csv", "ndjson", "parquet", "csvlog", "jsonlog"];
+
+/** Why columns cannot be named in a format. */
+export function notMapped(format: InputFormat): string {
+  return `has the fields of its format (${format}): a mapping changes nothing there`;
+}
+
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Throws a `TraceInputError` where that is no file. */
@@ -45,6 +53,7 @@ export async function readFileInput(input: FileInput, intake: Intake, onBytes: (
   const format = input.options.format ?? guessFormat(isGzip ? gunzipHead(head) : head);
   if (format === undefined) throw new TraceInputError("is empty, or of no format that is known; say which one it is");
   if (format === "world") throw new TraceInputError("is a world's file; name its data directory");
+  if (input.options.mapping !== undefined && !MAPPED.includes(format)) throw new TraceInputError(notMapped(format));
   if (format === "standin-trace") return readTrace(input, intake);
   if (format === "parquet") return readParquetFile(input, intake, onBytes);
   if (input.options.format === undefined && format !== "csv") intake.note(`${input.name} is read as ${format}`);

@@ -1,4 +1,4 @@
-import { END_OF_TIME, type SimTime } from "../../../platform/time.ts";
+import type { SimTime } from "../../../platform/time.ts";
 import type { Period } from "../../trace.ts";
 import { TraceInputError } from "../input-error.ts";
 import { type BadInputRow, Intake, type IntakeOptions } from "../intake.ts";
@@ -115,12 +115,12 @@ function write(path: string, sorting: Sorting, intake: Intake, inputs: readonly 
   }
 }
 
-/** What was asked for; what the inputs say of their own time; from the first arrival to the end of the last busy time. */
+/** What was asked for; what the inputs say of their own time; from the first arrival to the last one. */
 function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
-  const { period, firstAt, lastAt, lastEnd } = intake;
+  const { period, firstAt, lastAt } = intake;
   return {
     startAt: startAt ?? Math.min(period?.startAt ?? firstAt, firstAt),
-    endAt: endAt ?? Math.max(period?.endAt ?? 0, lastAt + 1, Math.min(lastEnd, END_OF_TIME)),
+    endAt: endAt ?? Math.max(period?.endAt ?? 0, lastAt + 1),
   };
 }
 
