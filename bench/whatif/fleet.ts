@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { uniform } from "../../src/platform/chance.ts";
+import { DAY } from "../../src/platform/time.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import type { Traffic } from "../../src/whatif/report/traffic.ts";
 import { partsOf, type Requests, type Trace } from "../../src/whatif/trace.ts";
@@ -16,7 +17,8 @@ export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Tr
     requests: poissonRequests(number, requestsEach, meanMs),
   }));
   const last = fleet.reduce((latest, { requests }) => Math.max(latest, requests.at[requestsEach - 1] ?? BEGIN), BEGIN);
-  return { period: { startAt: BEGIN, endAt: last + 1 }, computes: fleet };
+  // A day on, everybody sleeps: nothing is under way at the end that each program would have to charge alike.
+  return { period: { startAt: BEGIN, endAt: last + DAY }, computes: fleet };
 }
 
 /** The same, made compute by compute when it is read: it need not fit into memory. */
