@@ -3,14 +3,7 @@ import type { RecordActivity, ScheduleActivity } from "./activity.ts";
 import type { CreateApiKey, RevokeApiKey } from "./api-key.ts";
 import type { CreateBranch, DeleteBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
 import type { RestoreBranch } from "./branch-restore.ts";
-import type {
-  CreateSnapshot,
-  DeleteSnapshot,
-  FinalizeRestore,
-  RestoreSnapshot,
-  SetBackupSchedule,
-  UpdateSnapshot,
-} from "./branch-snapshot.ts";
+import type { CreateSnapshot, DeleteSnapshot, SetBackupSchedule, UpdateSnapshot } from "./branch-snapshot.ts";
 import type { CreateCompute, DeleteCompute, RestartCompute, StartCompute, SuspendCompute, UpdateCompute } from "./compute.ts";
 import type { CreateDatabase, DeleteDatabase, UpdateDatabase } from "./database.ts";
 import type { RemoveFault, SetFaults } from "./fault.ts";
@@ -21,6 +14,7 @@ import type { GrantPermission, RevokePermission } from "./permission.ts";
 import type { CreateProject, DeleteProject, UpdateProject } from "./project.ts";
 import type { RecoverBranch, RecoverProject } from "./recovery.ts";
 import type { CreateRole, DeleteRole, ResetRolePassword } from "./role.ts";
+import type { FinalizeRestore, RestoreSnapshot } from "./snapshot-restore.ts";
 import type { ClearSpendingLimit, SetSpendingLimit } from "./spending-limit.ts";
 import type { AcceptTransfer, RequestTransfer, TransferProjects } from "./transfer.ts";
 import type { AssignVpcEndpoint, DeleteVpcEndpoint, RestrictProject, UnrestrictProject } from "./vpc-endpoint.ts";

@@ -9,8 +9,6 @@ import {
   decideCreateSnapshot,
   decideDeleteSnapshot,
   decideExpireSnapshot,
-  decideFinalizeRestore,
-  decideRestoreSnapshot,
   decideScheduledSnapshot,
   decideSetBackupSchedule,
   decideUpdateSnapshot,
@@ -39,6 +37,7 @@ import { decideRecoverBranch, decideRecoverProject } from "./recovery.ts";
 import { accept, type Result } from "./refusals.ts";
 import { decideRemoveBranch, decideRemoveProject } from "./removal.ts";
 import { decideCreateRole, decideDeleteRole, decideResetRolePassword } from "./role.ts";
+import { decideFinalizeRestore, decideRestoreSnapshot } from "./snapshot-restore.ts";
 import { decideClearSpendingLimit, decideSetSpendingLimit } from "./spending-limit.ts";
 import { decideAcceptTransfer, decideRequestTransfer, decideTransferProjects } from "./transfer.ts";
 import { decideAssignVpcEndpoint, decideDeleteVpcEndpoint, decideRestrictProject, decideUnrestrictProject } from "./vpc-endpoint.ts";

@@ -107,7 +107,7 @@ export class Intake {
     if (!this.notes.includes(text)) this.notes.push(text);
   }
 
-  /** The input says that it knows of this time, and of no other; to be called before its rows. */
+  /** The input says that it knows of this time; what several say so goes together. */
   covers(startAt: SimTime, endAt: SimTime): void {
     const known = this.period ?? { startAt, endAt };
     this.period = { startAt: Math.min(known.startAt, startAt), endAt: Math.max(known.endAt, endAt) };
