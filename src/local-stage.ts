@@ -23,7 +23,7 @@ import { DataDirectory, DEFAULT_WORLD } from "./worlds/data-directory.ts";
 import { hashSecret } from "./worlds/secrets.ts";
 
 /** So many events of a world in memory are kept: enough to tell what led to a failure, and bounded however long a run is. */
-const EVENTS_IN_MEMORY = 20_000;
+const EVENTS_IN_MEMORY = 10_000;
 const MANUAL = { mode: "manual", factor: 0 } as const;
 const ORIGIN = "http://standin.localhost";
 

@@ -6,7 +6,7 @@ import { FleetFeed, type FleetResult, type FleetShape } from "../simulated/fleet
 const START = Date.parse("2026-01-01T00:00:00Z");
 const BRANCHES_PER_PROJECT = 10;
 /** As many as a scenario in memory keeps. */
-const KEEP = 20_000;
+const KEEP = 10_000;
 
 const shape = JSON.parse(process.argv[2] ?? "") as FleetShape;
 const { world, worlds } = await openWorlds(

@@ -294,10 +294,7 @@ function explainSuspend(look: Look, compute: Compute, events: readonly RecordedE
 }
 
 function explainTransactions(look: Look, compute: Compute, { openTransactions }: ActivePhase, events: readonly RecordedEvent[]): Reason {
-  const open = look.world.connections
-    .by("endpoint", compute.id)
-    .toArray()
-    .filter((connection) => connection.inTransaction && !connection.waiting);
+  const open = [...look.world.connections.of(compute.id).values()].filter(({ inTransaction, waiting }) => inTransaction && !waiting);
   const begun = open.flatMap(({ id }) => some(newest(events, "ActivityRecorded", ({ activity }) => activity.connectionId === id)));
   const ids = open.map(({ id }) => `"${id}"`).join(", ");
   const text =

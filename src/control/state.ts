@@ -18,7 +18,8 @@ export function renderState(world: World) {
     projects: rows(world.projects),
     branches: rows(world.branches),
     endpoints: rows(world.computes),
-    connections: [...world.connections.values()]
+    connections: world.connections
+      .toArray()
       .sort((a, b) => (`${a.endpointId}/${a.id}` < `${b.endpointId}/${b.id}` ? -1 : 1))
       .map((row) => record(row)),
     operations: rows(world.operations),

@@ -1,8 +1,8 @@
 import { resize } from "./autoscaling.ts";
 import type { BlockCounts } from "./cache.ts";
 import { type Compute, refuseDisabled } from "./compute.ts";
-import { lifeOf, lived, serve } from "./compute-life.ts";
-import { admitConnection, busyUntil, type Connection, closeConnection, findConnection, openConnection } from "./connection.ts";
+import { lived, serve } from "./compute-life.ts";
+import { admitConnection, busyUntil, type Connection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDatabase } from "./database.ts";
 import type { Event } from "./events.ts";
@@ -84,10 +84,17 @@ export function decideActivity(world: World, { activity, scheduled }: RecordActi
   const stopped = refuseOverQuota(world, compute.projectId, now);
   if (stopped !== undefined) return { ok: false, refusal: stopped };
   const start = wake(world, compute, context);
+  return accept(start.concat(recorded(now, activity, readyAt(world, compute, start, now) - now, opened, scheduled)));
+}
+
+/** When the compute will serve, if nothing else comes: behind what is under way and what was just scheduled for it. */
+function readyAt(world: World, compute: Compute, start: readonly Event[], now: SimTime): SimTime {
+  const [first] = start;
+  const isAlone = start.length === 1 && world.operations.by("project", compute.projectId).size === 0;
+  if (isAlone && first?.type === "OperationScheduled" && first.operation.failures === undefined) return now + first.operation.durationMs;
   const operations = unfinishedOperations(world, compute.projectId);
   for (const event of start) if (event.type === "OperationScheduled") operations.push(event.operation);
-  start.push(recorded(now, activity, expectedReady(operations, compute.id, now) - now, opened, scheduled));
-  return accept(start);
+  return expectedReady(operations, compute.id, now);
 }
 
 function recorded(
@@ -152,8 +159,10 @@ function evolveRecorded(world: World, { at, activity, opened }: ActivityRecorded
     world.computes.set(serve(world, compute, phase, asWaiting(activity), begins, at));
     return;
   }
+  const { startedAt, suspendedAt, updatedAt } = compute;
   const lastActiveAt = Math.max(compute.lastActiveAt ?? 0, at);
-  world.computes.set(lived(compute, { ...lifeOf(compute), waiting: addWaiting(compute.waiting, activity), lastActiveAt }));
+  const waiting = addWaiting(compute.waiting, activity);
+  world.computes.set(lived(compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }));
 }
 
 /** The compute, if clients can still reach it: they know no account, but what is being removed is gone for them, too. */
@@ -219,7 +228,7 @@ export function isOpenEnded(activity: Activity): boolean {
 
 /** Puts the activity on its connection, a new one or an open one; gives whether it has begun a transaction there. */
 function occupy(world: World, compute: Compute, activity: Activity, opened: string | undefined, waiting: boolean, at: SimTime): boolean {
-  const busyMs = asWaiting(activity).longestMs;
+  const busyMs = lengthOf(activity);
   const begins = isOpenEnded(activity);
   if (opened !== undefined) {
     openConnection(world, connectionFor(compute, activity, opened, waiting, at), at);
@@ -241,7 +250,7 @@ function occupy(world: World, compute: Compute, activity: Activity, opened: stri
 function connectionFor(compute: Compute, activity: Activity, id: string, waiting: boolean, at: SimTime): Connection {
   const { database } = activity;
   const lastsMs = activity.connectionId === undefined ? activity.durationMs : undefined;
-  const busyMs = asWaiting(activity).longestMs;
+  const busyMs = lengthOf(activity);
   const connection: { -readonly [Key in keyof Connection]: Connection[Key] } = {
     endpointId: compute.id,
     id,
@@ -259,7 +268,7 @@ function connectionFor(compute: Compute, activity: Activity, id: string, waiting
 /** The end of an open transaction is the end of an activity; a query that still ran ends with its connection. */
 function disconnect(world: World, compute: Compute, connectionId: string, at: SimTime): Compute {
   const connection = findConnection(world, compute.id, connectionId, at);
-  closeConnection(world, compute.id, connectionId);
+  world.connections.delete(compute.id, connectionId);
   const { phase } = compute;
   if (connection === undefined || connection.waiting || phase.state !== "active") return compute;
   const { inTransaction } = connection;
@@ -275,10 +284,14 @@ function disconnect(world: World, compute: Compute, connectionId: string, at: Si
 const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 
 /** The opening of a connection is an instant of activity, however long it stays open (PLATFORM). */
+function lengthOf({ kind, durationMs }: Activity): DurationMs {
+  return kind === "connect" ? 0 : (durationMs ?? 0);
+}
+
 function asWaiting(activity: Activity): Waiting {
   const opens = activity.kind === "connect";
   return {
-    longestMs: opens ? 0 : (activity.durationMs ?? 0),
+    longestMs: lengthOf(activity),
     queries: activity.queries ?? (opens ? 0 : 1),
     blocks: activity.blocks ?? NO_BLOCKS,
     load: activity.load,

@@ -1,9 +1,10 @@
 import type { Waiting } from "./activity.ts";
 import { addReading, goalSize } from "./autoscaling.ts";
-import { cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
+import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 import { admitWaiting, dropConnections } from "./connection.ts";
 import type { Event } from "./events.ts";
+import type { Profile } from "./profile.ts";
 import type { SimTime } from "./time.ts";
 import { meter } from "./usage.ts";
 import { profileOf, type World } from "./world.ts";
@@ -41,7 +42,7 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
       return;
     case "ComputeDeleted":
       meter(world, compute, at);
-      for (const key of [...world.connections.by("endpoint", compute.id).keys()]) world.connections.delete(key);
+      world.connections.forget(compute.id);
       for (const key of [...world.scheduledActivities.by("endpoint", compute.id).keys()]) world.scheduledActivities.delete(key);
       world.computes.delete(compute.id);
       return;
@@ -65,16 +66,14 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
       meter(world, compute, at);
       dropConnections(world, compute.id);
       // What came during the suspend waits on, and its arrival stays the last activity.
-      world.computes.set(
-        lived(compute, { ...lifeOf(compute), phase: IDLE, lastActiveAt: cutOff(compute, at), suspendedAt: at, updatedAt: at }),
-      );
+      world.computes.set(suspended(compute, at));
       return;
     case "ComputeResized":
       world.computes.set(resized(world, compute, event.sizeCu, at));
       return;
     case "ComputeStartFailed": {
       meter(world, compute, at);
-      for (const key of [...world.connections.by("endpoint", compute.id).keys()]) world.connections.delete(key);
+      world.connections.forget(compute.id);
       const lastActiveAt = cutOff(compute, at);
       world.computes.set(lived(compute, { ...lifeOf(compute), phase: IDLE, waiting: undefined, lastActiveAt, updatedAt: at }));
       return;
@@ -95,7 +94,7 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
   const readings = waiting?.load === undefined ? [] : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
   const { range } = compute;
   const sizeCu = goalSize(profile, range, readings, at);
-  const cache = waiting === undefined ? EMPTY_CACHE : countBlocks(EMPTY_CACHE, waiting.blocks, cacheCapacity(profile, sizeCu));
+  const cache = waiting === undefined ? EMPTY_CACHE : counted(EMPTY_CACHE, waiting, profile, sizeCu);
   const openTransactions = admitWaiting(world, compute.id, at);
   const phase: ActivePhase = {
     state: "active",
@@ -127,8 +126,7 @@ function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): C
 export function serve(world: World, compute: Compute, phase: ActivePhase, activity: Waiting, transaction: boolean, at: SimTime): Compute {
   const until = at + activity.longestMs;
   const profile = profileOf(world);
-  const { blocks, load, queries } = activity;
-  const counts = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
+  const { load, queries } = activity;
   const { startedAt, range, sizeCu, meteredAt, release, suspending } = phase;
   const after: ActivePhase = {
     state: "active",
@@ -140,7 +138,7 @@ export function serve(world: World, compute: Compute, phase: ActivePhase, activi
     openTransactions: phase.openTransactions + (transaction ? 1 : 0),
     queries: phase.queries + queries,
     readings: load === undefined ? phase.readings : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
-    cache: counts ? countBlocks(phase.cache, blocks, cacheCapacity(profile, sizeCu)) : phase.cache,
+    cache: counted(phase.cache, activity, profile, sizeCu),
     suspending,
   };
   const { waiting, suspendedAt, updatedAt } = compute;
@@ -148,7 +146,17 @@ export function serve(world: World, compute: Compute, phase: ActivePhase, activi
   return lived(compute, { phase: after, waiting, lastActiveAt, startedAt: compute.startedAt, suspendedAt, updatedAt });
 }
 
+function counted(cache: CacheStatistics, { blocks }: Waiting, profile: Profile, sizeCu: number): CacheStatistics {
+  const counts = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
+  return counts ? countBlocks(cache, blocks, cacheCapacity(profile, sizeCu)) : cache;
+}
+
 const IDLE = { state: "idle" } as const;
+
+function suspended(compute: Compute, at: SimTime): Compute {
+  const { waiting, startedAt } = compute;
+  return lived(compute, { phase: IDLE, waiting, lastActiveAt: cutOff(compute, at), startedAt, suspendedAt: at, updatedAt: at });
+}
 
 /** What the life of a compute changes, while what it was made as stays; all of it, so that nothing new is forgotten here. */
 type Life = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {

@@ -34,7 +34,7 @@ export function admitConnection(world: World, compute: Compute, pooled: boolean,
   const profile = profileOf(world);
   const limit = pooled ? profile.pooledConnections : maxConnections(profile, limitsInForce(compute));
   // Nothing to count while even all of them, closed ones included, are fewer than the limit.
-  if (world.connections.by("endpoint", compute.id).size < limit) return accept(true);
+  if (world.connections.of(compute.id).size < limit) return accept(true);
   const open = countConnections(world, compute.id, now);
   if ((pooled ? open.pooled : open.direct) < limit) return accept(true);
   return pooled
@@ -47,7 +47,7 @@ export type ConnectionCount = { readonly direct: number; readonly pooled: number
 export function countConnections(world: World, endpointId: string, now: SimTime): ConnectionCount {
   let direct = 0;
   let pooled = 0;
-  for (const connection of world.connections.by("endpoint", endpointId).values()) {
+  for (const connection of world.connections.of(endpointId).values()) {
     if (isClosed(connection, now)) continue;
     if (connection.pooled) pooled += 1;
     else direct += 1;
@@ -57,32 +57,28 @@ export function countConnections(world: World, endpointId: string, now: SimTime)
 
 /** The open connection of this name. */
 export function findConnection(world: World, endpointId: string, id: string, now: SimTime): Connection | undefined {
-  const connection = world.connections.get(`${endpointId}/${id}`);
+  const connection = world.connections.get(endpointId, id);
   return connection === undefined || isClosed(connection, now) ? undefined : connection;
 }
 
 export function openConnection(world: World, connection: Connection, now: SimTime): void {
-  const { size } = world.connections.by("endpoint", connection.endpointId);
+  const { size } = world.connections.of(connection.endpointId);
   // Closed ones are swept when the number reaches a power of two: often enough to stay small, seldom enough to cost nothing.
   if (size >= 8 && (size & (size - 1)) === 0) sweep(world, connection.endpointId, now);
   world.connections.set(connection);
 }
 
-export function closeConnection(world: World, endpointId: string, id: string): void {
-  world.connections.delete(`${endpointId}/${id}`);
-}
-
 /** D: connections are closed at suspend and restart; those that came for the next start wait on. */
 export function dropConnections(world: World, endpointId: string): void {
-  for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
-    if (!connection.waiting) closeConnection(world, endpointId, connection.id);
+  for (const { id, waiting } of [...world.connections.of(endpointId).values()]) {
+    if (!waiting) world.connections.delete(endpointId, id);
   }
 }
 
 /** The start is over: those that waited are served from `at`. Gives the number of transactions among them. */
 export function admitWaiting(world: World, endpointId: string, at: SimTime): number {
   let transactions = 0;
-  for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
+  for (const connection of [...world.connections.of(endpointId).values()]) {
     if (!connection.waiting) continue;
     if (connection.inTransaction) transactions += 1;
     const { id, pooled, database, inTransaction, lastsMs, busyMs } = connection;
@@ -100,15 +96,15 @@ export function admitWaiting(world: World, endpointId: string, at: SimTime): num
 /** When the last of the queries ends that run on a compute now; `now` where none does. */
 export function busyUntil(world: World, endpointId: string, now: SimTime): SimTime {
   let latest = now;
-  for (const connection of world.connections.by("endpoint", endpointId).values()) {
+  for (const connection of world.connections.of(endpointId).values()) {
     if (!isClosed(connection, now)) latest = Math.max(latest, connection.busyUntil ?? now);
   }
   return latest;
 }
 
 function sweep(world: World, endpointId: string, now: SimTime): void {
-  for (const connection of world.connections.by("endpoint", endpointId).toArray()) {
-    if (isClosed(connection, now)) closeConnection(world, endpointId, connection.id);
+  for (const connection of [...world.connections.of(endpointId).values()]) {
+    if (isClosed(connection, now)) world.connections.delete(endpointId, connection.id);
   }
 }
 

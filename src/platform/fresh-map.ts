@@ -26,7 +26,10 @@ export class FreshMap<T> {
     if (!this.#entries.delete(key)) return false;
     this.#gone += 1;
     if (this.#gone > GONE_AT_LEAST && this.#gone > this.#entries.size) {
-      this.#entries = new Map(this.#entries);
+      const entries = new Map<string, T>();
+      // One by one: a map that is made of another is handed each entry as an array.
+      this.#entries.forEach((value, of) => entries.set(of, value));
+      this.#entries = entries;
       this.#gone = 0;
     }
     return true;

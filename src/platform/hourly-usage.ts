@@ -27,7 +27,7 @@ const SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day
 /**
  * A table of its own kind, for there are hundreds of rows of a branch, and every wake makes some: each ledger of a branch, or project,
  * is in the order of its hours. Rows come at the end and are forgotten at the beginning, so neither has to look for its place. To the
- * journal it is a table like any other.
+ * journal it is a table like any other, but that a copy takes no time.
  */
 export class HourlyUsageTable {
   readonly #changes: Changes;
@@ -50,17 +50,18 @@ export class HourlyUsageTable {
   }
 
   toArray(): HourlyUsage[] {
-    const rows: HourlyUsage[] = [];
-    for (const { hourly, daily, monthly } of this.#ledgers.values()) {
-      hourly.addTo(rows);
-      daily.addTo(rows);
-      monthly.addTo(rows);
-    }
-    return rows;
+    return [...this.copy()];
   }
 
   entries(): [string, HourlyUsage][] {
     return this.toArray().map((row) => [this.keyOf(row), row]);
+  }
+
+  /** The rows as they are now; it costs as much as there are ledgers. */
+  copy(): HourlyUsageCopy {
+    const copies: LedgerCopy[] = [];
+    for (const { hourly, daily, monthly } of this.#ledgers.values()) copies.push(hourly.copy(), daily.copy(), monthly.copy());
+    return new HourlyUsageCopy(copies);
   }
 
   keyOf({ of, hour }: Pick<HourlyUsage, "of" | "hour">): string {
@@ -68,29 +69,28 @@ export class HourlyUsageTable {
   }
 
   /** Adds to what was used then; where nothing was used, there is no row. */
-  add(id: string, granularity: Granularity, hour: number, { activeMs, cuMs }: Totals): void {
-    if (activeMs === 0) return;
+  add(id: string, granularity: Granularity, hour: number, totals: Totals): void {
+    if (totals.activeMs === 0) return;
     const ledger = this.#open(id)[granularity];
-    const before = ledger.get(hour) ?? NO_USE;
-    const row = { of: ledger.of, hour, activeMs: before.activeMs + activeMs, cuMs: before.cuMs + cuMs };
-    ledger.put(row);
-    if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf(row), row, "");
+    const before = ledger.get(hour);
+    ledger.put(hour, before === undefined ? totals : { activeMs: before.activeMs + totals.activeMs, cuMs: before.cuMs + totals.cuMs });
+    if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
   load(row: HourlyUsage): void {
     const [id = "", ofWhat] = row.of.split("#");
     const granularity = ofWhat === "day" ? "daily" : ofWhat === "month" ? "monthly" : "hourly";
-    this.#open(id)[granularity].put(row);
+    this.#open(id)[granularity].put(row.hour, row);
   }
 
   /** Takes out what begins before an hour. */
   forgetBefore(id: string, granularity: Granularity, hour: number): void {
     const ledger = this.#ledgers.get(id)?.[granularity];
     if (ledger === undefined) return;
-    for (let { oldest } = ledger; oldest !== undefined && oldest.hour < hour; oldest = ledger.oldest) {
+    for (let { oldest } = ledger; oldest !== undefined && oldest < hour; oldest = ledger.oldest) {
       ledger.dropOldest();
-      if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf(oldest), undefined, "");
+      if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf({ of: ledger.of, hour: oldest }), undefined, "");
     }
   }
 
@@ -115,60 +115,112 @@ export class HourlyUsageTable {
   }
 }
 
-/** Rows, oldest first; what is before `#first` is forgotten. */
+/**
+ * Rows, oldest first; what is before `#first` is forgotten. Of each column there is a list of numbers, for rows are very many: the hours,
+ * and under twice their places the two totals. What has been copied shares the lists, as far as they went then; it is for us to leave
+ * that part alone.
+ */
 class Ledger {
   readonly of: string;
-  readonly #rows: HourlyUsage[] = [];
+  #hours: number[] = [];
+  #totals: number[] = [];
   #first = 0;
+  #newest = Number.NEGATIVE_INFINITY;
+  /** So many places are those of a copy, too. */
+  #shared = 0;
 
   constructor(of: string) {
     this.of = of;
   }
 
   get size(): number {
-    return this.#rows.length - this.#first;
+    return this.#hours.length - this.#first;
   }
 
-  get oldest(): HourlyUsage | undefined {
-    return this.#rows[this.#first];
+  get oldest(): number | undefined {
+    return this.#hours[this.#first];
   }
 
   get(hour: number): HourlyUsage | undefined {
-    const row = this.#rows[this.#placeOf(hour)];
-    return row?.hour === hour ? row : undefined;
+    const place = this.#placeOf(hour);
+    return this.#hours[place] === hour ? rowAt(this.of, this.#hours, this.#totals, place) : undefined;
   }
 
-  addTo(rows: HourlyUsage[]): void {
-    for (let place = this.#first; place < this.#rows.length; place += 1) rows.push(this.#rows[place] as HourlyUsage);
-  }
-
-  put(row: HourlyUsage): void {
-    const rows = this.#rows;
-    const place = this.#placeOf(row.hour);
-    if (place === rows.length) rows.push(row);
-    else if (rows[place]?.hour === row.hour) rows[place] = row;
-    else rows.splice(place, 0, row);
+  put(hour: number, { activeMs, cuMs }: Totals): void {
+    if (hour > this.#newest) {
+      this.#newest = hour;
+      this.#hours.push(hour);
+      this.#totals.push(activeMs, cuMs);
+      return;
+    }
+    if (this.#placeOf(hour) < this.#shared) this.#unshare();
+    const place = this.#placeOf(hour);
+    const isThere = this.#hours[place] === hour ? 1 : 0;
+    this.#hours.splice(place, isThere, hour);
+    this.#totals.splice(2 * place, 2 * isThere, activeMs, cuMs);
   }
 
   dropOldest(): void {
     this.#first += 1;
     // Seldom, so that it costs nothing.
-    if (2 * this.#first <= this.#rows.length) return;
-    this.#rows.splice(0, this.#first);
+    if (2 * this.#first > this.#hours.length) this.#unshare();
+  }
+
+  copy(): LedgerCopy {
+    this.#shared = this.#hours.length;
+    return { of: this.of, hours: this.#hours, totals: this.#totals, first: this.#first, end: this.#shared };
+  }
+
+  /** Lists of its own, without what is forgotten. */
+  #unshare(): void {
+    this.#hours = this.#hours.slice(this.#first);
+    this.#totals = this.#totals.slice(2 * this.#first);
     this.#first = 0;
+    this.#shared = 0;
   }
 
   /** Where an hour is, or would be: mostly at the end. */
   #placeOf(hour: number): number {
-    const rows = this.#rows;
+    const hours = this.#hours;
     let from = this.#first;
-    let to = rows.length;
-    if (to === from || (rows[to - 1] as HourlyUsage).hour < hour) return to;
+    let to = hours.length;
+    if (hour > this.#newest) return to;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((rows[middle] as HourlyUsage).hour < hour) from = middle + 1;
+      if ((hours[middle] as number) < hour) from = middle + 1;
       else to = middle;
     }
     return from;
   }
+}
+
+type LedgerCopy = {
+  readonly of: string;
+  readonly hours: readonly number[];
+  readonly totals: readonly number[];
+  readonly first: number;
+  readonly end: number;
+};
+
+/** The rows of the table as they were when it was copied; each is put together when somebody looks at it. */
+class HourlyUsageCopy {
+  readonly #ledgers: readonly LedgerCopy[];
+
+  constructor(ledgers: readonly LedgerCopy[]) {
+    this.#ledgers = ledgers;
+  }
+
+  *[Symbol.iterator](): Generator<HourlyUsage> {
+    for (const { of, hours, totals, first, end } of this.#ledgers) {
+      for (let place = first; place < end; place += 1) yield rowAt(of, hours, totals, place);
+    }
+  }
+
+  toJSON(): HourlyUsage[] {
+    return [...this];
+  }
+}
+
+function rowAt(of: string, hours: readonly number[], totals: readonly number[], place: number): HourlyUsage {
+  return { of, hour: hours[place] as number, activeMs: totals[2 * place] as number, cuMs: totals[2 * place + 1] as number };
 }

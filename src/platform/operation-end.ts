@@ -15,8 +15,8 @@ export function decideFinishOperation(world: World, operation: Operation, contex
   if (operation.state.status !== "running" || operation.state.dueAt > now) return [];
   const { failures } = operation;
   if (failures !== undefined && failures.count < failures.times) return decideFailure(world, operation, now);
-  const events: Event[] = [{ type: "OperationFinished", at: now, operationId: operation.id }];
-  events.push(...effects(world, operation, context));
+  const finished: Event[] = [{ type: "OperationFinished", at: now, operationId: operation.id }];
+  const events = finished.concat(effects(world, operation, context));
   // Mostly it was the only one, and nothing waits for it.
   if (world.operations.by("project", operation.projectId).size > 1) events.push(...startFreed(world, operation, now));
   if (operation.thenStart) events.push(...restart(world, operation, context));

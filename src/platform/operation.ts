@@ -93,26 +93,44 @@ export function scheduleOperations(
   context: Context,
   finishing?: string,
 ): Event[] {
-  const { now } = context;
   const unfinished = unfinishedOperations(world, projectId);
   const before = finishing === undefined ? unfinished : unfinished.filter((operation) => operation.id !== finishing);
-  const events: Event[] = [];
   const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
+  const [first] = requests;
+  if (requests.length === 1 && first !== undefined) return scheduleOperation(world, projectId, first, 0, before, counts, context);
+  const events: Event[] = [];
   for (const [index, request] of requests.entries()) {
-    const number = nextNumber(world, "operation", index);
-    const drawnMs = drawOperationDuration(world, request.action, number, context);
-    const met = counts && meetOperationFaults(world, projectId, request, number, context, counts);
-    const durationMs = met === undefined ? drawnMs : met.slowed(drawnMs);
-    if (met !== undefined) events.push(...met.events);
-    const waits = before.some((earlier) => conflicts(earlier, request));
-    const state: OperationState = waits ? { status: "scheduling" } : { status: "running", startedAt: now, dueAt: now + durationMs };
-    const made = makeOperation(projectId, request, number, durationMs, state, context);
-    const operation = met?.failures === undefined ? made : { ...made, failures: met.failures };
-    before.push(operation);
-    events.push({ type: "OperationScheduled", at: now, operation });
-    if (!waits && operation.action === "suspend_compute") events.push(...consequencesOfStart(operation, now));
+    for (const event of scheduleOperation(world, projectId, request, index, before, counts, context)) {
+      events.push(event);
+      if (event.type === "OperationScheduled") before.push(event.operation);
+    }
   }
   return events;
+}
+
+/** One of them, behind those that come `before`; `ahead` counts those that the same decision schedules before it. */
+function scheduleOperation(
+  world: World,
+  projectId: string,
+  request: OperationRequest,
+  ahead: number,
+  before: readonly Operation[],
+  counts: FaultCounts | undefined,
+  context: Context,
+): Event[] {
+  const { now } = context;
+  const number = nextNumber(world, "operation", ahead);
+  const drawnMs = drawOperationDuration(world, request.action, number, context);
+  const met = counts && meetOperationFaults(world, projectId, request, number, context, counts);
+  const durationMs = met === undefined ? drawnMs : met.slowed(drawnMs);
+  const waits = before.length > 0 && before.some((earlier) => conflicts(earlier, request));
+  const state: OperationState = waits ? { status: "scheduling" } : { status: "running", startedAt: now, dueAt: now + durationMs };
+  const made = makeOperation(projectId, request, number, durationMs, state, context);
+  const operation = met?.failures === undefined ? made : { ...made, failures: met.failures };
+  const scheduled: Event = { type: "OperationScheduled", at: now, operation };
+  const consequences = waits ? [] : consequencesOfStart(operation, now);
+  if (met === undefined && consequences.length === 0) return [scheduled];
+  return [...(met?.events ?? []), scheduled, ...consequences];
 }
 
 /**
@@ -137,11 +155,11 @@ function makeOperation(
   const { branchId, endpointId } = request;
   const id = drawOperationId(chance, number);
   const { action, cause = "request", thenStart = false } = request;
-  // Each written out: there are very many of these.
+  // Written out, for there are very many of these.
+  if (branchId !== undefined && endpointId !== undefined)
+    return { id, number, projectId, branchId, endpointId, action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
   const what = { action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
-  if (branchId === undefined) return { id, number, projectId, ...what };
-  if (endpointId === undefined) return { id, number, projectId, branchId, ...what };
-  return { id, number, projectId, branchId, endpointId, action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
+  return branchId === undefined ? { id, number, projectId, ...what } : { id, number, projectId, branchId, ...what };
 }
 
 /** The operations that an end sets free, in order: each was waiting for nothing else. */

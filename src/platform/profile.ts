@@ -26,20 +26,20 @@ export type Profile = {
 };
 
 /** R, section "Compute sizes": `max_connections` by minimum size. */
-const MAX_CONNECTIONS_2024: Readonly<Record<string, number>> = {
-  "0.25": 112,
-  "0.5": 225,
-  "1": 450,
-  "2": 901,
-  "3": 1351,
-  "4": 1802,
-  "5": 2253,
-  "6": 2703,
-  "7": 3154,
-  "8": 3604,
-  "9": 4000,
-  "10": 4000,
-};
+const MAX_CONNECTIONS_2024: ReadonlyMap<number, number> = new Map([
+  [0.25, 112],
+  [0.5, 225],
+  [1, 450],
+  [2, 901],
+  [3, 1351],
+  [4, 1802],
+  [5, 2253],
+  [6, 2703],
+  [7, 3154],
+  [8, 3604],
+  [9, 4000],
+  [10, 4000],
+]);
 
 function wholeCus(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -75,7 +75,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     name: "2024",
     sizes: { autoscaled: [0.25, 0.5, ...wholeCus(1, 10)], fixedOnly: [] }, // R
     fileCacheShare: 0.8, // R
-    maxConnections: (minCu) => MAX_CONNECTIONS_2024[String(minCu)] ?? 0, // R
+    maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
     durations: durations(3 * SECOND), // R: "a few seconds"
     pricePerCuHour: {},
     defaultPgVersion: 16, // A

@@ -85,9 +85,13 @@ export interface Rows<T> {
   toArray(): T[];
 }
 
-/** Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. */
+/**
+ * Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. Most groups have one
+ * member and come and go with it, so a set is made for the second one only.
+ */
 class Group<T> implements Rows<T> {
-  readonly #keys = new Set<string>();
+  #only: string | undefined;
+  #keys: Set<string> | undefined;
   readonly #rows: FreshMap<T>;
 
   constructor(rows: FreshMap<T>) {
@@ -95,22 +99,23 @@ class Group<T> implements Rows<T> {
   }
 
   get size(): number {
-    return this.#keys.size;
+    return this.#keys?.size ?? (this.#only === undefined ? 0 : 1);
   }
 
   keys(): Iterable<string> {
-    return this.#keys.values();
+    return this.#keys?.values() ?? (this.#only === undefined ? [] : [this.#only]);
   }
 
   *values(): Generator<T> {
-    for (const key of this.#keys) {
+    for (const key of this.keys()) {
       const row = this.#rows.get(key);
       if (row !== undefined) yield row;
     }
   }
 
   toArray(): T[] {
-    // As long as it has to be, for most have one row, and a list that grows makes room for many.
+    if (this.#keys === undefined) return this.#only === undefined ? [] : [this.#rows.get(this.#only) as T];
+    // As long as it has to be, for a list that grows makes room for many.
     const rows = new Array<T>(this.#keys.size);
     let place = 0;
     for (const key of this.#keys) {
@@ -121,13 +126,19 @@ class Group<T> implements Rows<T> {
   }
 
   add(key: string): void {
-    this.#keys.add(key);
+    if (this.#keys !== undefined) this.#keys.add(key);
+    else if (this.#only === undefined) this.#only = key;
+    else this.#keys = new Set([this.#only, key]);
   }
 
   /** Gives whether anybody is left. */
   remove(key: string): boolean {
-    this.#keys.delete(key);
-    return this.#keys.size > 0;
+    if (this.#keys !== undefined) {
+      this.#keys.delete(key);
+      return this.#keys.size > 0;
+    }
+    if (this.#only === key) this.#only = undefined;
+    return this.#only !== undefined;
   }
 }
 
@@ -198,7 +209,7 @@ export class Table<T, Index extends string = never> {
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
   load(row: T): void {
     const key = this.#key(row);
-    const before = this.#rows.get(key);
+    const before = this.#indexes.length === 0 ? undefined : this.#rows.get(key);
     this.#rows.set(key, row);
     for (let place = 0; place < this.#indexes.length; place += 1) this.#indexes[place]?.move(key, before, row);
   }

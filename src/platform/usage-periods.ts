@@ -94,7 +94,8 @@ function bookIn(world: World, book: Book, usage: Usage, span: Span, hour: number
     const use = { activeMs: activeMs - before.activeMs, cuMs: cuMs - before.cuMs };
     world.hourlyUsage.add(id, book.granularity, former / HOUR, use);
   }
-  world.hourlyUsage.forgetBefore(id, book.granularity, horizon / HOUR);
+  // What lay before the former horizon is forgotten already.
+  if (book.horizon(former) < horizon) world.hourlyUsage.forgetBefore(id, book.granularity, horizon / HOUR);
   return plus(usage, earlier);
 }
 

@@ -4,7 +4,7 @@ import type { ApiKey, ApiKeyUse } from "./api-key.ts";
 import type { Branch } from "./branch.ts";
 import type { BranchSnapshot } from "./branch-snapshot.ts";
 import type { Compute } from "./compute.ts";
-import type { Connection } from "./connection.ts";
+import { ConnectionTable } from "./connection-table.ts";
 import type { DurationDistribution } from "./distribution.ts";
 import type { Fault } from "./fault.ts";
 import { HourlyUsageTable } from "./hourly-usage.ts";
@@ -65,7 +65,7 @@ export type World = {
   readonly projects: Table<Project, "account">;
   readonly branches: Table<Branch, "project" | "parent">;
   readonly computes: Table<Compute, "project" | "branch">;
-  readonly connections: Table<Connection, "endpoint">;
+  readonly connections: ConnectionTable;
   /** Those that are not finished; the others are history. */
   readonly operations: Table<Operation, "project">;
   readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
@@ -147,10 +147,7 @@ export function emptyWorld(): World {
       indexes: { project: (row) => row.projectId, branch: (row) => row.branchId },
       constrained: (row) => `${row.branchId}/${row.type}`,
     }),
-    connections: new Table("connections", changes, {
-      key: (row) => `${row.endpointId}/${row.id}`,
-      indexes: { endpoint: (row) => row.endpointId },
-    }),
+    connections: new ConnectionTable(changes),
     operations: new Table("operations", changes, { key: (row) => row.id, indexes: { project: (row) => row.projectId } }),
     scheduledActivities: new Table("scheduledActivities", changes, {
       key: (row) => String(row.number),

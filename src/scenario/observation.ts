@@ -1,17 +1,17 @@
 import type { RecordedEvent } from "../platform/events.ts";
 import { isVisible } from "../platform/lookup.ts";
-import type { Operation } from "../platform/operation.ts";
+import type { Operation, OperationAction } from "../platform/operation.ts";
 import type { SimTime } from "../platform/time.ts";
 import { profileOf, type World } from "../platform/world.ts";
 import { countBranches, countComputes, countConnectionsIn, countProjects } from "./census.ts";
 import type { ComputeState, MeasureName } from "./expectation.ts";
 import type { Labels } from "./labels.ts";
 import { RecentEvents } from "./recent-events.ts";
-import { Tally } from "./tally.ts";
+import { type OperationEnd, Tally } from "./tally.ts";
 import { type Waiter, WatchedCompute } from "./watched-compute.ts";
 
 /** An operation that is scheduling or running. `of` is what it concerns: a compute, or a branch, or a project. */
-type UnderWay = { readonly action: string; readonly of: string; readonly tally: Tally; status: string };
+type UnderWay = { readonly action: OperationAction; readonly of: string; readonly tally: Tally; status: string };
 
 /** Arrivals that are not served yet, by compute. */
 export type Waiters = ReadonlyMap<string, readonly Waiter[]>;
@@ -201,7 +201,7 @@ export class Observation {
       case "wait_p99":
         return tally.waitPercentile(99);
       case "wait_max":
-        return tally.longestWaitMs;
+        return tally.longestWaitMs();
       case "operations":
         return tally.operations(where["action"], where["status"]) + this.#countUnderWay(tally, where["action"], where["status"]);
       case "requests":
@@ -266,7 +266,7 @@ export class Observation {
     return count;
   }
 
-  #operationIs(status: string, id: string, at: SimTime): void {
+  #operationIs(status: "running" | OperationEnd, id: string, at: SimTime): void {
     const operation = this.#underWay.get(id);
     if (operation === undefined) return;
     const { action, of, tally } = operation;

@@ -349,8 +349,8 @@ class Run {
 
   async #checkState(): Promise<void> {
     const { state } = this.#scenario;
-    const actual = await this.#stage.digest();
-    if (state === undefined || state === actual) return;
+    const actual = state === undefined ? undefined : await this.#stage.digest();
+    if (state === actual) return;
     this.#fail(
       { what: "state", at: isoInstant(this.#now()), expected: `a world of state ${state}`, actual: `one of state ${actual}` },
       undefined,

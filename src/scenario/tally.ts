@@ -1,9 +1,14 @@
+import { OPERATION_ACTIONS, type Operation, type OperationAction } from "../platform/operation.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
+
+/** How an operation ends. */
+const ENDS = ["finished", "failed", "cancelled"] as const satisfies readonly Operation["state"]["status"][];
+export type OperationEnd = (typeof ENDS)[number];
 
 /** What is counted of a compute, a branch, a project, an account, or the world. A tally knows the one that it is part of. */
 export class Tally {
-  /** Of a compute that moves, and a project that does, it is another one from then on: what was counted stays where it was. */
-  above: Tally | undefined;
+  #above: Tally | undefined;
+  readonly #parts = new Set<Tally>();
   activities = 0;
   refused = 0;
   coldStarts = 0;
@@ -12,7 +17,6 @@ export class Tally {
   resizes = 0;
   /** How many computes are active. */
   active = 0;
-  longestWaitMs: DurationMs = 0;
   #waitedMs: DurationMs = 0;
   /** Σ CU of those that are active. */
   #sizeCu = 0;
@@ -20,43 +24,63 @@ export class Tally {
   #summedAt: SimTime = 0;
   #activeMs: DurationMs = 0;
   #cuMs = 0;
-  /** How often which wait; none is not kept. */
-  readonly #waits = new Map<DurationMs, number>();
-  /** Those that are over: by action, then by status. */
-  readonly #operations = new Map<string, Map<string, number>>();
+  /** What was told to this tally itself, and from the first time that somebody asks, all that is in it. */
+  #waits: Waits | undefined;
+  /** Those that are over, by action and how they ended. */
+  readonly #operations: number[] = new Array<number>(OPERATION_ACTIONS.length * ENDS.length).fill(0);
 
   constructor(above?: Tally) {
-    this.above = above;
+    this.#above = above;
+    if (above !== undefined) above.#parts.add(this);
+  }
+
+  /** Of a compute that moves, and a project that does, it is another one from then on: what was counted stays where it was. */
+  get above(): Tally | undefined {
+    return this.#above;
+  }
+
+  set above(above: Tally | undefined) {
+    if (above === this.#above) return;
+    for (const former of [this.#above, above]) {
+      for (let tally = former; tally !== undefined; tally = tally.#above) tally.#allWaits();
+    }
+    if (this.#above !== undefined) this.#above.#parts.delete(this);
+    this.#above = above;
+    if (above !== undefined) above.#parts.add(this);
   }
 
   isWithin(other: Tally): boolean {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) if (tally === other) return true;
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) if (tally === other) return true;
     return false;
   }
 
   addActivity(waitedMs: DurationMs): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
       tally.activities += 1;
-      if (waitedMs > 0) tally.#addWait(waitedMs);
+      tally.#waitedMs += waitedMs;
     }
+    if (waitedMs === 0) return;
+    this.#allWaits();
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) tally.#waits?.add(waitedMs);
   }
 
   /** An activity that was counted is turned away after all: it has not waited for anything. */
   turnAway(waitedMs: DurationMs): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
       tally.activities -= 1;
       tally.refused += 1;
-      if (waitedMs > 0) tally.#removeWait(waitedMs);
+      tally.#waitedMs -= waitedMs;
+      if (waitedMs > 0) tally.#waits?.remove(waitedMs);
     }
   }
 
   add(what: "refused" | "coldStarts" | "starts" | "suspends" | "resizes"): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) tally[what] += 1;
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) tally[what] += 1;
   }
 
   /** So many computes more are active from `at` on, and so many CU. */
   change(at: SimTime, computes: -1 | 0 | 1, sizeCu: number): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
       tally.#activeMs = tally.activeMs(at);
       tally.#cuMs = tally.cuMs(at);
       tally.#summedAt = at;
@@ -74,23 +98,19 @@ export class Tally {
     return this.#cuMs + this.#sizeCu * (now - this.#summedAt);
   }
 
-  /** An operation that is over, with this status. */
-  addOperation(action: string, status: string): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.above) {
-      let counts = tally.#operations.get(action);
-      if (counts === undefined) {
-        counts = new Map();
-        tally.#operations.set(action, counts);
-      }
-      counts.set(status, (counts.get(status) ?? 0) + 1);
+  addOperation(action: OperationAction, end: OperationEnd): void {
+    const place = OPERATION_ACTIONS.indexOf(action) * ENDS.length + ENDS.indexOf(end);
+    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
+      tally.#operations[place] = (tally.#operations[place] ?? 0) + 1;
     }
   }
 
-  operations(action: unknown, status: unknown): number {
+  /** How many operations are over; of an action, or that have ended in a way, where that is given. */
+  operations(action: unknown, end: unknown): number {
     let sum = 0;
-    for (const [ofAction, counts] of this.#operations) {
-      if (action !== undefined && action !== ofAction) continue;
-      for (const [ofStatus, count] of counts) if (status === undefined || status === ofStatus) sum += count;
+    for (const [place, count] of this.#operations.entries()) {
+      const isAction = action === undefined || OPERATION_ACTIONS[Math.floor(place / ENDS.length)] === action;
+      if (isAction && (end === undefined || ENDS[place % ENDS.length] === end)) sum += count;
     }
     return sum;
   }
@@ -99,31 +119,61 @@ export class Tally {
     return this.activities === 0 ? 0 : this.#waitedMs / this.activities;
   }
 
+  longestWaitMs(): DurationMs {
+    return this.#allWaits().longest;
+  }
+
   /** By nearest rank, over all arrivals: those that did not wait are the shortest. */
   waitPercentile(percent: number): DurationMs {
     const rank = Math.ceil((percent / 100) * this.activities);
-    let above = this.activities - rank;
-    for (const wait of [...this.#waits.keys()].sort((a, b) => b - a)) {
-      above -= this.#waits.get(wait) ?? 0;
-      if (above < 0) return wait;
+    return this.#allWaits().below(this.activities - rank);
+  }
+
+  #allWaits(): Waits {
+    if (this.#waits === undefined) {
+      this.#waits = new Waits();
+      for (const part of this.#parts) part.#addWaitsTo(this.#waits);
     }
-    return 0;
+    return this.#waits;
   }
 
-  #addWait(waitedMs: DurationMs): void {
-    this.#waitedMs += waitedMs;
-    if (waitedMs > this.longestWaitMs) this.longestWaitMs = waitedMs;
-    this.#waits.set(waitedMs, (this.#waits.get(waitedMs) ?? 0) + 1);
+  #addWaitsTo(all: Waits): void {
+    if (this.#waits !== undefined) all.addAll(this.#waits);
+    else for (const part of this.#parts) part.#addWaitsTo(all);
+  }
+}
+
+/** How often which wait; none is not kept. */
+class Waits {
+  longest: DurationMs = 0;
+  readonly #times = new Map<DurationMs, number>();
+
+  add(waitedMs: DurationMs, times = 1): void {
+    if (waitedMs > this.longest) this.longest = waitedMs;
+    this.#times.set(waitedMs, (this.#times.get(waitedMs) ?? 0) + times);
   }
 
-  #removeWait(waitedMs: DurationMs): void {
-    this.#waitedMs -= waitedMs;
-    const left = (this.#waits.get(waitedMs) ?? 0) - 1;
+  addAll(others: Waits): void {
+    for (const [waitedMs, times] of others.#times) this.add(waitedMs, times);
+  }
+
+  remove(waitedMs: DurationMs): void {
+    const left = (this.#times.get(waitedMs) ?? 0) - 1;
     if (left > 0) {
-      this.#waits.set(waitedMs, left);
+      this.#times.set(waitedMs, left);
       return;
     }
-    this.#waits.delete(waitedMs);
-    if (waitedMs === this.longestWaitMs) this.longestWaitMs = [...this.#waits.keys()].reduce((one, other) => Math.max(one, other), 0);
+    this.#times.delete(waitedMs);
+    if (waitedMs === this.longest) this.longest = [...this.#times.keys()].reduce((one, other) => Math.max(one, other), 0);
+  }
+
+  /** The one that so many are longer than; 0 where there are not that many. */
+  below(longer: number): DurationMs {
+    let left = longer;
+    for (const wait of [...this.#times.keys()].sort((a, b) => b - a)) {
+      left -= this.#times.get(wait) ?? 0;
+      if (left < 0) return wait;
+    }
+    return 0;
   }
 }

@@ -28,7 +28,7 @@ export const ARRIVAL_PRIORITY = PRIORITY.activity;
 export type Planned = { readonly at: SimTime; readonly priority: number; readonly work: DueWork };
 
 /** `order` is the object's number in the world: ties are decided by the world alone, so a rebuilt agenda decides them alike. */
-type Entry = Planned & { readonly order: number; live: boolean };
+type Entry = { at: SimTime; readonly priority: number; readonly work: DueWork; readonly order: number; live: boolean };
 
 /** Due work by (time, priority, order). Deadlines may move later without notice: whoever takes an entry checks it. */
 export class Agenda {
@@ -84,6 +84,14 @@ export class Agenda {
     if (top?.live) this.#queued[top.work.kind].delete(top.work.id);
   }
 
+  /** The entry that `peek` shows is looked at again, at a later instant. */
+  putOff(at: SimTime): void {
+    const top = this.#heap[0];
+    if (top === undefined) return;
+    top.at = at;
+    this.#sink(top);
+  }
+
   clear(): void {
     this.#heap.length = 0;
     for (const queued of Object.values(this.#queued)) queued.clear();
@@ -108,18 +116,24 @@ export class Agenda {
     const top = heap[0];
     const last = heap.pop();
     if (top === undefined || last === undefined || heap.length === 0) return top;
+    this.#sink(last);
+    return top;
+  }
+
+  /** From the top to its place. */
+  #sink(entry: Entry): void {
+    const heap = this.#heap;
     let index = 0;
     for (;;) {
       let below = 2 * index + 1;
       if (below >= heap.length) break;
       if (below + 1 < heap.length && before(heap[below + 1] as Entry, heap[below] as Entry)) below += 1;
       const child = heap[below] as Entry;
-      if (!before(child, last)) break;
+      if (!before(child, entry)) break;
       heap[index] = child;
       index = below;
     }
-    heap[index] = last;
-    return top;
+    heap[index] = entry;
   }
 }
 

@@ -8,7 +8,7 @@ export type Checkpoint = {
   readonly settings: WorldSettings;
   readonly numbers: Numbers;
   /** The rows of each table, in the order in which they were made. Finished operations are not among them. */
-  readonly tables: Readonly<Record<string, readonly unknown[]>>;
+  readonly tables: Readonly<Record<string, Iterable<unknown>>>;
 };
 
 export function takeCheckpoint(world: World): Checkpoint {
@@ -17,7 +17,7 @@ export function takeCheckpoint(world: World): Checkpoint {
     at: world.at,
     settings: world.settings,
     numbers: { ...world.numbers },
-    tables: Object.fromEntries(HISTORY_TABLES.map((name) => [name, world[name].toArray()])),
+    tables: Object.fromEntries(HISTORY_TABLES.map((name) => [name, name === "hourlyUsage" ? world[name].copy() : world[name].toArray()])),
   };
 }
 

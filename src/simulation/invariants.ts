@@ -124,7 +124,7 @@ const INVARIANTS: readonly Invariant[] = [
   {
     name: "a compute that is not active has no open connections", // D
     *violations(world) {
-      for (const connection of world.connections.values()) {
+      for (const connection of world.connections.toArray()) {
         const phase = world.computes.get(connection.endpointId)?.phase;
         const serves = phase?.state === "active" && !phase.suspending;
         if (connection.waiting === serves)
@@ -138,7 +138,7 @@ const INVARIANTS: readonly Invariant[] = [
       for (const compute of world.computes.values()) {
         if (compute.phase.state !== "active") continue;
         let open = 0;
-        for (const connection of world.connections.by("endpoint", compute.id).values()) {
+        for (const connection of world.connections.of(compute.id).values()) {
           if (connection.inTransaction && !connection.waiting) open += 1;
         }
         if (open !== compute.phase.openTransactions)

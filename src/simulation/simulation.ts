@@ -1,6 +1,6 @@
 import { decideActivity } from "../platform/activity.ts";
 import type { Chance } from "../platform/chance.ts";
-import type { Command, DueWork } from "../platform/commands.ts";
+import type { Command } from "../platform/commands.ts";
 import type { Context } from "../platform/context.ts";
 import { decide, decideDue } from "../platform/decide.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
@@ -51,7 +51,7 @@ export class Simulation {
     for (let next = this.#agenda.peek(); next !== undefined; next = this.#agenda.peek()) {
       const at = dueAt(this.world, next.work);
       if (at !== undefined && at <= next.at) return next.at;
-      this.#replanTop(next.work);
+      this.#replanTop(at);
     }
     return undefined;
   }
@@ -105,7 +105,7 @@ export class Simulation {
   #work({ at, work }: Planned, feed: Feed): void {
     const really = dueAt(this.world, work);
     if (really === undefined || really > at) {
-      this.#replanTop(work);
+      this.#replanTop(really);
       return;
     }
     this.#agenda.take();
@@ -148,9 +148,9 @@ export class Simulation {
     return { now, chance: this.#chance, profile: profileOf(this.world) };
   }
 
-  /** The entry on top was planned for an instant that is not its work's any more. */
-  #replanTop(work: DueWork): void {
-    this.#agenda.take();
-    plan(this.#agenda, this.world, work);
+  /** The entry on top was planned for an instant that is not its work's any more: that is later, if it is at all. */
+  #replanTop(at: SimTime | undefined): void {
+    if (at === undefined) this.#agenda.take();
+    else this.#agenda.putOff(at);
   }
 }

@@ -144,8 +144,10 @@ class Verifier {
     const { tables: held, ...heldHead } = journal.checkpointBefore({ seq });
     this.#compare("checkpoints", String(seq), head, heldHead);
     for (const name of HISTORY_TABLES) {
-      const byKey = (rows: readonly unknown[] = []) =>
-        Object.fromEntries(rows.map((row) => [world[name].keyOf(row as never), row]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+      const byKey = (rows: Iterable<unknown> = []) =>
+        Object.fromEntries(
+          [...rows].map((row) => [world[name].keyOf(row as never), row]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+        );
       this.#compare("checkpoints", `${tableName(name)} of ${seq}`, byKey(told[name]), byKey(held[name]));
     }
   }

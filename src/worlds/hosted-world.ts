@@ -59,8 +59,9 @@ const EVENTS_PER_CHECKPOINT = 50_000;
 const EVENTS_PER_CHECKPOINT_ROW = 20;
 /** Of these there are many, and each is five numbers. */
 const EVENTS_PER_CHECKPOINT_HOUR = 1;
-/** A row that stays where it is costs a checkpoint a pointer. */
+/** A row that stays where it is costs a checkpoint a pointer; the hours are copied by the ledger, of which each id has three. */
 const EVENTS_PER_ROW_IN_MEMORY = 0.25;
+const LEDGERS_PER_ID = 3;
 const MINIMUM_EVENTS = 100_000;
 
 type Live = {
@@ -488,8 +489,10 @@ export class HostedWorld implements WorldHandle {
     const { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT } = this.#options.retention;
     const hours = world.hourlyUsage.size;
     const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
-    if (journal.eventsPerCheckpoint !== undefined)
-      return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * (rows + hours)));
+    if (journal.eventsPerCheckpoint !== undefined) {
+      const pointers = rows + LEDGERS_PER_ID * world.usage.size;
+      return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers));
+    }
     return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours);
   }
 

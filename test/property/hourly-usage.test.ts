@@ -8,7 +8,7 @@ const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };
 
 const steps = fc.array(
   fc.record({
-    what: fc.constantFrom("add", "add", "add", "load", "forgetBefore", "forget"),
+    what: fc.constantFrom("add", "add", "add", "load", "forgetBefore", "forget", "copy"),
     id: fc.constantFrom("br-one", "proud-two"),
     granularity: fc.constantFrom<Granularity>("hourly", "daily", "monthly"),
     hour: fc.integer({ min: 0, max: 12 }),
@@ -17,13 +17,14 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-test("the table of use by the hour holds what a plain map would, in whatever order rows come, and tells the journal so", async () => {
+test("the table of use by the hour holds what a plain map would, in whatever order rows come, and tells the journal so; copies stay as they are", async () => {
   await expectHolds(
     fc.asyncProperty(steps, async (steps) => {
       const changes = new Changes();
       const table = new HourlyUsageTable(changes);
       const plain = new Map<string, HourlyUsage>();
       const told = new Map<string, unknown>();
+      const copies: { readonly copy: Iterable<HourlyUsage>; readonly expected: readonly HourlyUsage[] }[] = [];
       for (const { what, id, granularity, hour, activeMs } of steps) {
         const of = id + SUFFIX[granularity];
         const key = `${of}/${hour}`;
@@ -35,6 +36,8 @@ test("the table of use by the hour holds what a plain map would, in whatever ord
           table.load({ of, hour, activeMs, cuMs: activeMs / 4 });
           plain.set(key, { of, hour, activeMs, cuMs: activeMs / 4 });
           told.set(key, plain.get(key));
+        } else if (what === "copy") {
+          copies.push({ copy: table.copy(), expected: table.toArray() });
         } else {
           const isGone = (row: HourlyUsage) => (what === "forget" ? row.of.split("#")[0] === id : row.of === of && row.hour < hour);
           for (const [key, row] of plain) if (isGone(row)) plain.delete(key);
@@ -47,6 +50,8 @@ test("the table of use by the hour holds what a plain map would, in whatever ord
         expect(told).toEqual(plain);
         expect(table.size).toBe(plain.size);
         expect(table.get(id, granularity, hour)).toEqual(plain.get(key));
+        for (const { copy, expected } of copies) expect([...copy]).toEqual(expected);
+        for (const { copy, expected } of copies) expect(JSON.stringify(copy)).toBe(JSON.stringify(expected));
       }
     }),
     60,

@@ -13,7 +13,7 @@ test("a percentile is the wait by nearest rank among all arrivals, those that di
         for (const wait of waits) tally.addActivity(wait);
         const sorted = [...waits].sort((one, other) => one - other);
         expect(tally.waitPercentile(percent)).toBe(sorted[Math.ceil((percent / 100) * sorted.length) - 1]);
-        expect(tally.longestWaitMs).toBe(sorted.at(-1));
+        expect(tally.longestWaitMs()).toBe(sorted.at(-1));
         expect(tally.meanWaitMs()).toBeCloseTo(waits.reduce((sum, wait) => sum + wait, 0) / waits.length, 6);
       },
     ),
@@ -23,7 +23,7 @@ test("a percentile is the wait by nearest rank among all arrivals, those that di
 
 test("where nobody came, nobody waited", () => {
   const tally = new Tally();
-  expect([tally.waitPercentile(50), tally.waitPercentile(99), tally.meanWaitMs(), tally.longestWaitMs]).toEqual([0, 0, 0, 0]);
+  expect([tally.waitPercentile(50), tally.waitPercentile(99), tally.meanWaitMs(), tally.longestWaitMs()]).toEqual([0, 0, 0, 0]);
 });
 
 test("half of two is the first of them, and a hundredth more is the second", () => {
@@ -57,9 +57,9 @@ test("what is turned away was never there, and is refused", async () => {
         if (isTurnedAway) tally.turnAway(wait);
         else kept.addActivity(wait);
       }
-      for (const { activities, longestWaitMs, refused } of [tally, world]) {
-        expect([activities, longestWaitMs]).toEqual([kept.activities, kept.longestWaitMs]);
-        expect(refused).toBe(arrivals.length - kept.activities);
+      for (const counted of [tally, world]) {
+        expect([counted.activities, counted.longestWaitMs()]).toEqual([kept.activities, kept.longestWaitMs()]);
+        expect(counted.refused).toBe(arrivals.length - kept.activities);
       }
       expect(tally.meanWaitMs()).toBeCloseTo(kept.meanWaitMs(), 6);
       for (const percent of [1, 50, 99]) expect(tally.waitPercentile(percent)).toBe(kept.waitPercentile(percent));
@@ -82,4 +82,46 @@ test("what is counted of a part is counted of the whole, and of nobody else", ()
   expect(world.operations(undefined, "finished")).toBe(1);
   expect(world.operations("suspend_compute", undefined)).toBe(0);
   expect(other.operations(undefined, undefined)).toBe(0);
+});
+
+const PROJECTS = 2;
+const COMPUTES = 3;
+const what = fc.oneof(
+  fc.record({ kind: fc.constant("arrive" as const), compute: fc.nat(COMPUTES - 1), wait: fc.nat(5) }),
+  fc.record({ kind: fc.constant("move" as const), compute: fc.nat(COMPUTES - 1), to: fc.nat(PROJECTS - 1) }),
+  fc.record({ kind: fc.constant("ask" as const), project: fc.nat(PROJECTS - 1) }),
+  fc.record({ kind: fc.constant("ask the world" as const) }),
+);
+
+test("whoever asks when, and whatever moves meanwhile: a wait is counted where it was, and once", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(what, { maxLength: 40 }), async (steps) => {
+      const world = new Tally();
+      const projects = Array.from({ length: PROJECTS }, () => new Tally(world));
+      const places = Array.from({ length: COMPUTES }, () => 0);
+      const computes = places.map((place) => new Tally(projects[place]));
+      const waits = projects.map(() => [] as number[]);
+      const expectWaits = (tally: Tally | undefined, expected: readonly number[]) => {
+        const sorted = [...expected].sort((one, other) => one - other);
+        expect(tally?.activities).toBe(sorted.length);
+        for (const percent of [1, 50, 90])
+          expect(tally?.waitPercentile(percent)).toBe(sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0);
+        expect(tally?.longestWaitMs()).toBe(sorted.at(-1) ?? 0);
+      };
+      for (const step of steps) {
+        if (step.kind === "ask") expectWaits(projects[step.project], waits[step.project] ?? []);
+        else if (step.kind === "ask the world") expectWaits(world, waits.flat());
+        else if (step.kind === "move") {
+          places[step.compute] = step.to;
+          (computes[step.compute] as Tally).above = projects[step.to];
+        } else {
+          computes[step.compute]?.addActivity(step.wait);
+          waits[places[step.compute] ?? 0]?.push(step.wait);
+        }
+      }
+      for (const [index, project] of projects.entries()) expectWaits(project, waits[index] ?? []);
+      expectWaits(world, waits.flat());
+    }),
+    300,
+  );
 });
