@@ -28,7 +28,9 @@ export class FreshMap<T> {
     if (this.#gone > GONE_AT_LEAST && this.#gone > this.#entries.size) {
       const entries = new Map<string, T>();
       // One by one: a map that is made of another is handed each entry as an array.
-      this.#entries.forEach((value, of) => entries.set(of, value));
+      this.#entries.forEach((value, of) => {
+        entries.set(of, value);
+      });
       this.#entries = entries;
       this.#gone = 0;
     }
