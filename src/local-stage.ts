@@ -12,18 +12,21 @@ import type { RecordedEvent } from "./platform/events.ts";
 import type { SimTime } from "./platform/time.ts";
 import { emptyWorld, type World } from "./platform/world.ts";
 import { accountsOf, Labels } from "./scenario/labels.ts";
-import type { Scenario, WorldDescription } from "./scenario/scenario.ts";
+import { everyStep, type Scenario, type Step, type WorldDescription } from "./scenario/scenario.ts";
 import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "./scenario/stage.ts";
 import { layOut, type WorldFile } from "./scenario/world-file.ts";
 import { type Feed, NO_FEED } from "./simulation/feed.ts";
 import { MemoryJournal } from "./simulation/journal.ts";
+import { NoHistory } from "./simulation/no-history.ts";
 import { emptySecrets } from "./store/export.ts";
 import { copyForWriting } from "./store/read.ts";
 import { DataDirectory, DEFAULT_WORLD } from "./worlds/data-directory.ts";
 import { hashSecret } from "./worlds/secrets.ts";
 
-/** So many events of a world in memory are kept: enough to tell what led to a failure, and bounded however long a run is. */
-const EVENTS_IN_MEMORY = 10_000;
+/** So many events of a world in memory are kept where a step may ask for them: bounded however long a run is. */
+const EVENTS_IN_MEMORY = 20_000;
+/** Those that look at what was, or go back to it. What led to a failure is told without: a run watches every event as it comes. */
+const LOOKS_BACK = ["request", "control", "snapshot", "restore"] as const satisfies readonly (keyof Step)[];
 const MANUAL = { mode: "manual", factor: 0 } as const;
 const ORIGIN = "http://standin.localhost";
 
@@ -31,8 +34,9 @@ const ORIGIN = "http://standin.localhost";
  * A world of a scenario in this process: in memory, or in files of the directory `data`. Where it begins with a world that is there
  * already, that is a copy of `worldFile`, and needs a directory.
  */
-export async function openLocalStage({ world }: Scenario, data?: string, worldFile?: string): Promise<Stage> {
-  const stage = new LocalStage(world, data);
+export async function openLocalStage({ world, steps }: Scenario, data?: string, worldFile?: string): Promise<Stage> {
+  const looksBack = [...everyStep(steps)].some((step) => LOOKS_BACK.some((action) => step[action] !== undefined));
+  const stage = new LocalStage(world, data, looksBack);
   if (data !== undefined && worldFile !== undefined) stage.adopt(data, worldFile);
   await stage.open();
   return stage;
@@ -48,6 +52,7 @@ class LocalStage implements Stage {
   readonly labels: Labels;
   readonly #description: WorldDescription;
   readonly #data: string | undefined;
+  readonly #looksBack: boolean;
   #directory: DataDirectory | undefined;
   #opened: OpenedWorlds | undefined;
   #app: Hono | undefined;
@@ -58,9 +63,10 @@ class LocalStage implements Stage {
   #told = 0;
   #isAdopted = false;
 
-  constructor(description: WorldDescription, data: string | undefined) {
+  constructor(description: WorldDescription, data: string | undefined, looksBack: boolean) {
     this.#description = description;
     this.#data = data;
+    this.#looksBack = looksBack;
     this.labels = labelsIn(description);
   }
 
@@ -84,7 +90,7 @@ class LocalStage implements Stage {
     this.#directory = this.#data === undefined ? undefined : new DataDirectory(this.#data, MIGRATIONS_FOLDER);
     const file = worldFileOf(this.#description);
     this.#opened = await openWorlds(
-      this.#directory ?? memoryShelf(() => new MemoryJournal({ keep: EVENTS_IN_MEMORY })),
+      this.#directory ?? memoryShelf(() => (this.#looksBack ? new MemoryJournal({ keep: EVENTS_IN_MEMORY }) : new NoHistory())),
       this.#isAdopted
         ? { clock: MANUAL }
         : {

@@ -1,16 +1,15 @@
 import { memoryShelf, openWorlds } from "../../src/compose.ts";
 import { DAY, HOUR } from "../../src/platform/time.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { NoHistory } from "../../src/simulation/no-history.ts";
 import { FleetFeed, type FleetResult, type FleetShape } from "../simulated/fleet.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 const BRANCHES_PER_PROJECT = 10;
-/** As many as a scenario in memory keeps. */
-const KEEP = 10_000;
 
 const shape = JSON.parse(process.argv[2] ?? "") as FleetShape;
 const { world, worlds } = await openWorlds(
-  memoryShelf(() => new MemoryJournal({ keep: KEEP })),
+  // As a scenario has it that looks at nothing that was.
+  memoryShelf(() => new NoHistory()),
   { seed: 7, startAt: START, clock: { mode: "manual", factor: 0 }, operations: "immediate" },
   (error) => {
     throw error;
