@@ -23,8 +23,8 @@ import { copyForWriting } from "./store/read.ts";
 import { DataDirectory, DEFAULT_WORLD } from "./worlds/data-directory.ts";
 import { hashSecret } from "./worlds/secrets.ts";
 
-/** So many events of a world in memory are kept where a step may ask for them: bounded however long a run is. */
-const EVENTS_IN_MEMORY = 20_000;
+/** So many events of a world in memory are kept where a step may ask for them: some hundreds of megabytes, however long a run is. */
+const EVENTS_IN_MEMORY = 1_000_000;
 /** Those that look at what was, or go back to it. What led to a failure is told without: a run watches every event as it comes. */
 const LOOKS_BACK = ["request", "control", "snapshot", "restore"] as const satisfies readonly (keyof Step)[];
 const MANUAL = { mode: "manual", factor: 0 } as const;

@@ -69,6 +69,9 @@ export interface Journal {
   sizeBytes(): number;
 }
 
+/** From the nearest one, any past is folded within a moment. */
+const MOST_EVENTS_PER_CHECKPOINT = 50_000;
+
 /** Keeps events and what stands beside history; what was an operation is told from the events when somebody asks. */
 export class MemoryJournal implements Journal {
   readonly tables: readonly string[] = ["apiKeyUses", "secrets"];
@@ -86,10 +89,12 @@ export class MemoryJournal implements Journal {
   #requests: RecordedRequest[] = [];
   #requestsKept = 0;
   readonly eventsPerCheckpoint: number | undefined;
+  readonly #keep: number | undefined;
 
   /** So many of the newest events are kept, and what has come between two checkpoints beside them; all, where nothing is said. */
   constructor({ keep }: { readonly keep?: number | undefined } = {}) {
-    this.eventsPerCheckpoint = keep;
+    this.#keep = keep;
+    this.eventsPerCheckpoint = keep === undefined ? undefined : Math.min(keep, MOST_EVENTS_PER_CHECKPOINT);
   }
 
   get oldest(): Checkpoint {
@@ -155,7 +160,7 @@ export class MemoryJournal implements Journal {
   async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
     this.#checkpoints.push(checkpoint);
     this.#checkpoints.sort((a, b) => a.seq - b.seq);
-    if (this.eventsPerCheckpoint !== undefined) this.#forgetAllBut(this.eventsPerCheckpoint);
+    if (this.#keep !== undefined) this.#forgetAllBut(this.#keep);
   }
 
   forget({ eventsUpTo, operationsBefore }: Forgetting): void {
@@ -196,7 +201,7 @@ export class MemoryJournal implements Journal {
 
   /** Another journal of the same history up to an event, from where each goes its own way. The clock is the copy's own. */
   copy(upTo: number, clock = this.#clock): MemoryJournal {
-    const copy = new MemoryJournal({ keep: this.eventsPerCheckpoint });
+    const copy = new MemoryJournal({ keep: this.#keep });
     copy.#checkpoints = this.#checkpoints.filter(({ seq }) => seq <= upTo);
     copy.#events = this.#events.slice(0, Math.max(0, upTo - this.oldest.seq));
     for (const [key, change] of this.#besideHistory) {

@@ -80,13 +80,24 @@ test("a cleared agenda has forgotten everything, and takes the same work again",
   expect(drain(agenda)).toEqual(["8 operation a"]);
 });
 
+test("what is put off comes behind what has become earlier, and is found under its new instant", () => {
+  const agenda = new Agenda();
+  for (const at of [1, 3, 5]) agenda.plan(operation(String(at)), at, at);
+  agenda.peek();
+  agenda.putOff(4);
+  agenda.plan(operation("1"), 1, 6);
+  expect(drain(agenda)).toEqual(["3 operation 3", "4 operation 1", "5 operation 5"]);
+  agenda.putOff(7);
+  expect(agenda.peek()).toBeUndefined();
+});
+
 test("of an empty agenda nothing can be taken", () => {
   const agenda = new Agenda();
   agenda.take();
   expect(agenda.peek()).toBeUndefined();
 });
 
-test("ten thousand pieces of work, planned, moved and taken at random, come in order and each once", () => {
+test("ten thousand pieces of work, planned, moved, put off and taken at random, come in order and each once", () => {
   const draw = chanceFrom(1).source("agenda-test", 1);
   const agenda = new Agenda();
   const expected = new Map<string, number>();
@@ -104,6 +115,12 @@ test("ten thousand pieces of work, planned, moved and taken at random, come in o
     expect(next.at).toBe(Math.min(...expected.values()));
     expect(next.at).toBe(expected.get(next.work.id));
     last = next.at;
+    if (draw() % 4 === 0) {
+      const later = last + (draw() % 1_000);
+      expected.set(next.work.id, later);
+      agenda.putOff(later);
+      continue;
+    }
     seen.push(next.work.id);
     expected.delete(next.work.id);
     agenda.take();

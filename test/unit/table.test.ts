@@ -177,3 +177,21 @@ test("tables share one list of changes and do not mix their keys", () => {
   two.set(seat("a", 4));
   expect(changes.list).toHaveLength(1);
 });
+
+test("a group that grows from one to two and back, and goes, tells who is in it, in the order in which they joined", () => {
+  const { seats, inRow } = createSeats();
+  const { size } = seats.by("row", "x");
+  expect([size, inRow("x")]).toEqual([0, []]);
+  seats.set(seat("a", 1, "x"));
+  expect([seats.by("row", "x").size, inRow("x"), [...seats.by("row", "x").keys()]]).toEqual([1, ["a"], ["a"]]);
+  seats.set(seat("a", 2, "x"));
+  seats.set(seat("b", 1, "x"));
+  expect([seats.by("row", "x").size, inRow("x")]).toEqual([2, ["a", "b"]]);
+  seats.delete("a");
+  expect(seats.by("row", "x").toArray()).toEqual([seat("b", 1, "x")]);
+  seats.set(seat("a", 1, "x"));
+  expect(inRow("x")).toEqual(["b", "a"]);
+  seats.delete("b");
+  seats.set(seat("a", 1, "y"));
+  expect([seats.by("row", "x").size, inRow("x"), inRow("y")]).toEqual([0, [], ["a"]]);
+});

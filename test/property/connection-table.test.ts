@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Connection } from "../../src/platform/connection.ts";
+import { ConnectionTable } from "../../src/platform/connection-table.ts";
+import { Changes } from "../../src/platform/table.ts";
+import { expectHolds } from "../support/properties.ts";
+
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom("set", "set", "set", "load", "delete", "delete", "forget", "empty"),
+    endpointId: fc.constantFrom("ep-one", "ep-two"),
+    id: fc.constantFrom("#1", "#2", "app", "job"),
+    pooled: fc.boolean(),
+  }),
+  { maxLength: 60 },
+);
+
+test("the table of connections holds what a plain map would, those of each compute in their order, and tells the journal so", async () => {
+  await expectHolds(
+    fc.asyncProperty(steps, async (steps) => {
+      const changes = new Changes();
+      const table = new ConnectionTable(changes);
+      const plain = new Map<string, Connection>();
+      const told = new Map<string, unknown>();
+      for (const { what, endpointId, id, pooled } of steps) {
+        const key = `${endpointId}/${id}`;
+        const row: Connection = { endpointId, id, pooled, inTransaction: false, waiting: false };
+        if (what === "set") {
+          table.set(row);
+          plain.set(key, row);
+        } else if (what === "load") {
+          table.load(row);
+          plain.set(key, row);
+          told.set(key, row);
+        } else if (what === "delete") {
+          table.delete(endpointId, id);
+          plain.delete(key);
+        } else if (what === "forget") {
+          table.forget(endpointId);
+          for (const [known, row] of plain) if (row.endpointId === endpointId) plain.delete(known);
+        } else {
+          table.empty();
+          plain.clear();
+          told.clear();
+          changes.clear();
+        }
+        for (const { key, value } of changes.list) value === undefined ? told.delete(key) : told.set(key, value);
+        changes.clear();
+        expect(new Map(table.entries())).toEqual(plain);
+        expect(told).toEqual(plain);
+        expect(table.size).toBe(plain.size);
+        expect(table.get(endpointId, id)).toEqual(plain.get(key));
+        const ofCompute = [...plain.values()].filter((connection) => connection.endpointId === endpointId);
+        expect([...table.of(endpointId).values()]).toEqual(ofCompute);
+        expect(table.of(endpointId).size).toBe(ofCompute.length);
+      }
+    }),
+    100,
+  );
+});
