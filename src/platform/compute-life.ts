@@ -194,7 +194,7 @@ export function lived(compute: Compute, { phase, waiting, lastActiveAt, startedA
   };
 }
 
-export function lifeOf({ phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Compute): Life {
+function lifeOf({ phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Compute): Life {
   return { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt };
 }
 

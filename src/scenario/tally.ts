@@ -41,8 +41,9 @@ export class Tally {
 
   set above(above: Tally | undefined) {
     if (above === this.#above) return;
-    for (const former of [this.#above, above]) {
-      for (let tally = former; tally !== undefined; tally = tally.#above) tally.#allWaits();
+    // Each sums up what it has come to so far: what this one has counted is not moved, and whoever sums up later would take it along.
+    for (const side of [this.#above, above]) {
+      for (let tally = side; tally !== undefined; tally = tally.#above) tally.#allWaits();
     }
     if (this.#above !== undefined) this.#above.#parts.delete(this);
     this.#above = above;
