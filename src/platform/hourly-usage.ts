@@ -115,92 +115,84 @@ export class HourlyUsageTable {
   }
 }
 
+/** A row in a ledger's list: its hour and the two totals. */
+const NUMBERS_PER_ROW = 3;
+
 /**
- * Rows, oldest first; what is before `#first` is forgotten. Of each column there is a list of numbers, for rows are very many: the hours,
- * and under twice their places the two totals. What has been copied shares the lists, as far as they went then; it is for us to leave
- * that part alone.
+ * Rows, oldest first, as the numbers that they are, for there are very many of them; what is before `#first` is forgotten. What has been
+ * copied shares the list, as far as it went then; it is for us to leave that part alone.
  */
 class Ledger {
   readonly of: string;
-  #hours: number[] = [];
-  #totals: number[] = [];
+  #numbers: number[] = [];
+  /** Places in the list. */
   #first = 0;
-  #newest = Number.NEGATIVE_INFINITY;
-  /** So many places are those of a copy, too. */
   #shared = 0;
+  #newest = Number.NEGATIVE_INFINITY;
 
   constructor(of: string) {
     this.of = of;
   }
 
   get size(): number {
-    return this.#hours.length - this.#first;
+    return (this.#numbers.length - this.#first) / NUMBERS_PER_ROW;
   }
 
   get oldest(): number | undefined {
-    return this.#hours[this.#first];
+    return this.#numbers[this.#first];
   }
 
   get(hour: number): HourlyUsage | undefined {
     const place = this.#placeOf(hour);
-    return this.#hours[place] === hour ? rowAt(this.of, this.#hours, this.#totals, place) : undefined;
+    return this.#numbers[place] === hour ? rowAt(this.of, this.#numbers, place) : undefined;
   }
 
   put(hour: number, { activeMs, cuMs }: Totals): void {
     if (hour > this.#newest) {
       this.#newest = hour;
-      this.#hours.push(hour);
-      this.#totals.push(activeMs, cuMs);
+      this.#numbers.push(hour, activeMs, cuMs);
       return;
     }
     if (this.#placeOf(hour) < this.#shared) this.#unshare();
     const place = this.#placeOf(hour);
-    const isThere = this.#hours[place] === hour ? 1 : 0;
-    this.#hours.splice(place, isThere, hour);
-    this.#totals.splice(2 * place, 2 * isThere, activeMs, cuMs);
+    const former = this.#numbers[place] === hour ? NUMBERS_PER_ROW : 0;
+    this.#numbers.splice(place, former, hour, activeMs, cuMs);
   }
 
   dropOldest(): void {
-    this.#first += 1;
+    this.#first += NUMBERS_PER_ROW;
     // Seldom, so that it costs nothing.
-    if (2 * this.#first > this.#hours.length) this.#unshare();
+    if (2 * this.#first > this.#numbers.length) this.#unshare();
   }
 
   copy(): LedgerCopy {
-    this.#shared = this.#hours.length;
-    return { of: this.of, hours: this.#hours, totals: this.#totals, first: this.#first, end: this.#shared };
+    this.#shared = this.#numbers.length;
+    return { of: this.of, numbers: this.#numbers, first: this.#first, end: this.#shared };
   }
 
-  /** Lists of its own, without what is forgotten. */
+  /** A list of its own, without what is forgotten. */
   #unshare(): void {
-    this.#hours = this.#hours.slice(this.#first);
-    this.#totals = this.#totals.slice(2 * this.#first);
+    this.#numbers = this.#numbers.slice(this.#first);
     this.#first = 0;
     this.#shared = 0;
   }
 
   /** Where an hour is, or would be: mostly at the end. */
   #placeOf(hour: number): number {
-    const hours = this.#hours;
-    let from = this.#first;
-    let to = hours.length;
-    if (hour > this.#newest) return to;
+    const numbers = this.#numbers;
+    if (hour > this.#newest) return numbers.length;
+    let from = this.#first / NUMBERS_PER_ROW;
+    let to = numbers.length / NUMBERS_PER_ROW;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((hours[middle] as number) < hour) from = middle + 1;
+      if ((numbers[NUMBERS_PER_ROW * middle] as number) < hour) from = middle + 1;
       else to = middle;
     }
-    return from;
+    return NUMBERS_PER_ROW * from;
   }
 }
 
-type LedgerCopy = {
-  readonly of: string;
-  readonly hours: readonly number[];
-  readonly totals: readonly number[];
-  readonly first: number;
-  readonly end: number;
-};
+type LedgerCopy = { readonly of: string; readonly numbers: readonly number[]; readonly first: number; readonly end: number };
 
 /** The rows of the table as they were when it was copied; each is put together when somebody looks at it. */
 class HourlyUsageCopy {
@@ -211,8 +203,8 @@ class HourlyUsageCopy {
   }
 
   *[Symbol.iterator](): Generator<HourlyUsage> {
-    for (const { of, hours, totals, first, end } of this.#ledgers) {
-      for (let place = first; place < end; place += 1) yield rowAt(of, hours, totals, place);
+    for (const { of, numbers, first, end } of this.#ledgers) {
+      for (let place = first; place < end; place += NUMBERS_PER_ROW) yield rowAt(of, numbers, place);
     }
   }
 
@@ -221,6 +213,7 @@ class HourlyUsageCopy {
   }
 }
 
-function rowAt(of: string, hours: readonly number[], totals: readonly number[], place: number): HourlyUsage {
-  return { of, hour: hours[place] as number, activeMs: totals[2 * place] as number, cuMs: totals[2 * place + 1] as number };
+function rowAt(of: string, numbers: readonly number[], place: number): HourlyUsage {
+  const [hour, activeMs, cuMs] = [numbers[place], numbers[place + 1], numbers[place + 2]] as [number, number, number];
+  return { of, hour, activeMs, cuMs };
 }
