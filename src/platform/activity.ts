@@ -1,7 +1,8 @@
 import { resize } from "./autoscaling.ts";
 import type { BlockCounts } from "./cache.ts";
-import { type Compute, refuseDisabled } from "./compute.ts";
+import type { Compute } from "./compute.ts";
 import { lived, serve } from "./compute-life.ts";
+import { refuseDisabled } from "./compute-start.ts";
 import { admitConnection, busyUntil, type Connection, findConnection, openConnection } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDatabase } from "./database.ts";

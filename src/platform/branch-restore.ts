@@ -1,11 +1,11 @@
 import { findAccount } from "./account.ts";
-import { type Branch, branchFrom, checkBranchName, checkRoom, childrenOf, decideBranchId } from "./branch.ts";
+import { type Branch, branchFrom, checkBranchName, checkRoom, decideBranchId } from "./branch.ts";
 import { contentAt, type OnBranch } from "./branch-content.ts";
 import { expirationSet } from "./branch-expiration.ts";
 import { findPoint } from "./branch-point.ts";
 import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
-import { computesOnBranch, findBranch, findProject } from "./lookup.ts";
+import { childrenOf, computesOnBranch, findBranch, findProject } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";

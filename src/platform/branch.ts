@@ -1,6 +1,6 @@
 import { type Account, findAccount, limitsOf, planOf, whoLimits } from "./account.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import { type BranchContent, contentAt, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
+import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
 import { checkExpiration, checkLasting, expirationFrom, expirationSet } from "./branch-expiration.ts";
 import { findPoint } from "./branch-point.ts";
 import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "./compute.ts";
@@ -9,15 +9,13 @@ import type { Database } from "./database.ts";
 import { checkDatabaseName } from "./database.ts";
 import type { Event } from "./events.ts";
 import { drawId } from "./ids.ts";
-import { branchesOf, computesOnBranch, defaultBranchOf, findBranch, findProject } from "./lookup.ts";
-import { type OperationRequest, pendingStateOf, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
+import { branchesOf, childrenOf, defaultBranchOf, findBranch, findProject } from "./lookup.ts";
+import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import type { Project } from "./project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
-import { RECOVERY_WINDOW } from "./removal.ts";
-import { checkRoleName, countRoles, newSecretId, type Role, withNewPasswords } from "./role.ts";
+import { checkRoleName, newSecretId, type Role, withNewPasswords } from "./role.ts";
 import type { SimTime } from "./time.ts";
-import { forgetUsage } from "./usage.ts";
 import { nextNumber, type World } from "./world.ts";
 
 /** A line of a project's data, with its roles and databases; reached only through a compute of its own. */
@@ -251,12 +249,6 @@ function findParent(world: World, project: Project, { parentId }: CreateBranch):
   return accept(parent.value);
 }
 
-/** S: deleted by itself, "by a background job": nobody waits for it, so it queues behind what is under way. */
-export function decideExpireBranch(world: World, branchId: string, context: Context): Event[] {
-  const branch = world.branches.get(branchId);
-  return branch === undefined ? [] : deleteBranch(world, branch, context.now + RECOVERY_WINDOW, context);
-}
-
 export function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
@@ -282,51 +274,6 @@ export function decideUpdateBranch(world: World, command: UpdateBranch, { now }:
   ]);
 }
 
-/** S: neither the root nor the default branch, nor one that has children; D: nor a protected one. */
-export function decideDeleteBranch(world: World, command: DeleteBranch, context: Context): Result<Event[]> {
-  const found = findBranchFor(world, command);
-  if (!found.ok) return found;
-  const branch = found.value;
-  if (branch.default) return refuse("BRANCH_IS_DEFAULT", `branch "${branch.name}" is the default branch and cannot be deleted`);
-  if (isProjectRoot(branch)) return refuse("BRANCH_IS_ROOT", `branch "${branch.name}" is a root branch and cannot be deleted`);
-  if (branch.protected) return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and cannot be deleted`);
-  const [child] = childrenOf(world, branch.id);
-  if (child !== undefined) {
-    return refuse("BRANCH_HAS_CHILDREN", `branch "${branch.name}" has the child branch "${child.name}" and cannot be deleted`);
-  }
-  const busy = refuseWhileBusy(world, command.projectId);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  return accept(deleteBranch(world, branch, command.hard === true ? undefined : context.now + RECOVERY_WINDOW, context));
-}
-
-/** D, A: computes are suspended, then the timeline goes; nobody sees the branch from now on, but who looks for what can be recovered. */
-function deleteBranch(world: World, branch: Branch, recoverableUntil: SimTime | undefined, context: Context): Event[] {
-  const requests: OperationRequest[] = [];
-  for (const compute of computesOnBranch(world, branch.id)) {
-    // A start that is under way ends before what is scheduled now.
-    const isStarting = pendingStateOf(unfinishedOperations(world, branch.projectId), compute.id) === "active";
-    if (compute.phase.state !== "active" && !isStarting) continue;
-    requests.push({ action: "suspend_compute", branchId: branch.id, endpointId: compute.id });
-  }
-  return [
-    { type: "BranchDeleted", at: context.now, branchId: branch.id, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) },
-    ...scheduleOperations(world, branch.projectId, [...requests, { action: "delete_timeline", branchId: branch.id }], context),
-  ];
-}
-
-/** S: the branch that came with its project; other roots hold a schema or what a snapshot held. */
-function isProjectRoot(branch: Branch): boolean {
-  return branch.parentId === undefined && branch.initSource !== "schema-only" && branch.restoredFrom === undefined;
-}
-
-/** The children that can be seen, oldest first. */
-export function childrenOf(world: World, branchId: string): Branch[] {
-  return world.branches
-    .by("parent", branchId)
-    .toArray()
-    .filter((child) => child.deletedAt === undefined);
-}
-
 /** S: the former default loses the designation; nothing is scheduled. */
 export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
@@ -335,84 +282,6 @@ export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, 
   const lasting = checkLasting(branch.value);
   if (!lasting.ok) return lasting;
   return accept([{ type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId }]);
-}
-
-type BranchEvent = Extract<
-  Event,
-  {
-    type:
-      | "BranchCreated"
-      | "BranchBecameReady"
-      | "BranchUpdated"
-      | "BranchExpirationSet"
-      | "BranchSetAsDefault"
-      | "BranchMoved"
-      | "BranchRestored"
-      | "BranchDeleted"
-      | "BranchRecovered"
-      | "BranchRemoved";
-  }
->;
-
-export function evolveBranch(world: World, event: BranchEvent): void {
-  const { at } = event;
-  if (event.type === "BranchCreated") {
-    const { branch } = event;
-    world.numbers.branch = branch.number;
-    world.numbers.database += branch.databases.length;
-    countRoles(world, branch.roles);
-    world.branches.set(branch);
-    return;
-  }
-  const branch = world.branches.get(event.branchId);
-  if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
-  switch (event.type) {
-    case "BranchBecameReady":
-      world.branches.set({ ...branch, state: "ready", stateChangedAt: at, updatedAt: at });
-      return;
-    case "BranchUpdated":
-      world.branches.set({ ...branch, ...event.changes, updatedAt: at });
-      return;
-    case "BranchExpirationSet":
-      world.branches.set({ ...withoutExpiration(branch), ...expirationFrom(event.expiresAt, at), updatedAt: at });
-      return;
-    case "BranchSetAsDefault": {
-      const former = defaultBranchOf(world, event.projectId);
-      if (former !== undefined) world.branches.set({ ...former, default: false, updatedAt: at });
-      world.branches.set({ ...branch, default: true, updatedAt: at });
-      return;
-    }
-    case "BranchMoved":
-      world.branches.set({ ...branch, parentId: event.parentId, updatedAt: at });
-      return;
-    case "BranchRestored": {
-      const { parentLsn: _, ...rest } = withContent(world, branch, event.content, at);
-      const { parentId, parentTimestamp } = event;
-      const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
-      world.branches.set({ ...rest, parentId, parentTimestamp, ...lsn, state: "resetting", stateChangedAt: at, lastResetAt: at });
-      return;
-    }
-    case "BranchDeleted": {
-      const { recoverableUntil } = event;
-      world.branches.set({ ...branch, deletedAt: at, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) });
-      return;
-    }
-    case "BranchRecovered": {
-      const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branch);
-      world.branches.set({ ...rest, updatedAt: at });
-      return;
-    }
-    case "BranchRemoved":
-      forgetUsage(world, branch.id);
-      world.branches.delete(branch.id);
-      return;
-    default:
-      event satisfies never;
-  }
-}
-
-function withoutExpiration({ expiresAt: _, ttlSeconds: __, ...branch }: Branch): Branch {
-  return branch;
 }
 
 export function decideBranchId(world: World, asked: string | undefined, chance: Context["chance"]): Result<string> {

@@ -3,7 +3,8 @@ import { decideActivity, decideArrival, decideScheduleActivity } from "./activit
 import { decideCreateApiKey, decideRevokeApiKey } from "./api-key.ts";
 import { decideRescale } from "./autoscaling.ts";
 import { decideAutosuspend } from "./autosuspend.ts";
-import { decideCreateBranch, decideDeleteBranch, decideExpireBranch, decideSetDefaultBranch, decideUpdateBranch } from "./branch.ts";
+import { decideCreateBranch, decideSetDefaultBranch, decideUpdateBranch } from "./branch.ts";
+import { decideDeleteBranch, decideExpireBranch } from "./branch-deletion.ts";
 import { decideRestoreBranch } from "./branch-restore.ts";
 import {
   decideCreateSnapshot,
@@ -14,14 +15,8 @@ import {
   decideUpdateSnapshot,
 } from "./branch-snapshot.ts";
 import type { Command, DueWork } from "./commands.ts";
-import {
-  decideCreateCompute,
-  decideDeleteCompute,
-  decideRestartCompute,
-  decideStartCompute,
-  decideSuspendCompute,
-  decideUpdateCompute,
-} from "./compute.ts";
+import { decideCreateCompute, decideDeleteCompute, decideUpdateCompute } from "./compute.ts";
+import { decideRestartCompute, decideStartCompute, decideSuspendCompute } from "./compute-start.ts";
 import type { Context } from "./context.ts";
 import { decideCreateDatabase, decideDeleteDatabase, decideUpdateDatabase } from "./database.ts";
 import type { Event } from "./events.ts";

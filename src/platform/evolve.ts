@@ -1,5 +1,5 @@
 import { evolveActivity } from "./activity.ts";
-import { evolveBranch } from "./branch.ts";
+import { evolveBranch } from "./branch-life.ts";
 import { evolveSnapshot } from "./branch-snapshot.ts";
 import { evolveCompute } from "./compute-life.ts";
 import { evolveDatabase } from "./database.ts";

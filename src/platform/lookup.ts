@@ -54,6 +54,14 @@ export function branchesOf(world: World, projectId: string): Branch[] {
     .filter((branch) => branch.deletedAt === undefined);
 }
 
+/** The children that can be seen, oldest first. */
+export function childrenOf(world: World, branchId: string): Branch[] {
+  return world.branches
+    .by("parent", branchId)
+    .toArray()
+    .filter((child) => child.deletedAt === undefined);
+}
+
 /** R: at most one primary read-write compute per branch. */
 export function primaryOf(world: World, branchId: string): Compute | undefined {
   for (const compute of world.computes.by("branch", branchId).values()) {

@@ -3,15 +3,15 @@ import type { RecordedEvent } from "../platform/events.ts";
 import type { Operation } from "../platform/operation.ts";
 import { accept, type Result } from "../platform/refusals.ts";
 import { type DurationMs, END_OF_TIME, SECOND, type SimTime } from "../platform/time.ts";
-import { HISTORY_TABLES, type World } from "../platform/world.ts";
 import { takeCheckpoint } from "../simulation/checkpoint.ts";
 import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/clock.ts";
 import { type Feed, NO_FEED } from "../simulation/feed.ts";
-import type { Journal } from "../simulation/journal.ts";
 import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
 import { PendingRequests, type RecordedRequest } from "../simulation/requests.ts";
 import { Simulation } from "../simulation/simulation.ts";
 import { asDamaged, Damaged } from "../store/checksum.ts";
+import { keepHours, keepHoursBeforeDue } from "./keep-hours.ts";
+import { forgetOld, nextCheckpoint, type Retention } from "./retention.ts";
 import type { History, OpenHistory } from "./shelf.ts";
 import {
   type Advance,
@@ -36,16 +36,6 @@ export type HostedWorldOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-/** How long history is kept, on the world's clock; absent: for ever. A short history is kept whole, however old. */
-export type Retention = {
-  readonly history?: DurationMs | undefined;
-  readonly operations?: DurationMs | undefined;
-  /** So many events are kept in any case. */
-  readonly minimumEvents?: number;
-  /** A checkpoint is taken when so many have come since the last one, or more where it would have many rows. */
-  readonly eventsPerCheckpoint?: number;
-};
-
 /** So much due work is done between two commits of an advance, and before others get a word in. */
 const EVENTS_PER_COMMIT = 5_000;
 /** The first so many events of an advance are in its answer. */
@@ -54,16 +44,6 @@ const EVENTS_PER_ADVANCE = 1_000;
 const FLUSH_EVERY_MS = 1_000;
 /** The longest that a timer of Node can wait. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const EVENTS_PER_CHECKPOINT = 50_000;
-/** To write down a row costs about as much as to fold so many events. */
-const EVENTS_PER_CHECKPOINT_ROW = 20;
-/** Of these there are many, and each is five numbers. */
-const EVENTS_PER_CHECKPOINT_HOUR = 1;
-/** A row that stays where it is costs a checkpoint a pointer; the hours are copied by the ledger, of which each id has three. */
-const EVENTS_PER_ROW_IN_MEMORY = 0.25;
-const LEDGERS_PER_ID = 3;
-const MINIMUM_EVENTS = 100_000;
-
 type Live = {
   readonly history: History;
   readonly simulation: Simulation;
@@ -342,7 +322,7 @@ export class HostedWorld implements WorldHandle {
         simulation,
         clock: new Clock(state, wall, floor),
         requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
-        checkpointDueAt: this.#nextCheckpoint(journal, journal.newestCheckpoint, world),
+        checkpointDueAt: nextCheckpoint(journal, journal.newestCheckpoint, world, this.#options.retention),
       };
     } catch (error) {
       const reason =
@@ -469,36 +449,18 @@ export class HostedWorld implements WorldHandle {
     for (const listener of this.#listeners) listener(events);
   }
 
-  /** Every now and then, so that no past is far from one; and there, what is older than it needs to be kept is forgotten. */
-  async #keepCheckpoint(live: Live): Promise<void> {
-    const { world, journal } = live.simulation;
-    live.checkpointDueAt = this.#nextCheckpoint(journal, world.seq, world);
-    await journal.keepCheckpoint(takeCheckpoint(world));
-    if (this.#live !== live) return;
-    const { history, operations, minimumEvents = MINIMUM_EVENTS } = this.#options.retention;
-    const now = live.clock.now();
-    // The newest checkpoint that is both old enough and far enough from the head.
-    const byTime = history === undefined ? 0 : journal.checkpointBefore({ at: now - history }).seq;
-    const latest = Math.min(byTime, world.seq - minimumEvents);
-    const eventsUpTo = latest < journal.oldest.seq ? journal.oldest.seq : journal.checkpointBefore({ seq: latest }).seq;
-    if (eventsUpTo === journal.oldest.seq && operations === undefined) return;
-    journal.forget({ eventsUpTo, operationsBefore: operations === undefined ? 0 : now - operations });
-  }
-
-  #nextCheckpoint(journal: Journal, seq: number, world: World): number {
-    const { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT } = this.#options.retention;
-    const hours = world.hourlyUsage.size;
-    const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
-    if (journal.eventsPerCheckpoint !== undefined) {
-      const pointers = rows + LEDGERS_PER_ID * world.usage.size;
-      return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers));
-    }
-    return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours);
-  }
-
   #rejectCommit(failure: StoreUnavailable): void {
     this.#commit?.reject(failure);
     this.#commit = undefined;
+  }
+
+  async #keepCheckpoint(live: Live): Promise<void> {
+    const { simulation, clock } = live;
+    const { world, journal } = simulation;
+    const { retention } = this.#options;
+    live.checkpointDueAt = nextCheckpoint(journal, world.seq, world, retention);
+    await journal.keepCheckpoint(takeCheckpoint(world));
+    if (this.#live === live) forgetOld(journal, world.seq, clock.now(), retention);
   }
 
   /** What is in memory has not happened; the file is the truth, and the next turn opens it through the door of every start. */
@@ -571,24 +533,6 @@ export class HostedWorld implements WorldHandle {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
-}
-
-/**
- * A world of a release that did not keep use by the hour begins to with the first thing that happens in it: whoever only looks at it
- * finds the history that it came with. What its computes were running up then is kept by the hour from its beginning on.
- */
-function keepHours(simulation: Simulation, at: SimTime): readonly RecordedEvent[] {
-  const { seq, settings } = simulation.world;
-  if (settings.hourlyUsage === true || seq === 0) return [];
-  const decided = simulation.execute({ type: "ConfigureWorld", settings: { hourlyUsage: true } }, at);
-  return decided.ok ? decided.value : [];
-}
-
-/** The same, where what happens first is due by itself until `until`, or arrives. */
-function keepHoursBeforeDue(simulation: Simulation, until: SimTime, feed = NO_FEED): readonly RecordedEvent[] {
-  if (simulation.world.settings.hourlyUsage === true) return [];
-  const at = Math.min(simulation.nextDue() ?? Number.POSITIVE_INFINITY, feed.at);
-  return at <= until ? keepHours(simulation, Math.max(simulation.world.at, at - 1)) : [];
 }
 
 function describeDamage(world: string, { message }: Damaged): string {

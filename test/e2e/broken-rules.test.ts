@@ -42,8 +42,8 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
   },
   "whoever waits for a start is told a millisecond too much": {
     file: "src/platform/activity.ts",
-    right: "expectedReady(operations, compute.id, now) - now",
-    wrong: "expectedReady(operations, compute.id, now) - now + 1",
+    right: "readyAt(world, compute, start, now) - now",
+    wrong: "readyAt(world, compute, start, now) - now + 1",
   },
   "branches never expire": {
     file: "src/platform/branch-expiration.ts",
@@ -62,7 +62,7 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
   },
   "a restart keeps connections open": {
     file: "src/platform/connection.ts",
-    right: "if (!connection.waiting) closeConnection(world, endpointId, connection.id);",
+    right: "if (!waiting) world.connections.delete(endpointId, id);",
     wrong: "",
   },
   "the free plan has read replicas": {

@@ -1,0 +1,22 @@
+import type { RecordedEvent } from "../platform/events.ts";
+import type { SimTime } from "../platform/time.ts";
+import { NO_FEED } from "../simulation/feed.ts";
+import type { Simulation } from "../simulation/simulation.ts";
+
+/**
+ * A world of a release that did not keep use by the hour begins to with the first thing that happens in it: whoever only looks at it
+ * finds the history that it came with. What its computes were running up then is kept by the hour from its beginning on.
+ */
+export function keepHours(simulation: Simulation, at: SimTime): readonly RecordedEvent[] {
+  const { seq, settings } = simulation.world;
+  if (settings.hourlyUsage === true || seq === 0) return [];
+  const decided = simulation.execute({ type: "ConfigureWorld", settings: { hourlyUsage: true } }, at);
+  return decided.ok ? decided.value : [];
+}
+
+/** The same, where what happens first is due by itself until `until`, or arrives. */
+export function keepHoursBeforeDue(simulation: Simulation, until: SimTime, feed = NO_FEED): readonly RecordedEvent[] {
+  if (simulation.world.settings.hourlyUsage === true) return [];
+  const at = Math.min(simulation.nextDue() ?? Number.POSITIVE_INFINITY, feed.at);
+  return at <= until ? keepHours(simulation, Math.max(simulation.world.at, at - 1)) : [];
+}
