@@ -7,6 +7,7 @@ import { integer, jsonOption, option, secret } from "./options.ts";
 import { showProgress } from "./progress.ts";
 import { apiUrl, errorOf, type PublicAnswer, PublicApi, printable, withKey } from "./public-api.ts";
 import { parseCallList, type ReadCall, Side, WALK } from "./read-calls.ts";
+import { recordedCalls } from "./recorded-calls.ts";
 import { compareShapes, type Difference, isRemark, shapeOf } from "./shape.ts";
 
 type Options = Target & {
@@ -14,6 +15,7 @@ type Options = Target & {
   againstKey: string;
   apiKey?: string;
   list?: string;
+  recorded?: boolean;
   projects: number;
   json?: boolean;
 };
@@ -47,6 +49,7 @@ export function driftCommand(): Command {
         .makeOptionMandatory(),
     )
     .addOption(new Option("--list <file>", "the calls, one a line, like: GET /projects/{project_id}/branches (default: a walk)"))
+    .addOption(new Option("--recorded", "the calls that the double was asked, from its journal of requests").conflicts("list"))
     .addOption(new Option("--projects <n>", "the walk looks into so many projects of each side").argParser(integer(1, 100)).default(3))
     .addOption(jsonOption())
     .addHelpText(
@@ -58,6 +61,7 @@ Ends with 0 where nothing differs, 1 where something does, 2 where it could not 
 Examples:
   $ export STANDIN_AGAINST_KEY=…
   $ standin drift --against https://console.example.com/api/v2
+  $ standin drift --against https://console.example.com/api/v2 --recorded
   $ standin drift --against https://console.example.com/api/v2 --list calls.txt --json`,
     )
     .action(async (options: Options) => {
@@ -78,10 +82,13 @@ async function failingAsTwo<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<Compared[]> {
-  const calls = options.list === undefined ? WALK : readCallList(options.list);
-  // In a list, a placeholder is the first one listed.
-  const projects = options.list === undefined ? options.projects : 1;
+  const listed = options.list === undefined ? undefined : readCallList(options.list);
   const server = await requireServer(options);
+  const own = options.recorded === true ? await recordedCalls(server) : listed;
+  if (own?.length === 0) throw new CliError("--recorded: the double has been asked nothing that could be asked again", true);
+  const calls = own ?? WALK;
+  // In calls of one's own, a placeholder is the first one listed.
+  const projects = own === undefined ? options.projects : 1;
   const other = new PublicApi(options.against, options.againstKey, signal);
   await checkKey(other, "--against-key or STANDIN_AGAINST_KEY");
   return withKey(server, options.apiKey, "standin drift", async (key) => {

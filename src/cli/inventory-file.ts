@@ -5,7 +5,15 @@ import { REGIONS } from "../platform/regions.ts";
 import { decideRange } from "../platform/sizes.ts";
 import { parseWorldFile, WorldFileError } from "../scenario/world-file.ts";
 import { CliError } from "./cli-error.ts";
-import { type BranchCopy, type EndpointCopy, type Inventory, isDefault, type LeftOut, type ProjectCopy } from "./inventory.ts";
+import {
+  type BranchCopy,
+  type EndpointCopy,
+  type Inventory,
+  isDefault,
+  isSchemaOnly,
+  type LeftOut,
+  type ProjectCopy,
+} from "./inventory.ts";
 
 /** S: how the public document calls the plans without payment. */
 const FREE = /^free/;
@@ -81,6 +89,7 @@ function leaveOfBranch(branch: BranchCopy, root: BranchCopy | undefined, leave: 
   const part = `branch ${branch.name}`;
   const isRoot = branch === root;
   if (isDefault(branch) && !isRoot) leave(`${part}: that it is the default one`, "in a seed file that is the one without a parent");
+  if (isSchemaOnly(branch) && !isRoot) leave(`${part}: that it has no parent`, "a seed file has no field for it");
   if (branch.expires_at != null) leave(`${part}: expires_at`, "a seed file has no field for it");
   if (branch.current_state === "archived") leave(`${part}: that it is archived`, "a seed file has no field for it");
   // A branch has what its parent has; what it has on top of the first database and its owner cannot be said.

@@ -1,6 +1,6 @@
 import { CliError } from "./cli-error.ts";
 import type { ControlClient } from "./client.ts";
-import { type BranchCopy, type EndpointCopy, isDefault, type LeftOut, type ProjectCopy } from "./inventory.ts";
+import { type BranchCopy, type EndpointCopy, isDefault, isSchemaOnly, type LeftOut, type ProjectCopy } from "./inventory.ts";
 import { branchParts, contains, endpointParts, type Fields, mergeAll, type Part, projectParts } from "./inventory-parts.ts";
 import { errorOf, type PublicAnswer, type PublicApi } from "./public-api.ts";
 
@@ -99,7 +99,9 @@ export class InventoryLayout {
     const parent = this.ids[branch.parent_id ?? root?.id ?? ""];
     const about = `${what}, branch ${branch.name}`;
     if (parent === undefined) return void this.leftOut.push({ what: about, because: "its parent is left out" });
-    const created = await this.#change(path, "POST", `${path}/branches`, { branch: { name: branch.name, parent_id: parent } });
+    const created = await this.#change(path, "POST", `${path}/branches`, {
+      branch: { name: branch.name, parent_id: parent, ...(isSchemaOnly(branch) ? { init_source: "schema-only" } : {}) },
+    });
     if (!isDone(created)) return this.#leave(about, created);
     this.ids[branch.id] = (created.body as { branch: { id: string } }).branch.id;
     for (const endpoint of branch.endpoints) await this.#layOutEndpoint(path, branch, endpoint, what);

@@ -25,6 +25,7 @@ const branch = z.object({
   id: z.string(),
   name: z.string(),
   parent_id: z.string().nullish(),
+  init_source: z.string().nullish(),
   default: z.boolean().nullish(),
   primary: z.boolean().nullish(),
   protected: z.boolean().nullish(),
@@ -141,16 +142,19 @@ function inOrder(branches: readonly z.output<typeof branch>[], what: string, lef
   const known = new Set(branches.map(({ id }) => id));
   const isRoot = ({ parent_id }: z.output<typeof branch>) => typeof parent_id !== "string" || !known.has(parent_id);
   const roots = branches.filter(isRoot).sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
-  for (const { name } of roots.slice(1)) {
-    leftOut.push({
-      what: `${what}, branch ${name}: that it has no parent`,
-      because: "a project has one branch without a parent; it is made from that one",
-    });
+  for (const root of roots.slice(1)) {
+    if (!isSchemaOnly(root))
+      leftOut.push({ what: `${what}, branch ${root.name}: that it has no parent`, because: "it is made from the default branch" });
   }
   const ordered = [...roots];
   // Grows while it is walked: each branch brings its children.
   for (const { id } of ordered) ordered.push(...branches.filter((child) => child.parent_id === id && !isRoot(child)));
   return ordered;
+}
+
+/** S: `schema-only` makes a further branch without a parent, with the schema of another. */
+export function isSchemaOnly({ init_source, parent_id }: Pick<z.output<typeof branch>, "init_source" | "parent_id">): boolean {
+  return init_source === "schema-only" && parent_id == null;
 }
 
 /** R, S: older answers call the default branch primary. */

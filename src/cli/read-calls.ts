@@ -28,7 +28,7 @@ export const WALK: readonly ReadCall[] = [
 
 type Source = { readonly list: string; readonly of: string; readonly field: string };
 
-/** Where the value of a placeholder is found: the list that has it, and the field of its elements. */
+/** Where the value of a placeholder is found: the list that has it, and the field of its elements, or of what is in them. */
 const SOURCES: Readonly<Record<string, Source>> = {
   project_id: { list: "/projects", of: "projects", field: "id" },
   branch_id: { list: `${PROJECT}/branches`, of: "branches", field: "id" },
@@ -38,7 +38,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   database_name: { list: `${BRANCH}/databases`, of: "databases", field: "name" },
   role_name: { list: `${BRANCH}/roles`, of: "roles", field: "name" },
   org_id: { list: "/users/me/organizations", of: "organizations", field: "id" },
-  member_id: { list: "/organizations/{org_id}/members", of: "members", field: "id" },
+  member_id: { list: "/organizations/{org_id}/members", of: "members", field: "member.id" },
   region_id: { list: "/regions", of: "regions", field: "region_id" },
 };
 
@@ -65,6 +65,11 @@ function problemOf(method: string, template: string): string | undefined {
   if (/^\/api\/v2(\/|$)/.test(template)) return "/api/v2 is in the base URL already; leave it out";
   const unknown = placeholdersOf(template).find((name) => SOURCES[name] === undefined);
   return unknown && `{${unknown}} cannot be filled in; known are ${Object.keys(SOURCES).join(", ")}`;
+}
+
+/** Whether each of its placeholders is one that a list gives. */
+export function canBeFilled(template: string): boolean {
+  return placeholdersOf(template).every((name) => SOURCES[name] !== undefined);
 }
 
 function placeholdersOf(template: string): string[] {
@@ -142,7 +147,7 @@ function listed({ status, body }: PublicAnswer, { of, field }: Source): string[]
   const elements = (body as Record<string, unknown>)[of];
   if (!Array.isArray(elements)) return [];
   return elements.flatMap((element) => {
-    const id = (element as Record<string, unknown> | null)?.[field];
+    const id = field.split(".").reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], element);
     return typeof id === "string" && id !== "" ? [id] : [];
   });
 }

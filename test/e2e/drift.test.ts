@@ -119,6 +119,41 @@ test("Ctrl-C ends it with code 2, and takes the key back that was made for it", 
   expect((await here.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
+test("what the double was asked is replayed, each kind of call once, with each side's own ids", async () => {
+  const { data, here, there } = await twoDoubles();
+  const none = await drift(data, there.ready.api_url, keyOf(there), ["--recorded"]);
+  const asked = [];
+  const { projects } = (await here.api("GET", "/projects?limit=5")).body;
+  const path = `/projects/${projects[0].id}`;
+  const { branches } = (await here.api("GET", `${path}/branches`)).body;
+  for (const { id } of [branches[0], branches[0]]) asked.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
+  const { organizations } = (await here.api("GET", "/users/me/organizations")).body;
+  const { members } = (await here.api("GET", `/organizations/${organizations[0].id}/members`)).body;
+  asked.push(await here.api("GET", `/organizations/${organizations[0].id}/members/${members[0].member.id}`));
+  asked.push(await here.api("GET", `/projects?org_id=${organizations[0].id}`));
+  expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  await here.api("GET", "/projects/no-such-project-00000000");
+  await here.api("POST", `${path}/branches`, { branch: { name: "preview" } });
+  const { code, stdout } = await drift(data, there.ready.api_url, keyOf(there), ["--recorded", "--json"]);
+  expect({ code: none.code, stderr: none.stderr }).toEqual({
+    code: 2,
+    stderr: "standin: --recorded: the double has been asked nothing that could be asked again\n",
+  });
+  expect(code).toBe(0);
+  const calls = JSON.parse(stdout).calls.map(({ call, verdict }: any) => `${call}: ${verdict}`);
+  expect(calls).toEqual([
+    "GET /projects?limit=5: same",
+    "GET /projects/{project_id}/branches: same",
+    "GET /projects/{project_id}/branches/{branch_id}/endpoints: same",
+    "GET /users/me/organizations: same",
+    "GET /organizations/{org_id}/members: same",
+    "GET /organizations/{org_id}/members/{member_id}: same",
+    "GET /projects?org_id={org_id}: same",
+  ]);
+  const both = await drift(data, there.ready.api_url, keyOf(there), ["--recorded", "--list", callList("/regions")]);
+  expect(both.code).toBe(2);
+});
+
 test("a list of calls is replayed, with each side's own ids; what there is nothing of is not compared", async () => {
   const { data, there } = await twoDoubles();
   const list = callList(`# what our tests call

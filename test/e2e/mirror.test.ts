@@ -183,6 +183,25 @@ test("a default branch that is a child, a branch without a compute and a disable
   expect((await start(newDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
 });
 
+test("a branch that has a schema alone is one without a parent on the other side, too; a seed file says that it cannot", async () => {
+  const there = await start(newDirectory(), [...MANUAL, "--seed", "1", "--operations", "immediate"]);
+  const { project } = (await there.api("POST", "/projects", { project: { name: "shop" } })).body;
+  await there.api("POST", `/projects/${project.id}/branches`, { branch: { name: "bare", init_source: "schema-only" } });
+  const data = newDirectory();
+  const here = await start(data, [...MANUAL, "--seed", "2", "--operations", "immediate"]);
+  const env = { STANDIN_FROM_KEY: there.ready.api_key as string };
+  const mirrored = await standin(["mirror", "--from", there.ready.api_url, "--data", data], env);
+  expect({ code: mirrored.code, said: mirrored.stdout.includes("left out") }).toEqual({ code: 0, said: false });
+  const [copy] = (await here.api("GET", "/projects")).body.projects;
+  const { branches } = (await here.api("GET", `/projects/${copy.id}/branches?sort_by=created_at&sort_order=asc`)).body;
+  expect(branches.map(({ name, parent_id, init_source }: any) => [name, parent_id, init_source])).toEqual([
+    ["main", undefined, "parent-data"],
+    ["bare", undefined, "schema-only"],
+  ]);
+  const file = await standin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
+  expect(file.stderr + file.stdout).toContain("branch bare: that it has no parent, because: a seed file has no field for it");
+});
+
 test("what no world knows, a region, a version, a size, is left out of a double and of a file; the rest is there", async () => {
   const from = await origin();
   const strange = await front(from.ready.api_url, ({ path, body }) => {
