@@ -188,8 +188,8 @@ export class TrafficFeed implements Feed {
     const sources = new TrafficSources(seed);
     const from = source.from === undefined ? start : instant(source.from);
     const until = source.until === undefined ? end : instant(source.until);
-    const computes = [source.to].flat().flatMap((pattern) => labels.computes(pattern));
-    return computes.map(({ id, label }) => {
+    const computes = new Set([source.to].flat().flatMap((pattern) => labels.computes(pattern)));
+    return [...computes].map(({ id, label }) => {
       const arrivals = sources.open(`${source.name}/${label}`, source, { from, until });
       const open = takeAll(arrivals, takenBackTo);
       const index = this.#streams.push({ name: source.name, endpointId: id, open }) - 1;

@@ -120,3 +120,15 @@ describe("what comes at the first instant", () => {
     expect(await once("steps: [{ snapshot: s }, { restore: s }, { at: 30s, restore: s }]")).toEqual([]);
   });
 });
+
+test("a compute that a source names twice is meant once", async () => {
+  const lines = (to: string) => [
+    "world: { projects: { shop: { count: 2 } } }",
+    `traffic: [{ name: clicks, to: ${to}, pattern: poisson, rate: 1/min }]`,
+    "length: 1h",
+    "expect: [{ activities: 0, of: shop-1 }, { activities: 0, of: shop-2 }]",
+  ];
+  const once = await wrongs(...lines("shop-*/main"));
+  expect(once).toHaveLength(2);
+  expect(await wrongs(...lines("[shop-1/main, shop-*/main, shop-1/main/primary]"))).toEqual(once);
+});
