@@ -11,8 +11,8 @@ import { type Outcome as Became, STEP_SOURCE } from "./traffic.ts";
 import type { Failure } from "./verdict.ts";
 
 type Wrong = Pick<Failure, "expected" | "actual">;
-/** What became of an action. `replaced`: the world is another one now, or at another time. */
-type Outcome = { readonly detail: string | undefined; readonly failures: readonly Wrong[]; readonly replaced?: boolean };
+/** What became of an action. `isTakenBack`: the world is as it was, and what came since then has not come. */
+type Outcome = { readonly detail: string | undefined; readonly failures: readonly Wrong[]; readonly isTakenBack?: boolean };
 /** What the control API answers to activity. */
 type Told = {
   readonly activities: readonly (Pick<Activity, "kind"> & Refusal & { readonly endpoint_id: string; readonly outcome: string })[];
@@ -147,11 +147,12 @@ export class Actor {
     return done(String(name));
   }
 
-  #restore(path: string, body?: unknown): Promise<Outcome> {
-    return this.#replace(async () => {
+  async #restore(path: string, body?: unknown): Promise<Outcome> {
+    const outcome = await this.#replace(async () => {
       const { restored } = (await this.#control("POST", path, body)).body as { restored: string };
       return this.#kept.get(restored);
     });
+    return { ...outcome, isTakenBack: true };
   }
 
   /** `act` gives who waits in the world that it comes to. */
@@ -159,7 +160,7 @@ export class Actor {
     this.#observation.leave(this.#stage.now());
     const waiters = await act();
     this.#observation.enter(this.#stage.world(), this.#stage.now(), waiters);
-    return { ...done(isoInstant(this.#stage.now())), replaced: true };
+    return done(isoInstant(this.#stage.now()));
   }
 
   /** What the control API refuses, no run can go on from. */

@@ -96,7 +96,7 @@ class Run {
       (failure, expectation) => this.#fail(failure, expectation),
     );
     this.#actor = new Actor(stage, this.#observation, () => this.#feed);
-    this.#feed = this.#newFeed();
+    this.#feed = this.#newFeed(undefined);
   }
 
   async play(): Promise<Verdict> {
@@ -174,11 +174,11 @@ class Run {
       this.#checkAll(step.expect, `step ${place}`);
       return step.expect.map(({ measure, of }) => `${measure}${of === undefined ? "" : ` of ${of}`}`).join(", ");
     }
-    const { detail, failures, replaced } =
+    const { detail, failures, isTakenBack } =
       step.activity === undefined ? yield* this.#actor.act(step) : this.#actor.judgeArrival(step.activity, this.#feed.outcome);
     this.#observed();
     for (const failure of failures) this.#fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
-    if (replaced) this.#feed = this.#newFeed();
+    if (isTakenBack) this.#feed = this.#newFeed(this.#now());
     return detail;
   }
 
@@ -286,15 +286,16 @@ class Run {
     for (const event of this.#stage.takeEvents()) this.#feed.observe(event);
   }
 
-  #newFeed(): TrafficFeed {
+  #newFeed(takenBackTo: SimTime | undefined): TrafficFeed {
     return new TrafficFeed(
       this.#scenario.traffic,
       this.#stage.labels,
       {
         seed: this.#scenario.world.seed,
         start: this.#start,
-        after: this.#now(),
+        takenBackTo,
         end: this.#end(),
+        world: () => this.#stage.world(),
         recordings: this.#options.recordings,
         instant: (when) => this.#instant(when),
       },

@@ -1,8 +1,10 @@
 import * as z from "zod";
 import type { Activity } from "../platform/activity.ts";
+import { findConnection } from "../platform/connection.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Refusal } from "../platform/refusals.ts";
 import type { DurationMs, SimTime } from "../platform/time.ts";
+import type { World } from "../platform/world.ts";
 import type { Feed } from "../simulation/feed.ts";
 import { type Arrivals, NO_CONNECTION } from "../traffic/arrivals.ts";
 import { PATTERNS, patternWith } from "../traffic/description.ts";
@@ -55,12 +57,14 @@ export function isClosedLoop({ pattern }: Pick<ScenarioTraffic, "pattern">): boo
 type Bounds = {
   readonly seed: number;
   readonly start: SimTime;
-  /** What came up to here has come already: the world was taken back, or not. */
-  readonly after: SimTime;
+  /** The world was taken back to this instant: what comes up to it, it included, has come already. Left out: nothing has. */
+  readonly takenBackTo: SimTime | undefined;
   /** Where a source says nothing else, it ends here; what would come at this very instant does not come. */
   readonly end: SimTime | undefined;
   readonly instant: (when: NonNullable<ScenarioTraffic["from"]>) => SimTime;
   readonly recordings: Recordings;
+  /** The world as it is: it knows which connections are open. */
+  readonly world: () => World;
 };
 type Watchers = { readonly observe: (event: RecordedEvent) => void; readonly refused: (endpointId: string, at: SimTime) => void };
 
@@ -71,7 +75,7 @@ export const STEP_SOURCE = "step";
 /** What became of an arrival that a step had. */
 export type Outcome = { readonly outcome: "served" | "waits" | "refused"; readonly waitedMs: DurationMs; readonly code?: string };
 
-/** One stream of a source: a source that hits many computes has one for each. */
+/** One stream of a source: a source that hits many computes has one for each. `open`: connections that it takes for open. */
 type Stream = { readonly name: string; readonly endpointId: string; readonly open: Set<number> };
 
 /** All traffic of a scenario as one feed, which also tells the run of what happens. */
@@ -80,6 +84,7 @@ export class TrafficFeed implements Feed {
   readonly #streams: Stream[] = [];
   readonly #closedLoops = new Map<string, number[]>();
   readonly #watchers: Watchers;
+  readonly #world: () => World;
   /** What steps have arrive, earliest first. */
   readonly #injected: { readonly at: SimTime; readonly activity: Activity }[] = [];
   #outcome: Outcome | undefined;
@@ -91,8 +96,10 @@ export class TrafficFeed implements Feed {
 
   constructor(sources: readonly ScenarioTraffic[], labels: Labels, bounds: Bounds, watchers: Watchers) {
     this.#watchers = watchers;
+    this.#world = bounds.world;
     const opened = sources.flatMap((source) => this.#open(source, labels, bounds));
     this.#merged = new MergedArrivals(opened);
+    if (bounds.takenBackTo !== undefined) this.#dropAll(bounds.takenBackTo);
   }
 
   /** Nothing arrives any more: what plays comes to its end soon. */
@@ -136,17 +143,30 @@ export class TrafficFeed implements Feed {
     if (connection === NO_CONNECTION) return activity;
     if (kind === "connect") stream.open.add(connection);
     if (kind === "disconnect") stream.open.delete(connection);
-    return { ...activity, connectionId: `${stream.name}-${connection}` };
+    return { ...activity, connectionId: connectionId(stream, connection) };
   }
 
   observe(event: RecordedEvent): void {
-    if (event.type === "ComputeSuspending") this.#drop(event.endpointId, event.at);
-    if (event.type === "ActivityRecorded" && event.activity.source === STEP_SOURCE) {
-      this.#outcome = { outcome: event.waitedMs > 0 ? "waits" : "served", waitedMs: event.waitedMs };
-    }
-    // Where arrivals are told ahead, the world tells afterwards what it refused.
-    if (event.type === "ActivityDropped" && event.endpointId === this.#awaited) {
-      this.#outcome ??= { outcome: "refused", waitedMs: 0, code: event.reason };
+    switch (event.type) {
+      case "ComputeSuspending":
+      case "ComputeSuspended":
+      case "ComputeStartFailed":
+      case "ComputeDeleted":
+        this.#drop(event.endpointId, event.at);
+        break;
+      case "WorldReset":
+        this.#dropAll(event.at);
+        break;
+      case "ActivityRecorded": {
+        const { activity, waitedMs } = event;
+        if (activity.kind === "disconnect") this.#drop(activity.endpointId, event.at);
+        if (activity.source === STEP_SOURCE) this.#outcome = { outcome: waitedMs > 0 ? "waits" : "served", waitedMs };
+        break;
+      }
+      case "ActivityDropped":
+        // Where arrivals are told ahead, the world tells afterwards what it refused.
+        if (event.endpointId === this.#awaited) this.#outcome ??= { outcome: "refused", waitedMs: 0, code: event.reason };
+        break;
     }
     this.#watchers.observe(event);
   }
@@ -163,22 +183,22 @@ export class TrafficFeed implements Feed {
   }
 
   #open(source: ScenarioTraffic, labels: Labels, bounds: Bounds): Arrivals[] {
-    const { seed, start, after, end, instant } = bounds;
+    const { seed, start, takenBackTo, end, instant } = bounds;
     if (source.pattern === "replay") return this.#openRecorded(source, labels, bounds);
     const sources = new TrafficSources(seed);
     const from = source.from === undefined ? start : instant(source.from);
     const until = source.until === undefined ? end : instant(source.until);
-    const computes = [source.to].flat().flatMap((pattern) => labels.computes(pattern));
-    return computes.map(({ id, label }) => {
+    const computes = new Set([source.to].flat().flatMap((pattern) => labels.computes(pattern)));
+    return [...computes].map(({ id, label }) => {
       const arrivals = sources.open(`${source.name}/${label}`, source, { from, until });
-      while (arrivals.at <= after && after > start) arrivals.next();
-      const index = this.#streams.push({ name: source.name, endpointId: id, open: new Set() }) - 1;
+      const open = takeAll(arrivals, takenBackTo);
+      const index = this.#streams.push({ name: source.name, endpointId: id, open }) - 1;
       if (isClosedLoop(source)) this.#closedLoops.set(id, [...(this.#closedLoops.get(id) ?? []), index]);
       return arrivals;
     });
   }
 
-  #openRecorded(source: Replayed, labels: Labels, { start, after, end, instant, recordings }: Bounds): Arrivals[] {
+  #openRecorded(source: Replayed, labels: Labels, { start, takenBackTo, end, instant, recordings }: Bounds): Arrivals[] {
     const recorded = recordings.get(source.file);
     if (recorded === undefined) throw new Error(`${source.file} was not read`);
     const from = source.from === undefined ? start : instant(source.from);
@@ -188,19 +208,37 @@ export class TrafficFeed implements Feed {
     return [...recorded.endpoints].map(([endpoint, requests]) => {
       const [compute] = labels.computes(source.computes?.[endpoint] ?? [source.to].flat()[0] ?? endpoint);
       const arrivals = new RecordedArrivals(requests, shiftMs, until);
-      while (arrivals.at < from || (arrivals.at <= after && after > start)) arrivals.next();
-      this.#streams.push({ name: source.name, endpointId: compute?.id ?? endpoint, open: new Set() });
+      while (arrivals.at < from) arrivals.next();
+      const open = takeAll(arrivals, takenBackTo);
+      this.#streams.push({ name: source.name, endpointId: compute?.id ?? endpoint, open });
       return arrivals;
     });
   }
 
-  /** A suspend closes the connections of a compute: whoever held one hears of it. */
+  #dropAll(at: SimTime): void {
+    for (const endpointId of this.#closedLoops.keys()) this.#drop(endpointId, at);
+  }
+
+  /** Whoever takes a connection for open that is not, hears of it. One that waits for a start outlives the suspend before it. */
   #drop(endpointId: string, at: SimTime): void {
     for (const index of this.#closedLoops.get(endpointId) ?? []) {
-      const open = this.#streams[index]?.open ?? new Set();
-      const connections = [...open];
-      open.clear();
-      for (const connection of connections) this.#merged.closed(at, connection, index);
+      const stream = this.#streams[index] as Stream;
+      for (const connection of [...stream.open]) {
+        if (findConnection(this.#world(), endpointId, connectionId(stream, connection), at) !== undefined) continue;
+        stream.open.delete(connection);
+        this.#merged.closed(at, connection, index);
+      }
     }
   }
+}
+
+function connectionId({ name }: Stream, connection: number): string {
+  return `${name}-${connection}`;
+}
+
+/** Takes what comes up to an instant, it included; gives the connections that it opens. */
+function takeAll(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINITY): Set<number> {
+  const open = new Set<number>();
+  for (; arrivals.at <= until; arrivals.next()) if (arrivals.kind === "connect") open.add(arrivals.connection);
+  return open;
 }
