@@ -76,7 +76,13 @@ export const STEP_SOURCE = "step";
 export type Outcome = { readonly outcome: "served" | "waits" | "refused"; readonly waitedMs: DurationMs; readonly code?: string };
 
 /** One stream of a source: a source that hits many computes has one for each. `open`: connections that it takes for open. */
-type Stream = { readonly name: string; readonly endpointId: string; readonly open: Set<number> };
+type Stream = {
+  readonly name: string;
+  readonly endpointId: string;
+  /** What the names of its connections begin with. */
+  readonly connections: string;
+  readonly open: Set<number>;
+};
 
 /** All traffic of a scenario as one feed, which also tells the run of what happens. */
 export class TrafficFeed implements Feed {
@@ -192,7 +198,7 @@ export class TrafficFeed implements Feed {
     return [...computes].map(({ id, label }) => {
       const arrivals = sources.open(`${source.name}/${label}`, source, { from, until });
       const open = takeAll(arrivals, takenBackTo);
-      const index = this.#streams.push({ name: source.name, endpointId: id, open }) - 1;
+      const index = this.#streams.push({ name: source.name, endpointId: id, connections: source.name, open }) - 1;
       if (isClosedLoop(source)) this.#closedLoops.set(id, [...(this.#closedLoops.get(id) ?? []), index]);
       return arrivals;
     });
@@ -205,12 +211,17 @@ export class TrafficFeed implements Feed {
     const until = source.until === undefined ? end : instant(source.until);
     const first = Math.min(...[...recorded.endpoints.values()].map(({ at }) => at[0] ?? Number.POSITIVE_INFINITY));
     const shiftMs = source.align === "clock" ? 0 : from - first;
+    const taken = new Set<string>();
     return [...recorded.endpoints].map(([endpoint, requests]) => {
       const [compute] = labels.computes(source.computes?.[endpoint] ?? [source.to].flat()[0] ?? endpoint);
+      const endpointId = compute?.id ?? endpoint;
+      // Where several endpoints of a recording become one compute, each has connections of its own.
+      const connections = taken.has(endpointId) ? `${source.name}-${endpoint}` : source.name;
+      taken.add(endpointId);
       const arrivals = new RecordedArrivals(requests, shiftMs, until);
       while (arrivals.at < from) arrivals.next();
       const open = takeAll(arrivals, takenBackTo);
-      this.#streams.push({ name: source.name, endpointId: compute?.id ?? endpoint, open });
+      this.#streams.push({ name: source.name, endpointId, connections, open });
       return arrivals;
     });
   }
@@ -232,8 +243,8 @@ export class TrafficFeed implements Feed {
   }
 }
 
-function connectionId({ name }: Stream, connection: number): string {
-  return `${name}-${connection}`;
+function connectionId({ connections }: Stream, connection: number): string {
+  return `${connections}-${connection}`;
 }
 
 /** Takes what comes up to an instant, it included; gives the connections that it opens. */

@@ -1,4 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { newDirectory } from "../support/running.ts";
 import { failuresOf, playText } from "../support/scenario-run.ts";
 
 const project = (delay: number) => `{ branches: { main: { computes: { primary: { suspend_timeout_seconds: ${delay} } } } } }`;
@@ -131,4 +134,18 @@ test("a compute that a source names twice is meant once", async () => {
   const once = await wrongs(...lines("shop-*/main"));
   expect(once).toHaveLength(2);
   expect(await wrongs(...lines("[shop-1/main, shop-*/main, shop-1/main/primary]"))).toEqual(once);
+});
+
+test("two endpoints of a recording that become one compute have connections of their own", async () => {
+  const directory = newDirectory();
+  const rows = ["endpoint_id,at,kind,connection_id", "ep-a,2026-01-01T00:00:00Z,connect,x", "ep-b,2026-01-01T00:00:01Z,connect,y"];
+  writeFileSync(join(directory, "rec.csv"), rows.join("\n"));
+  const text = [
+    "version: 1",
+    world(-1),
+    "traffic: [{ name: r, to: shop/main, pattern: replay, file: rec.csv }]",
+    "length: 1m",
+    "expect: [{ connections: 2 }, { refused: 0 }]",
+  ].join("\n");
+  expect(failuresOf(await playText(text, join(directory, "mine.yaml")))).toEqual([]);
 });
