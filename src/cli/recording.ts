@@ -7,6 +7,7 @@ import { renderFault } from "../control/fault-fields.ts";
 import { record as shownAs } from "../control/records.ts";
 import { digestOf, recordedKey } from "../local-stage.ts";
 import type { RecordedEvent } from "../platform/events.ts";
+import { withoutNames } from "../scenario/matrix.ts";
 import { recordSteps, type Shown, setupEnd } from "../scenario/record.ts";
 import { type Cut, cutAt, type Point, worldAt } from "../simulation/replay.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
@@ -61,6 +62,9 @@ export async function recordWorld({ data, world: name, from, to, out }: Asked): 
     const window = windowOf(journal, { seq: row.seq, at: row.now }, from, to);
     const fold = (seq: number) => worldAt(journal, seq, (folded) => progress.report(folded, seq));
     const begin = await fold(window.from.seq);
+    // A run gives a world without a key one of its own, and the recorded ones would be others.
+    if (begin.apiKeys.size === 0)
+      throw new CliError("at the point of --from this world has no key yet; leave --from out to begin when its first one was made");
     const state = digestOf(await fold(window.to.seq));
     const { steps, omitted } = recordSteps(window, SHOWN, recordedKey);
     explainingFile(target, () => mkdirSync(dirname(target), { recursive: true }));
@@ -74,7 +78,7 @@ export async function recordWorld({ data, world: name, from, to, out }: Asked): 
       // What is not reproduced may be what the state came from.
       ...(omitted.length === 0 ? { state } : {}),
     };
-    writeFileSync(target, stringify(scenario, { lineWidth: 140 }), { flag: "wx" });
+    writeFileSync(target, stringify(withoutNames(scenario), { lineWidth: 140 }), { flag: "wx" });
     return { steps: steps.length, state: omitted.length === 0 ? state : null, omitted, worldFile };
   } catch (error) {
     throw fileErrorOf(file, error);

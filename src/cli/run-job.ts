@@ -14,7 +14,7 @@ import { type Progress, runScenario } from "../scenario/run.ts";
 import { everyStep, type Scenario } from "../scenario/scenario.ts";
 import { CannotPlay, type Stage } from "../scenario/stage.ts";
 import type { Recordings } from "../scenario/traffic.ts";
-import type { StepResult, Verdict } from "../scenario/verdict.ts";
+import type { CouldNotRun, StepResult, Verdict } from "../scenario/verdict.ts";
 import { WorldFileError } from "../scenario/world-file.ts";
 import { Damaged } from "../store/checksum.ts";
 import { type Recorded, readRecorded } from "../traffic/recorded.ts";
@@ -39,15 +39,15 @@ export type JobHooks = {
   readonly signal?: AbortSignal;
 };
 
-/** What became of a job; `reason` says why it could not be run. */
-export type JobResult = { readonly verdict: Verdict } | { readonly reason: string };
+export type JobResult = Verdict | CouldNotRun;
 
 export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult> {
   const file = readScenario(job.text, job.file);
   const variant = file.variants[job.variant];
   if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);
   const scenario = withSeed(variant.scenario, job.seed);
-  const only = titleOf({ scenario: file.name, values: variant.values });
+  const { name, values } = variant;
+  const only = titleOf({ scenario: name, values });
   const repeat = [
     "standin run",
     quoted(job.file),
@@ -58,28 +58,30 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
   ].join(" ");
   const needsFiles = [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) || scenario.world.file !== undefined;
   const temporary = job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
+  const couldNotRun = (reason: string): CouldNotRun => ({
+    ...{ scenario: name, file: job.file, values, seed: scenario.world.seed, verdict: "could_not_run", reason, repeat },
+  });
   let stage: Stage | undefined;
   try {
     const recordings = await readRecordings(scenario, job.file);
     stage = await openStage(scenario, job, temporary?.path);
-    const verdict = await runScenario(scenario, stage, {
+    return await runScenario(scenario, stage, {
       recordings,
-      name: file.name,
+      name,
       file: job.file,
-      values: variant.values,
+      values,
       repeat,
       bail: job.bail,
       breathe: () => setImmediate(),
       ...hooks,
     });
-    return { verdict };
   } catch (error) {
-    if (error instanceof CannotPlay) return { reason: `${only}: ${error.message}` };
-    if (error instanceof WorldFileError) return { reason: `${only}: the world of ${job.file} is refused: ${error.message}` };
-    if (error instanceof Damaged) return { reason: `${only}: world.file: ${error.message}` };
+    if (error instanceof CannotPlay) return couldNotRun(error.message);
+    if (error instanceof WorldFileError) return couldNotRun(`the world of ${job.file} is refused: ${error.message}`);
+    if (error instanceof Damaged) return couldNotRun(`world.file: ${error.message}`);
     if (hooks.signal?.aborted === true) throw error;
     // The other runs go on.
-    return { reason: `${only}: a bug: ${error instanceof Error ? error.stack : String(error)}` };
+    return couldNotRun(`a bug: ${error instanceof Error ? error.stack : String(error)}`);
   } finally {
     await stage?.close();
     temporary?.remove();

@@ -6,8 +6,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type Tinypool from "tinypool";
 import { ScenarioError, type ScenarioFile } from "../scenario/parse.ts";
 import { jsonReport } from "../scenario/reporters/json.ts";
-import { type Look, prettyStep, prettyVerdict, titleOf } from "../scenario/reporters/pretty.ts";
-import type { Verdict } from "../scenario/verdict.ts";
+import { type Look, prettyReason, prettyStep, prettyVerdict, titleOf } from "../scenario/reporters/pretty.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { integer, option } from "./options.ts";
@@ -20,7 +19,7 @@ type Reporter = { readonly name: (typeof REPORTERS)[number]; readonly path: stri
 type Options = {
   readonly reporter?: readonly Reporter[];
   readonly json?: boolean;
-  readonly only?: string;
+  readonly only?: readonly string[];
   readonly bail?: boolean;
   readonly workers: number;
   readonly seed?: number;
@@ -44,9 +43,15 @@ export function runCommand(): Command {
       ),
     )
     .addOption(new Option("--json", "the same as --reporter json"))
-    .addOption(new Option("--only <text>", "only runs whose name has this text in it"))
+    .addOption(
+      new Option("--only <text>", "only runs whose name has this text in it; given again, or that one").argParser(
+        (text: string, former: readonly string[] = []) => [...former, text],
+      ),
+    )
     .addOption(new Option("--bail", "the first failure ends all"))
-    .addOption(option("--workers <n>", "run so many at once").argParser(integer(1, MOST_WORKERS)).default(1))
+    .addOption(
+      option("--workers <n>", "run so many at once; with --target, one after another").argParser(integer(1, MOST_WORKERS)).default(1),
+    )
     .addOption(new Option("--seed <n>", "in the place of the seed of the file").argParser(integer(0, 2 ** 32 - 1)))
     .addOption(new Option("--keep <dir>", "keep the world in this directory, for: standin serve --data <dir>"))
     .addOption(option("--target <url>", "play on a running double in the place of a fresh world"))
@@ -117,27 +122,38 @@ function jobsOf(
     }
   });
   if (problems.length > 0) throw new CliError(`cannot be read:\n${problems.join("\n")}`, true);
+  const nowhere = only?.find((text) => !jobs.some(({ title }) => title.includes(text)));
+  if (nowhere !== undefined)
+    throw new CliError(`--only ${nowhere}: there is no such run; there are ${jobs.map(({ title }) => title).join(", ")}`, true);
   const meant = jobs.filter(({ title }) => isMeant(title, only));
-  if (meant.length === 0)
-    throw new CliError(`--only ${only}: there is no such run; there are ${jobs.map(({ title }) => title).join(", ")}`, true);
   if (keep === undefined) return meant;
   return meant.map((job, index) => ({ ...job, keep: meant.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`) }));
 }
 
-function isMeant(title: string, only: string | undefined): boolean {
-  return only === undefined || title.includes(only);
+function isMeant(title: string, only: Options["only"]): boolean {
+  return only?.some((text) => title.includes(text)) ?? true;
 }
 
-/** Runs of a matrix of seeds would all be the same with another seed, and be called by seeds that they do not have. */
-function refuseOtherSeeds(file: ScenarioFile, path: string, seed: number | undefined, only: string | undefined): void {
-  const seeds = file.variants.map(({ scenario }) => scenario.world.seed);
-  if (seed === undefined || new Set(seeds).size === 1) return;
-  if (seeds.some((own, variant) => own !== seed && isMeant(titleOfVariant(file, variant), only)))
+/**
+ * Runs of a matrix of seeds would all be the same with another seed, and be called by seeds that they do not have; a world that is begun
+ * with was made with its own.
+ */
+function refuseOtherSeeds(file: ScenarioFile, path: string, seed: number | undefined, only: Options["only"]): void {
+  const worlds = file.variants.map(({ scenario }) => scenario.world);
+  const others = worlds.filter((world, variant) => world.seed !== seed && isMeant(titleOfVariant(file, variant), only));
+  if (seed === undefined || others.length === 0) return;
+  if (new Set(worlds.map((world) => world.seed)).size > 1)
     throw new CliError(`--seed ${seed}: the seeds of ${path} are in its matrix; choose one of its runs with --only`, true);
+  if (others.some((world) => world.file !== undefined))
+    throw new CliError(
+      `--seed ${seed}: ${path} begins with a world that has its own seed already; that of its traffic is its world.seed`,
+      true,
+    );
 }
 
 function titleOfVariant(file: ScenarioFile, variant: number): string {
-  return titleOf({ scenario: file.name, values: file.variants[variant]?.values ?? {} });
+  const { name = "", values = {} } = file.variants[variant] ?? {};
+  return titleOf({ scenario: name, values });
 }
 
 function slug(title: string): string {
@@ -147,21 +163,20 @@ function slug(title: string): string {
     .replaceAll(/^-|-$/g, "");
 }
 
-type Played = { readonly title: string; readonly result: JobResult };
-
 async function play(
   jobs: readonly (Job & { readonly title: string })[],
   options: Options,
   isPretty: boolean,
   signal: AbortSignal,
-): Promise<Played[]> {
+): Promise<JobResult[]> {
   const look = lookOf();
   const print = (text: string) => isPretty && process.stdout.write(`${text}\n`);
-  const workers = Math.min(options.workers, jobs.length);
+  // A running double has one clock for all of them.
+  const workers = options.target === undefined ? Math.min(options.workers, jobs.length) : 1;
   const pool = workers > 1 ? await newPool(workers) : undefined;
   // Every run of the pool listens.
   setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
-  const played: Played[] = [];
+  const played: JobResult[] = [];
   try {
     const under = jobs.map((job) => pool?.run(job, { signal }) as Promise<JobResult> | undefined);
     // Who ends early is heard of when its turn comes.
@@ -169,10 +184,11 @@ async function play(
     for (const [index, job] of jobs.entries()) {
       print(look.paint("bold", job.title));
       const result = await (under[index] ?? runHere(job, signal, isPretty, look));
-      if (under[index] !== undefined && "verdict" in result) for (const step of result.verdict.steps) print(prettyStep(step, look));
-      print("verdict" in result ? `${prettyVerdict(result.verdict, look)}\n` : `${look.paint("red", "could not run")} ${result.reason}\n`);
-      played.push({ title: job.title, result });
-      if (options.bail === true && !isPassed(result)) break;
+      const steps = under[index] === undefined || result.verdict === "could_not_run" ? [] : result.steps;
+      for (const step of steps) print(prettyStep(step, look));
+      print(`${prettyEnd(result, look)}\n`);
+      played.push(result);
+      if (options.bail === true && result.verdict !== "passed") break;
     }
   } catch (error) {
     if (signal.aborted) throw new CliError("interrupted", true);
@@ -206,15 +222,16 @@ async function newPool(workers: number): Promise<Tinypool> {
   return new Pool({ filename: new URL("./run-worker.js", import.meta.url).href, minThreads: workers, maxThreads: workers });
 }
 
-function isPassed(result: JobResult): boolean {
-  return "verdict" in result && result.verdict.verdict === "passed";
+function prettyEnd(result: JobResult, look: Look): string {
+  return result.verdict === "could_not_run" ? prettyReason(result, look) : prettyVerdict(result, look);
 }
 
 /** One line a run: the table that a matrix is for. */
-function summary(played: readonly Played[], notRun: number, { paint }: Look): string {
-  const rows = played.map(({ title, result }) => {
-    if (!("verdict" in result)) return [title, "could not run", "", "", "", "", ""];
-    const { verdict, measures, failures, seed } = result.verdict;
+function summary(played: readonly JobResult[], notRun: number, { paint }: Look): string {
+  const rows = played.map((result) => {
+    const title = titleOf(result);
+    if (result.verdict === "could_not_run") return [title, "could not run", "", "", "", "", ""];
+    const { verdict, measures, failures, seed } = result;
     const hours = (name: string) => ((measures[name] ?? 0) / 3_600_000).toFixed(2);
     return [
       title,
@@ -227,32 +244,35 @@ function summary(played: readonly Played[], notRun: number, { paint }: Look): st
     ];
   });
   const table = formatTable(["RUN", "VERDICT", "SEED", "FAILURES", "ACTIVE H", "CU-HOURS", "COLD STARTS"], rows);
-  const passed = played.filter(({ result }) => isPassed(result)).length;
+  const passed = played.filter(({ verdict }) => verdict === "passed").length;
   const told = `${passed} of ${played.length} passed${notRun === 0 ? "" : `, ${notRun} not run`}`;
   return `${table}\n\n${passed === played.length ? paint("green", told) : paint("red", told)}`;
 }
 
-async function report(reporters: readonly Reporter[], played: readonly Played[]): Promise<void> {
-  const verdicts = played.flatMap(({ result }): Verdict[] => ("verdict" in result ? [result.verdict] : []));
+async function report(reporters: readonly Reporter[], played: readonly JobResult[]): Promise<void> {
   const plain: Look = { width: DEFAULT_WIDTH, paint: (_, text) => text };
   for (const { name, path } of reporters) {
     if (name === "pretty" && path === undefined) continue;
-    const text = name === "json" ? jsonReport(verdicts) : name === "junit" ? await junit(verdicts) : prettyReport(verdicts, plain);
+    const text = name === "json" ? jsonReport(played) : name === "junit" ? await junit(played) : prettyReport(played, plain);
     if (path === undefined) process.stdout.write(text);
     else write(path, text);
   }
-  const reasons = played.flatMap(({ result }) => ("reason" in result ? [result.reason] : []));
+  const reasons = played.flatMap((result) => (result.verdict === "could_not_run" ? [`${titleOf(result)}: ${result.reason}`] : []));
   if (reasons.length > 0) throw new CliError(`could not run ${reasons.join("; ")}`, true);
-  if (verdicts.some(({ verdict }) => verdict === "failed")) process.exitCode = EXIT_FAILED;
+  if (played.some(({ verdict }) => verdict === "failed")) process.exitCode = EXIT_FAILED;
 }
 
 /** Its library takes a while to load. */
-async function junit(verdicts: readonly Verdict[]): Promise<string> {
-  return (await import("../scenario/reporters/junit.ts")).junitReport(verdicts);
+async function junit(played: readonly JobResult[]): Promise<string> {
+  return (await import("../scenario/reporters/junit.ts")).junitReport(played);
 }
 
-function prettyReport(verdicts: readonly Verdict[], look: Look): string {
-  return `${verdicts.map((verdict) => [...verdict.steps.map((step) => prettyStep(step, look)), prettyVerdict(verdict, look)].join("\n")).join("\n\n")}\n`;
+function prettyReport(played: readonly JobResult[], look: Look): string {
+  const runs = played.map((result) => {
+    const steps = result.verdict === "could_not_run" ? [] : result.steps;
+    return [...steps.map((step) => prettyStep(step, look)), prettyEnd(result, look)].join("\n");
+  });
+  return `${runs.join("\n\n")}\n`;
 }
 
 function write(path: string, text: string): void {

@@ -53,10 +53,7 @@ export class Actor {
       await this.#control("DELETE", step.clear_faults === true ? "/faults" : `/faults/${encodeURIComponent(step.clear_faults)}`);
       return done();
     }
-    if (step.snapshot !== undefined) {
-      await this.#control("POST", "/snapshots", { name: step.snapshot });
-      return done();
-    }
+    if (step.snapshot !== undefined) return this.#snapshot(step.snapshot);
     if (step.restore !== undefined) return this.#restore(`/snapshots/${step.restore}/restore`);
     if (step.restart !== undefined) {
       const waiters = this.#observation.waiters();
@@ -139,6 +136,15 @@ export class Actor {
     const isRight = outcome === undefined ? actual === "served" || actual === "waits" : became?.outcome === outcome;
     const detail = became?.outcome === "waits" ? `waits ${became.waitedMs} ms` : actual;
     return { detail, failures: isRight ? [] : [{ expected: outcome ?? "served or waits", actual }] };
+  }
+
+  /** A name that was taken before, as in a round that comes again, is taken anew. */
+  async #snapshot(name: string): Promise<Outcome> {
+    const former: Call = { surface: "control", method: "DELETE", path: `/snapshots/${encodeURIComponent(name)}` };
+    // A call of the control API may have deleted it.
+    if (this.#kept.delete(name)) await this.#stage.call(former, this.#feed());
+    await this.#control("POST", "/snapshots", { name });
+    return done();
   }
 
   async #fault(fault: Readonly<Record<string, unknown>>): Promise<Outcome> {

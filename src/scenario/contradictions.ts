@@ -125,7 +125,8 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   const refer = (value: unknown, at: Path) => {
     for (const reference of referencesIn(value)) {
       if (known.labels === undefined || known.captured.has(reference) || known.unreadNames.has(reference)) continue;
-      if (known.labels.get(reference) === undefined) add(at, `{${reference}} is neither a label nor captured above; ${listOf(known)}`);
+      if (known.labels.get(reference) === undefined)
+        add(at, `{${reference}} is neither a label nor captured above; ${listOf(known)}; {{${reference}}} is the text itself`);
     }
   };
   const account = (label: string | undefined, at: Path) => {

@@ -1,3 +1,4 @@
+import { mapTexts } from "./references.ts";
 import { type Scenario, scenario } from "./scenario.ts";
 import { soundPartOf } from "./sound-part.ts";
 
@@ -40,7 +41,7 @@ type Filled = {
   readonly unknown: readonly { readonly path: Path; readonly name: string }[];
 };
 
-/** The data with `${name}` filled in: a text that is nothing else becomes the value itself. `$${` stands for `${`. */
+/** The data with `${name}` filled in: a text that is nothing else becomes the value itself. Two dollar signs are one. */
 export function fillIn(source: unknown, values: Values): Filled {
   const unknown: { readonly path: Path; readonly name: string }[] = [];
   const used = new Set<string>();
@@ -60,11 +61,14 @@ export function fillIn(source: unknown, values: Values): Filled {
   const fillText = (text: string, path: Path): unknown => {
     const whole = /^\$\{(\w+)\}$/.exec(text)?.[1];
     if (whole !== undefined) return filledIn(whole, path) ?? text;
-    return text.replaceAll(/(\$?)\$\{(\w*)\}/g, (all, escaped: string, name: string) =>
-      escaped === "" ? String(filledIn(name, path) ?? all) : all.slice(1),
-    );
+    return text.replaceAll(/\$\$|\$\{(\w*)\}/g, (all, name?: string) => (name === undefined ? "$" : String(filledIn(name, path) ?? all)));
   };
   return { value: fill(source, []), used, unknown };
+}
+
+/** The data as a file says it in which nothing is to be filled in. */
+export function withoutNames<T>(source: T): T {
+  return mapTexts(source, (text) => text.replaceAll("$", "$$$$"));
 }
 
 export function notThere(name: string, values: Values): string {

@@ -8,10 +8,9 @@ import { type Scenario, type Step, scenario } from "./scenario.ts";
 import { soundPartOf } from "./sound-part.ts";
 
 /** One combination of the matrix, or the scenario itself where there is none. */
-type Variant = { readonly values: Values; readonly scenario: Scenario };
+type Variant = { readonly values: Values; readonly name: string; readonly scenario: Scenario };
 export type ScenarioFile = {
   readonly fileName: string;
-  readonly name: string;
   readonly source: unknown;
   readonly variants: readonly Variant[];
 };
@@ -56,7 +55,7 @@ export function parseScenario(text: string, fileName: string, surfaces?: Surface
     if (parsed.success) {
       findContradictions(parsed.data, add, { errorCodes: surfaces?.errorCodes });
       checkFaults(parsed.data.steps, ["steps"], surfaces, add);
-      return [{ values, scenario: parsed.data }];
+      return [{ values, name: parsed.data.name ?? nameOf(fileName), scenario: parsed.data }];
     }
     problems.push(
       ...source.problemsOf({ issues: parsed.error.issues.filter(({ code, path }) => code === "unrecognized_keys" || !isOpen(path)) }),
@@ -67,8 +66,11 @@ export function parseScenario(text: string, fileName: string, surfaces?: Surface
   const unused = Object.keys(matrix ?? {}).filter((name) => !used.has(name));
   problems.push(...unused.map((name) => source.problemAt(["matrix", name], notUsed(name))));
   if (problems.length > 0) fail(problems);
-  const name = variants[0]?.scenario.name ?? fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
-  return { fileName, name, source: source.value, variants };
+  return { fileName, source: source.value, variants };
+}
+
+function nameOf(fileName: string): string {
+  return fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
 }
 
 /** The file again, as it would be written now: reading it gives the same scenario. */

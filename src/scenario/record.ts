@@ -7,6 +7,7 @@ import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
 import { type Delay, delaysIn } from "./delays.ts";
+import { withoutReferences } from "./references.ts";
 import { METHODS } from "./scenario.ts";
 
 /** What happened in a world between two points: everything that came from outside is in one of these. */
@@ -42,7 +43,7 @@ export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf:
   });
   const told = events.flatMap((event): Entry[] => {
     const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys }, omitted);
-    return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control } }];
+    return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control: withoutReferences(control) } }];
   });
   for (const delay of delays) {
     const reason = otherwiseNow(delay, { delays, requests: worthAsking, told });
@@ -97,8 +98,8 @@ function requestStep(request: RecordedRequest, captured: Set<number>, keyOf: (ke
     at: isoInstant(at),
     request: {
       method,
-      path: path.replace(API_PATH, ""),
-      ...(body === undefined ? {} : { body }),
+      path: withoutReferences(path.replace(API_PATH, "")),
+      ...(body === undefined ? {} : { body: withoutReferences(body) }),
       key: keyId === undefined ? "no-key" : captured.has(keyId) ? `{key_${keyId}}` : keyOf(keyId),
       // A connection that was lost had none.
       status: status ?? 0,

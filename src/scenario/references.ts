@@ -1,9 +1,13 @@
 /** What stands in braces in a path or a body: a label or something captured. */
-const REFERENCE = /\{([a-z0-9][a-z0-9_/-]*)\}/g;
+const NAME = "[a-z0-9][a-z0-9_/-]*";
+/** Two braces are one, and nothing is referred to; nor behind a dollar sign, where a matrix was meant not to fill anything in. */
+const REFERENCE = new RegExp(`\\{\\{(?<text>${NAME})\\}\\}|(?<!\\$)\\{(?<name>${NAME})\\}`, "g");
+const WHOLE = new RegExp(`^\\{(${NAME})\\}$`);
+const BRACED = new RegExp(`\\{${NAME}\\}`, "g");
 
 /** The names that a text refers to. */
 export function referencesIn(value: unknown): string[] {
-  if (typeof value === "string") return [...value.matchAll(REFERENCE)].map(([, name]) => name as string);
+  if (typeof value === "string") return [...value.matchAll(REFERENCE)].flatMap(({ groups }) => groups?.["name"] ?? []);
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(referencesIn);
@@ -11,16 +15,29 @@ export function referencesIn(value: unknown): string[] {
 
 /** The value with its references filled in; a text that is nothing else becomes what was captured, of whatever type that is. */
 export function resolveReferences<T>(value: T, known: (name: string) => unknown): T {
-  if (typeof value === "string") return resolveText(value, known) as T;
-  if (Array.isArray(value)) return value.map((item) => resolveReferences(item, known)) as T;
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolveReferences(inner, known)])) as T;
+  return mapTexts(value, (text) => {
+    const [, whole] = WHOLE.exec(text) ?? [];
+    if (whole !== undefined) return known(whole) ?? text;
+    return text.replaceAll(REFERENCE, (all, escaped?: string, name = "") =>
+      escaped === undefined ? String(known(name) ?? all) : `{${escaped}}`,
+    );
+  });
 }
 
-function resolveText(text: string, known: (name: string) => unknown): unknown {
-  const [, whole] = /^\{([a-z0-9][a-z0-9_/-]*)\}$/.exec(text) ?? [];
-  if (whole !== undefined) return known(whole) ?? text;
-  return text.replaceAll(REFERENCE, (all, name: string) => String(known(name) ?? all));
+/** The value as a step says it that refers to nothing. */
+export function withoutReferences<T>(value: T): T {
+  return mapTexts(value, (text) => text.replaceAll(BRACED, "{$&}"));
+}
+
+/** The value with each of its texts, but for the names of its fields, replaced. */
+export function mapTexts<T>(value: T, replaced: (text: string) => unknown): T {
+  const map = (inner: unknown): unknown => {
+    if (typeof inner === "string") return replaced(inner);
+    if (Array.isArray(inner)) return inner.map(map);
+    if (typeof inner !== "object" || inner === null) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([key, one]) => [key, map(one)]));
+  };
+  return map(value) as T;
 }
 
 /** What stands at a path like `endpoints.0.id` in an answer. */

@@ -26,6 +26,12 @@ export type ComputeTimeline = {
   readonly starting: readonly number[];
 };
 
+/** Why there is no verdict: what the run needs is not there, or refuses. */
+export type CouldNotRun = Pick<Verdict, "scenario" | "file" | "values" | "seed" | "repeat"> & {
+  readonly verdict: "could_not_run";
+  readonly reason: string;
+};
+
 /** What a run has come to. The same file, values and seed give the same, to the byte, on every machine. */
 export type Verdict = {
   readonly scenario: string;

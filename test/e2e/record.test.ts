@@ -96,6 +96,46 @@ test("what cannot be brought about again is said, and then no state is promised"
   expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
 });
 
+test("names that look like references or like values of a matrix come to the same again, also in the name of the file", async () => {
+  const data = newDirectory();
+  const server = await start(data, MANUAL);
+  const { projectId } = await projectOn(server);
+  const { body: key } = await server.api("POST", "/api_keys", { key_name: "{key_2}" });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
+  for (const name of ["${x}", `{${projectId}}`, "{key_2}", "a$$b", "{{key_2}} and $${x}"])
+    expect((await server.api("PATCH", `/projects/${projectId}`, { project: { name } }, key.key)).status).toBe(200);
+  const out = join(newDirectory(), "a$$b.yaml");
+  expect((await standin(["record", "--data", data, "--out", out])).code).toBe(0);
+  const played = await toItsEnd(launch(["run", out, "--json"]));
+  expect([played.stderr, played.code]).toEqual(["", 0]);
+});
+
+test("before its first key a world cannot be recorded; from it on it can", async () => {
+  const data = newDirectory();
+  const server = await start(data, MANUAL);
+  await projectOn(server);
+  const recordFrom = (seq: string, out: string) => standin(["record", "--data", data, "--from", seq, "--out", out]);
+  for (const seq of ["1", "2"]) {
+    const out = join(newDirectory(), "early.yaml");
+    const { code, stderr } = await recordFrom(seq, out);
+    expect([code, stderr, existsSync(out)]).toEqual([1, expect.stringContaining("this world has no key yet"), false]);
+  }
+  const out = join(newDirectory(), "first.yaml");
+  expect((await recordFrom("3", out)).code).toBe(0);
+  expect((await toItsEnd(launch(["run", out]))).code).toBe(0);
+});
+
+test("the seed of a recorded world is its own, and no other is taken", async () => {
+  const data = newDirectory();
+  await projectOn(await start(data, MANUAL));
+  const out = join(newDirectory(), "mine.yaml");
+  await standin(["record", "--data", data, "--out", out]);
+  const { code, stderr } = await toItsEnd(launch(["run", out, "--seed", "7"]));
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: --seed 7: \S+ begins with a world that has its own seed already/)]);
+  // The command that a report names.
+  expect((await toItsEnd(launch(["run", out, "--seed", "1"]))).code).toBe(0);
+});
+
 test("requests that are forgotten cannot be recorded; a file that is there stays", async () => {
   const data = newDirectory();
   const server = await start(data, [...MANUAL, "--requests-limit", "2"]);

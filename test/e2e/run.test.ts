@@ -82,6 +82,26 @@ test("passed is 0, failed is 1, and what could not be run is 2", async () => {
   expect(cannot.stderr).toContain("GET /_sim/nowhere");
 });
 
+test("what could not be run is in all reports, with its reason", async () => {
+  const file = written("steps: [{ control: { path: /nowhere } }]");
+  const [text, xml] = ["run.txt", "run.xml"].map((name) => join(newDirectory(), name)) as [string, string];
+  const reporters = ["--json", "--reporter", `pretty=${text}`, "--reporter", `junit=${xml}`];
+  const { code, stdout } = await run([file, PASSES(), ...reporters, "--workers", "2"]);
+  const reason = expect.stringMatching(/^GET \/_sim\/nowhere: /);
+  expect([code, JSON.parse(stdout)]).toEqual([
+    2,
+    {
+      ...{ version: 1, passed: 1, failed: 0, could_not_run: 1 },
+      runs: [
+        { scenario: "mine", file, values: {}, seed: 1, verdict: "could_not_run", reason, repeat: `standin run ${file} --seed 1` },
+        expect.objectContaining({ verdict: "passed" }),
+      ],
+    },
+  ]);
+  expect(readFileSync(text, "utf8")).toContain("could not run mine: GET /_sim/nowhere");
+  expect(readFileSync(xml, "utf8")).toContain('errors="1"');
+});
+
 test("a file that is not there or not right is 2 before anything is run, and all of them are told", async () => {
   const wrong = written("lenght: 1m");
   const { code, stdout, stderr } = await run(["nowhere.yaml", PASSES(), wrong]);
@@ -108,6 +128,9 @@ test("--only chooses runs by a part of their name, and says which there are", as
   const none = await run([file, "--only", "size 4"]);
   expect(none.code).toBe(2);
   expect(none.stderr).toContain("--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)");
+  const two = await run([file, "--only", "size 3", "--only", "size 1", "--json"]);
+  expect(JSON.parse(two.stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 1 }, { size: 3 }]);
+  expect((await run([file, "--only", "size 3", "--only", "size 4"])).stderr).toContain("--only size 4: there is no such run");
 });
 
 test("--seed is refused where the matrix has the seeds, but for the run that has that one", async () => {
@@ -266,6 +289,27 @@ test("on a running double, traffic that a call held up comes when it is over", a
   const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const { code, stdout, stderr } = await run([file, "--target", ready.api_url, "--json"]);
   expect({ code, stderr, failures: JSON.parse(stdout).runs[0].failures }).toEqual({ code: 0, stderr: "", failures: [] });
+});
+
+test("runs on a running double are played one after another, whatever the number of workers: it has one clock", async () => {
+  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const file = join(newDirectory(), "mine.yaml");
+  writeFileSync(
+    file,
+    `version: 1
+world: { start_delay: 2s, projects: { shop: { branches: { main: { computes: { primary: { suspend_timeout_seconds: "\${delay}" } } } } } } }
+steps:
+  - repeat:
+      times: 5
+      every: 10m
+      steps:
+        - { after: 5m, activity: { to: shop/main } }
+        - { after: 10s, expect: [{ state: active, of: shop/main }] }
+matrix: { delay: [60, 90, 120, 150] }
+`,
+  );
+  const { code, stderr, stdout } = await run([file, "--target", ready.api_url, "--workers", "2", "--json"]);
+  expect([stderr, code, JSON.parse(stdout).passed]).toEqual(["", 0, 4]);
 });
 
 test("who comes to a compute that is deleted is refused on a running double, and nobody else with it", async () => {

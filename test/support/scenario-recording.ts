@@ -3,6 +3,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { withoutNames } from "../../src/scenario/matrix.ts";
+import { withoutReferences } from "../../src/scenario/references.ts";
 
 type Called = { readonly method: string; readonly path: string; readonly body?: unknown };
 type Answered = { readonly status: number; readonly body: any };
@@ -75,7 +77,7 @@ function given(key: string, value: unknown): object {
   return value === undefined ? {} : { [key]: value };
 }
 
-/** What looks like a name of a matrix is none here. */
+/** What looks like a name of a matrix, or refers to something, does neither here. */
 function escaped<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value).replaceAll("${", "$$${"));
+  return withoutNames(withoutReferences(value));
 }

@@ -1,18 +1,17 @@
 import { readFileSync } from "node:fs";
-import { type Job, type JobResult, runJob } from "../../src/cli/run-job.ts";
+import { type Job, runJob } from "../../src/cli/run-job.ts";
 import { parseScenario } from "../../src/scenario/parse.ts";
 import type { Verdict } from "../../src/scenario/verdict.ts";
 
 /** Plays every run of a scenario in this process, in memory where it can be. */
 export async function playText(text: string, file = "mine.yaml", job: Partial<Job> = {}): Promise<Verdict[]> {
-  const results: JobResult[] = [];
+  const verdicts: Verdict[] = [];
   for (const variant of parseScenario(text, file).variants.keys()) {
-    results.push(await runJob({ file, text, variant, bail: false, ...job }));
+    const result = await runJob({ file, text, variant, bail: false, ...job });
+    if (result.verdict === "could_not_run") throw new Error(result.reason);
+    verdicts.push(result);
   }
-  return results.map((result) => {
-    if ("reason" in result) throw new Error(result.reason);
-    return result.verdict;
-  });
+  return verdicts;
 }
 
 export async function playFile(file: string, job: Partial<Job> = {}): Promise<Verdict[]> {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
 import { expect, test } from "vitest";
-import { combinations, fillIn, notThere } from "../../src/scenario/matrix.ts";
+import { combinations, fillIn, notThere, withoutNames } from "../../src/scenario/matrix.ts";
 
 test("without a matrix there is one combination, of nothing", () => {
   expect(combinations(undefined)).toEqual([{}]);
@@ -29,6 +29,15 @@ test("a text that is nothing but a name becomes the value, of whatever type; wit
 test("two dollar signs stand for one, and nothing is filled in", () => {
   expect(fillIn("$${delay}", { delay: 60 }).value).toBe("${delay}");
   expect(fillIn("costs $5 and {delay}", { delay: 60 }).value).toBe("costs $5 and {delay}");
+  expect(fillIn("a$$b$$ costs $$${delay}, or $$$${delay}", { delay: 60 })).toMatchObject({
+    value: "a$b$ costs $60, or $${delay}",
+    unknown: [],
+  });
+});
+
+test.each(["${delay}", "$${delay}", "$$", "$ and ${delay}", "$"])("%s is written so that it is read again as it was", (text) => {
+  const { value, used } = fillIn(withoutNames({ list: [text], none: null }), { delay: 60 });
+  expect([value, used.size]).toEqual([{ list: [text], none: null }, 0]);
 });
 
 test("keys and the matrix itself are left as they are", () => {

@@ -18,9 +18,9 @@ const withLines = (...lines: string[]) => ["version: 1", "world: { projects: { s
 
 test("a file with a world, a step and an expectation is a scenario, named after the file", () => {
   const file = parseScenario(withLines("steps:", "  - advance: 10m", "expect:", "  - { suspends: 1 }"), "some/where/sleeps.yaml");
-  expect(file.name).toBe("sleeps");
   expect(file.variants).toHaveLength(1);
-  const [{ scenario }] = file.variants as [(typeof file.variants)[number]];
+  const [{ name, scenario }] = file.variants as [(typeof file.variants)[number]];
+  expect(name).toBe("sleeps");
   expect(scenario.world).toMatchObject({ seed: 1, profile: "2024", plan: "paid", operations: "timed", start: Date.UTC(2026, 0, 1) });
   expect(scenario.steps).toEqual([{ advance: 600_000 }]);
   expect(scenario.expect).toMatchObject([{ measure: "suspends", wanted: { min: 1, max: 1 } }]);
@@ -31,8 +31,14 @@ test.each([
   ["mine.json", "mine"],
   ["mine.yaml", "mine"],
 ])("the name of %s without its ending is %s, unless the file says another", (fileName, name) => {
-  expect(parseScenario(withLines("length: 1m"), fileName).name).toBe(name);
-  expect(parseScenario(withLines("name: other", "length: 1m"), fileName).name).toBe("other");
+  const nameOf = (...lines: string[]) => parseScenario(withLines(...lines), fileName).variants[0]?.name;
+  expect(nameOf("length: 1m")).toBe(name);
+  expect(nameOf("name: other", "length: 1m")).toBe("other");
+});
+
+test("a name with a value of the matrix in it is each run's own", () => {
+  const { variants } = parseScenario(withLines('name: "on ${plan}"', "length: 1m", "matrix: { plan: [free, paid] }"), "mine.yaml");
+  expect(variants.map(({ name }) => name)).toEqual(["on free", "on paid"]);
 });
 
 test("JSON is YAML, and may name its schema", () => {
@@ -234,7 +240,7 @@ test("a reference is to a label, or to what a step above has captured: not below
   const use = '  - request: { path: "/projects/{found}" }';
   expect(problemsOf(steps(capture, use))).toEqual([]);
   expect(problemsOf(steps(use, capture))).toEqual([
-    "mine.yaml:4:22: steps.0.request.path: {found} is neither a label nor captured above; known are main, shop, shop/main, shop/main/primary",
+    "mine.yaml:4:22: steps.0.request.path: {found} is neither a label nor captured above; known are main, shop, shop/main, shop/main/primary; {{found}} is the text itself",
   ]);
   const body = '  - request: { method: POST, path: /projects, body: { project: { name: "x-{nowhere}" } } }';
   expect(problemsOf(steps(capture, body))[0]).toContain("steps.1.request.body: {nowhere} is neither a label nor captured above; known are");

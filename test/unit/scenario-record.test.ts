@@ -61,6 +61,19 @@ test("what another fault struck at once stays where it is", () => {
   });
 });
 
+test("what looks like a reference was none, but for the key that the recording captured", () => {
+  const text = "{key_2} of {shop}";
+  const made = { operationId: "createApiKey", path: "/api/v2/api_keys", answered: { key_id: "2" }, body: { key_name: text } };
+  const planned = { ...planChanged(4, 1), accountId: "{shop}" };
+  const used = asked(2, 5, 2, { keyId: 2, path: "/api/v2/projects/{shop}/branches", body: { branch: { name: text } } });
+  const { steps } = recordSteps({ events: [planned], requests: [asked(1, 3, 0, made), used] }, SHOWN, String);
+  expect(steps).toMatchObject([
+    { request: { body: { key_name: "{{key_2}} of {{shop}}" }, capture: { key_2: "key" } } },
+    { control: { path: "/accounts/{{shop}}" } },
+    { request: { path: "/projects/{{shop}}/branches", body: { branch: { name: "{{key_2}} of {{shop}}" } }, key: "{key_2}" } },
+  ]);
+});
+
 const SLOW = "what fault slow held back at 2026-01-01T00:00:02.000Z:";
 
 test.each([

@@ -1,5 +1,6 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
 import { expect, test } from "vitest";
-import { at, referencesIn, resolveReferences } from "../../src/scenario/references.ts";
+import { at, referencesIn, resolveReferences, withoutReferences } from "../../src/scenario/references.ts";
 
 const KNOWN: Readonly<Record<string, unknown>> = { shop: "p-1", "shop/main": "br-1", count: 3, object: { id: 1 } };
 const known = (name: string) => KNOWN[name];
@@ -24,6 +25,21 @@ test("a text that is nothing else becomes what it refers to, of its type; within
     text: "n=3",
   });
 });
+
+test("in two braces, which are one, and behind a dollar sign nothing is referred to", () => {
+  const texts = ["{{shop}}", "a{{nobody}}b", "{{{shop}}}", "${shop}", "{{shop}", "{shop}}"];
+  expect(resolveReferences(texts, known)).toEqual(["{shop}", "a{nobody}b", "{{shop}}", "${shop}", "{p-1", "p-1}"]);
+  expect(referencesIn(texts)).toEqual(["shop", "shop"]);
+});
+
+test.each(["{shop}", "{{shop}}", "{{{shop}", "{shop}{count}", "${shop}", '{"a":{shop}}', "{Shop} {}", "{nobody}"])(
+  "%s is written so that it is read again as it was",
+  (text) => {
+    const written = withoutReferences({ list: [text], none: null });
+    expect(referencesIn(written)).toEqual([]);
+    expect(resolveReferences(written, known)).toEqual({ list: [text], none: null });
+  },
+);
 
 test("what nobody knows stays as it is", () => {
   expect(resolveReferences(["{nobody}", "a {nobody} b", 1, null], known)).toEqual(["{nobody}", "a {nobody} b", 1, null]);

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { create } from "xmlbuilder2";
 import { jsonReport } from "../../src/scenario/reporters/json.ts";
 import { junitReport } from "../../src/scenario/reporters/junit.ts";
-import { bar, type Look, prettyStep, prettyVerdict, titleOf } from "../../src/scenario/reporters/pretty.ts";
-import type { Verdict } from "../../src/scenario/verdict.ts";
+import { bar, type Look, prettyReason, prettyStep, prettyVerdict, titleOf } from "../../src/scenario/reporters/pretty.ts";
+import type { CouldNotRun, Verdict } from "../../src/scenario/verdict.ts";
 
 const AT = "2026-01-01T00:01:00.000Z";
 const PASSED: Verdict = {
@@ -45,6 +45,10 @@ const FAILED: Verdict = {
     },
     { what: "always.0", at: AT, expected: "always computes: at most 1", actual: "2", events: [] },
   ],
+};
+const COULD_NOT_RUN: CouldNotRun = {
+  ...{ scenario: "replays", file: "scenarios/replays.yaml", values: { plan: "free" }, seed: 7, verdict: "could_not_run" },
+  ...{ reason: "there is no <nope.csv>\nat all", repeat: "standin run scenarios/replays.yaml --seed 7" },
 };
 const plain = (width: number): Look => ({ width, paint: (_, text) => text });
 
@@ -127,13 +131,24 @@ test("JSON holds all that was found, and numbers of a timeline in one line", () 
   expect(JSON.parse(jsonReport([]))).toEqual({ version: 1, passed: 0, failed: 0, runs: [] });
 });
 
+test("what could not be run is told with its reason, and counted where there is one", () => {
+  const text = jsonReport([PASSED, COULD_NOT_RUN]);
+  expect(JSON.parse(text)).toEqual({ version: 1, passed: 1, failed: 0, could_not_run: 1, runs: [PASSED, COULD_NOT_RUN] });
+  expect(prettyReason(COULD_NOT_RUN, plain(80))).toBe("could not run replays (plan free): there is no <nope.csv>\nat all");
+  const [, suite] = suitesOf([PASSED, COULD_NOT_RUN]);
+  expect(suite).toMatchObject({ "@name": "replays (plan free)", "@tests": "1", "@failures": "0", "@errors": "1" });
+  expect(suite.testcase["@classname"]).toBe("scenarios/replays.yaml");
+  expect(decoded(suite.testcase.error["@message"])).toBe("there is no <nope.csv>");
+  expect(decoded(suite.testcase.error["#"])).toBe("there is no <nope.csv>\nat all");
+});
+
 const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
 /** What a parser gives that leaves entities as they are. */
 const decoded = (text: string) => text.replaceAll(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity);
 
 /** JUnit's XML, read again. */
-function suitesOf(verdicts: readonly Verdict[]): any[] {
-  const { testsuites } = create(junitReport(verdicts)).end({ format: "object" }) as any;
+function suitesOf(runs: readonly (Verdict | CouldNotRun)[]): any[] {
+  const { testsuites } = create(junitReport(runs)).end({ format: "object" }) as any;
   return [testsuites.testsuite].flat();
 }
 

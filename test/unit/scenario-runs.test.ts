@@ -182,7 +182,7 @@ test("a state that the world must end in is looked for", async () => {
 
 test("what the control API refuses cannot be played, and says why", async () => {
   await expect(played("steps:", "  - control: { method: POST, path: /clock/advance, body: { by: never } }")).rejects.toThrow(
-    /^mine: POST \/_sim\/clock\/advance: .*by/,
+    /^POST \/_sim\/clock\/advance: .*by/,
   );
 });
 
@@ -197,6 +197,27 @@ test("a world that is taken back by a call of the control API is measured as it 
   const byCall = await played(...lines("at: 4h 1m, control: { method: POST, path: /snapshots/s/restore }"));
   expect(byCall.failures).toEqual([]);
   expect([byCall.measures, byCall.state]).toEqual([byStep.measures, byStep.state]);
+});
+
+test("in each round a snapshot is taken anew, also where a call has deleted the one before", async () => {
+  const text = `version: 1
+world: { projects: { shop: {} } }
+steps:
+  - repeat:
+      times: 3
+      every: 1h
+      steps:
+        - snapshot: s
+        - request: { method: POST, path: "/projects/{shop}/branches", body: {} }
+        - advance: 10m
+        - expect: [{ branches: 2 }]
+        - restore: s
+        - expect: [{ branches: 1 }]
+        - advance: 20m
+  - repeat: { times: 2, steps: [{ snapshot: s }, { control: { method: DELETE, path: /snapshots/s } }] }
+`;
+  const [verdict] = await playText(text);
+  expect(verdict).toMatchObject({ verdict: "passed", ended_at: "2026-01-01T02:20:00.000Z" });
 });
 
 test("what there is is counted in the world, an account, a project, a branch or a compute, itself included", async () => {

@@ -1,13 +1,26 @@
 import { create } from "xmlbuilder2";
-import type { Verdict } from "../verdict.ts";
+import type { CouldNotRun, Verdict } from "../verdict.ts";
 import { titleOf } from "./pretty.ts";
 
 type Case = { readonly name: string; readonly failure: string | undefined };
 
-/** JUnit's XML: a suite a scenario, a case a step, and one for all that is watched throughout and looked at in the end. No wall times. */
-export function junitReport(verdicts: readonly Verdict[]): string {
+/**
+ * JUnit's XML: a suite a scenario, a case a step, and one for all that is watched throughout and looked at in the end; one case, an error,
+ * where it could not be run. No wall times.
+ */
+export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");
-  for (const verdict of verdicts) {
+  for (const verdict of runs) {
+    if (verdict.verdict === "could_not_run") {
+      const { file, seed, reason } = verdict;
+      const suite = root.ele("testsuite", { name: titleOf(verdict), tests: 1, failures: 0, errors: 1, time: 0 });
+      suite.ele("properties").ele("property", { name: "seed", value: seed });
+      suite
+        .ele("testcase", { classname: file, name: "run", time: 0 })
+        .ele("error", { message: reason.split("\n")[0] ?? "" })
+        .txt(reason);
+      continue;
+    }
     const cases = casesOf(verdict);
     const failures = cases.filter(({ failure }) => failure !== undefined).length;
     const suite = root.ele("testsuite", { name: titleOf(verdict), tests: cases.length, failures, errors: 0, time: 0 });

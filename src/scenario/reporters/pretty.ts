@@ -1,5 +1,5 @@
 import { type MeasureName, showMeasured } from "../expectation.ts";
-import type { ComputeTimeline, Failure, StepResult, Verdict } from "../verdict.ts";
+import type { ComputeTimeline, CouldNotRun, Failure, StepResult, Verdict } from "../verdict.ts";
 
 type Colour = "green" | "red" | "yellow" | "dim" | "bold";
 /** How a text is made to stand out, where the terminal can. */
@@ -31,6 +31,10 @@ export function prettyStep({ ok, name, at, place, detail }: StepResult, { paint 
   const indent = "  ".repeat(place.split(".").length);
   const told = detail === undefined ? "" : paint("dim", `  ${detail}`);
   return `${indent}${ok ? paint("green", "✓") : paint("red", "✗")} ${paint("dim", at)} ${name}${told}`;
+}
+
+export function prettyReason(run: CouldNotRun, { paint }: Look): string {
+  return `${paint("red", "could not run")} ${titleOf(run)}: ${run.reason}`;
 }
 
 /** What a run has come to: its timeline, its figures, and what failed. */
