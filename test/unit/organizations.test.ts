@@ -187,8 +187,8 @@ test("the account that the organization belongs to stays its admin, whoever else
   const path = `/organizations/${orgId}/members/${members[0].member.id}`;
   const before = await worldOf(double);
   for (const as of [API_KEY, key]) {
-    expect(codeOf(await double.api("DELETE", path, undefined, as))).toEqual([422, "LAST_ADMIN"]);
-    expect(codeOf(await double.api("PATCH", path, { role: "member" }, as))).toEqual([422, "LAST_ADMIN"]);
+    expect(codeOf(await double.api("DELETE", path, undefined, as))).toEqual([422, "MEMBER_OWNS_ORGANIZATION"]);
+    expect(codeOf(await double.api("PATCH", path, { role: "member" }, as))).toEqual([422, "MEMBER_OWNS_ORGANIZATION"]);
     expect((await double.api("PATCH", path, { role: "admin" }, as)).status).toBe(200);
   }
   expect(await worldOf(double)).toBe(before);
