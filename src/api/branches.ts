@@ -12,7 +12,7 @@ import { recoverableBranchesOf } from "../platform/recovery.ts";
 import { rolesNamedAfter } from "../platform/role.ts";
 import type { Call, Caller } from "./call.ts";
 import { computeFields, computeOptions, computeType, flag, id, instant, lsn, name, notBoth } from "./fields.ts";
-import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
+import { checkPlace, cursorOf, encodeCursor, limitOf } from "./paging.ts";
 import { givePassword } from "./passwords.ts";
 import { renderChangedEndpoint, renderConnectionUris, renderScheduled, renderSettlingEndpoint } from "./render.ts";
 import { renderAnnotation, renderBranch, renderDatabase, renderRole } from "./render-branch.ts";
@@ -54,7 +54,7 @@ const listQuery = z.object({
   sort_by: z.enum(SORTS).optional(),
   sort_order: z.enum(ORDERS).optional(),
   limit: limitOf(MAX_PAGE, MAX_PAGE),
-  cursor: cursorOf("branches", z.tuple([z.enum(SORTS), z.enum(ORDERS), z.union([z.string(), z.number()]), z.int()])),
+  cursor: cursorOf("branches", z.tuple([id, z.enum(SORTS), z.enum(ORDERS), z.union([z.string(), z.number()]), z.int()])),
   include_deleted: flag.optional(),
 });
 
@@ -107,10 +107,11 @@ export function branchRoutes(caller: Caller): Hono {
   app.get(
     "/projects/:project_id/branches",
     caller.route({ params: inProject, query: listQuery }, ({ account, params, query, turn }) => {
+      checkPlace(query.cursor, [params.project_id, query.sort_by, query.sort_order]);
       const project = found(findProject(turn.world, account.id, params.project_id));
       // S: "to list deleted branches available for recovery": they come beside the others.
       const deleted = query.include_deleted === true ? recoverableBranchesOf(turn.world, project.id, turn.now) : [];
-      const { page, next } = pageOf(searched([...branchesOf(turn.world, project.id), ...deleted], query.search), query);
+      const { page, next } = pageOf(project.id, searched([...branchesOf(turn.world, project.id), ...deleted], query.search), query);
       const annotated = page.filter((branch) => Object.keys(branch.annotations).length > 0);
       return {
         branches: page.map((branch) => renderBranch(turn.world, branch, turn.now)),
@@ -124,7 +125,8 @@ export function branchRoutes(caller: Caller): Hono {
     "/projects/:project_id/branches/count",
     caller.route({ params: inProject, query: z.object({ search: z.string().optional() }) }, ({ account, params, query, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      return { count: searched(branchesOf(turn.world, project.id), query.search).length };
+      const { search = "" } = query;
+      return { count: branchesOf(turn.world, project.id).filter((branch) => isNamed(branch, search)).length };
     }),
   );
 
@@ -297,23 +299,27 @@ function checkHolds({ account, turn }: OnBranch, branch: Branch, databaseName: s
 /** S: by name or id, whatever the case. */
 function searched(branches: Branch[], search: string | undefined): Branch[] {
   if (search === undefined) return branches;
-  const wanted = search.toLowerCase();
-  return branches.filter((branch) => branch.name.toLowerCase().includes(wanted) || branch.id.includes(wanted));
+  return branches.filter((branch) => isNamed(branch, search) || branch.id.includes(search.toLowerCase()));
+}
+
+/** S: a count goes by the name alone. */
+function isNamed(branch: Branch, search: string): boolean {
+  return branch.name.toLowerCase().includes(search.toLowerCase());
 }
 
 type Query = z.output<typeof listQuery>;
 
 /** Sorted by the chosen key and, where that ties, by age; a cursor carries its sort, so a walk stays in it. */
-function pageOf(branches: Branch[], query: Query) {
-  const sortBy = query.cursor?.[0] ?? query.sort_by ?? "updated_at";
-  const sortOrder = query.cursor?.[1] ?? query.sort_order ?? "desc";
+function pageOf(projectId: string, branches: Branch[], query: Query) {
+  const { cursor } = query;
+  const sortBy = cursor?.[1] ?? query.sort_by ?? "updated_at";
+  const sortOrder = cursor?.[2] ?? query.sort_order ?? "desc";
   const keyOf = (branch: Branch) => (sortBy === "name" ? branch.name : sortBy === "created_at" ? branch.createdAt : branch.updatedAt);
   const direction = sortOrder === "asc" ? 1 : -1;
   const compare = (key: string | number, number: number, otherKey: string | number, otherNumber: number) =>
     direction * (key < otherKey ? -1 : key > otherKey ? 1 : number - otherNumber);
   const sorted = branches.sort((a, b) => compare(keyOf(a), a.number, keyOf(b), b.number));
-  const { cursor } = query;
-  const rest = cursor === undefined ? sorted : sorted.filter((branch) => compare(keyOf(branch), branch.number, cursor[2], cursor[3]) > 0);
+  const rest = cursor === undefined ? sorted : sorted.filter((branch) => compare(keyOf(branch), branch.number, cursor[3], cursor[4]) > 0);
   const page = rest.slice(0, query.limit);
   const last = page.at(-1);
   const more = last !== undefined && rest.length > page.length;
@@ -322,7 +328,7 @@ function pageOf(branches: Branch[], query: Query) {
     next: {
       sort_by: sortBy,
       sort_order: sortOrder.toUpperCase(),
-      ...(more ? { next: encodeCursor("branches", [sortBy, sortOrder, keyOf(last), last.number]) } : {}),
+      ...(more ? { next: encodeCursor("branches", [projectId, sortBy, sortOrder, keyOf(last), last.number]) } : {}),
     },
   };
 }

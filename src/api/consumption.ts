@@ -10,11 +10,12 @@ import { monthStart, nextMonthStart } from "../platform/calendar.ts";
 import type { Compute } from "../platform/compute.ts";
 import { checkWindow, consumptionOf, type Timeframe, type Window } from "../platform/consumption.ts";
 import { uuidOf } from "../platform/ids.ts";
-import { branchesOf, computesOnBranch, projectsOf } from "../platform/lookup.ts";
+import { computesOnBranch } from "../platform/lookup.ts";
 import { refuseWithoutHistory } from "../platform/plan.ts";
 import type { Project } from "../platform/project.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
+import type { Turn } from "../worlds/world-handle.ts";
 import type { Caller } from "./call.ts";
 import { flag, id } from "./fields.ts";
 import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
@@ -101,11 +102,13 @@ const branchesV2Query = z.object({
 /** None of these wakes a compute. Of ids that name nothing of this account, nothing is told (A). */
 export function consumptionRoutes(caller: Caller): Hono {
   const app = new Hono();
+  const upgrades = new Upgrades();
 
   app.get(
     "/consumption_history/projects",
-    caller.route({ needs: "belong", query: projectsQuery, lists: LISTS }, ({ account, principal, query, turn: { world, now } }) => {
-      check(account, query, now);
+    caller.route({ needs: "belong", query: projectsQuery, lists: LISTS }, ({ account, principal, query, turn }) => {
+      const { world, now } = turn;
+      const window = windowOf(turn, account, query, upgrades);
       const { cursor, limit, metrics } = query;
       // Those that the document requires are always there, whatever is asked for.
       const more = metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
@@ -115,7 +118,7 @@ export function consumptionRoutes(caller: Caller): Hono {
       return {
         projects: page.map((project) => ({
           project_id: project.id,
-          periods: periodsOf(account, project.id, framesOf(world, project, computesIn(world, project.id), query, now), now, (frame) => ({
+          periods: periodsOf(account, project.id, framesOf(world, project, computesIn(world, project.id), window, now), now, (frame) => ({
             timeframe_start: timestamp(frame.start),
             timeframe_end: timestamp(frame.end),
             active_time_seconds: frame.activeSeconds,
@@ -132,8 +135,9 @@ export function consumptionRoutes(caller: Caller): Hono {
 
   app.get(
     "/consumption_history/v2/projects",
-    caller.route({ needs: "belong", query: projectsV2Query, lists: LISTS }, ({ account, principal, query, turn: { world, now } }) => {
-      check(account, query, now);
+    caller.route({ needs: "belong", query: projectsV2Query, lists: LISTS }, ({ account, principal, query, turn }) => {
+      const { world, now } = turn;
+      const window = windowOf(turn, account, query, upgrades);
       const { cursor, limit, metrics } = query;
       const projects = asked(projectsFor(world, principal, account), query.project_ids)
         .filter(({ number }) => number < (cursor?.[0] ?? Number.POSITIVE_INFINITY))
@@ -142,7 +146,7 @@ export function consumptionRoutes(caller: Caller): Hono {
       const last = page.at(-1);
       return {
         projects: page.map((project) => {
-          const frames = framesOf(world, project, computesIn(world, project.id), query, now);
+          const frames = framesOf(world, project, computesIn(world, project.id), window, now);
           return { project_id: project.id, periods: periodsOf(account, project.id, frames, now, (frame) => renderFrame(frame, metrics)) };
         }),
         ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption-v2", [last.number]) } }),
@@ -152,18 +156,19 @@ export function consumptionRoutes(caller: Caller): Hono {
 
   app.get(
     "/consumption_history/v2/branches",
-    caller.route({ needs: "belong", query: branchesV2Query, lists: LISTS }, ({ account, principal, query, turn: { world, now } }) => {
-      check(account, query, now);
+    caller.route({ needs: "belong", query: branchesV2Query, lists: LISTS }, ({ account, principal, query, turn }) => {
+      const { world, now } = turn;
+      const window = windowOf(turn, account, query, upgrades);
       const { cursor, limit, metrics } = query;
       const branches = asked(projectsFor(world, principal, account), query.project_ids)
-        .flatMap((project) => asked(branchesOf(world, project.id), query.branch_ids))
+        .flatMap((project) => asked(world.branches.by("project", project.id).values(), query.branch_ids))
         .filter((branch) => cursor === undefined || inOrder([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0)
         .sort((a, b) => inOrder([a.projectId, a.id], [b.projectId, b.id]));
       const page = branches.slice(0, limit);
       const last = page.at(-1);
       return {
         branches: page.map((branch) => {
-          const frames = framesOf(world, branch, computesOnBranch(world, branch.id), query, now);
+          const frames = framesOf(world, branch, computesOnBranch(world, branch.id), window, now);
           const periods = periodsOf(account, branch.projectId, frames, now, (frame) => renderFrame(frame, metrics));
           return { project_id: branch.projectId, branch_id: branch.id, periods };
         }),
@@ -175,15 +180,37 @@ export function consumptionRoutes(caller: Caller): Hono {
   return app;
 }
 
-function check(account: Account, query: Window & { readonly org_id?: string | undefined }, now: SimTime): void {
-  checkOrganization(account, query.org_id);
-  const refusal = refuseWithoutHistory(planOf(account)) ?? checkWindow(query, now);
-  if (refusal !== undefined) fail(failureOf(refusal));
+/** When accounts came to the plan that they are on, if not with their creation, and as long as history knows of it. */
+class Upgrades {
+  /** Rows are replaced, never edited, so these need not be looked for again; that takes the longest where there is nothing to find. */
+  readonly #none = new WeakSet<Account>();
+
+  of(turn: Turn, account: Account): SimTime | undefined {
+    if (this.#none.has(account)) return undefined;
+    const [newest] = turn.eventsAbout(account.id, 1, "AccountPlanChanged");
+    if (newest === undefined) this.#none.add(account);
+    return newest?.at;
+  }
 }
 
-/** Those of the organization that the caller may see: a collaborator belongs to it and sees what was shared with him. */
+/** What may be told of what is asked for. S: "History begins at the time of upgrade". */
+function windowOf(turn: Turn, account: Account, query: Window & { readonly org_id?: string | undefined }, upgrades: Upgrades): Window {
+  checkOrganization(account, query.org_id);
+  const refusal = refuseWithoutHistory(planOf(account)) ?? checkWindow(query, turn.now);
+  if (refusal !== undefined) fail(failureOf(refusal));
+  const upgradedAt = upgrades.of(turn, account);
+  return upgradedAt === undefined ? query : { ...query, from: Math.max(query.from, upgradedAt) };
+}
+
+/**
+ * Those of the organization that the caller may see, oldest first: a collaborator belongs to it and sees what was shared with him.
+ * What was deleted has used what it used, so it is told for as long as it can be recovered.
+ */
 function projectsFor(world: World, principal: Principal, account: Account): Project[] {
-  return projectsOf(world, account.id).filter((project) => sees(world, principal, project));
+  return world.projects
+    .toArray()
+    .filter((project) => project.accountId === account.id && sees(world, principal, project))
+    .sort((a, b) => a.number - b.number);
 }
 
 /** In their own order. */

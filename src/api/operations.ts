@@ -4,7 +4,7 @@ import { fail, found } from "../http/request.ts";
 import { findProject } from "../platform/lookup.ts";
 import type { Caller } from "./call.ts";
 import { id } from "./fields.ts";
-import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
+import { checkPlace, cursorOf, encodeCursor, limitOf } from "./paging.ts";
 import { renderOperation } from "./render.ts";
 
 const MAX_PAGE = 1_000; // S
@@ -13,17 +13,18 @@ const DEFAULT_PAGE = 100; // A
 /** S: a project's operations, newest first; finished ones stay to be read. */
 export function operationRoutes(caller: Caller): Hono {
   const app = new Hono();
-  const query = z.object({ limit: limitOf(MAX_PAGE, DEFAULT_PAGE), cursor: cursorOf("operations", z.tuple([z.int()])) });
+  const query = z.object({ limit: limitOf(MAX_PAGE, DEFAULT_PAGE), cursor: cursorOf("operations", z.tuple([id, z.int()])) });
 
   app.get(
     "/projects/:project_id/operations",
     caller.route({ params: z.object({ project_id: id }), query }, ({ account, params, query, turn }) => {
+      checkPlace(query.cursor, [params.project_id]);
       const project = found(findProject(turn.world, account.id, params.project_id));
-      const page = turn.operations(project.id, query.limit, query.cursor?.[0]);
+      const page = turn.operations(project.id, query.limit, query.cursor?.[1]);
       const last = page.at(-1);
       return {
         operations: page.map((operation) => renderOperation(operation, turn.now)),
-        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("operations", [last.number]) } }),
+        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("operations", [project.id, last.number]) } }),
       };
     }),
   );

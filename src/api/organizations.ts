@@ -9,7 +9,7 @@ import { recordsOf } from "../platform/record-life.ts";
 import { findSpendingLimit } from "../platform/spending-limit.ts";
 import type { Caller } from "./call.ts";
 import { email, id } from "./fields.ts";
-import { cursorOf, encodeCursor, limitOf } from "./paging.ts";
+import { checkPlace, cursorOf, encodeCursor, limitOf } from "./paging.ts";
 
 const MAX_PAGE = 500; // S
 const MAX_INVITATIONS = 100; // A
@@ -21,10 +21,10 @@ const onMember = inOrganization.extend({ member_id: z.guid("must be a UUID") });
 const role = z.enum(MEMBER_ROLES);
 
 const listQuery = z.object({
-  sort_by: z.enum(SORTS).default("joined_at"),
-  sort_order: z.enum(ORDERS).default("desc"),
+  sort_by: z.enum(SORTS).optional(),
+  sort_order: z.enum(ORDERS).optional(),
   limit: limitOf(MAX_PAGE, MAX_PAGE),
-  cursor: cursorOf("members", z.tuple([z.enum(SORTS), z.enum(ORDERS), z.union([z.string(), z.number()]), z.string()])),
+  cursor: cursorOf("members", z.tuple([id, z.enum(SORTS), z.enum(ORDERS), z.union([z.string(), z.number()]), z.string()])),
 });
 
 /** S: who belongs to an organization, who is invited, and what it wants to spend. */
@@ -33,8 +33,9 @@ export function organizationRoutes(caller: Caller): Hono {
 
   app.get(
     "/organizations/:org_id/members",
-    caller.route({ needs: "belong", params: inOrganization, query: listQuery }, ({ account, query, turn }) => {
-      const { page, pagination } = pageOf(membersOf(turn.world, account), query);
+    caller.route({ needs: "belong", params: inOrganization, query: listQuery }, ({ account, params, query, turn }) => {
+      checkPlace(query.cursor, [params.org_id, query.sort_by, query.sort_order]);
+      const { page, pagination } = pageOf(params.org_id, membersOf(turn.world, account), query);
       return { members: page.map(renderMemberWithUser), pagination } satisfies public_.OrganizationMembersResponse &
         public_.CursorPaginationResponse;
     }),
@@ -125,19 +126,20 @@ export function organizationRoutes(caller: Caller): Hono {
 }
 
 /** Sorted by the chosen key and, where that ties, by id; a cursor carries its sort, so a walk stays in it. */
-function pageOf(members: Member[], query: z.output<typeof listQuery>) {
+function pageOf(organizationId: string, members: Member[], query: z.output<typeof listQuery>) {
   const { cursor, limit } = query;
-  const [sort_by, sort_order] = cursor ?? [query.sort_by, query.sort_order];
+  const sort_by = cursor?.[1] ?? query.sort_by ?? "joined_at";
+  const sort_order = cursor?.[2] ?? query.sort_order ?? "desc";
   const keyOf = (member: Member) => (sort_by === "email" ? member.account.email : sort_by === "role" ? member.role : member.joinedAt);
   const direction = sort_order === "asc" ? 1 : -1;
   const compare = (key: string | number, memberId: string, otherKey: string | number, otherId: string) =>
     direction * (key < otherKey ? -1 : key > otherKey ? 1 : memberId < otherId ? -1 : memberId > otherId ? 1 : 0);
   const sorted = members.sort((a, b) => compare(keyOf(a), a.id, keyOf(b), b.id));
-  const rest = cursor === undefined ? sorted : sorted.filter((member) => compare(keyOf(member), member.id, cursor[2], cursor[3]) > 0);
+  const rest = cursor === undefined ? sorted : sorted.filter((member) => compare(keyOf(member), member.id, cursor[3], cursor[4]) > 0);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  const next =
-    last === undefined || rest.length === page.length ? {} : { next: encodeCursor("members", [sort_by, sort_order, keyOf(last), last.id]) };
+  const more = last !== undefined && rest.length > page.length;
+  const next = more ? { next: encodeCursor("members", [organizationId, sort_by, sort_order, keyOf(last), last.id]) } : {};
   return { page, pagination: { sort_by, sort_order, ...next } };
 }
 

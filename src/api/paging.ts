@@ -1,4 +1,8 @@
 import * as z from "zod";
+import { badRequest } from "../http/errors.ts";
+import { fail } from "../http/request.ts";
+
+const NEVER_GIVEN = "not a cursor that this list has given, in this order; leave it out to begin at the first page";
 
 /** A cursor names the place in a stated order after which a page begins. It is opaque to callers and says what it is for. */
 export function encodeCursor(list: string, place: readonly (string | number)[]): string {
@@ -12,10 +16,16 @@ export function cursorOf<T extends readonly z.ZodType[]>(list: string, place: z.
     .transform((text, context) => {
       const parsed = place.safeParse(decode(list, text));
       if (parsed.success) return parsed.data;
-      context.addIssue({ code: "custom", message: "not a cursor that this list has given; leave it out to begin at the first page" });
+      context.addIssue({ code: "custom", message: NEVER_GIVEN });
       return z.NEVER;
     })
     .optional();
+}
+
+/** A place may begin with whose list it is in, and in which order: ends a call that asks for another one. */
+export function checkPlace(place: readonly unknown[] | undefined, asked: readonly unknown[]): void {
+  const isOther = place !== undefined && asked.some((one, index) => one !== undefined && one !== place[index]);
+  if (isOther) fail(badRequest(`cursor: ${NEVER_GIVEN}`));
 }
 
 function decode(list: string, text: string): unknown {

@@ -17,7 +17,7 @@ export function explainEndpoint(look: Look, endpointId: string) {
   const compute = found(findReachable(look.world, endpointId));
   // Of its life, so that thousands of queries do not hide it; of its use, as far back as it is likely to matter.
   const bySeq = new Map(
-    [...look.eventsAbout(endpointId, MAX_EVENTS, true), ...look.eventsAbout(endpointId, MAX_EVENTS)].map((event) => [event.seq, event]),
+    [...look.eventsAbout(endpointId, MAX_EVENTS, "life"), ...look.eventsAbout(endpointId, MAX_EVENTS)].map((event) => [event.seq, event]),
   );
   const events = [...bySeq.values()].sort((a, b) => b.seq - a.seq);
   const reasons = [

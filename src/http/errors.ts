@@ -55,7 +55,7 @@ const STATUS_OF = {
   PLAN_WITHOUT_CONSUMPTION_HISTORY: 403,
   VPC_ENDPOINT_NOT_ALLOWED: 422,
   TRANSFER_NOT_ALLOWED: 422,
-  LAST_ADMIN: 422,
+  MEMBER_OWNS_ORGANIZATION: 422,
   // A: the document has no 403; what one sees and may not do is told apart from what one does not see.
   ACCESS_DENIED: 403,
   LIMITS_UNSATISFIED: 406,

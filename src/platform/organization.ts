@@ -115,7 +115,7 @@ export function decideRemoveMember(world: World, command: RemoveMember, { now }:
 
 /**
  * The record of a member whose role may change; none where the owner, whose role is not kept, stays admin.
- * S: the last admin cannot be removed. A: here, an organization is an account, so its own account is that admin for ever.
+ * S: the last admin cannot be removed. A: here, an organization is an account, so its own account is an admin for ever, and the last.
  */
 function findRemovable(
   world: World,
@@ -128,7 +128,10 @@ function findRemovable(
   const member = findMember(world, owner.value, memberId);
   if (!member.ok) return member;
   if (member.value.account.id === owner.value.id && !staysAdmin) {
-    return refuse("LAST_ADMIN", "the account that the organization belongs to stays its admin: it cannot be removed or get another role");
+    return refuse(
+      "MEMBER_OWNS_ORGANIZATION",
+      "the account that the organization belongs to stays its admin: it cannot be removed or get another role",
+    );
   }
   return accept(findRecord(world, organizationId, "member", memberId));
 }

@@ -59,7 +59,7 @@ export type RefusalCode =
   | "PLAN_WITHOUT_CONSUMPTION_HISTORY"
   | "VPC_ENDPOINT_NOT_ALLOWED"
   | "TRANSFER_NOT_ALLOWED"
-  | "LAST_ADMIN"
+  | "MEMBER_OWNS_ORGANIZATION"
   // seen, but not for this caller to do
   | "ACCESS_DENIED"
   // S: the account that a project is to move to cannot own it; the answer lists why

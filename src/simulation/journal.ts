@@ -1,5 +1,5 @@
 import type { ApiKeyUse } from "../platform/api-key.ts";
-import type { RecordedEvent } from "../platform/events.ts";
+import type { Event, RecordedEvent } from "../platform/events.ts";
 import { type Operation, operationAfter } from "../platform/operation.ts";
 import type { Change } from "../platform/table.ts";
 import type { SimTime } from "../platform/time.ts";
@@ -33,6 +33,9 @@ export type Forgetting = {
 /** Where a history was taken from: it shares that one's events up to this one. */
 export type Origin = { readonly world: string; readonly historyId: string; readonly seq: number; readonly at: SimTime };
 
+/** Which events are asked for: those of one type, or all but activity, of which there may be very many. */
+export type EventsOnly = Event["type"] | "life";
+
 /** The port to history. A store stands behind it; here, the one that forgets with the process. */
 export interface Journal {
   /** The tables whose rows it wants to be handed; absent where it wants all. */
@@ -43,8 +46,8 @@ export interface Journal {
   write(batch: Batch): void;
   /** Events with a sequence number above `since`, in order; what is forgotten is left out. */
   events(since: number, limit: number): RecordedEvent[];
-  /** Events in which this id stands, newest first, from below `before` on; of activity there may be very many. */
-  eventsAbout(id: string, before: number, limit: number, withoutActivity?: boolean): RecordedEvent[];
+  /** Events in which this id stands, newest first, from below `before` on. */
+  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly): RecordedEvent[];
   /** The oldest checkpoint: history before it is forgotten. That of a whole history is the empty world, at 0. */
   readonly oldest: Pick<Checkpoint, "seq" | "at">;
   /** Sequence number of the newest checkpoint. */
@@ -142,11 +145,11 @@ export class MemoryJournal implements Journal {
     return this.#events.slice(from, from + limit);
   }
 
-  eventsAbout(id: string, before: number, limit: number, withoutActivity = false): RecordedEvent[] {
+  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly): RecordedEvent[] {
     const found: RecordedEvent[] = [];
     for (let index = Math.min(this.#events.length, before - 1 - this.oldest.seq) - 1; index >= 0 && found.length < limit; index -= 1) {
       const event = this.#events[index] as RecordedEvent;
-      if (withoutActivity && event.type.startsWith("Activity")) continue;
+      if (only === "life" ? event.type.startsWith("Activity") : only !== undefined && event.type !== only) continue;
       if (JSON.stringify(event).includes(`"${id}"`)) found.push(event);
     }
     return found;

@@ -6,7 +6,7 @@ import type { Operation } from "../platform/operation.ts";
 import type { SimTime } from "../platform/time.ts";
 import { emptyWorld } from "../platform/world.ts";
 import { type Checkpoint, takeCheckpoint } from "../simulation/checkpoint.ts";
-import type { Batch, Forgetting, Journal } from "../simulation/journal.ts";
+import type { Batch, EventsOnly, Forgetting, Journal } from "../simulation/journal.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
 import { chainOf, checksumOf, Damaged, type StoredEvent } from "./checksum.ts";
 import { readHistory, writeHistory } from "./history-row.ts";
@@ -112,9 +112,11 @@ export class SqliteJournal implements Journal {
     checkLinks(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
   }
 
-  eventsAbout(id: string, before: number, limit: number, withoutActivity = false): RecordedEvent[] {
-    const { eventsAbout, lifeAbout } = this.#statements;
-    return (withoutActivity ? lifeAbout : eventsAbout).all(this.#oldest.seq, before, `"${id}"`, limit).map((raw) => {
+  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly): RecordedEvent[] {
+    const { eventsAbout, lifeAbout, typeAbout } = this.#statements;
+    const asked = [this.#oldest.seq, before, `"${id}"`, limit] as const;
+    const raws = only === undefined ? eventsAbout.all(...asked) : only === "life" ? lifeAbout.all(...asked) : typeAbout.all(only, ...asked);
+    return raws.map((raw) => {
       const row = rowOf(raw);
       checkLinks([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
       return eventOf(row);
@@ -271,6 +273,9 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
     ).raw(),
     lifeAbout: prepare<RawEvent, [number, number, string, number]>(
       `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    ).raw(),
+    typeAbout: prepare<RawEvent, [string, number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
     deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
     someOperations: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(

@@ -213,7 +213,7 @@ export class HostedWorld implements WorldHandle {
       world,
       operation: (id) => world.operations.get(id) ?? overThen(this.#reading(() => journal.operation(id))),
       now: at,
-      eventsAbout: (id, limit, withoutActivity) => this.#reading(() => journal.eventsAbout(id, seq + 1, limit, withoutActivity)),
+      eventsAbout: (id, limit, only) => this.#reading(() => journal.eventsAbout(id, seq + 1, limit, only)),
       events: (since, limit) => this.#reading(() => journal.events(since, Math.min(limit, seq - since))),
     });
   }
@@ -355,9 +355,9 @@ export class HostedWorld implements WorldHandle {
         flushed();
         return journal.operations(projectId, limit, beforeNumber);
       },
-      eventsAbout(id, limit, withoutActivity) {
+      eventsAbout(id, limit, only) {
         flushed();
-        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, withoutActivity);
+        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, only);
       },
       events(since, limit) {
         flushed();

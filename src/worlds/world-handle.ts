@@ -6,6 +6,7 @@ import type { DurationMs, SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 import type { ClockMode } from "../simulation/clock.ts";
 import type { Feed } from "../simulation/feed.ts";
+import type { EventsOnly } from "../simulation/journal.ts";
 import type { Cut, Point } from "../simulation/replay.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
 
@@ -14,7 +15,7 @@ export type Look = {
   readonly world: World;
   readonly now: SimTime;
   /** Events until then in which this id stands, newest first. */
-  eventsAbout(id: string, limit: number, withoutActivity?: boolean): readonly RecordedEvent[];
+  eventsAbout(id: string, limit: number, only?: EventsOnly): readonly RecordedEvent[];
   events(since: number, limit: number): readonly RecordedEvent[];
   operation(id: string): Operation | undefined;
 };

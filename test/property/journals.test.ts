@@ -40,7 +40,7 @@ function ask(journal: TwinJournal, questions: readonly Question[], ids: readonly
   for (const id of ids) journal.operation(id);
   for (const id of projects) {
     journal.operations(id, ALL);
-    journal.eventsAbout(id, ALL, ALL);
+    for (const only of [undefined, "life", "OperationScheduled"] as const) journal.eventsAbout(id, ALL, ALL, only);
   }
 }
 

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
 import { emptyWorld } from "../../src/platform/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
-import { type Batch, type Forgetting, type Journal, MemoryJournal } from "../../src/simulation/journal.ts";
+import { type Batch, type EventsOnly, type Forgetting, type Journal, MemoryJournal } from "../../src/simulation/journal.ts";
 import type { Point } from "../../src/simulation/replay.ts";
 import { openStore, type Store } from "../../src/store/open.ts";
 import type { History } from "../../src/worlds/shelf.ts";
@@ -38,8 +38,9 @@ export class TwinJournal implements Journal {
     return this.#both(`${limit} events since ${since}`, (journal) => journal.events(since, limit));
   }
 
-  eventsAbout(id: string, before: number, limit: number) {
-    return this.#both(`${limit} events about ${id} before ${before}`, (journal) => journal.eventsAbout(id, before, limit));
+  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly) {
+    const asked = `${limit} ${only ?? ""} events about ${id} before ${before}`;
+    return this.#both(asked, (journal) => journal.eventsAbout(id, before, limit, only));
   }
 
   checkpointBefore(point: Point): Checkpoint {

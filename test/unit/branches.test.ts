@@ -181,11 +181,12 @@ test("an unknown parent is 404", async () => {
   expect([status, body.code]).toEqual([404, "BRANCH_NOT_FOUND"]);
 });
 
-test("branches are counted and found by name or id, whatever the case", async () => {
+test("branches are counted by name and found by name or id, whatever the case", async () => {
   const { double, projectId, branchId, path } = await createWithBranches();
   await createBranch(double, projectId, [], { name: "Feature/Login" });
   expect((await double.api("GET", `${path}/count`)).body).toEqual({ count: 2 });
   expect((await double.api("GET", `${path}/count?search=login`)).body).toEqual({ count: 1 });
+  expect((await double.api("GET", `${path}/count?search=${branchId}`)).body).toEqual({ count: 0 });
   const found = async (search: string) => (await double.api("GET", `${path}?search=${search}`)).body.branches.map(({ name }: any) => name);
   expect(await found("FEATURE")).toEqual(["Feature/Login"]);
   expect(await found(branchId)).toEqual(["main"]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createAccount } from "../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../support/double.ts";
 
 const HOUR = 3_600_000;
@@ -210,6 +211,49 @@ describe("the history of consumption", () => {
     });
   });
 
+  test("begins with the change to the plan that has one, whatever its granularity", async () => {
+    const double = await createDouble({ plan: "free" });
+    const { endpointId } = await createProject(double);
+    const { id } = (await double.api("GET", "/users/me")).body;
+    const changeTo = async (plan: string) => expect((await double.sim("PATCH", `/accounts/${id}`, { plan })).status).toBe(200);
+    const use = async () => {
+      await double.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: HOUR });
+      await double.advance("1d");
+    };
+    await use();
+    await advanceTo(double, "2026-02-03T10:20:00Z");
+    await changeTo("paid");
+    await use();
+    const window = { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z" };
+    const firstOf = async (granularity: string, from = window.from) => frames(await v1(double, { ...window, from, granularity }))[0];
+    expect(await firstOf("monthly")).toMatchObject({ timeframe_start: "2026-02-01T00:00:00Z", active_time_seconds: 3_900 });
+    expect(await firstOf("daily")).toMatchObject({ timeframe_start: "2026-02-03T00:00:00Z", active_time_seconds: 3_900 });
+    expect(await firstOf("hourly", "2026-02-01T00:00:00Z")).toMatchObject({ timeframe_start: "2026-02-03T10:00:00Z" });
+    for (const of of ["projects", "branches"] as const) {
+      const project_ids = (await v1(double, { ...window, granularity: "monthly" })).body.projects[0].project_id;
+      const { body } = await v2(double, of, { ...window, project_ids, granularity: "monthly" });
+      expect(body[of][0].periods.map(({ period_start }: any) => period_start)).toEqual(["2026-02-01T00:00:00Z"]);
+    }
+    await advanceTo(double, "2026-03-02T00:00:00Z");
+    await changeTo("free");
+    await changeTo("paid");
+    const again = frames(await v1(double, { ...window, to: "2026-04-01T00:00:00Z", granularity: "monthly" }));
+    expect(again.map((frame: any) => frame.timeframe_start)).toEqual(["2026-03-01T00:00:00Z"]);
+  });
+
+  test("is all there is, where the change of the plan is forgotten", async () => {
+    const double = await createDouble({ plan: "free" });
+    await createProject(double);
+    const { id } = (await double.api("GET", "/users/me")).body;
+    await advanceTo(double, "2026-01-10T10:00:00Z");
+    await double.sim("PATCH", `/accounts/${id}`, { plan: "paid" });
+    const days = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", granularity: "daily" };
+    expect(frames(await v1(double, days))[0].timeframe_start).toBe("2026-01-10T00:00:00Z");
+    await double.advance("2d");
+    await double.world.compact(0);
+    expect(frames(await v1(double, days))[0].timeframe_start).toBe("2026-01-01T00:00:00Z");
+  });
+
   test("is told of some projects, named once with commas, several times, or as the public client does", async () => {
     const double = await createDouble();
     const [one, another] = [(await createProject(double)).projectId, (await createProject(double)).projectId];
@@ -266,6 +310,48 @@ describe("the history of consumption", () => {
     expect(frame).toMatchObject({ logical_size_bytes: 0, written_data_bytes: 0 });
     expect(frame).not.toHaveProperty("data_storage_bytes_hour");
     expect(frames(await v1(double, { ...january, include_v1_metrics: "true" }))[0]).toHaveProperty("data_storage_bytes_hour", 0);
+  });
+});
+
+describe("what was deleted", () => {
+  const day = { from: "2026-01-05T00:00:00Z", to: "2026-01-06T00:00:00Z", granularity: "daily" };
+  const usedBy = (one: any) => one.periods[0].consumption[0].metrics[0].value;
+
+  test("is told as long as it can be recovered: branches add up to their project, and projects to their account", async () => {
+    const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
+    const { projectId: otherId } = await createProject(double);
+    const made = await double.api("POST", `/projects/${projectId}/branches`, { branch: {}, endpoints: [{ type: "read_write" }] });
+    const branchId = made.body.branch.id;
+    await double.advance("1h");
+    expect((await double.api("DELETE", `/projects/${projectId}/branches/${branchId}`)).status).toBe(200);
+    await advanceTo(double, day.to);
+    const projects = async () => (await v2(double, "projects", day)).body.projects;
+    const branches = async () => (await v2(double, "branches", { ...day, project_ids: projectId })).body.branches;
+    const before = await projects();
+    const used = usedBy(before.find(({ project_id }: any) => project_id === projectId));
+    const ofBranches = await branches();
+    expect(usedBy(ofBranches.find(({ branch_id }: any) => branch_id === branchId))).toBeGreaterThan(0);
+    // Each is told in whole seconds.
+    expect(ofBranches.reduce((sum: number, branch: any) => sum + usedBy(branch), 0)).toBeCloseTo(used, -1);
+
+    expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(200);
+    await double.advance("1h");
+    expect(await projects()).toEqual(before);
+    expect(await branches()).toEqual(ofBranches);
+    expect((await v1(double, day)).body.projects.map(({ project_id }: any) => project_id)).toEqual([projectId, otherId]);
+
+    await double.advance("7d");
+    const left = (await projects()).map(({ project_id }: any) => project_id);
+    expect([left, await branches()]).toEqual([[otherId], []]);
+  });
+
+  test("is told to nobody else", async () => {
+    const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
+    const { key } = await createAccount(double);
+    await double.api("DELETE", `/projects/${projectId}`);
+    expect((await double.api("GET", `/consumption_history/projects?${new URLSearchParams(day)}`, undefined, key)).body.projects).toEqual(
+      [],
+    );
   });
 });
 

@@ -187,11 +187,24 @@ test("the account that the organization belongs to stays its admin, whoever else
   const path = `/organizations/${orgId}/members/${members[0].member.id}`;
   const before = await worldOf(double);
   for (const as of [API_KEY, key]) {
-    expect(codeOf(await double.api("DELETE", path, undefined, as))).toEqual([422, "LAST_ADMIN"]);
-    expect(codeOf(await double.api("PATCH", path, { role: "member" }, as))).toEqual([422, "LAST_ADMIN"]);
+    expect(codeOf(await double.api("DELETE", path, undefined, as))).toEqual([422, "MEMBER_OWNS_ORGANIZATION"]);
+    expect(codeOf(await double.api("PATCH", path, { role: "member" }, as))).toEqual([422, "MEMBER_OWNS_ORGANIZATION"]);
     expect((await double.api("PATCH", path, { role: "admin" }, as)).status).toBe(200);
   }
   expect(await worldOf(double)).toBe(before);
+});
+
+test("a page of members goes on in its own organization and its own order alone", async () => {
+  const double = await createDouble();
+  const { key, orgId } = await createMember(double, "admin");
+  const list = `/organizations/${orgId}/members`;
+  const { pagination } = (await double.api("GET", `${list}?sort_by=email&limit=1`)).body;
+  const statusOf = async (path: string) => (await double.api("GET", `${path}cursor=${pagination.next}`, undefined, key)).status;
+  expect(await statusOf(`${list}?`)).toBe(200);
+  expect(await statusOf(`${list}?sort_by=role&`)).toBe(400);
+  const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
+  const other = organizations.find(({ id }: any) => id !== orgId).id;
+  expect(await statusOf(`/organizations/${other}/members?`)).toBe(400);
 });
 
 test("members are listed by any of the three keys, both ways, page by page, each once", async () => {

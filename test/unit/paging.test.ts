@@ -142,6 +142,30 @@ test.each(LISTS)("%s refuses a cursor that this list has never given", async (li
   }
 });
 
+test("a cursor leads on in its own list and its own order alone", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId } = await createProject(double);
+  const { projectId: otherId } = await createProject(double);
+  await createBranch(double, projectId, []);
+  const page = async (path: string) => {
+    const { status, body } = await double.api("GET", path);
+    return { status, message: body.message, cursor: body.pagination?.next ?? body.pagination?.cursor };
+  };
+  const refused = { status: 400, message: expect.stringContaining("cursor") };
+  const branches = `/projects/${projectId}/branches`;
+  const { cursor } = await page(`${branches}?sort_by=name&sort_order=asc&limit=1`);
+  for (const same of ["sort_by=name&sort_order=asc", "sort_by=name", "sort_order=asc", "search=b"]) {
+    expect([same, (await page(`${branches}?${same}&cursor=${cursor}`)).status]).toEqual([same, 200]);
+  }
+  for (const other of ["sort_by=created_at", "sort_by=name&sort_order=desc", "sort_order=desc"]) {
+    expect([other, await page(`${branches}?${other}&cursor=${cursor}`)]).toEqual([other, expect.objectContaining(refused)]);
+  }
+  expect(await page(`/projects/${otherId}/branches?cursor=${cursor}`)).toMatchObject(refused);
+  const operations = await page(`/projects/${projectId}/operations?limit=1`);
+  expect(await page(`/projects/${projectId}/operations?cursor=${operations.cursor}`)).toMatchObject({ status: 200 });
+  expect(await page(`/projects/${otherId}/operations?cursor=${operations.cursor}`)).toMatchObject(refused);
+});
+
 test.each(["sort_by=size", "sort_order=random", "sort_by=", "include_deleted=maybe"])("branches refuse %s", async (query) => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
