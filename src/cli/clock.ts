@@ -52,7 +52,7 @@ Examples:
   addTargetOptions(
     clock
       .command("advance")
-      .argument("[by]", "for how long: 90s, 10m, 2h, 7d", durationMs)
+      .argument("[by]", "for how long: 90s, 10m, 2h, 7d; a bare number is milliseconds", durationMs)
       .description("move the clock on and do what falls due")
       .addHelpText(
         "after",

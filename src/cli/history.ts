@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../compose.ts";
 import { record } from "../control/records.ts";
 import { renderState } from "../control/state.ts";
@@ -15,6 +15,7 @@ import { SqliteJournal } from "../store/sqlite-journal.ts";
 import { type Verification, verifyFile } from "../store/verify.ts";
 import { DataDirectory, DirectoryInUse } from "../worlds/data-directory.ts";
 import { CliError } from "./cli-error.ts";
+import { newFileAt } from "./new-file.ts";
 import { showProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { explainingFile, fileErrorOf, readWorldFile, worldFileAt } from "./world-file.ts";
@@ -145,13 +146,6 @@ const EVENTS_AT_ONCE = 5_000;
 
 function withoutHash(event: RecordedEvent): RecordedEvent {
   return event.type === "ApiKeyCreated" ? { ...event, apiKey: { ...event.apiKey, hash: emptiedHash(event.apiKey.id) } } : event;
-}
-
-function newFileAt(out: string): string {
-  const target = resolve(out);
-  if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
-  if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
-  return target;
 }
 
 /** Puts a file that was exported, or a snapshot, into a data directory as a world. What does not verify is refused. */

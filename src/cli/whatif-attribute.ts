@@ -31,9 +31,10 @@ Examples:
 }
 
 async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
-  const { traffic, told, world, close } = await openTraces(paths, options, signal);
+  const opened = await openTraces(paths, options, command, signal);
+  const { traffic, told } = opened;
   try {
-    const question = questionOf(options, world);
+    const question = questionOf(options, opened.world);
     const report = await drive(
       attribute(traffic, question, chanceFrom(question.seed)),
       "replaying computes",
@@ -47,10 +48,10 @@ async function run(paths: readonly string[], options: Options, command: Command,
     };
     await present(
       finding,
-      { command, settled: settledOf(question, { traffic, world }), inputs: told.files, question: toldQuestion(question) },
+      { command, settled: settledOf(question, opened), inputs: told.files, question: toldQuestion(question) },
       options,
     );
   } finally {
-    close();
+    opened.close();
   }
 }

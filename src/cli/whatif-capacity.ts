@@ -4,7 +4,7 @@ import type { SizeRange } from "../platform/sizes.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import { capacityPage } from "../whatif/report/capacity-page.ts";
 import { capacity, type PoolBy } from "../whatif/report/capacity-report.ts";
-import { toldQuestion } from "../whatif/report/question.ts";
+import { DEFAULTS, toldQuestion } from "../whatif/report/question.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { bytes, integer } from "./options.ts";
@@ -43,7 +43,7 @@ const BYTES_PER_GB = 1024 ** 3;
 export function capacityCommand(): Command {
   const command = new Command("capacity").description("what sizes would cost, and whether they carry the traffic: CPU, connections, cache");
   addTraceOptions(command);
-  addQuestionOptions(command)
+  addQuestionOptions(command, ["cu", "coldStartWorth"])
     .addOption(
       new Option("--size <range>", "sizes to look at, each alone and as a range: 0.25..2")
         .argParser(sizes)
@@ -68,7 +68,9 @@ export function capacityCommand(): Command {
       ).argParser(bytes),
     )
     .addOption(
-      new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads").argParser(integer(1, MOST_BLOCKS)).default(10),
+      new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads of --working-set")
+        .argParser(integer(1, MOST_BLOCKS))
+        .default(10),
     )
     .addOption(
       new Option("--skew <share>", "how uneven the reads are: 0 even, towards 1 few blocks are read most").argParser(skew).default(0.8),
@@ -77,8 +79,6 @@ export function capacityCommand(): Command {
     .addHelpText(
       "after",
       `
---cu does not matter here: the sizes are what is asked.
-
 Examples:
   $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
   $ standin whatif capacity busy.csv --size 0.25..2
@@ -88,9 +88,12 @@ Examples:
 }
 
 async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
-  const { traffic, told, world, close } = await openTraces(paths, options, signal);
+  checkCache(options, command);
+  const opened = await openTraces(paths, options, command, signal);
+  const { traffic, told, world } = opened;
   try {
-    const question = questionOf(options, world);
+    // Those of the world are not looked at either: no note may say so.
+    const question = questionOf({ ...options, cu: DEFAULTS.cu }, world);
     const profile = PROFILES[question.profile];
     const ranges = rangesOf(options.size, profile.sizes.autoscaled);
     const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
@@ -108,15 +111,22 @@ async function run(paths: readonly string[], options: Options, command: Command,
       finding,
       {
         command,
-        settled: settledOf(question, { traffic, world }),
+        settled: { ...settledOf(question, opened), ...(cache === undefined ? { "blocks-per-request": [], skew: [] } : {}) },
         inputs: told.files,
         question: { ...toldQuestion(question), sizes: options.size, ...report.assumptions },
       },
       options,
     );
   } finally {
-    close();
+    opened.close();
   }
+}
+
+/** How blocks are read says something only where there is something to read from. */
+function checkCache({ workingSet }: Options, command: Command): void {
+  const cacheOptions = command.options.filter((one) => ["blocksPerRequest", "skew"].includes(one.attributeName()));
+  const typed = cacheOptions.find((one) => command.getOptionValueSource(one.attributeName()) === "cli");
+  if (workingSet === undefined && typed !== undefined) throw new CliError(`${typed.long} changes nothing without --working-set`, true);
 }
 
 /** Each size between the bounds alone, and then all of them as a range. */

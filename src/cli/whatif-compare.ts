@@ -52,7 +52,7 @@ Examples:
 }
 
 async function compare(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
-  const opened = await openTraces(paths, options, signal);
+  const opened = await openTraces(paths, options, command, signal);
   try {
     const question = questionOf(options, opened.world);
     const policies = options.policy ?? DEFAULT_POLICIES;

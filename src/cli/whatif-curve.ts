@@ -48,7 +48,7 @@ export function curveCommand(): Command {
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
-      new Option("--delay <delay>", "this delay alone: 300, 5m, never")
+      new Option("--delay <delay>", "this delay alone: 300 (a bare number is seconds), 5m, never")
         .argParser(delay)
         .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99"]),
     )
@@ -58,7 +58,12 @@ export function curveCommand(): Command {
         atLeast(0),
       ),
     )
-    .addOption(new Option("--max-wait-p99 <duration>", "and at most this 99th percentile of the added wait").argParser(durationMs))
+    .addOption(
+      new Option(
+        "--max-wait-p99 <duration>",
+        "and at most this 99th percentile of the added wait: 500 (a bare number is milliseconds), 1s",
+      ).argParser(durationMs),
+    )
     .addOption(
       new Option("--client <what>", "simulate such a client at each compute, beside the curve; again and again, see below").argParser(
         addClient,
@@ -72,7 +77,8 @@ export function curveCommand(): Command {
 A cold start is an arrival that finds its compute asleep: a gap that is longer than the delay.
 Figures with the start latency are of a replay, and stand under "with_latency".
 
-Clients, for --client: what no curve can tell, for what they do depends on the delay. The delays that the answer names are simulated with them:
+Clients, for --client: what no curve can tell, for what they do depends on the delay. The delays that the answer names are simulated with them;
+a bare number is milliseconds:
 ${CLIENT_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
 
 Examples:
@@ -88,7 +94,7 @@ Examples:
 
 async function curve(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   if (options.delay !== undefined && options.out !== undefined) throw new CliError("--delay gives figures alone; leave out --out", true);
-  const opened = await openTraces(paths, options, signal);
+  const opened = await openTraces(paths, options, command, signal);
   try {
     const question = questionOf(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;

@@ -10,8 +10,11 @@ import { drive } from "./whatif-drive.ts";
 export const TRACE_SUFFIX = ".standin-trace";
 const BUFFERED = 1 << 20;
 
-/** Writes traffic as CSV or as a columnar trace, by the name of the file, which is there when it is whole. Gives the number of requests. */
-export async function writeTraffic(traffic: Traffic, path: string, origin: string, signal: AbortSignal): Promise<number> {
+/** How much was written; computes without a request are in no file. */
+type Written = { readonly computesUsed: number; readonly requests: number };
+
+/** Writes traffic as CSV or as a columnar trace, by the name of the file, which is there when it is whole. */
+export async function writeTraffic(traffic: Traffic, path: string, origin: string, signal: AbortSignal): Promise<Written> {
   try {
     const write = path.endsWith(TRACE_SUFFIX) ? writeTrace(traffic, path, origin) : writeCsv(traffic, path);
     return await drive(write, "writing computes", traffic.computes.length, signal);
@@ -31,7 +34,7 @@ export function trafficOfFile(file: TraceFile): Traffic {
   };
 }
 
-function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<number, number> {
+function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<number, Written> {
   const writer = new TraceWriter(path);
   let isFinished = false;
   try {
@@ -44,7 +47,7 @@ function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<
       if (isUsed) writer.end(name);
       yield number + 1;
     }
-    const { rows } = writer.finish(traffic.period, traffic.sources, {
+    const { rows, computes } = writer.finish(traffic.period, traffic.sources, {
       inputs: [origin],
       badRows: 0,
       skippedRows: 0,
@@ -52,20 +55,21 @@ function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<
       notes: [],
     });
     isFinished = true;
-    return rows;
+    return { computesUsed: computes, requests: rows };
   } finally {
     if (!isFinished) writer.abandon();
   }
 }
 
-function* writeCsv(traffic: Traffic, path: string): Generator<number, number> {
+function* writeCsv(traffic: Traffic, path: string): Generator<number, Written> {
   const aside = `${path}.unfinished`;
   const file = openSync(aside, "w");
   let isOpen = true;
-  let requests = 0;
+  let [computesUsed, requests] = [0, 0];
   try {
     let text = "endpoint_id,at,duration_ms,source\n";
     for (const [number, name] of traffic.computes.entries()) {
+      const before = requests;
       eachPart(traffic.requests(number), ({ at, durationMs, source }) => {
         for (let i = 0; i < at.length; i += 1) {
           text += `${name},${isoInstant(at[i] as number)},${durationMs[i]},${traffic.sources[source?.[i] ?? 0] ?? ""}\n`;
@@ -75,13 +79,14 @@ function* writeCsv(traffic: Traffic, path: string): Generator<number, number> {
         }
         requests += at.length;
       });
+      computesUsed += requests > before ? 1 : 0;
       yield number + 1;
     }
     writeSync(file, text);
     closeSync(file);
     isOpen = false;
     renameSync(aside, path);
-    return requests;
+    return { computesUsed, requests };
   } finally {
     if (isOpen) closeSync(file);
     rmSync(aside, { force: true });

@@ -4,6 +4,7 @@ import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../whatif/repor
 import type { Traffic } from "../whatif/report/traffic.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
+import { newFileAt } from "./new-file.ts";
 import { instant, integer, jsonOption } from "./options.ts";
 import { TRACE_SUFFIX, writeTraffic } from "./whatif-files.ts";
 
@@ -33,7 +34,7 @@ export function fleetCommand(): Command {
       new Option("--start <instant>", "where it begins").argParser(instant).default(DEFAULT_START, new Date(DEFAULT_START).toISOString()),
     )
     .addOption(new Option("--pattern <name>", "what each compute has, again and again; see below (default: azure)").argParser(addPattern))
-    .requiredOption("--out <file>", "fleet.csv, or fleet.standin-trace")
+    .requiredOption("--out <file>", "a new file: fleet.csv, or fleet.standin-trace")
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -54,10 +55,15 @@ async function fleet(options: Options, signal: AbortSignal): Promise<void> {
   const { computes, days, seed, start, pattern = ["azure"], out, json } = options;
   if (!out.endsWith(".csv") && !out.endsWith(TRACE_SUFFIX))
     throw new CliError(`--out ${out}: the name must end in .csv or ${TRACE_SUFFIX}`, true);
+  newFileAt(out);
   const traffic: Traffic = fleetTraffic({ computes, seed, patterns: pattern, period: { startAt: start, endAt: start + days * DAY } });
-  const requests = await writeTraffic(traffic, out, `fleet of seed ${seed}`, signal);
-  if (json === true) process.stdout.write(`${JSON.stringify({ file: out, computes, requests }, null, 2)}\n`);
-  else process.stdout.write(`${out}: ${requests.toLocaleString("en")} requests to ${computes.toLocaleString("en")} computes\n`);
+  const { computesUsed, requests } = await writeTraffic(traffic, out, `fleet of seed ${seed}`, signal);
+  if (json === true) {
+    process.stdout.write(`${JSON.stringify({ file: out, computes, computes_used: computesUsed, requests }, null, 2)}\n`);
+    return;
+  }
+  const used = computesUsed === computes ? "" : `${computesUsed.toLocaleString("en")} of `;
+  process.stdout.write(`${out}: ${requests.toLocaleString("en")} requests to ${used}${computes.toLocaleString("en")} computes\n`);
 }
 
 function addPattern(text: string, former: readonly FleetPattern[] | undefined): readonly FleetPattern[] {

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { TraceInputError } from "../whatif/input/input-error.ts";
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
+import { newFileAt } from "./new-file.ts";
 import { jsonOption } from "./options.ts";
 import { TRACE_SUFFIX } from "./whatif-files.ts";
 import { addInputOptions, type InputOptions, importFiles } from "./whatif-inputs.ts";
@@ -13,7 +14,7 @@ export function importTraceCommand(): Command {
   const command = new Command("import").description(`read traces once, into a columnar file that opens at once (${TRACE_SUFFIX})`);
   command.argument("<traces...>", "files: CSV, NDJSON, Parquet, logs, journals");
   return addInputOptions(command)
-    .addOption(new Option("--out <file>", `where to: name${TRACE_SUFFIX}`).makeOptionMandatory())
+    .addOption(new Option("--out <file>", `where to, a new file: name${TRACE_SUFFIX}`).makeOptionMandatory())
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -30,6 +31,7 @@ Examples:
 async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
   const { out, json } = options;
   if (!out.endsWith(TRACE_SUFFIX)) throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
+  newFileAt(out);
   try {
     const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(paths, out, options, signal);
     if (json === true) {

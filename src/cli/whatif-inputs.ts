@@ -18,6 +18,8 @@ export type InputOptions = {
   readonly strict?: boolean;
 };
 
+export const READING_OPTIONS: readonly (keyof InputOptions)[] = ["format", "map", "preset", "endpoint", "timeZone", "strict"];
+
 export function addInputOptions(command: Command): Command {
   return command
     .addOption(

@@ -24,7 +24,7 @@ export type QuestionOptions = {
   readonly profile?: ProfileName;
   readonly price?: number;
   readonly cu?: number;
-  readonly coldStartWorth: number;
+  readonly coldStartWorth?: number;
   readonly startLatency?: StartLatency;
   readonly seed: number;
 };
@@ -36,28 +36,28 @@ const MOST_WORKERS = 64;
 /** D: connection pooling, seven are kept for the platform's own role. The reference says nothing of it, so for profile 2024 this is A. */
 const RESERVED = 7;
 
-export function addQuestionOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option("--present <delay>", "the delay that is set now: seconds, 5m, never (default: those of the world, or 5m)").argParser(
-        delay,
-      ),
-    )
-    .addOption(
-      option("--profile <name>", `whose prices and start latency (default: that of the world, or ${DEFAULTS.profile})`).choices(
-        Object.keys(PROFILES),
-      ),
-    )
-    .addOption(new Option("--price <dollars>", "per CU-hour (default: that of the profile, paid plan)").argParser(atLeast(0)))
-    .addOption(cuOption())
-    .addOption(coldStartWorthOption())
-    .addOption(
-      new Option(
-        "--start-latency <time>",
-        "how long a start takes: 0, 500ms, 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
-      ).argParser(latency),
-    )
-    .addOption(seedOption());
+/** `without`: what changes nothing in the answers of this command. */
+export function addQuestionOptions(command: Command, without: readonly (keyof QuestionOptions)[] = []): Command {
+  const options = [
+    new Option(
+      "--present <delay>",
+      "the delay that is set now: 300 (a bare number is seconds), 5m, never (default: those of the world, or 5m)",
+    ).argParser(delay),
+    // Of no environment: STANDIN_PROFILE is that of the worlds that `serve` makes, and a world is asked as it is.
+    new Option("--profile <name>", `whose prices and start latency (default: that of the world, or ${DEFAULTS.profile})`).choices(
+      Object.keys(PROFILES),
+    ),
+    new Option("--price <dollars>", "per CU-hour (default: that of the profile's paid plan, where it has one)").argParser(atLeast(0)),
+    cuOption(),
+    coldStartWorthOption(),
+    new Option(
+      "--start-latency <time>",
+      "how long a start takes: 0, 500ms (a bare number is milliseconds), 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
+    ).argParser(latency),
+    seedOption(),
+  ];
+  for (const one of options) if (!without.some((name) => name === one.attributeName())) command.addOption(one);
+  return command;
 }
 
 export function cuOption(): Option {
@@ -67,7 +67,10 @@ export function cuOption(): Option {
 }
 
 export function coldStartWorthOption(): Option {
-  return new Option("--cold-start-worth <duration>", "what you would pay in active time to avoid one cold start")
+  return new Option(
+    "--cold-start-worth <duration>",
+    "what you would pay in active time to avoid one cold start: 120 (a bare number is seconds), 2m",
+  )
     .argParser(wholeSeconds)
     .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
 }
@@ -85,7 +88,12 @@ export function reservedOption(): Option {
 export function addOutputOptions(command: Command): Command {
   return command
     .addOption(jsonOption())
-    .addOption(new Option("--out <dir>", "write report.html, SVGs, summary.json, CSV and a manifest there"));
+    .addOption(
+      new Option(
+        "--out <dir>",
+        "write report.html, SVGs, summary.json, CSV and a manifest there, in the place of the report that is there",
+      ),
+    );
 }
 
 export function workersOption(): Option {

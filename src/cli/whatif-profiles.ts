@@ -18,7 +18,7 @@ import {
   seedOption,
 } from "./whatif-options.ts";
 import { present } from "./whatif-output.ts";
-import { settledPeriod } from "./whatif-repeat.ts";
+import { settledInput } from "./whatif-repeat.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "./whatif-traces.ts";
 
 type Options = OutputOptions &
@@ -45,7 +45,10 @@ export function profilesCommand(): Command {
       ).argParser((text: string, former: readonly string[] | undefined) => [...(former ?? []), text]),
     )
     .addOption(
-      new Option("--delay <delay>", "the same under each (default: those of the world, or that which each presets)").argParser(delay),
+      new Option(
+        "--delay <delay>",
+        "the same under each: 300 (a bare number is seconds), 5m, never (default: those of the world, or that which each presets)",
+      ).argParser(delay),
     )
     .addOption(cuOption())
     .addOption(coldStartWorthOption())
@@ -75,7 +78,7 @@ Examples:
 
 async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const profiles = await profilesOf(options);
-  const opened = await openTraces(paths, options, signal);
+  const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, told, world } = opened;
     const { delay: asked, cu, coldStartWorth: coldStartS, reserved, seed } = options;
@@ -93,7 +96,7 @@ async function run(paths: readonly string[], options: Options, command: Command,
       finding,
       {
         command,
-        settled: { ...settledPeriod(opened), profile: options.profile ?? DEFAULT_PROFILES, cu: world === undefined ? [DEFAULTS.cu] : [] },
+        settled: { ...settledInput(opened), profile: options.profile ?? DEFAULT_PROFILES, cu: world === undefined ? [DEFAULTS.cu] : [] },
         inputs: told.files,
         question: report.question,
       },

@@ -41,11 +41,16 @@ const REPLICATIONS = 39;
 export function quotaCommand(): Command {
   const command = new Command("quota").description("when the monthly quota of compute time is used up, and how many are refused then");
   addTraceOptions(command);
-  addQuestionOptions(command)
+  addQuestionOptions(command, ["price", "coldStartWorth"])
     .addOption(
       new Option("--quota-cu-hours <n>", "what a project may use in a month (default: that of the world's projects)").argParser(above(0)),
     )
-    .addOption(new Option("--delay <delay>", "under this delay, again and again (default: the present one)").argParser(delays))
+    .addOption(
+      new Option(
+        "--delay <delay>",
+        "under this delay: 300 (a bare number is seconds), 5m, never; again and again (default: the present one)",
+      ).argParser(delays),
+    )
     .addOption(
       new Option(
         "--each-compute",
@@ -57,7 +62,7 @@ export function quotaCommand(): Command {
         .argParser(integer(0, MOST_MONTHS))
         .default(1),
     )
-    .addOption(new Option("--recorded-only", "look at nothing behind the trace"))
+    .addOption(new Option("--recorded-only", "look at nothing behind the trace").conflicts("monthsAhead"))
     .addOption(
       new Option("--replications <n>", "so often is the time behind the trace drawn")
         .argParser(integer(1, MOST_REPLICATIONS))
@@ -80,7 +85,7 @@ Examples:
 
 async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const { recordedOnly, monthsAhead, replications } = options;
-  const opened = await openTraces(paths, options, signal);
+  const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, told } = opened;
     const question = questionOf(options, opened.world);
@@ -99,7 +104,12 @@ async function run(paths: readonly string[], options: Options, command: Command,
     };
     await present(
       finding,
-      { command, settled: settledOf(question, opened), inputs: told.files, question: toldQuestion(question) },
+      {
+        command,
+        settled: { ...settledOf(question, opened), ...(recordedOnly === true ? { "months-ahead": [] } : {}) },
+        inputs: told.files,
+        question: toldQuestion(question),
+      },
       options,
     );
   } finally {

@@ -7,14 +7,14 @@ import type { OpenedTraces } from "./whatif-traces.ts";
 export type Settled = Readonly<Record<string, readonly (string | number)[]>>;
 
 /** What a line is about, as far as it matters to what flags come to. */
-type Looked = Pick<OpenedTraces, "traffic" | "world">;
+type Looked = Pick<OpenedTraces, "traffic" | "target" | "world">;
 
 /** What the flags that all questions have came to; what the world has told it tells again. */
 export function settledOf(question: Question, looked: Looked): Settled {
   const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } = toldQuestion(question);
   const unlessTold = (field: (typeof from_world)[number], value: string | number) => (from_world.includes(field) ? [] : [value]);
   return {
-    ...settledPeriod(looked),
+    ...settledInput(looked),
     present: unlessTold("present", present_delay_s),
     profile: unlessTold("profile", profile),
     price: price_per_cu_hour === null ? [] : [price_per_cu_hour],
@@ -23,9 +23,12 @@ export function settledOf(question: Question, looked: Looked): Settled {
   };
 }
 
-/** A world goes on: its line says until when it was looked at. */
-export function settledPeriod({ world, traffic: { period } }: Looked): Settled {
-  return world === undefined ? {} : { from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
+/** A world goes on: its line says until when it was looked at. Beside traces, whatever names a world means nothing. */
+export function settledInput({ target, traffic: { period } }: Looked): Settled {
+  if (target === undefined) return { data: [], world: [], url: [] };
+  const { data, world, url } = target;
+  const where = url === undefined ? { data: [data], url: [] } : { data: [], url: [url] };
+  return { ...where, world: [world], from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
 }
 
 /** Where a report goes, what nobody else may read, and by how many threads the same answer was found. */

@@ -44,13 +44,26 @@ export function startsCommand(): Command {
   );
   addTraceOptions(command);
   addQuestionOptions(command)
-    .addOption(new Option("--delay <delay>", "under this delay (default: the present one)").argParser(delay))
+    .addOption(
+      new Option("--delay <delay>", "under this delay: 300 (a bare number is seconds), 5m, never (default: the present one)").argParser(
+        delay,
+      ),
+    )
     .addOption(
       new Option("--max-concurrent-starts <n>", "so many starts may be under way at once; again and again to compare").argParser(limits),
     )
     .addOption(new Option("--pool <n>", "so many computes are kept prepared").argParser(integer(1, MOST_STARTS)))
-    .addOption(new Option("--refill <duration>", "how long it takes to prepare another one, like 30s").argParser(durationMs))
-    .addOption(new Option("--prepared-latency <time>", "how long a start takes that gets a prepared one, like 300ms").argParser(latency));
+    .addOption(
+      new Option("--refill <duration>", "how long it takes to prepare another one: 30s; a bare number is milliseconds").argParser(
+        durationMs,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--prepared-latency <time>",
+        "how long a start takes that gets a prepared one, like --start-latency: 300ms; a bare number is milliseconds",
+      ).argParser(latency),
+    );
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -68,7 +81,7 @@ Examples:
 
 async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
   const pool = poolOf(options);
-  const opened = await openTraces(paths, options, signal);
+  const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, told } = opened;
     const question = questionOf(options, opened.world);

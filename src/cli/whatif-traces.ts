@@ -4,18 +4,20 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
 import { isoInstant } from "../platform/calendar.ts";
-import { notMapped } from "../whatif/input/files/file-input.ts";
+import { checkReading } from "../whatif/input/files/file-input.ts";
 import { TraceFile } from "../whatif/input/files/trace-file.ts";
 import { TraceInputError } from "../whatif/input/input-error.ts";
+import { plural } from "../whatif/report/numbers.ts";
 import type { WorldSetting } from "../whatif/report/question.ts";
 import { numbersOf, someComputes } from "../whatif/report/some-computes.ts";
 import { periodAsked, type Traffic, trafficWithin } from "../whatif/report/traffic.ts";
 import { eachPart, type Period } from "../whatif/trace.ts";
 import { CliError } from "./cli-error.ts";
+import type { Target } from "./client.ts";
 import { withControl } from "./control.ts";
 import { DEFAULT_DATA, instant, option } from "./options.ts";
 import { TRACE_SUFFIX, trafficOfFile, writeTraffic } from "./whatif-files.ts";
-import { addInputOptions, type InputOptions, importFiles } from "./whatif-inputs.ts";
+import { addInputOptions, type InputOptions, importFiles, READING_OPTIONS } from "./whatif-inputs.ts";
 import type { PeriodOptions } from "./whatif-options.ts";
 import { readWorld, type WorldProject } from "./whatif-world.ts";
 
@@ -32,7 +34,7 @@ export type TraceOptions = PeriodOptions &
 type ToldInput = { readonly files: readonly object[]; readonly notes: readonly string[] };
 
 /** What there is, before it is known which of it is looked at. */
-type Opened = Pick<OpenedTraces, "traffic" | "projects" | "file" | "close"> & {
+type Opened = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
   readonly about: (looked: Traffic) => Pick<OpenedTraces, "world" | "told">;
 };
 
@@ -42,6 +44,8 @@ export type OpenedTraces = {
   readonly only?: readonly string[];
   /** What the world has, where it is one. */
   readonly world?: WorldSetting | undefined;
+  /** Where that world is. */
+  readonly target?: Target | undefined;
   /** The world's projects, where it is one. */
   readonly projects?: readonly WorldProject[] | undefined;
   readonly told: ToldInput;
@@ -53,9 +57,11 @@ export type OpenedTraces = {
 export function addTraceOptions(command: Command): Command {
   addInputOptions(command.argument("[traces...]", `files: CSV, NDJSON, Parquet, logs, journals, ${TRACE_SUFFIX}`));
   return command
-    .addOption(new Option("--data <dir>", `traffic of a world in this directory, in the place of files (like ${DEFAULT_DATA})`))
-    .addOption(new Option("--world <name>", "which of its worlds"))
-    .addOption(new Option("--url <url>", "traffic of a running double"))
+    .addOption(
+      option("--data <dir>", `traffic of a world in this directory, in the place of files (default: STANDIN_DATA, else ${DEFAULT_DATA})`),
+    )
+    .addOption(option("--world <name>", "which of its worlds (default: STANDIN_WORLD, else default)"))
+    .addOption(option("--url <url>", "traffic of a running double, in the place of --data (default: STANDIN_URL)"))
     .addOption(option("--control-token <token>", "token of that double's control API"))
     .addOption(
       new Option("--compute <name>", "look at this compute alone; again and again").argParser(
@@ -69,10 +75,14 @@ export function addTraceOptions(command: Command): Command {
 }
 
 /** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
-export async function openTraces(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<OpenedTraces> {
-  const isWorld = options.data !== undefined || options.world !== undefined || options.url !== undefined;
-  if (isWorld === paths.length > 0) throw new CliError("give traces, or a world by --data, --world or --url", true);
-  const opened = isWorld ? await openWorld(options, signal) : await openFiles(paths, options, signal);
+export async function openTraces(
+  paths: readonly string[],
+  options: TraceOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<OpenedTraces> {
+  const target = targetOf(paths, options, command);
+  const opened = target === undefined ? await openFiles(paths, options, signal) : await openWorld(target, options, signal);
   try {
     const { compute: only } = options;
     const some = only === undefined ? opened.traffic : computesOf(opened.traffic, only);
@@ -108,11 +118,32 @@ function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
   return period.startAt === all.startAt && period.endAt === all.endAt ? undefined : period;
 }
 
-async function openWorld(
-  { data = DEFAULT_DATA, world = "default", url, controlToken, to }: TraceOptions,
-  signal: AbortSignal,
-): Promise<Opened> {
-  const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
+/** The world that is meant, if it is one. What the environment says is meant where the command line says nothing else. */
+function targetOf(paths: readonly string[], options: TraceOptions, command: Command): Target | undefined {
+  const { data, world = "default", url, controlToken } = options;
+  const isTyped = (name: keyof TraceOptions) => command.getOptionValueSource(name) === "cli";
+  const flagOf = (name: keyof TraceOptions) => command.options.find((one) => one.attributeName() === name)?.long;
+  if (paths.length > 0) {
+    const typed = (["data", "world", "url", "controlToken"] as const).find(isTyped);
+    if (typed !== undefined) throw new CliError(`${flagOf(typed)} is of a world, and there are traces: give one or the other`, true);
+    return undefined;
+  }
+  if (data === undefined && options.world === undefined && url === undefined)
+    throw new CliError("give traces, or a world by --data, --world or --url", true);
+  if (isTyped("data") && isTyped("url")) throw new CliError("--data and --url are two worlds: give one or the other", true);
+  const reading = READING_OPTIONS.find(isTyped);
+  if (reading !== undefined) throw new CliError(`${flagOf(reading)} is of files: it changes nothing in how a world is read`, true);
+  const isAtUrl = url !== undefined && !isTyped("data");
+  return {
+    data: data ?? DEFAULT_DATA,
+    world,
+    ...(isAtUrl ? { url } : {}),
+    ...(controlToken === undefined ? {} : { controlToken }),
+  };
+}
+
+async function openWorld(target: Target, { to }: TraceOptions, signal: AbortSignal): Promise<Opened> {
+  const { world } = target;
   const { traffic, about, projects } = await withControl(target, (call) => readWorld(call, to));
   if (traffic.computes.length === 0) {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
@@ -120,9 +151,10 @@ async function openWorld(
   }
   const temporary = new Temporary();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
-  let written: Promise<number> | undefined;
+  let written: Promise<unknown> | undefined;
   return {
     traffic,
+    target,
     projects,
     about(looked) {
       const { setting, notes } = about(looked.computes);
@@ -142,10 +174,14 @@ async function openFiles(paths: readonly string[], options: TraceOptions, signal
   try {
     const [first = ""] = paths;
     const isImported = paths.length === 1 && first.endsWith(TRACE_SUFFIX);
-    if (isImported && options.map !== undefined) throw new TraceInputError(`${basename(first)}: ${notMapped("standin-trace")}`);
+    if (isImported) checkImported(first, options);
     const imported = isImported ? undefined : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);
     const file = new TraceFile(imported === undefined ? first : temporary.path(`imported${TRACE_SUFFIX}`));
     const { path, header, origin } = file;
+    if (isImported && options.strict === true && origin.badRows > 0) {
+      file.close();
+      throw new TraceInputError(`${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} left out when it was imported`);
+    }
     for (const { input, line, reason } of imported?.bad ?? []) process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
     if (origin.badRows > 0) {
       process.stderr.write(
@@ -166,6 +202,17 @@ async function openFiles(paths: readonly string[], options: TraceOptions, signal
   } catch (error) {
     temporary.remove();
     if (error instanceof TraceInputError || (error instanceof Error && "code" in error)) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+/** A trace that was imported is read as it is: how, was said then. */
+function checkImported(path: string, { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions): void {
+  try {
+    if (format !== "standin-trace") throw new TraceInputError(`is a standin-trace, no ${format}`);
+    checkReading(format, { mapping, preset, endpoint, timeZone });
+  } catch (error) {
+    if (error instanceof TraceInputError) throw new TraceInputError(`${basename(path)}: ${error.message}`);
     throw error;
   }
 }

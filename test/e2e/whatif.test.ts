@@ -183,6 +183,7 @@ test.each([
   ["attribute", [], ["sources.csv", "sources.svg"]],
   ["capacity", [], ["sizes.csv", "sizes.svg", "throttled.svg"]],
   ["quota", ["--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
+  ["quota", ["--quota-cu-hours", "50", "--recorded-only"], ["months.csv", "quota.svg"]],
   ["profiles", [], ["cost.svg", "figures.csv", "published.csv", "wait.svg"]],
   ["starts", ["--max-concurrent-starts", "1"], ["starts.csv", "starts-by-minute.csv", "time-of-day.svg", "under-way.svg", "waits.svg"]],
 ])(
@@ -206,7 +207,9 @@ test.each([
       command === "profiles" ? { profiles: ["2024", "2026"], delay_s: null } : { price_per_cu_hour: 0.222, present_delay_s: 300 };
     expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
     expect(manifest.repeat.startsWith(`standin whatif ${[command, trace, ...args].join(" ")} --`)).toBe(true);
-    expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : / --profile 2026 --price 0.222 /);
+    // A quota is used up at any price.
+    const settled = command === "quota" ? / --profile 2026 --cu 1 / : / --profile 2026 --price 0.222 /;
+    expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
     const again = await standin([...manifest.repeat.split(" ").slice(1), "--json", ...(command === "curve" ? ["--by-compute"] : [])]);
     expect(again.stdout).toBe(report["summary.json"]);
     expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
@@ -333,6 +336,18 @@ test("a world is asked as it is: the present costs what the double has metered, 
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
   expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
   expect(with_latency[0].wait_p99_ms).toBe(3_000);
+  // It is the world's profile whatever worlds the environment would have made; the environment says where it is.
+  const elsewhere = { STANDIN_PROFILE: "2026", STANDIN_DATA: data };
+  for (const args of [["curve", "--world", "default"], ["curve"], ["capacity"]]) {
+    const { code, stdout, stderr } = await standin(["whatif", ...args], elsewhere);
+    expect({ args, code }).toEqual({ args, code: 0 });
+    expect(stderr).toMatch(/^note: as the world has it: profile 2024, /m);
+    expect(stderr.includes("size")).toBe(args[0] === "curve");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain("no price, for profile 2024 has none (--price gives one)");
+  }
+  expect(await standin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
+  const other = await standin(["whatif", "curve", "--data", newDirectory()], elsewhere);
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("there is no world in")]);
   const { profiles } = await json(["profiles", "--data", data]);
   for (const { figures } of profiles) expect(figures.cu_hours).toBeCloseTo(used / 3_600, 9);
   const flags = ["--profile", "2026", "--present", "300", "--cu", "1", "--start-latency", "0"];
@@ -382,7 +397,11 @@ test("a world's report is repeated by its manifest though the world goes on: ano
 test.each([
   [["fleet", "--out", "x.json"], /--out x\.json: the name must end in \.csv or \.standin-trace/],
   [["curve"], /give traces, or a world/],
-  [["curve", "few.csv", "--world", "mine"], /give traces, or a world/],
+  [["curve", "few.csv", "--world", "mine"], /--world is of a world, and there are traces: give one or the other/],
+  [["curve", "few.csv", "--data", "mine"], /--data is of a world, and there are traces/],
+  [["curve", "few.csv", "--control-token", "mine"], /--control-token is of a world, and there are traces/],
+  [["curve", "--data", "mine", "--url", "http://127.0.0.1:4620"], /--data and --url are two worlds/],
+  [["curve", "--data", "mine", "--time-zone", "UTC"], /--time-zone is of files/],
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
   [["curve", "few.csv", "--delay", "60", "--out", "report"], /leave out --out/],
   [["curve", "few.csv", "--delay", "60", "--by-compute"], /'--delay <delay>' cannot be used with option '--by-compute'/],
@@ -393,6 +412,13 @@ test.each([
   [["compare", "few.csv", "--start-latency", "soon"], /must be a duration like 3s/],
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
   [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
+  [["capacity", "few.csv", "--skew", "0.5"], /--skew changes nothing without --working-set/],
+  [["capacity", "few.csv", "--blocks-per-request", "3"], /--blocks-per-request changes nothing without --working-set/],
+  [["capacity", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
+  [["capacity", "few.csv", "--cu", "2"], /unknown option '--cu'/],
+  [["quota", "few.csv", "--price", "1"], /unknown option '--price'/],
+  [["quota", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
+  [["quota", "few.csv", "--recorded-only", "--months-ahead", "3"], /'--recorded-only' cannot be used with option '--months-ahead <n>'/],
   [["quota", "few.csv", "--quota-cu-hours", "0"], /a number above 0/],
   [["starts", "few.csv", "--pool", "3"], /all three of --pool, --refill and --prepared-latency/],
   [["profiles", "few.csv", "--profile", "2026"], /--profile: give two of them or more/],

@@ -163,11 +163,16 @@ test("the period goes from the first arrival right behind the last one, however 
   await expect(imported([path], { endAt: BASE })).rejects.toThrow("there is no request in t.csv (2 are outside of the period)");
 });
 
-test("columns are not named where a format has fields of its own", async () => {
+test.each([
+  [{ mapping: { source: "user" } }, "a mapping"],
+  [{ preset: "redset" }, "a preset"],
+  [{ endpoint: "ep-one" }, "a name for the compute"],
+  [{ timeZone: "Europe/Berlin" }, "a time zone"],
+] as const)("nobody is asked how to read what has fields of its own: %j", async (asked, text) => {
   await imported([csvFile("t.csv", SOME)]);
-  const mapped = fileInput(at("t.standin-trace"), { ...options, mapping: { source: "user" } });
+  const mapped = fileInput(at("t.standin-trace"), { ...options, ...asked });
   await expect(importTrace([mapped], at("u.standin-trace"))).rejects.toThrow(
-    "t.standin-trace: has the fields of its format (standin-trace): a mapping changes nothing there",
+    `t.standin-trace: has the fields of its format (standin-trace): ${text} changes nothing there`,
   );
 });
 

@@ -7,7 +7,7 @@ import { fewSources } from "./few-sources.ts";
 import { type OutcomeFigures, outcomeFigures } from "./figures.ts";
 import { amount, delayText, money, percentOf, plural, signed } from "./numbers.ts";
 import type { Limits, Page, PageTable } from "./page.ts";
-import { type Question, type ToldQuestion, toldQuestion } from "./question.ts";
+import { type Question, type ToldQuestion, toldQuestion, withoutPrice } from "./question.ts";
 import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "./told-traffic.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -113,7 +113,7 @@ export function attributionPage(report: AttributionReport): Page {
   const [first] = sources;
   return {
     title: "What keeps the computes awake",
-    subject: `${plural(traffic.requests, "request")} of ${plural(sources.length, "source")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)}`,
+    subject: `${plural(traffic.requests, "request")} of ${plural(sources.length, "source")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)}${withoutPrice(question)}`,
     answer:
       sources.length === 1 && first?.source === UNNAMED
         ? ["The trace names no sources, so nothing can be told apart."]

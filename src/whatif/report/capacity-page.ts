@@ -2,6 +2,7 @@ import { TARGET_HIT_RATIO } from "../../platform/cache.ts";
 import type { CapacityReport, CapacityRow } from "./capacity-report.ts";
 import { amount, delayText, millisText, money, plural, spanText } from "./numbers.ts";
 import type { Page, PageTable } from "./page.ts";
+import { withoutPrice } from "./question.ts";
 
 const TARGET = TARGET_HIT_RATIO / 100;
 
@@ -10,7 +11,7 @@ export function capacityPage(report: CapacityReport): Page {
   const { traffic, question, sizes } = report;
   return {
     title: "What another size would have done",
-    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "connection")} at once in one compute`,
+    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "connection")} at once in one compute${withoutPrice(question)}`,
     answer: answerOf(report),
     facts: sizes.map((row) => ({
       label: nameOf(row),

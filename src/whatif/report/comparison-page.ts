@@ -3,7 +3,7 @@ import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts
 import type { OutcomeFigures } from "./figures.ts";
 import { amount, delayText, millisText, money, percentOf, plural } from "./numbers.ts";
 import type { Page, PageRow, PageTable } from "./page.ts";
-import { sizeText } from "./question.ts";
+import { priceText, sizeText } from "./question.ts";
 
 const SHORTEST_DELAY_S = 60;
 
@@ -18,7 +18,7 @@ export function comparisonPage(comparison: Comparison): Page {
     subject: [
       `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
       `${traffic.from} to ${traffic.to}`,
-      `${sizeText(question.cu)} at ${question.price_per_cu_hour === null ? "no price" : `$${question.price_per_cu_hour} per CU-hour`}`,
+      `${sizeText(question.cu)} at ${priceText(question)}`,
       `starts take ${question.start_latency}`,
       `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
     ].join(" · "),

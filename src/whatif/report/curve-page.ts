@@ -3,7 +3,7 @@ import type { ComputeSummary, CurveSummary } from "./curve-summary.ts";
 import type { PointFigures } from "./figures.ts";
 import { amount, delayText, millisText, money, percentOf, plural, signed, spanText } from "./numbers.ts";
 import type { Fact, Page, PageRow, PageTable } from "./page.ts";
-import { sizeText } from "./question.ts";
+import { priceText, sizeText } from "./question.ts";
 
 const MOST_COMPUTES = 20;
 
@@ -37,12 +37,11 @@ function priced({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): st
 }
 
 function subjectOf({ traffic, question }: CurveSummary): string {
-  const price = question.price_per_cu_hour === null ? "no price" : `$${question.price_per_cu_hour} per CU-hour`;
   const unused = traffic.computes - traffic.computes_used;
   return [
     `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}${unused === 0 ? "" : ` (${unused} more had none)`}`,
     `${traffic.from} to ${traffic.to}`,
-    `${sizeText(question.cu)} at ${price}`,
+    `${sizeText(question.cu)} at ${priceText(question)}`,
     `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
   ].join(" · ");
 }

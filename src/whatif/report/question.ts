@@ -195,6 +195,16 @@ export function sizeText(cu: ToldQuestion["cu"]): string {
   return cu === "own" ? "each compute's own size" : `${cu} CU`;
 }
 
+/** What a CU-hour costs, and what has it cost something where the profile has no price. */
+export function priceText({ price_per_cu_hour: price, profile }: ToldQuestion): string {
+  return price === null ? `no price, for profile ${profile} has none (--price gives one)` : `$${price} per CU-hour`;
+}
+
+/** Behind what else a page says of itself, where it would have dollars. */
+export function withoutPrice(question: ToldQuestion): string {
+  return question.price_per_cu_hour === null ? ` · ${priceText(question)}` : "";
+}
+
 /** What size the bill goes by, as reports tell it. */
 export function sizeSentence({ cu }: Pick<Costs, "cu">): string {
   return `${typeof cu === "number" ? `All computes have ${cu} CU` : "Each compute has its own size, one that scales its smallest,"} while they are active`;

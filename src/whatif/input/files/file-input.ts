@@ -27,12 +27,24 @@ export type FileOptions = RowOptions & {
 
 export type FileInput = { readonly name: string; readonly path: string; readonly bytes: number; readonly options: FileOptions };
 
-/** Formats whose columns can be named. */
-const MAPPED: readonly InputFormat[] = ["csv", "ndjson", "parquet", "csvlog", "jsonlog"];
+const OF_COLUMNS: readonly InputFormat[] = ["csv", "ndjson", "parquet"];
+const OF_COLUMNS_AND_LOGS: readonly InputFormat[] = [...OF_COLUMNS, "csvlog", "jsonlog"];
+type Reading = Pick<RowOptions, "mapping" | "preset" | "endpoint" | "timeZone">;
 
-/** Why columns cannot be named in a format. */
-export function notMapped(format: InputFormat): string {
-  return `has the fields of its format (${format}): a mapping changes nothing there`;
+/** What says how rows are read, and the formats that it says something of. */
+const READINGS: readonly (readonly [keyof Reading, string, readonly InputFormat[]])[] = [
+  ["mapping", "a mapping", OF_COLUMNS_AND_LOGS],
+  ["preset", "a preset", OF_COLUMNS],
+  ["endpoint", "a name for the compute", OF_COLUMNS_AND_LOGS],
+  ["timeZone", "a time zone", OF_COLUMNS_AND_LOGS],
+];
+
+/** Throws a `TraceInputError` where something is asked for that changes nothing in a file of this format. */
+export function checkReading(format: InputFormat, asked: Reading): void {
+  for (const [name, text, formats] of READINGS) {
+    if (asked[name] === undefined || formats.includes(format)) continue;
+    throw new TraceInputError(`has the fields of its format (${format}): ${text} changes nothing there`);
+  }
 }
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -53,7 +65,7 @@ export async function readFileInput(input: FileInput, intake: Intake, onBytes: (
   const format = input.options.format ?? guessFormat(isGzip ? gunzipHead(head) : head);
   if (format === undefined) throw new TraceInputError("is empty, or of no format that is known; say which one it is");
   if (format === "world") throw new TraceInputError("is a world's file; name its data directory");
-  if (input.options.mapping !== undefined && !MAPPED.includes(format)) throw new TraceInputError(notMapped(format));
+  checkReading(format, input.options);
   if (format === "standin-trace") return readTrace(input, intake);
   if (format === "parquet") return readParquetFile(input, intake, onBytes);
   if (input.options.format === undefined && format !== "csv") intake.note(`${input.name} is read as ${format}`);
