@@ -14,11 +14,13 @@ type Options = Target & {
   againstKey: string;
   apiKey?: string;
   list?: string;
-  projects: number;
+  projects?: number;
   json?: boolean;
 };
 
 const EXIT_DIFFERENT = 1;
+/** So many the walk looks into. */
+const PROJECTS = 3;
 
 type Finding = Omit<Difference, "kind"> & { readonly kind: Difference["kind"] | "status" | "code" };
 type Compared = {
@@ -42,12 +44,18 @@ export function driftCommand(): Command {
     )
     .requiredOption("--against <url>", "base URL of the other server, ends in /api/v2", (text) => apiUrl("--against", text))
     .addOption(
-      option("--against-key <key>", "its key; prefer the environment variable STANDIN_AGAINST_KEY")
+      option("--against-key <key>", "its key; prefer the variable")
         .argParser(secret("--against-key or STANDIN_AGAINST_KEY"))
         .makeOptionMandatory(),
     )
-    .addOption(new Option("--list <file>", "the calls, one a line, like: GET /projects/{project_id}/branches (default: a walk)"))
-    .addOption(new Option("--projects <n>", "the walk looks into so many projects of each side").argParser(integer(1, 100)).default(3))
+    .addOption(
+      new Option("--list <file>", "the calls, one a line, like: GET /projects/{project_id}/branches (default: a walk)").conflicts(
+        "projects",
+      ),
+    )
+    .addOption(
+      new Option("--projects <n>", `the walk looks into so many projects of each side (default: ${PROJECTS})`).argParser(integer(1, 100)),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -80,7 +88,7 @@ async function failingAsTwo<T>(work: () => Promise<T>): Promise<T> {
 async function run(options: Options, signal: AbortSignal): Promise<Compared[]> {
   const calls = options.list === undefined ? WALK : readCallList(options.list);
   // In a list, a placeholder is the first one listed.
-  const projects = options.list === undefined ? options.projects : 1;
+  const projects = options.list === undefined ? (options.projects ?? PROJECTS) : 1;
   const server = await requireServer(options);
   const other = new PublicApi(options.against, options.againstKey, signal);
   await checkKey(other, "--against-key or STANDIN_AGAINST_KEY");

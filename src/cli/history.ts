@@ -15,6 +15,7 @@ import { SqliteJournal } from "../store/sqlite-journal.ts";
 import { type Verification, verifyFile } from "../store/verify.ts";
 import { DataDirectory, DirectoryInUse } from "../worlds/data-directory.ts";
 import { CliError } from "./cli-error.ts";
+import { newFile } from "./new-file.ts";
 import { showProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { explainingFile, fileErrorOf, readWorldFile, worldFileAt } from "./world-file.ts";
@@ -148,8 +149,7 @@ function withoutHash(event: RecordedEvent): RecordedEvent {
 }
 
 function newFileAt(out: string): string {
-  const target = resolve(out);
-  if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
+  const target = newFile(out);
   if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
   return target;
 }

@@ -1,0 +1,10 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { CliError } from "./cli-error.ts";
+
+/** The whole path of a file that is to be written: one that is there already stays as it is. */
+export function newFile(out: string): string {
+  const target = resolve(out);
+  if (existsSync(target)) throw new CliError(`${target} is there already; choose another --out`);
+  return target;
+}
