@@ -15,10 +15,11 @@ import { ConnectionLost } from "./http/connection-lost.ts";
 import { failureFrom, found, requestIdOf, respondFailure, type WorldOf } from "./http/request.ts";
 import { findApiKeyByHash } from "./platform/api-key.ts";
 import type { DurationDistribution } from "./platform/distribution.ts";
+import { HOST_DOMAIN } from "./platform/hosts.ts";
 import type { LimitSettings, PlanName } from "./platform/plan.ts";
 import type { ProfileName } from "./platform/profile.ts";
 import type { SimTime } from "./platform/time.ts";
-import type { WorldSettings } from "./platform/world.ts";
+import type { SettingsChanges, WorldSettings } from "./platform/world.ts";
 import type { LayoutStage } from "./scenario/world-file.ts";
 import type { ClockSetting } from "./simulation/clock.ts";
 import type { MemoryJournal } from "./simulation/journal.ts";
@@ -44,9 +45,9 @@ type WorldOptions = {
   readonly plan?: PlanName | undefined;
   readonly clock?: ClockSetting | undefined;
   readonly operations?: WorldSettings["operations"] | undefined;
-  readonly startDelay?: DurationDistribution | undefined;
+  readonly startDelay?: DurationDistribution | "profile" | undefined;
   /** In the place of the plan's limits. */
-  readonly planLimits?: LimitSettings | undefined;
+  readonly planLimits?: AskedLimits | undefined;
   /** What the host names of computes end in. */
   readonly hostDomain?: string | undefined;
   /** A key that must be valid, of the first account. */
@@ -54,6 +55,9 @@ type WorldOptions = {
   /** Lays out what the world must have, before anybody is served. */
   readonly layOut?: LayOut | undefined;
 };
+
+/** Each a number, or the plan's own. */
+export type AskedLimits = { readonly [Name in keyof LimitSettings]: LimitSettings[Name] | "plan" };
 
 /** A flag that shapes a world contradicts the world that is there. */
 export class WorldMismatch extends Error {
@@ -116,6 +120,7 @@ export function memoryShelf(newJournal?: () => MemoryJournal): Shelf {
 /** Makes the world or checks that it is the one that was asked for; lays out what it must have. Gives the key to be told. */
 function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | undefined {
   if (isNew) {
+    const { startDelay, limits } = changesTo({}, options);
     turn.execute({
       type: "CreateWorld",
       settings: {
@@ -124,14 +129,15 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
         plan: options.plan ?? "paid",
         operations: options.operations ?? "timed",
         startAt: options.startAt ?? turn.now,
-        ...(options.startDelay === undefined ? {} : { startDelay: options.startDelay }),
+        ...(startDelay && { startDelay }),
         ...(options.hostDomain === undefined ? {} : { hostDomain: options.hostDomain }),
-        ...(options.planLimits === undefined ? {} : { limits: options.planLimits }),
+        ...(limits && { limits }),
       },
     });
   } else {
     checkShape(turn.world.settings, options);
-    configure(turn, options);
+    const settings = changesTo(turn.world.settings, options);
+    if (Object.keys(settings).length > 0) turn.execute({ type: "ConfigureWorld", settings });
   }
   options.layOut?.({ ...turn, newPassword, hashSecret });
   return ensureKey(turn, options.apiKey);
@@ -139,7 +145,7 @@ function prepare(turn: Turn, isNew: boolean, options: WorldOptions): string | un
 
 /** Flags that shape a world act when it is made; given later and different, they would be a lie. */
 function checkShape(settings: WorldSettings, options: WorldOptions): void {
-  const { seed, profile, plan, startAt, hostDomain } = settings;
+  const { seed, profile, plan, startAt, hostDomain = HOST_DOMAIN } = settings;
   const has = { seed, profile, plan, startAt, hostDomain };
   const flags = {
     seed: "--seed",
@@ -152,21 +158,22 @@ function checkShape(settings: WorldSettings, options: WorldOptions): void {
     const asked = options[key];
     if (asked === undefined || asked === has[key]) continue;
     const shown = (value: unknown) => (key === "startAt" ? new Date(Number(value)).toISOString() : String(value));
-    const made = has[key] === undefined ? `without ${flags[key]}` : `with ${flags[key]} ${shown(has[key])}`;
-    throw new WorldMismatch(`this world was made ${made}, not ${shown(asked)}; leave the flag out, or use another --data directory`);
+    throw new WorldMismatch(
+      `this world was made with ${flags[key]} ${shown(has[key])}, not ${shown(asked)}; leave the flag out, or use another --data directory`,
+    );
   }
 }
 
-function configure(turn: Turn, { operations, startDelay, planLimits }: WorldOptions): void {
-  const { settings } = turn.world;
-  const changes = {
-    ...(operations === undefined || operations === settings.operations ? {} : { operations }),
-    ...(planLimits === undefined || isDeepStrictEqual({ ...settings.limits, ...planLimits }, settings.limits)
-      ? {}
-      : { limits: { ...settings.limits, ...planLimits } }),
-    ...(startDelay === undefined || JSON.stringify(startDelay) === JSON.stringify(settings.startDelay) ? {} : { startDelay }),
+/** What these options change; what they would leave as it is, is none of it. */
+function changesTo(settings: Partial<WorldSettings>, { operations, startDelay, planLimits }: WorldOptions): SettingsChanges {
+  const limits = Object.entries({ ...settings.limits, ...planLimits }).filter(([, limit]) => limit !== "plan");
+  const wanted = {
+    operations: operations ?? settings.operations,
+    startDelay: startDelay === "profile" ? undefined : (startDelay ?? settings.startDelay),
+    limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
   };
-  if (Object.keys(changes).length > 0) turn.execute({ type: "ConfigureWorld", settings: changes });
+  const changed = Object.entries(wanted).filter(([name, value]) => !isDeepStrictEqual(value, settings[name as keyof typeof wanted]));
+  return Object.fromEntries(changed.map(([name, value]) => [name, value ?? null]));
 }
 
 /** R: the first key comes from the console; that is us. A key that is given is always there; one is made where there is none. */

@@ -8,7 +8,7 @@ import { instant } from "./control/fields.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "./platform/api-key.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "./platform/distribution.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "./platform/hosts.ts";
-import { parseClockSetting } from "./simulation/clock.ts";
+import { CLOCK_RULE, parseClockSetting } from "./simulation/clock.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "./worlds/data-directory.ts";
 
 /** What is asked of a stand-in. What is left out makes the same world every time. */
@@ -25,10 +25,15 @@ export type StandinOptions = {
   readonly plan?: "paid" | "free";
   /** Whether operations take their time. */
   readonly operations?: "timed" | "immediate";
-  /** How long a start takes: `3s`, `1s..5s` or `3s~0.5`. */
+  /** How long a start takes: `3s`, `1s..5s` or `3s~0.5`; of a world that has such a delay, `profile` makes it the profile's again. */
   readonly startDelay?: string;
-  /** In the place of the limits of the plan: projects of an account, and the others of a project. */
-  readonly limits?: { readonly projects?: number; readonly branches?: number; readonly endpoints?: number; readonly snapshots?: number };
+  /** In the place of the limits of the plan: projects of an account, and the others of a project; `plan` makes one the plan's again. */
+  readonly limits?: {
+    readonly projects?: number | "plan";
+    readonly branches?: number | "plan";
+    readonly endpoints?: number | "plan";
+    readonly snapshots?: number | "plan";
+  };
   /** What the host names of computes end in. */
   readonly hostDomain?: string;
   /** A key that is valid from the start; without it, one is made. */
@@ -148,20 +153,25 @@ export class StandinError extends Error {
   }
 }
 
+const planLimit = (minimum: number) => {
+  const rule = `must be a whole number from ${minimum}, or plan`;
+  return z.union([z.literal("plan"), z.int(rule).min(minimum, rule)], rule);
+};
+
 const options = z.strictObject({
   seed: z.int().min(0).optional(),
-  clock: parsed(parseClockSetting, "must be real, manual, or a factor like 60x").optional(),
+  clock: parsed(parseClockSetting, CLOCK_RULE).optional(),
   startAt: instant.optional(),
   profile: z.enum(["2024", "2026"]).optional(),
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
-  startDelay: parsed(parseDistribution, DISTRIBUTION_RULE).optional(),
+  startDelay: z.union([z.literal("profile"), parsed(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)]).optional(),
   limits: z
     .strictObject({
-      projects: z.int().min(0).exactOptional(),
-      branches: z.int().min(1).exactOptional(),
-      endpoints: z.int().min(1).exactOptional(),
-      snapshots: z.int().min(0).exactOptional(),
+      projects: planLimit(0).exactOptional(),
+      branches: planLimit(1).exactOptional(),
+      endpoints: planLimit(1).exactOptional(),
+      snapshots: planLimit(0).exactOptional(),
     })
     .optional(),
   hostDomain: z.string().regex(HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE).optional(),

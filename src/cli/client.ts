@@ -9,6 +9,15 @@ export type Call = <T>(method: string, path: string, body?: unknown) => Promise<
 
 export type Target = { readonly data: string; readonly world: string; readonly url?: string; readonly controlToken?: string };
 
+/** What the control API has said no to. */
+export class RefusedCall extends CliError {
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** Says which server a command talks to. */
 export function addTargetOptions(command: Command): Command {
   return command
@@ -41,7 +50,7 @@ export class ControlClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json().catch(() => ({}))) as T & { message?: string };
-    if (!response.ok) throw new CliError(answer.message ?? `the server answered ${response.status}`);
+    if (!response.ok) throw new RefusedCall(answer.message ?? `the server answered ${response.status}`, response.status);
     return answer;
   }
 

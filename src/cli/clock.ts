@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { nearest } from "../platform/text.ts";
 import type { ClockSetting } from "../simulation/clock.ts";
 import { CliError } from "./cli-error.ts";
 import { addTargetOptions, type ControlClient, requireServer, type Target } from "./client.ts";
@@ -29,10 +30,11 @@ Examples:
   $ standin clock advance --next
   $ standin clock set manual`,
   );
+  clock.hook("preSubcommand", ({ args: [verb = "", by = ""] }) => refuseAtOnce(clock, verb, by));
   addTargetOptions(
     clock
       .command("show", { isDefault: true })
-      .description("what time it is in the world")
+      .description("what time it is in the world; clock alone does it, too")
       .addHelpText("after", "\nExamples:\n  $ standin clock show\n  $ standin clock show --json"),
   )
     .addOption(jsonOption())
@@ -74,6 +76,15 @@ Examples:
       print(options, advanced, describeAdvance);
     });
   return clock;
+}
+
+/** A verb that there is none of would be an argument too many of the default one, and a time that goes back an option. */
+function refuseAtOnce(clock: Command, verb: string, by: string): void {
+  const verbs = clock.commands.map((command) => command.name());
+  const near = nearest(verb, verbs);
+  if (!verb.startsWith("-") && ![...verbs, ""].includes(verb))
+    clock.error(`error: unknown command '${verb}'${near === undefined ? "" : `\n(Did you mean ${near}?)`}`);
+  if (/^-\d/.test(by)) throw new CliError(`the clock never goes backwards: "${by}" must be a duration like 5m`, true);
 }
 
 function print<T>({ json }: Options, answer: T, describeAnswer: (answer: T) => string): void {

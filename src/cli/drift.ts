@@ -16,11 +16,13 @@ type Options = Target & {
   apiKey?: string;
   list?: string;
   recorded?: boolean;
-  projects: number;
+  projects?: number;
   json?: boolean;
 };
 
 const EXIT_DIFFERENT = 1;
+/** So many the walk looks into. */
+const PROJECTS = 3;
 
 type Finding = Omit<Difference, "kind"> & { readonly kind: Difference["kind"] | "status" | "code" };
 type Compared = {
@@ -44,13 +46,21 @@ export function driftCommand(): Command {
     )
     .requiredOption("--against <url>", "base URL of the other server, ends in /api/v2", (text) => apiUrl("--against", text))
     .addOption(
-      option("--against-key <key>", "its key; prefer the environment variable STANDIN_AGAINST_KEY")
+      option("--against-key <key>", "its key; prefer the variable")
         .argParser(secret("--against-key or STANDIN_AGAINST_KEY"))
         .makeOptionMandatory(),
     )
-    .addOption(new Option("--list <file>", "the calls, one a line, like: GET /projects/{project_id}/branches (default: a walk)"))
-    .addOption(new Option("--recorded", "the calls that the double was asked, from its journal of requests").conflicts("list"))
-    .addOption(new Option("--projects <n>", "the walk looks into so many projects of each side").argParser(integer(1, 100)).default(3))
+    .addOption(
+      new Option("--list <file>", "the calls, one a line, like: GET /projects/{project_id}/branches (default: a walk)").conflicts(
+        "projects",
+      ),
+    )
+    .addOption(
+      new Option("--recorded", "the calls that the double was asked, from its journal of requests").conflicts(["list", "projects"]),
+    )
+    .addOption(
+      new Option("--projects <n>", `the walk looks into so many projects of each side (default: ${PROJECTS})`).argParser(integer(1, 100)),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -88,7 +98,7 @@ async function run(options: Options, signal: AbortSignal): Promise<Compared[]> {
   if (own?.length === 0) throw new CliError("--recorded: the double has been asked nothing that could be asked again", true);
   const calls = own ?? WALK;
   // In calls of one's own, a placeholder is the first one listed.
-  const projects = own === undefined ? options.projects : 1;
+  const projects = own === undefined ? (options.projects ?? PROJECTS) : 1;
   const other = new PublicApi(options.against, options.againstKey, signal);
   await checkKey(other, "--against-key or STANDIN_AGAINST_KEY");
   return withKey(server, options.apiKey, "standin drift", async (key) => {

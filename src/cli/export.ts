@@ -1,16 +1,14 @@
 import { statSync } from "node:fs";
 import { Command, Option } from "commander";
-import { jsonOption, worldOption } from "./options.ts";
+import { addPlaceOptions, jsonOption, placeOf } from "./options.ts";
 
 type Options = { out: string; world: string; events?: boolean; json?: boolean };
 
 /** A whole history as one file, safe to hand on. */
 export function exportCommand(): Command {
-  return new Command("export")
-    .argument("<dir>", "data directory, or a world's file, like a snapshot")
+  return addPlaceOptions(new Command("export"))
     .requiredOption("--out <file>", "where to write it")
     .addOption(new Option("--events", "its journal alone, as NDJSON: an event a line, for `standin whatif` and for scenarios"))
-    .addOption(worldOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -19,11 +17,12 @@ Emptied are passwords, the hashes of keys, and the addresses that keys were used
 It only looks at the directory: a server may have it open.
 
 Examples:
-  $ standin export .standin --out bug-4711.sqlite
+  $ standin export --out bug-4711.sqlite
   $ standin export .standin --world pull-request-7 --out world.sqlite
   $ standin export .standin --events --out journal.ndjson && standin whatif curve journal.ndjson`,
     )
-    .action(async (path: string, { out, world, events, json }: Options) => {
+    .action(async (given: string | undefined, { out, world, events, json }: Options, command: Command) => {
+      const path = placeOf(given, command);
       const { exportEvents, exportWorld } = await import("./history.ts");
       const written = events === true ? await exportEvents(path, world, out) : await exportWorld(path, world, out);
       const { size } = statSync(out);

@@ -4,10 +4,13 @@ import { CliError } from "./cli-error.ts";
 
 /** The faults in a file of YAML, and so of JSON, too; `-` is stdin. */
 export function readFaultFile(file: string): unknown {
-  const [name, source] = file === "-" ? ["stdin", 0] : [file, file];
   try {
-    return parse(readFileSync(source, "utf8")) ?? [];
+    return parse(readFileSync(file === "-" ? 0 : file, "utf8")) ?? [];
   } catch (error) {
-    throw new CliError(`${name} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new CliError(`${nameOf(file)} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+export function nameOf(file: string): string {
+  return file === "-" ? "stdin" : file;
 }

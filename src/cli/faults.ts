@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { addTargetOptions, type Target } from "./client.ts";
+import { CliError } from "./cli-error.ts";
+import { addTargetOptions, RefusedCall, type Target } from "./client.ts";
 import { withControl } from "./control.ts";
 import { jsonOption } from "./options.ts";
 import { formatTable } from "./table.ts";
@@ -32,9 +33,12 @@ Examples:
     "standin faults set faults.yaml\n  $ standin faults set - < faults.json",
   ).action(async (file: string, options: Options) => {
     // What reads YAML is loaded only where there is some to read.
-    const { readFaultFile } = await import("./fault-file.ts");
+    const { nameOf, readFaultFile } = await import("./fault-file.ts");
     const asked = readFaultFile(file);
-    const answer = await withControl(options, (call) => call<{ faults: Fault[] }>("PUT", "/faults", asked));
+    const answer = await withControl(options, (call) => call<{ faults: Fault[] }>("PUT", "/faults", asked)).catch((error) => {
+      // What is wrong with them is wrong in the file.
+      throw error instanceof RefusedCall && error.status === 400 ? new CliError(`${nameOf(file)}: ${error.message}`) : error;
+    });
     print(options, answer, answer.faults.length === 0 ? "no faults" : tableOf(answer.faults));
   });
   verb(faults, "list", "show the faults, what they have met and how often they struck", "standin faults list --json").action(

@@ -4,6 +4,7 @@ import { CliError } from "./cli-error.ts";
 import { addTargetOptions, type ControlClient, requireServer, type Target } from "./client.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Inventory, LeftOut } from "./inventory.ts";
+import { newFile } from "./new-file.ts";
 import { jsonOption, option, secret } from "./options.ts";
 import { showProgress } from "./progress.ts";
 import { apiUrl, PublicApi, printable, withKey } from "./public-api.ts";
@@ -31,7 +32,7 @@ export function mirrorCommand(): Command {
       apiUrl("--from", text),
     )
     .addOption(
-      option("--from-key <key>", "a key of that account; prefer the environment variable STANDIN_FROM_KEY")
+      option("--from-key <key>", "a key of that account; prefer the variable")
         .argParser(secret("--from-key or STANDIN_FROM_KEY"))
         .makeOptionMandatory(),
     )
@@ -41,7 +42,10 @@ export function mirrorCommand(): Command {
       ),
     )
     .addOption(
-      new Option("--out <file>", "write a seed file, - for stdout; the double gets nothing unless --url, --data or --world is given too"),
+      new Option(
+        "--out <file>",
+        "write a new seed file, - for stdout; the double gets nothing unless --url, --data or --world is given too",
+      ),
     )
     .addOption(new Option("--dry-run", "read the account and say what there is; make nothing, write nothing"))
     .addOption(jsonOption())
@@ -58,6 +62,8 @@ Examples:
   $ standin mirror --from https://console.example.com/api/v2 --out world.yaml && standin serve --seed-file world.yaml`,
     )
     .action(async (options: Options, command: Command) => {
+      // Told before an account is read for minutes.
+      if (options.out !== undefined && options.out !== "-") newFile(options.out);
       const isTarget = ["url", "data", "world"].some((name) => command.getOptionValueSource(name) === "cli");
       const mirrored = await interruptible((signal) => mirror(options, options.out === undefined || isTarget, signal));
       // Where the file goes to stdout, nothing else does.

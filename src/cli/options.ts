@@ -1,9 +1,9 @@
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/api-key.ts";
 import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from "../platform/distribution.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/hosts.ts";
 import { parseDuration, type SimTime } from "../platform/time.ts";
-import { type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
+import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../simulation/clock.ts";
 import type { Point } from "../simulation/replay.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../traffic/instant.ts";
 import { WORLD_NAME, WORLD_NAME_RULE } from "../worlds/world-handle.ts";
@@ -11,13 +11,15 @@ import { CliError } from "./cli-error.ts";
 
 export const DEFAULT_DATA = "./.standin";
 
-/** An option with its environment variable; flags win. An empty variable is none, and a switch's says yes or no. */
+/** An option with its environment variable, which its help names; flags win. An empty variable is none, and a switch's says yes or no. */
 export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
   const name = `STANDIN_${made.name().toUpperCase().replaceAll("-", "_")}`;
   const value = process.env[name] ?? "";
   const isSet = made.required || made.optional ? value !== "" : isYes(name, value);
-  return isSet ? made.env(name) : made;
+  if (isSet) return made.env(name);
+  made.description += ` (env: ${name})`;
+  return made;
 }
 
 function isYes(name: string, value: string): boolean {
@@ -39,15 +41,29 @@ function worldName(text: string): string {
   throw new InvalidArgumentError(`It ${WORLD_NAME_RULE}.`);
 }
 
+/** For a command that only looks: at a directory or a file of its own, or at the directory that others take. */
+export function addPlaceOptions(command: Command): Command {
+  return command
+    .argument("[dir]", "data directory, or a world's file, like a snapshot (default: that of --data)")
+    .addOption(dataOption())
+    .addOption(worldOption());
+}
+
+export function placeOf(given: string | undefined, command: Command): string {
+  if (given !== undefined && command.getOptionValueSource("data") === "cli")
+    throw new CliError("give a directory or --data, not both", true);
+  return given ?? command.opts()["data"];
+}
+
 export function jsonOption(): Option {
   return new Option("--json", "answer in JSON, for machines");
 }
 
-export function integer(minimum: number, maximum: number) {
+export function integer(minimum: number, maximum: number, otherwise = "") {
   return (text: string): number => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= minimum && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}${otherwise}.`);
   };
 }
 
@@ -83,7 +99,9 @@ export function durationMs(text: string): number {
 
 /** How long something is kept, without an end for ever: of nothing at all, commander would make a text. */
 export function retention(text: string): number {
-  return text === "forever" ? Number.POSITIVE_INFINITY : durationMs(text);
+  const ms = text === "forever" ? Number.POSITIVE_INFINITY : parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError("It must be a duration like 90s, 10m, 2h or 7d, or forever.");
 }
 
 const SHORTEST_BACKUP_MS = 1_000;
@@ -108,7 +126,7 @@ export function bytes(text: string): number {
 export function clockSetting(text: string): ClockSetting {
   const setting = parseClockSetting(text);
   if (setting !== undefined) return setting;
-  throw new InvalidArgumentError("It must be real, manual, or a factor like 60x.");
+  throw new InvalidArgumentError(`It ${CLOCK_RULE}.`);
 }
 
 /** What host names end in. */
@@ -118,8 +136,16 @@ export function hostDomain(text: string): string {
 }
 
 /** How long starts take. */
-export function startDelay(text: string): DurationDistribution {
-  const distribution = parseDistribution(text);
+export function startDelay(text: string): DurationDistribution | "profile" {
+  const distribution = text === "profile" ? text : parseDistribution(text);
   if (distribution !== undefined) return distribution;
-  throw new InvalidArgumentError(`It ${DISTRIBUTION_RULE}.`);
+  throw new InvalidArgumentError(`It ${DISTRIBUTION_RULE}, or profile.`);
 }
+
+/** A number in the place of the plan's. */
+export function planLimit(minimum: number) {
+  const limit = integer(minimum, MAX_PLAN_LIMIT, ", or plan");
+  return (text: string): number | "plan" => (text === "plan" ? text : limit(text));
+}
+
+const MAX_PLAN_LIMIT = 1_000_000;

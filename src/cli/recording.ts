@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { MIGRATIONS_FOLDER } from "../compose.ts";
 import { renderFault } from "../control/fault-fields.ts";
@@ -18,6 +18,7 @@ import { readWorldRow } from "../store/open.ts";
 import { copyForWriting } from "../store/read.ts";
 import { SqliteJournal } from "../store/sqlite-journal.ts";
 import { CliError } from "./cli-error.ts";
+import { newFile } from "./new-file.ts";
 import { showProgress } from "./progress.ts";
 import { explainingFile, fileErrorOf, readWorldFile, worldFileAt } from "./world-file.ts";
 
@@ -50,9 +51,8 @@ const SHOWN: Shown = {
 /** Writes a scenario and, beside it, the world that it begins with. Throws `CliError` where the history does not reach that far. */
 export async function recordWorld({ data, world: name, from, to, out }: Asked): Promise<Recorded> {
   const file = worldFileAt(data, name);
-  const target = resolve(out);
-  const worldFile = join(dirname(target), `${basename(target).replace(/\.(ya?ml|json)$/, "")}.world.sqlite`);
-  for (const path of [target, worldFile]) if (existsSync(path)) throw new CliError(`${path} is there already; choose another --out`);
+  const target = newFile(out);
+  const worldFile = newFile(join(dirname(target), `${basename(target).replace(/\.(ya?ml|json)$/, "")}.world.sqlite`));
   const reading = readWorldFile(file);
   const progress = showProgress("folding the journal");
   try {

@@ -1,14 +1,12 @@
 import { Command, Option } from "commander";
 import type { Point } from "../simulation/replay.ts";
-import { point, worldOption } from "./options.ts";
+import { addPlaceOptions, placeOf, point } from "./options.ts";
 
 type Options = { world: string; until?: Point; json?: boolean };
 
 /** A world as its journal alone tells it, at any point. */
 export function replayCommand(): Command {
-  return new Command("replay")
-    .argument("<dir>", "data directory, or a world's file, like a snapshot")
-    .addOption(worldOption())
+  return addPlaceOptions(new Command("replay"))
     .addOption(
       new Option("--until <point>", "an ISO 8601 instant or an event's sequence number, included (default: the head)").argParser(point),
     )
@@ -19,13 +17,13 @@ export function replayCommand(): Command {
 It only looks: a server may have the directory open. A sequence number within one decision means the whole of it.
 
 Examples:
-  $ standin replay .standin
+  $ standin replay
   $ standin replay .standin --until 2026-01-31T14:03:00Z
   $ standin replay .standin --until 4711 --json`,
     )
-    .action(async (path: string, { world, until, json }: Options) => {
+    .action(async (given: string | undefined, { world, until, json }: Options, command: Command) => {
       const { describeReplayed, replayWorld, stateOf } = await import("./history.ts");
-      const replayed = await replayWorld(path, world, until);
+      const replayed = await replayWorld(placeOf(given, command), world, until);
       process.stdout.write(`${json === true ? JSON.stringify(stateOf(replayed)) : describeReplayed(replayed)}\n`);
     });
 }

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { DurationDistribution } from "../platform/distribution.ts";
 import { DAY } from "../platform/time.ts";
 import type { ClockSetting } from "../simulation/clock.ts";
+import { CliError } from "./cli-error.ts";
 import {
   backupInterval,
   bytes,
@@ -11,6 +12,7 @@ import {
   instant,
   integer,
   option,
+  planLimit,
   retention,
   secret,
   startDelay,
@@ -28,18 +30,18 @@ export type ServeOptions = {
   profile?: "2024" | "2026";
   plan?: "paid" | "free";
   operations?: "timed" | "immediate";
-  startDelay?: DurationDistribution;
-  projectsLimit?: number;
-  branchesLimit?: number;
-  endpointsLimit?: number;
-  snapshotsLimit?: number;
+  startDelay?: DurationDistribution | "profile";
+  projectsLimit?: number | "plan";
+  branchesLimit?: number | "plan";
+  endpointsLimit?: number | "plan";
+  snapshotsLimit?: number | "plan";
   hostDomain?: string;
   seedFile?: string;
   apiKey?: string;
   controlToken?: string;
   rateLimit?: boolean;
   backupEvery?: number;
-  keepBackups: number;
+  keepBackups?: number;
   keepHistory: number;
   keepOperations: number;
   requestsLimit: number;
@@ -63,31 +65,31 @@ export function serveCommand(): Command {
     .addOption(option("--plan <plan>", "plan of a new world's accounts (new worlds: paid)").choices(["paid", "free"]))
     .addOption(option("--operations <mode>", "whether operations take their time (new worlds: timed)").choices(["timed", "immediate"]))
     .addOption(
-      option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, or 3s~0.5 (default: the profile's)").argParser(startDelay),
+      option("--start-delay <duration>", "how long a start takes: 3s, 1s..5s, 3s~0.5, or profile (new worlds: profile)").argParser(
+        startDelay,
+      ),
     )
-    .addOption(option("--projects-limit <n>", "projects of an account, in the place of its plan's limit").argParser(integer(0, MAX_LIMIT)))
-    .addOption(option("--branches-limit <n>", "branches of a project, likewise").argParser(integer(1, MAX_LIMIT)))
-    .addOption(option("--endpoints-limit <n>", "computes of a project, likewise").argParser(integer(1, MAX_LIMIT)))
-    .addOption(option("--snapshots-limit <n>", "manual snapshots of a project, likewise").argParser(integer(0, MAX_LIMIT)))
+    .addOption(option("--projects-limit <n>", "projects of an account: a number, or plan (new worlds: plan)").argParser(planLimit(0)))
+    .addOption(option("--branches-limit <n>", "branches of a project, likewise").argParser(planLimit(1)))
+    .addOption(option("--endpoints-limit <n>", "computes of a project, likewise").argParser(planLimit(1)))
+    .addOption(option("--snapshots-limit <n>", "manual snapshots of a project, likewise").argParser(planLimit(0)))
     .addOption(
-      option("--host-domain <name>", "what the host names of a new world's computes end in (default: standin.localhost)").argParser(
+      option("--host-domain <name>", "what the host names of a new world's computes end in (new worlds: standin.localhost)").argParser(
         hostDomain,
       ),
     )
     .addOption(option("--seed-file <file>", "YAML file of accounts, keys, projects, branches and endpoints to lay out"))
     .addOption(
-      option("--api-key <key>", "a key that must be valid, for CI; prefer the environment variable").argParser(
-        secret("--api-key or STANDIN_API_KEY"),
-      ),
+      option("--api-key <key>", "a key that must be valid, for CI; prefer the variable").argParser(secret("--api-key or STANDIN_API_KEY")),
     )
     .addOption(
-      option("--control-token <token>", "what calls to /_sim must bring; prefer the environment variable").argParser(
+      option("--control-token <token>", "what calls to /_sim must bring; prefer the variable").argParser(
         secret("--control-token or STANDIN_CONTROL_TOKEN"),
       ),
     )
     .addOption(option("--rate-limit", "answer 429 beyond 700 requests a minute or 40 a second per route and account"))
     .addOption(option("--backup-every <duration>", "keep the world as a snapshot so often, by the wall, like 1h").argParser(backupInterval))
-    .addOption(option("--keep-backups <n>", "so many of these snapshots stay").argParser(integer(1, 10_000)).default(24))
+    .addOption(option("--keep-backups <n>", "so many of these snapshots stay (default: 24)").argParser(integer(1, 10_000)))
     .addOption(
       option("--keep-history <duration>", "forget events that are older, by the world's clock; or forever")
         .argParser(retention)
@@ -118,6 +120,9 @@ export function serveCommand(): Command {
     .addHelpText(
       "after",
       `
+A world keeps what it was made with. Clock, operations, start delay and limits may change at every start; left out, they stay as they are,
+and profile and plan take back what was given in their place.
+
 Examples:
   $ standin serve                                  # ./.standin, port 4620, the real clock
   $ standin serve --clock manual --seed 7 --start-at 2026-01-01T00:00:00Z
@@ -126,6 +131,11 @@ Examples:
   $ standin serve --backup-every 1h --keep-backups 48`,
     )
     .action(async (options: ServeOptions) => {
+      if (options.keepBackups !== undefined && options.backupEvery === undefined)
+        throw new CliError(
+          "--keep-backups (STANDIN_KEEP_BACKUPS) keeps what --backup-every (STANDIN_BACKUP_EVERY) makes: give both, or neither",
+          true,
+        );
       // Only this verb needs the whole house; the others start the sooner.
       const { serve } = await import("./server.ts");
       await serve(options);

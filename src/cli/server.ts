@@ -3,8 +3,7 @@ import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorlds, openWorlds, WorldMismatch } from "../compose.ts";
-import type { LimitSettings } from "../platform/plan.ts";
+import { type AskedLimits, createApp, type LayOut, MIGRATIONS_FOLDER, type OpenedWorlds, openWorlds, WorldMismatch } from "../compose.ts";
 import type { DurationMs } from "../platform/time.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
@@ -16,6 +15,7 @@ import type { ServeOptions } from "./serve.ts";
 import { forgetServer, rememberServer } from "./server-file.ts";
 import { VERSION } from "./version.ts";
 
+const DEFAULT_BACKUPS = 24;
 /** How long open requests may take to end after Ctrl-C. */
 const GRACE_MS = 2_000;
 
@@ -41,7 +41,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     });
     // Before the ready line: whoever has read it may end this server at once.
     stopOnSignal(listening.server, opened.worlds, directory, log);
-    if (options.backupEvery !== undefined) backUpEvery(options.backupEvery, options.keepBackups, opened.worlds, log);
+    if (options.backupEvery !== undefined) backUpEvery(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
     announce(opened, origin, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
@@ -109,7 +109,7 @@ async function open(directory: DataDirectory, options: ServeOptions, layOut: Lay
   }
 }
 
-function planLimits({ projectsLimit, branchesLimit, endpointsLimit, snapshotsLimit }: ServeOptions): LimitSettings | undefined {
+function planLimits({ projectsLimit, branchesLimit, endpointsLimit, snapshotsLimit }: ServeOptions): AskedLimits | undefined {
   const limits = {
     ...(projectsLimit === undefined ? {} : { projects: projectsLimit }),
     ...(branchesLimit === undefined ? {} : { branches: branchesLimit }),
@@ -182,7 +182,7 @@ function backUpEvery(everyMs: number, keep: number, worlds: Worlds, log: Log): v
     underWay = true;
     try {
       const taken = await worlds.backUp(DEFAULT_WORLD, keep);
-      if (taken.ok) log.info(`backup ${taken.value.name}`);
+      if (taken.ok && taken.value !== undefined) log.info(`backup ${taken.value.name}`);
     } catch (error) {
       log.error(error, "a backup failed; the next one is tried in its time");
     } finally {

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../compose.ts";
 import { Damaged } from "../store/checksum.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
-import { AUTOMATIC_PREFIX, freeName, StoreUnavailable } from "../worlds/world-handle.ts";
+import { beforeRestore, freeName, StoreUnavailable } from "../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
-import { type Call, pathOf, type Target } from "./client.ts";
+import { type Call, pathOf, RefusedCall, type Target } from "./client.ts";
 import { VERSION } from "./version.ts";
 
 /** The control API of a world that nobody serves, straight on its file. */
@@ -27,7 +27,7 @@ export async function withStoredWorld<T>({ data, world }: Target, use: (call: Ca
           body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
         const response = await app.request(`${pathOf(world)}/_sim${path}`, init);
         const answer = (await response.json()) as A & { message: string };
-        if (!response.ok) throw new CliError(answer.message);
+        if (!response.ok) throw new RefusedCall(answer.message, response.status);
         return answer;
       });
     } finally {
@@ -44,8 +44,9 @@ export async function restoreStoredWorld({ data, world }: Target, name: string):
   try {
     if (!directory.snapshots(world).some((snapshot) => snapshot.name === name))
       throw new CliError(`there is no snapshot "${name}" of world "${world}"`);
-    const former = freeName(`${AUTOMATIC_PREFIX}before-restore`, (taken) => directory.hasSnapshot(world, taken));
-    const fork = { historyId: randomUUID(), clock: { wallNow: Date.now() } };
+    const wallNow = Date.now();
+    const former = freeName(beforeRestore(wallNow), (taken) => directory.hasSnapshot(world, taken));
+    const fork = { historyId: randomUUID(), clock: { wallNow } };
     await opening(() => directory.restore(world, name, former, fork));
     return former;
   } finally {

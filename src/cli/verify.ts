@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { CliError } from "./cli-error.ts";
-import { jsonOption, worldOption } from "./options.ts";
+import { addPlaceOptions, jsonOption, placeOf } from "./options.ts";
+
+type Options = { world: string; json?: boolean };
 
 /** Whether a world's tables are what its journal tells. */
 export function verifyCommand(): Command {
-  return new Command("verify")
-    .argument("<dir>", "data directory, or a world's file, like a snapshot")
-    .addOption(worldOption())
+  return addPlaceOptions(new Command("verify"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -14,13 +14,13 @@ export function verifyCommand(): Command {
 Exit code 0 only where all agree. It only looks: a server may have the directory open.
 
 Examples:
-  $ standin verify .standin
+  $ standin verify
   $ standin verify .standin --world pull-request-7 --json
   $ standin verify .standin/snapshots/default/before.sqlite`,
     )
-    .action(async (path: string, { world, json }: { world: string; json?: boolean }) => {
+    .action(async (given: string | undefined, { world, json }: Options, command: Command) => {
       const { verifyWorld } = await import("./history.ts");
-      const verification = await verifyWorld(path, world);
+      const verification = await verifyWorld(placeOf(given, command), world);
       const { ok, from, to, rows, checkpoints, invariants, differences } = verification;
       if (json === true) process.stdout.write(`${JSON.stringify(verification)}\n`);
       else {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { CliError } from "./cli-error.ts";
-import { addTargetOptions, findServer, requireServer, type Target } from "./client.ts";
+import { addTargetOptions, findServer, RefusedCall, requireServer, type Target } from "./client.ts";
 import { durationMs, jsonOption } from "./options.ts";
 
 type Options = Target & { endpoint?: string; state?: string; operation?: string; project?: string; timeout: number; json?: boolean };
@@ -17,13 +17,18 @@ export function waitCommand(): Command {
     .addOption(new Option("--project <id>", "a project all whose operations must be over"))
     .addOption(new Option("--timeout <duration>", "how long at most, by the wall").argParser(durationMs).default(30_000, "30s"))
     .addOption(jsonOption())
-    .addHelpText("after", "\nExamples:\n  $ standin wait\n  $ standin wait --endpoint ep-silent-smoke-80663912 --state idle --timeout 10m")
+    .addHelpText(
+      "after",
+      `
+Ends with 0 when it is so, 1 where it is not in time or cannot be, 2 where the command line is not understood; Ctrl-C ends it by the signal (130).
+
+Examples:
+  $ standin wait
+  $ standin wait --endpoint ep-silent-smoke-80663912 --state idle --timeout 10m`,
+    )
     .action(async (options: Options) => {
       const until = conditionOf(options);
-      const answer =
-        until === undefined
-          ? await untilReady(options)
-          : await (await requireServer(options)).call("POST", "/wait", { until, timeout: options.timeout });
+      const answer = until === undefined ? await untilReady(options) : await untilSo(until, options);
       process.stdout.write(options.json === true ? `${JSON.stringify(answer)}\n` : until === undefined ? "ready\n" : "so it is\n");
     });
 }
@@ -35,6 +40,17 @@ function conditionOf({ endpoint, state, operation, project }: Options) {
   if (endpoint !== undefined) return { endpoint_id: endpoint, state };
   if (operation !== undefined) return { operation_id: operation };
   return project === undefined ? undefined : { project_id: project };
+}
+
+async function untilSo(until: object, options: Options): Promise<unknown> {
+  const server = await requireServer(options);
+  try {
+    return await server.call("POST", "/wait", { until, timeout: options.timeout });
+  } catch (error) {
+    // Who gave an option is not told of a field.
+    if (error instanceof RefusedCall) throw new CliError(error.message.replace(/^until\.(\w+)_id:/, "--$1:"));
+    throw error;
+  }
 }
 
 async function untilReady(options: Options): Promise<unknown> {

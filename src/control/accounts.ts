@@ -6,12 +6,13 @@ import { type ApiKey, findApiKeyByHash, SECRET_PATTERN, SECRET_RULE, validApiKey
 import { refuse } from "../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../worlds/secrets.ts";
 import type { Turn } from "../worlds/world-handle.ts";
-import { accountId } from "./fields.ts";
+import { accountId, text } from "./fields.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
 import { instant, record } from "./records.ts";
+import { strict } from "./strict-fields.ts";
 
 const secret = z.string().regex(SECRET_PATTERN, SECRET_RULE);
-const keyName = z.string().min(1).max(64);
+const keyName = text(64);
 
 /** The console's part: accounts and their first keys. */
 export function accountRoutes(options: ControlOptions): Hono {
@@ -31,7 +32,7 @@ export function accountRoutes(options: ControlOptions): Hono {
       {
         body: z.strictObject({
           id: accountId.optional(),
-          name: z.string().min(1).max(256),
+          name: text(256),
           email: z.email().optional(),
           plan: z.enum(["paid", "free"]).optional(),
           key_name: keyName.default("first key"),
@@ -61,7 +62,7 @@ export function accountRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/api_keys",
-    handler(options, { query: z.object({ account_id: accountId.optional() }) }, ({ world, query }) =>
+    handler(options, { query: strict({ account_id: accountId.optional() }) }, ({ world, query }) =>
       turnOf(world, (turn) => {
         const accounts = query.account_id === undefined ? [...turn.world.accounts.values()] : [accountOf(turn, query.account_id)];
         return {

@@ -18,6 +18,7 @@ import { instant, record } from "./records.ts";
 import { requestRoutes } from "./requests.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
+import { strict } from "./strict-fields.ts";
 import { waitBody, waitUntil } from "./wait.ts";
 import { whatIfRoutes } from "./whatif.ts";
 import { worldRoutes } from "./worlds.ts";
@@ -31,7 +32,7 @@ const sequence = z
   .string()
   .regex(/^\d{1,15}$/, "must be the sequence number of an event, 0 for the beginning")
   .transform(Number);
-const eventsQuery = z.object({
+const eventsQuery = strict({
   since: sequence.default(0),
   limit: z
     .string()
@@ -95,7 +96,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/events/stream",
-    handler(options, { query: z.object({ since: sequence.optional() }) }, ({ world, query }, context) =>
+    handler(options, { query: strict({ since: sequence.optional() }) }, ({ world, query }, context) =>
       streamEvents(context, world, options, query.since),
     ),
   );

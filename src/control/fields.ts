@@ -45,6 +45,11 @@ export const clockSetting = z
     return z.NEVER;
   });
 
+export function text(longest: number) {
+  const rule = `must have 1 to ${longest} characters`;
+  return z.string().min(1, rule).max(longest, rule);
+}
+
 export const worldName = z.string().regex(WORLD_NAME, WORLD_NAME_RULE);
 
 export const snapshotName = z
@@ -56,7 +61,7 @@ export const snapshotName = z
   );
 
 const count = z.int().min(0).max(1_000_000_000_000);
-const label = z.string().min(1).max(256);
+const label = text(256);
 
 export const activity = z.strictObject({
   endpoint_id: z.string().regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),

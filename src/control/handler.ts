@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import * as z from "zod";
 import { failureFrom, jsonOf, parse, queryOf, Refused, readBody, respondFailure, type WorldOf } from "../http/request.ts";
 import type { Turn, WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
+import { strict } from "./strict-fields.ts";
 import type { AskWhatIf } from "./whatif.ts";
 
 /** What the control API works with. */
@@ -26,6 +27,8 @@ type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
 };
 
 const ANYTHING = z.unknown();
+/** What takes none is not asked with a parameter that somebody believes in. */
+const NO_PARAMETERS = strict({});
 
 /** A handler that parses and answers in JSON; errors have the shape that the platform's have. */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
@@ -36,7 +39,7 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
   return async (context) => {
     try {
       const world = worldOf(context);
-      const query = parse(schemas.query ?? ANYTHING, schemas.query && queryOf(context), "query") as z.output<Q>;
+      const query = parse(schemas.query ?? NO_PARAMETERS, queryOf(context), "query") as z.output<Q>;
       const body = (schemas.body === undefined ? undefined : parse(schemas.body, jsonOf(await readBody(context)))) as z.output<B>;
       const answered = await answer({ world, params: context.req.param(), query, body }, context);
       return answered instanceof Response ? answered : context.json(answered as object);

@@ -9,8 +9,9 @@ import { duration, point } from "./fields.ts";
 import { type ControlOptions, handler, turnOf } from "./handler.ts";
 import { instant } from "./records.ts";
 import { renderState } from "./state.ts";
+import { strict } from "./strict-fields.ts";
 
-const atQuery = z.object({ at: point.optional() });
+const atQuery = strict({ at: point.optional() });
 
 /** Looks into what has been, and forgets some of it. */
 export function historyRoutes(options: ControlOptions): Hono {

@@ -5,7 +5,7 @@ import type { WorldHandle } from "../worlds/world-handle.ts";
 import { instant as instantField } from "./fields.ts";
 import { type ControlOptions, handler } from "./handler.ts";
 import { instant } from "./records.ts";
-import { unknownName } from "./strict-fields.ts";
+import { strict, unknownName } from "./strict-fields.ts";
 
 const MAX_REQUESTS = 10_000;
 const DEFAULT_REQUESTS = 1_000;
@@ -20,7 +20,7 @@ const wholeNumber = (maximum: number) =>
 const yesOrNo = z.enum(["true", "false"]).transform((text) => text === "true");
 
 const queryOf = (operationIds: readonly string[]) =>
-  z.strictObject({
+  strict({
     since: wholeNumber(Number.MAX_SAFE_INTEGER).default(0),
     limit: wholeNumber(MAX_REQUESTS)
       .refine((limit) => limit >= 1, `must be a whole number from 1 to ${MAX_REQUESTS}`)

@@ -7,7 +7,7 @@ export function strict<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `${issue.keys.map((key) => unknownName("field", key, known)).join("; ")}; there are ${known.join(", ")}`
+        ? `${issue.keys.map((key) => unknownName("field", key, known)).join("; ")}; there ${known.length === 0 ? "is none" : `are ${known.join(", ")}`}`
         : undefined,
   });
 }

@@ -19,13 +19,10 @@ import type { FinalizeRestore, RestoreSnapshot } from "./snapshot-restore.ts";
 import type { ClearSpendingLimit, SetSpendingLimit } from "./spending-limit.ts";
 import type { AcceptTransfer, RequestTransfer, TransferProjects } from "./transfer.ts";
 import type { AssignVpcEndpoint, DeleteVpcEndpoint, RestrictProject, UnrestrictProject } from "./vpc-endpoint.ts";
-import type { WorldSettings } from "./world.ts";
+import type { SettingsChanges, WorldSettings } from "./world.ts";
 
 type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
-type ConfigureWorld = {
-  readonly type: "ConfigureWorld";
-  readonly settings: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed" | "limits" | "hourlyUsage">>;
-};
+type ConfigureWorld = { readonly type: "ConfigureWorld"; readonly settings: SettingsChanges };
 type ResetWorld = { readonly type: "ResetWorld" };
 
 /** What may be asked of a world, in the imperative. */

@@ -15,7 +15,7 @@ import type { Project, ProjectChanges } from "./project.ts";
 import type { InertRecord } from "./record.ts";
 import type { Role } from "./role.ts";
 import type { SimTime } from "./time.ts";
-import type { WorldSettings } from "./world.ts";
+import type { SettingsChanges, WorldSettings } from "./world.ts";
 
 type At = { readonly at: SimTime };
 type OfEndpoint = At & { readonly endpointId: string };
@@ -26,10 +26,7 @@ type OfEndpoint = At & { readonly endpointId: string };
  */
 export type Event =
   | (At & { readonly type: "WorldCreated"; readonly world: WorldSettings })
-  | (At & {
-      readonly type: "WorldConfigured";
-      readonly changes: Partial<Pick<WorldSettings, "operations" | "startDelay" | "seed" | "limits" | "hourlyUsage">>;
-    })
+  | (At & { readonly type: "WorldConfigured"; readonly changes: SettingsChanges })
   | (At & { readonly type: "WorldReset" })
   | (At & { readonly type: "AccountCreated"; readonly account: Account })
   | (At & { readonly type: "AccountPlanChanged"; readonly accountId: string; readonly plan: PlanName })

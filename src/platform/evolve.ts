@@ -9,7 +9,7 @@ import { evolveOperation } from "./operation.ts";
 import { evolveProject } from "./project.ts";
 import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./record-life.ts";
 import { evolveRole } from "./role.ts";
-import { NO_NUMBERS, type World } from "./world.ts";
+import { changedSettings, NO_NUMBERS, type World } from "./world.ts";
 
 /** Folds a fact into the world. It never refuses: what cannot be folded in is a bug, and throws. */
 export function evolve(world: World, event: RecordedEvent): void {
@@ -20,7 +20,7 @@ export function evolve(world: World, event: RecordedEvent): void {
       world.settings = event.world;
       return;
     case "WorldConfigured":
-      world.settings = { ...world.settings, ...event.changes };
+      world.settings = changedSettings(world.settings, event.changes);
       return;
     case "WorldReset":
       reset(world);

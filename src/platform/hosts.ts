@@ -2,7 +2,7 @@ import type { Compute } from "./compute.ts";
 import type { World } from "./world.ts";
 
 /** S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`; ours end in a name that never leaves the machine (RFC 6761). */
-const DOMAIN = "standin.localhost";
+export const HOST_DOMAIN = "standin.localhost";
 
 /** What a host name may end in. */
 export const HOST_DOMAIN_PATTERN =
@@ -11,7 +11,7 @@ export const HOST_DOMAIN_RULE = "must be a host name like localhost or db.test, 
 
 export function proxyHost({ settings }: World, regionId: string): string {
   const [cloud, ...place] = regionId.split("-");
-  return `${place.join("-")}.${cloud}.${settings.hostDomain ?? DOMAIN}`;
+  return `${place.join("-")}.${cloud}.${settings.hostDomain ?? HOST_DOMAIN}`;
 }
 
 export function computeHost(world: World, compute: Compute): string {

@@ -37,6 +37,16 @@ export type WorldSettings = {
   readonly startAt: SimTime;
 };
 
+/** What becomes of them; `null`: it is the profile's or the plan's again. */
+export type SettingsChanges = Partial<Pick<WorldSettings, "operations" | "seed" | "hourlyUsage">> & {
+  readonly startDelay?: DurationDistribution | null;
+  readonly limits?: LimitSettings | null;
+};
+
+export function changedSettings(settings: WorldSettings, changes: SettingsChanges): WorldSettings {
+  return Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null)) as WorldSettings;
+}
+
 /** How many objects of a kind were ever made: the number of the next draw of its ids. */
 export type NumberedKind =
   | "account"

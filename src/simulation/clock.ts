@@ -5,6 +5,7 @@ export type ClockMode = "real" | "scaled" | "manual";
 export type ClockSetting = { readonly mode: ClockMode; readonly factor: number };
 
 const MAX_FACTOR = 1_000_000;
+export const CLOCK_RULE = `must be real, manual, or a factor like 60x, up to ${MAX_FACTOR}x`;
 
 /** `real`, `manual`, or a factor like `60x`; `undefined` for anything else. */
 export function parseClockSetting(text: string): ClockSetting | undefined {

@@ -123,6 +123,16 @@ export type WorldInfo = WorldFacts & {
 export const AUTOMATIC_PREFIX = "auto-";
 export const BACKUP_PREFIX = "backup-";
 
+/** What a restore keeps the former world as. */
+export function beforeRestore(wallNow: number): string {
+  return `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wallNow)}`;
+}
+
+/** `20260131t120000z`: fit for a file's name, and in order when sorted. */
+export function compactInstant(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "").toLowerCase();
+}
+
 /** Names are parts of paths, in URLs and in directories. */
 export const WORLD_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, and neither begin nor end with -";

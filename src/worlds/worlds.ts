@@ -3,8 +3,9 @@ import { DEFAULT_WORLD } from "./data-directory.ts";
 import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
 import type { Fork, Shelf } from "./shelf.ts";
 import {
-  AUTOMATIC_PREFIX,
   BACKUP_PREFIX,
+  beforeRestore,
+  compactInstant,
   type ForkRequest,
   freeName,
   type SnapshotInfo,
@@ -129,7 +130,7 @@ export class Worlds implements WorldsHandle {
     let former = "";
     await hosted.value.replace(() => {
       // Chosen when nobody else restores: two at once must not keep what they replace under one name.
-      former = this.#freeName(world, `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wall())}`);
+      former = this.#freeName(world, beforeRestore(wall()));
       return this.#keeping(`world "${world}" could not be restored`, () => shelf.restore(world, name, former, this.#newFork({})));
     });
     return accept({ former, info: this.#info(world) });
@@ -142,15 +143,15 @@ export class Worlds implements WorldsHandle {
     return accept(true);
   }
 
-  /** A snapshot under a name of its own, unless nothing has happened since the last one; only the newest `keep` are kept. */
-  async backUp(world: string, keep: number): Promise<Result<SnapshotInfo>> {
+  /** A snapshot under a name of its own, and none where nothing has happened since the last one; only the newest `keep` are kept. */
+  async backUp(world: string, keep: number): Promise<Result<SnapshotInfo | undefined>> {
     const backups = () => this.snapshots(world).filter(({ name }) => name.startsWith(BACKUP_PREFIX));
     const hosted = this.world(world);
     if (!hosted.ok) return hosted;
     await hosted.value.flush();
     const newest = backups().at(-1);
     const { id, seq } = hosted.value.history();
-    if (newest?.historyId === id && newest.seq === seq && newest.error === undefined) return accept(newest);
+    if (newest?.historyId === id && newest.seq === seq && newest.error === undefined) return accept(undefined);
     const taken = await this.takeSnapshot(world, this.#freeName(world, `${BACKUP_PREFIX}${compactInstant(this.#options.wall())}`));
     if (!taken.ok) return taken;
     // The one that was just taken stays, whatever the host's clock says of its age.
@@ -230,9 +231,4 @@ async function whileIn<T>(names: Set<string>, name: string, work: () => Promise<
   } finally {
     names.delete(name);
   }
-}
-
-/** `20260131t120000z`: fit for a file's name, and in order when sorted. */
-function compactInstant(at: number): string {
-  return new Date(at).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "").toLowerCase();
 }

@@ -190,6 +190,12 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
+test("a list does not look into so many projects: both at once are refused", async () => {
+  const { code, stderr } = await drift(newDirectory(), "http://127.0.0.1:1/api/v2", "key", ["--list", "calls.txt", "--projects", "2"]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/'--list <file>' cannot be used with option '--projects <n>'/);
+});
+
 test.each([
   ["ftp://example.com/api/v2", /must begin with https:/],
   ["https://example.com", /must end in \/api\/v2/],

@@ -103,7 +103,9 @@ test("the command sets, lists and clears faults, served or not", async () => {
   expect((await command("clear")).stdout).toBe("removed all faults\n");
   expect((await command("list")).stdout).toContain("no faults");
   writeFileSync(file, "- name: x\n  effect: dorp\n");
-  expect(await command("set", file)).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "drop"?') });
+  const misspelt = await command("set", file);
+  expect(misspelt).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "drop"?') });
+  expect(misspelt.stderr).toContain(`standin: ${file}: `);
   expect(await command("set", join(data, "nowhere.yaml"))).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be read") });
 });
 

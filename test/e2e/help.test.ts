@@ -25,6 +25,18 @@ test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => b
   },
 );
 
+test.each([
+  ["serve", ["STANDIN_DATA", "STANDIN_API_KEY", "STANDIN_CONTROL_TOKEN"]],
+  ["clock advance", ["STANDIN_DATA", "STANDIN_WORLD"]],
+  ["replay", ["STANDIN_DATA", "STANDIN_WORLD"]],
+  ["record", ["STANDIN_DATA", "STANDIN_WORLD"]],
+])("standin %s --help names the variables %j, set or not", async (command, variables) => {
+  for (const env of [{}, Object.fromEntries(variables.map((name) => [name, "something"]))]) {
+    const { stdout } = await standin([...command.split(" "), "--help"], env);
+    for (const name of variables) expect(stdout.match(new RegExp(`env:\\s+${name}\\b`, "g"))).toHaveLength(1);
+  }
+});
+
 test("standin --help lists every command, and nothing else", async () => {
   const { code, stdout } = await standin(["--help"]);
   expect(code).toBe(0);

@@ -95,13 +95,13 @@ test.each([
   [["compact"], /--keep <duration>/],
   [["compact", "--keep", "forever"], /90s, 10m, 2h or 7d/],
   [["compact", "--keep", "-1d"], /90s, 10m, 2h or 7d/],
-  [["replay"], /missing required argument 'dir'/],
+  [["replay", ".", "--data", "."], /a directory or --data, not both/],
   [["replay", ".", "--until", "soon"], POINT],
   [["replay", ".", "--until", "2026-13-01T00:00:00Z"], POINT],
-  [["verify"], /missing required argument 'dir'/],
+  [["verify", ".", "--data", "."], /a directory or --data, not both/],
   [["verify", ".", "--repair"], /unknown option '--repair'/],
   [["export", "."], /--out <file>/],
-  [["export", "--out", "x.sqlite"], /missing required argument 'dir'/],
+  [["export", ".", "--data", ".", "--out", "x.sqlite"], /a directory or --data, not both/],
   [["import"], /missing required argument 'file'/],
 ] as const)("%j is not understood: code 2, and what would be right", async (args, message) => {
   await expectRefused(args, 2, message);

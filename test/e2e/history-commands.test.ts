@@ -51,7 +51,7 @@ test.each(SERVED)("snapshots are created, listed, restored and deleted; with a s
   expect(readdirSync(join(data, "snapshots/default"))).toEqual(["before.sqlite"]);
 
   const restored = await snapshots("restore", "before");
-  const [, former = ""] = /^restored before\b.*; the former world is kept as (auto-before-restore\S*)\n$/.exec(restored) ?? [];
+  const [, former = ""] = /^restored before\b.*; the former world is kept as (auto-before-restore-\d{8}t\d{6}z)\n$/.exec(restored) ?? [];
   expect(former).not.toBe("");
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(1);
   expect(await json(["snapshots", "restore", former, "--data", data])).toMatchObject({
@@ -206,6 +206,23 @@ test.each(SERVED)("replay shows the world as the server would, at any point; wit
   const idle = await done(["replay", data, "--until", "2026-01-01T00:06:00Z"]);
   expect(idle).toMatch(new RegExp(`^${endpointId} .* idle +2026-01-01T00:05:04\\.000Z$`, "m"));
   expect(await done(["replay", data, "--until", "3"])).not.toContain("ENDPOINT");
+});
+
+test("replay, verify and export find the directory where the other commands do", async () => {
+  const data = newDirectory();
+  const { server } = await startWithProject(data);
+  await server.kill("SIGTERM");
+  const variable = { STANDIN_DATA: data };
+  for (const [index, command] of (["replay", "verify", "export"] as const).entries()) {
+    const out = (name: string) => (command === "export" ? ["--out", join(data, `${name}-${index}.sqlite`)] : []);
+    const shown = (text: string) => text.replace(/^wrote \S+/, "");
+    const expected = shown(await done([command, data, ...out("of-dir")]));
+    expect(shown(await done([command, "--data", data, ...out("of-flag")]))).toBe(expected);
+    const { code, stdout } = await standin([command, ...out("of-variable")], variable);
+    expect({ code, stdout: shown(stdout) }).toEqual({ code: 0, stdout: expected });
+    // What is named wins.
+    expect((await standin([command, join(data, "nothing"), ...out("of-nothing")], variable)).stderr).toMatch(/there is no .*nothing$/m);
+  }
 });
 
 test("replay, verify and export only look: the files are what they were, to the byte", async () => {

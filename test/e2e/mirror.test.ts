@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { front } from "../support/front.ts";
@@ -338,6 +338,8 @@ test("what keeps it from running is said: code 2 for the command line, else 1", 
   const from = await origin();
   const url = from.ready.api_url;
   const data = newDirectory();
+  const there = join(data, "there.yaml");
+  writeFileSync(there, "mine");
   const cases = [
     [await mirror("https://example.com", "key", []), 2, /must end in \/api\/v2/],
     [await mirror(url, "", []), 2, /--from-key/],
@@ -345,10 +347,12 @@ test("what keeps it from running is said: code 2 for the command line, else 1", 
     [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]), 1, /no server answers at http/],
     [await mirror(url, "not-a-key-of-theirs", ["--dry-run"]), 1, /STANDIN_FROM_KEY/],
     [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot be written/],
+    [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--out", there]), 1, /there\.yaml is there already; choose another --out/],
   ] as const;
   for (const [{ code, stdout, stderr }, expected, message] of cases) {
     expect({ code, stdout }).toEqual({ code: expected, stdout: "" });
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/^ {4}at |not-a-key-of-theirs/m);
   }
+  expect(readFileSync(there, "utf8")).toBe("mine");
 });

@@ -96,6 +96,7 @@ test("flags that shape a world are refused when they contradict it, naming what 
     ["--start-at", "2026-01-01T00:00:01Z", "2026-01-01T00:00:00.000Z"],
     ["--profile", "2024", "2026"],
     ["--plan", "paid", "free"],
+    ["--host-domain", "db.test", "standin.localhost"],
   ] as const) {
     const refused = await standin(["serve", "--data", data, "--port", "0", flag, value]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
@@ -132,6 +133,14 @@ test("how long operations take may change with each start, and is a fact of hist
   await second.kill("SIGTERM");
   const third = await start(data, ["--operations", "immediate"]);
   expect((await journalOf(third)).filter(({ type }) => type === "WorldConfigured")).toEqual(changes);
+  await third.kill("SIGTERM");
+  const fourth = await start(data, ["--start-delay", "profile", "--branches-limit", "3"]);
+  const { world } = (await fourth.sim("GET", "/state")).body;
+  expect(world).toMatchObject({ operations: "immediate", limits: { branches: 3 } });
+  expect(world).not.toHaveProperty("start_delay");
+  await fourth.kill("SIGTERM");
+  const fifth = await start(data, [], { env: { STANDIN_BRANCHES_LIMIT: "plan" } });
+  expect((await fifth.sim("GET", "/state")).body.world).not.toHaveProperty("limits");
 });
 
 test.each([
@@ -140,6 +149,7 @@ test.each([
   [["--host-domain", "127.0.0.1"], /--host-domain.*last part is no number/],
   [["--clock", "fast"], /--clock.*real, manual, or a factor like 60x/],
   [["--clock", "0x"], /--clock.*60x/],
+  [["--clock", "1000001x"], /--clock.*up to 1000000x/],
   [["--start-at", "yesterday"], /--start-at.*2026-01-31T12:00:00Z/],
   [["--start-at", "2026-02-30T00:00:00Z"], /--start-at/],
   [["--start-at", "1969-12-31T23:59:59Z"], /--start-at/],
@@ -148,7 +158,10 @@ test.each([
   [["--profile", "1999"], /--profile.*2024, 2026/],
   [["--plan", "gold"], /--plan.*paid, free/],
   [["--operations", "slow"], /--operations.*timed, immediate/],
-  [["--start-delay", "soon"], /--start-delay.*1s\.\.5s/],
+  [["--start-delay", "soon"], /--start-delay.*1s\.\.5s.*or profile/],
+  [["--branches-limit", "0"], /--branches-limit.*from 1 to 1000000, or plan/],
+  [["--keep-history", "long"], /--keep-history.*90s, 10m, 2h or 7d, or forever/],
+  [["--keep-backups", "3"], /--keep-backups.*--backup-every/],
   [["--start-delay", "5s..1s"], /--start-delay/],
   [["--log-level", "loud"], /--log-level.*debug, info/],
   [["--colour"], /--colour/],

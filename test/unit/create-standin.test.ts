@@ -1,6 +1,7 @@
 import { createApiClient } from "@neondatabase/api-client";
 import { createStandin, type Standin, StandinError, type StandinOptions } from "standin";
 import { afterEach, expect, test } from "vitest";
+import { verifyWorld } from "../../src/cli/history.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
 const open: Standin[] = [];
@@ -118,9 +119,40 @@ test("a world in files is there when it is opened again, with a key that works",
   }
 });
 
+test("a start delay and limits stay with the world until they are the profile's and the plan's again", async () => {
+  const directory = temporaryDirectory();
+  const shapeWith = async (options: StandinOptions) => {
+    const sim = await create({ data: directory.path, ...options });
+    const events = await sim.events();
+    const shape = (await sim.state())["world"];
+    await sim.close();
+    return { shape, configured: events.filter(({ type }) => type === "WorldConfigured").map(({ changes }) => changes) };
+  };
+  try {
+    const { shape } = await shapeWith({ limits: { snapshots: "plan" }, startDelay: "profile" });
+    expect(shape).not.toHaveProperty("limits");
+    const delay = { kind: "fixed", ms: 9_000 };
+    const given = { start_delay: delay, limits: { branches: 2, projects: 7 } };
+    expect(await shapeWith({ startDelay: "9s", limits: { branches: 2, projects: 7 } })).toEqual({
+      shape: { ...(shape as object), ...given },
+      configured: [given],
+    });
+    expect((await shapeWith({})).shape).toMatchObject(given);
+    await shapeWith({ startDelay: "profile" });
+    await shapeWith({ limits: { branches: "plan" } });
+    await shapeWith({ limits: { projects: "plan", endpoints: "plan" } });
+    const changes = [given, { start_delay: null }, { limits: { projects: 7 } }, { limits: null }];
+    expect(await shapeWith({ startDelay: "profile", limits: { projects: "plan" } })).toEqual({ shape, configured: changes });
+    expect(await verifyWorld(directory.path, "default")).toMatchObject({ ok: true });
+  } finally {
+    directory.remove();
+  }
+});
+
 test("what is not understood is refused with its field, and nothing is opened", async () => {
   await expect(createStandin({ clock: "fast" })).rejects.toThrow("clock: must be real, manual, or a factor like 60x");
   await expect(createStandin({ sed: 1 } as StandinOptions)).rejects.toThrow('Unrecognized key: "sed"');
+  await expect(createStandin({ limits: { branches: 0 } })).rejects.toThrow("limits.branches: must be a whole number from 1, or plan");
   const sim = await create({ port: false });
   await expect(sim.advance("backwards")).rejects.toBeInstanceOf(StandinError);
   await expect(sim.fork({ at: 1_000 })).rejects.toMatchObject({ code: "POINT_NOT_REACHED" });
