@@ -10,6 +10,7 @@ import { object } from "../traffic/fields.ts";
 import { MergedArrivals } from "../traffic/merged.ts";
 import type { Recorded } from "../traffic/recorded.ts";
 import { RecordedArrivals } from "../traffic/recorded-requests.ts";
+import { RECORDED_FIELDS, type RecordedField } from "../traffic/recorded-row.ts";
 import { TrafficSources } from "../traffic/sources.ts";
 import { when } from "./fields.ts";
 import type { Labels } from "./labels.ts";
@@ -23,12 +24,17 @@ const whose = {
   until: when.optional().describe("left out: to the end"),
 };
 
+const columns = Object.fromEntries(RECORDED_FIELDS.map((field) => [field, z.string().exactOptional()])) as Record<
+  RecordedField,
+  z.ZodExactOptional<z.ZodString>
+>;
+
 const replayed = object({
   ...whose,
   pattern: z.literal("replay").describe("what was recorded, as it was"),
   file: z.string().min(1).describe("beside this file: CSV, NDJSON, or a world's journal"),
   format: z.enum(["csv", "ndjson", "journal"]).optional().describe("left out: by the end of the file's name"),
-  columns: z.record(z.string(), z.string()).optional().describe("which column is what: at: start_time; what is not named is guessed"),
+  columns: object(columns).optional().describe("which column is what: at: start_time; what is not named is guessed"),
   computes: z.record(z.string(), z.string()).optional().describe("whom an endpoint of the recording stands for; others go to `to`"),
   align: z
     .enum(["start", "clock"])
