@@ -94,7 +94,7 @@ function windowOf(journal: SqliteJournal, head: Cut, from: Point | undefined, to
   if (begin === undefined) throw new CliError("the beginning of this history is forgotten; say where to begin with --from");
   const first = cut(begin);
   const last = to === undefined ? head : cut(to);
-  if (last.seq < first.seq) throw new CliError("--to lies before --from");
+  if (last.seq < first.seq || last.at < first.at) throw new CliError("--to lies before --from");
   if (last.seq - first.seq > MOST_EVENTS)
     throw new CliError(
       `there are ${last.seq - first.seq} events in between, at most ${MOST_EVENTS} can be recorded; choose a shorter time`,

@@ -50,7 +50,7 @@ export const scenarioTraffic = z.discriminatedUnion("pattern", [...patterns.opti
 });
 export type ScenarioTraffic = z.output<typeof scenarioTraffic>;
 export type Replayed = z.output<typeof replayed>;
-/** What files that are replayed say, by their names as the scenario has them. */
+/** What is replayed, by the names of the sources. */
 export type Recordings = ReadonlyMap<string, Recorded>;
 
 /** Whether a source answers to what the world does: at the very instant, which only a world in this process can tell. */
@@ -185,7 +185,7 @@ export class TrafficFeed implements Feed {
   }
 
   #openRecorded(source: Replayed, labels: Labels, { start, after, end, instant, recordings }: Bounds): Arrivals[] {
-    const recorded = recordings.get(source.file);
+    const recorded = recordings.get(source.name);
     if (recorded === undefined) throw new Error(`${source.file} was not read`);
     const from = source.from === undefined ? start : instant(source.from);
     const until = source.until === undefined ? end : instant(source.until);

@@ -119,12 +119,14 @@ test("--seed is refused where the matrix has the seeds, but for the run that has
   expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
 });
 
-test("what a replay says of endpoints that its file does not have is 2, with those that it has", async () => {
+test("what a replay says of endpoints that its file does not have is told before anything runs, with those that it has", async () => {
   const source = "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
   const file = written("length: 1m", `traffic: [${source}]`);
   writeFileSync(join(dirname(file), "rec.csv"), "at,endpoint_id\n2026-01-01T00:00:00Z,one\n2026-01-01T00:00:01Z,two\n");
-  const { code, stderr } = await run([file]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('rec.csv has no endpoint "nope", which the source r names; it has one, two')]);
+  const { code, stdout, stderr } = await run([PASSES(), file]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(`${file}:`);
+  expect(stderr).toContain(': traffic.0.computes.nope: rec.csv has no endpoint "nope"; it has one, two');
 });
 
 test("however many runs wait for a worker, nothing is said of it", async () => {
