@@ -110,6 +110,9 @@ test("requests that are forgotten cannot be recorded; a file that is there stays
   expect(refused.stderr).toMatch(/requests before 2026-01-01T00:0\d:\d\d.000Z are forgotten; begin later, or keep more of them/);
   const late = await standin(["record", "--data", data, "--from", "2026-01-01T00:02:00Z", "--out", out]);
   expect(late.code).toBe(0);
+  const backwards = ["--from", "2026-01-01T00:02:30Z", "--to", "2026-01-01T00:02:20Z"];
+  const nothing = await standin(["record", "--data", data, ...backwards, "--out", `${out}.other.yaml`]);
+  expect([nothing.code, nothing.stderr]).toEqual([1, "standin: --to lies before --from\n"]);
   const again = await standin(["record", "--data", data, "--out", out]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
 });

@@ -62,8 +62,12 @@ test("a world that is kept is told of as one in memory, is content, and can be s
 test("several worlds are kept beside each other, and none is written over", async () => {
   const kept = join(newDirectory(), "worlds");
   const files = QUICK.slice(0, 2);
-  expect((await run([...files, "--keep", kept])).code).toBe(0);
+  const { code, stderr } = await run([...files, "--keep", kept]);
+  expect(code).toBe(0);
   expect(readdirSync(kept)).toEqual(["1-wakes-on-a-query", "2-sleeps-at-five-minutes"]);
+  expect(stderr).toBe(
+    `standin: wakes-on-a-query is kept in ${kept}/1-wakes-on-a-query\nstandin: sleeps-at-five-minutes is kept in ${kept}/2-sleeps-at-five-minutes\n`,
+  );
   const again = await run([...files, "--keep", kept]);
   expect(again.code).toBe(2);
   expect(again.stderr).toContain("there is something in this directory already");
@@ -169,6 +173,8 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
   );
   await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
   await refused("this is no directory", file, "--keep", file);
+  await refused("'--keep <dir>' cannot be used with option '--target <url>'", file, "--keep", "kept", "--target", "http://127.0.0.1:1");
+  await refused("--control-token is that of a running double; name it by --target", file, "--control-token", "secret");
   await refused(`${tmpdir()}: EISDIR`, tmpdir());
   const begun = join(newDirectory(), "begun.yaml");
   writeFileSync(begun, "version: 1\nworld: { file: begun.yaml }\nlength: 1m\n");
