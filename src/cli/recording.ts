@@ -62,7 +62,7 @@ export async function recordWorld({ data, world: name, from, to, out }: Asked): 
     const fold = (seq: number) => worldAt(journal, seq, (folded) => progress.report(folded, seq));
     const begin = await fold(window.from.seq);
     const state = digestOf(await fold(window.to.seq));
-    const { steps, omitted } = recordSteps(window, SHOWN, recordedKey);
+    const { steps, omitted } = recordSteps({ world: begin, ...window }, SHOWN, recordedKey);
     explainingFile(target, () => mkdirSync(dirname(target), { recursive: true }));
     await writeWorld(file, worldFile, { at: window.from.at, world: begin }, name);
     const scenario = {

@@ -49,7 +49,9 @@ export function runCommand(): Command {
     .addOption(new Option("--bail", "the first failure ends all"))
     .addOption(option("--workers <n>", "run so many at once").argParser(integer(1, MOST_WORKERS)).default(1))
     .addOption(new Option("--seed <n>", "in the place of the seed of the file").argParser(integer(0, 2 ** 32 - 1)))
-    .addOption(new Option("--keep <dir>", "keep the world in this directory, each of several in one of its own below it").conflicts("target"))
+    .addOption(
+      new Option("--keep <dir>", "keep the world in this directory, each of several in one of its own below it").conflicts("target"),
+    )
     .addOption(option("--target <url>", "play on a running double in the place of a fresh world"))
     .addOption(option("--control-token <token>", "token of that double's control API"))
     .addHelpText(

@@ -59,7 +59,11 @@ function placesOf(issues: readonly z.core.$ZodIssue[]): Path[] {
 }
 
 /** What stands at `path`, or, where something is missing there, what it is missing in. */
-function takeOut(root: unknown, path: Path, indexes: WeakMap<unknown[], number[]>): { readonly path: Path; readonly value: unknown } | undefined {
+function takeOut(
+  root: unknown,
+  path: Path,
+  indexes: WeakMap<unknown[], number[]>,
+): { readonly path: Path; readonly value: unknown } | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const parent = at(root, path.slice(0, length - 1));
     const key = path[length - 1] as string | number;

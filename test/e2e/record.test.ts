@@ -96,6 +96,21 @@ test("what cannot be brought about again is said, and then no state is promised"
   expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
 });
 
+test("changes whose requests are not kept are said, and end with 1", async () => {
+  const data = newDirectory();
+  const server = await start(data, [...MANUAL, "--requests-limit", "0"]);
+  const { endpointId } = await projectOn(server);
+  await advance(server, "1h");
+  await server.sim("POST", "/activity", { endpoint_id: endpointId });
+  const { code, stderr } = await standin(["record", "--data", data, "--out", join(newDirectory(), "none.yaml")]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^standin: not reproduced: what was asked from \S+ to \S+ \(ProjectCreated\): no request of it is kept; record from/,
+    ),
+  ]);
+});
+
 test("requests that are forgotten cannot be recorded; a file that is there stays", async () => {
   const data = newDirectory();
   const server = await start(data, [...MANUAL, "--requests-limit", "2"]);
