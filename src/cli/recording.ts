@@ -66,7 +66,7 @@ export async function recordWorld({ data, world: name, from, to, out }: Asked): 
     if (begin.apiKeys.size === 0)
       throw new CliError("at the point of --from this world has no key yet; leave --from out to begin when its first one was made");
     const state = digestOf(await fold(window.to.seq));
-    const { steps, omitted } = recordSteps(window, SHOWN, recordedKey);
+    const { steps, omitted } = recordSteps({ world: begin, ...window }, SHOWN, recordedKey);
     explainingFile(target, () => mkdirSync(dirname(target), { recursive: true }));
     await writeWorld(file, worldFile, { at: window.from.at, world: begin }, name);
     const scenario = {
@@ -98,7 +98,7 @@ function windowOf(journal: SqliteJournal, head: Cut, from: Point | undefined, to
   if (begin === undefined) throw new CliError("the beginning of this history is forgotten; say where to begin with --from");
   const first = cut(begin);
   const last = to === undefined ? head : cut(to);
-  if (last.seq < first.seq) throw new CliError("--to lies before --from");
+  if (last.seq < first.seq || last.at < first.at) throw new CliError("--to lies before --from");
   if (last.seq - first.seq > MOST_EVENTS)
     throw new CliError(
       `there are ${last.seq - first.seq} events in between, at most ${MOST_EVENTS} can be recorded; choose a shorter time`,

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { FAULT_CODES } from "../api/faults.ts";
@@ -7,7 +7,6 @@ import { faultFields, faultName } from "../control/fault-fields.ts";
 import { ERROR_CODES } from "../http/errors.ts";
 import { openLocalStage, temporaryDirectory } from "../local-stage.ts";
 import { openRemoteStage } from "../remote-stage.ts";
-import { listed } from "../scenario/contradictions.ts";
 import { parseScenario, type ScenarioFile } from "../scenario/parse.ts";
 import { titleOf } from "../scenario/reporters/pretty.ts";
 import { type Progress, runScenario } from "../scenario/run.ts";
@@ -17,13 +16,13 @@ import type { Recordings } from "../scenario/traffic.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../scenario/verdict.ts";
 import { WorldFileError } from "../scenario/world-file.ts";
 import { Damaged } from "../store/checksum.ts";
-import { type Recorded, readRecorded } from "../traffic/recorded.ts";
 
 /** One run: a file, and which combination of its matrix. Plain data, for a worker. */
 export type Job = {
   readonly file: string;
   readonly text: string;
   readonly variant: number;
+  readonly recordings: Recordings;
   /** In the place of the file's. */
   readonly seed?: number | undefined;
   readonly bail: boolean;
@@ -63,10 +62,9 @@ export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult>
   });
   let stage: Stage | undefined;
   try {
-    const recordings = await readRecordings(scenario, job.file);
     stage = await openStage(scenario, job, temporary?.path);
     return await runScenario(scenario, stage, {
-      recordings,
+      recordings: job.recordings,
       name,
       file: job.file,
       values,
@@ -112,28 +110,6 @@ async function openStage(scenario: Scenario, { file, target, keep }: Job, tempor
     if (readdirSync(keep).length > 0) throw new CannotPlay(`--keep ${keep}: there is something in this directory already`);
   }
   return openLocalStage(scenario, keep ?? temporary, path);
-}
-
-/** Files that traffic is replayed from lie beside the scenario. */
-async function readRecordings({ traffic }: Scenario, file: string): Promise<Recordings> {
-  const recordings = new Map<string, Recorded>();
-  for (const source of traffic) {
-    if (source.pattern !== "replay") continue;
-    const path = resolve(dirname(file), source.file);
-    const format = source.format ?? (path.endsWith(".csv") ? "csv" : "ndjson");
-    let recorded: Recorded;
-    try {
-      recorded = await readRecorded(createReadStream(path), { format, columns: source.columns, strict: true });
-    } catch (error) {
-      throw new CannotPlay(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-    const there = [...recorded.endpoints.keys()];
-    const missing = Object.keys(source.computes ?? {}).find((endpoint) => !there.includes(endpoint));
-    if (missing !== undefined)
-      throw new CannotPlay(`${path} has no endpoint "${missing}", which the source ${source.name} names; it has ${listed(there)}`);
-    recordings.set(source.file, recorded);
-  }
-  return recordings;
 }
 
 function withSeed(scenario: Scenario, seed: number | undefined): Scenario {

@@ -10,6 +10,7 @@ import { type Look, prettyReason, prettyStep, prettyVerdict, titleOf } from "../
 import { CliError } from "./cli-error.ts";
 import { interruptible } from "./interrupt.ts";
 import { integer, option } from "./options.ts";
+import { readRecordings } from "./recordings.ts";
 import { type Job, type JobResult, readScenario, runJob } from "./run-job.ts";
 import { showRunProgress } from "./run-progress.ts";
 import { formatTable } from "./table.ts";
@@ -53,7 +54,9 @@ export function runCommand(): Command {
       option("--workers <n>", "run so many at once; with --target, one after another").argParser(integer(1, MOST_WORKERS)).default(1),
     )
     .addOption(new Option("--seed <n>", "in the place of the seed of the file").argParser(integer(0, 2 ** 32 - 1)))
-    .addOption(new Option("--keep <dir>", "keep the world in this directory, for: standin serve --data <dir>"))
+    .addOption(
+      new Option("--keep <dir>", "keep the world in this directory, each of several in one of its own below it").conflicts("target"),
+    )
     .addOption(option("--target <url>", "play on a running double in the place of a fresh world"))
     .addOption(option("--control-token <token>", "token of that double's control API"))
     .addHelpText(
@@ -62,17 +65,22 @@ export function runCommand(): Command {
 Ends with 0 where all passed, 1 where something failed, 2 where something could not be run.
 The same file and seed give the same JSON, to the byte, on every machine and with any number of workers.
 
+Where each world is kept, is said; standin serve --data <dir> goes on with it.
+
 Examples:
   $ standin run scenarios/*.yaml
   $ standin run scenarios/wakes-on-a-query.yaml --keep /tmp/world && standin serve --data /tmp/world
   $ standin run scenarios/*.yaml --workers 2 --reporter pretty --reporter junit=report.xml
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json`,
     )
-    .action(async (paths: string[], options: Options) => {
+    .action(async (paths: string[], options: Options, command: Command) => {
+      if (options.target === undefined && command.getOptionValueSource("controlToken") === "cli")
+        throw new CliError("--control-token is that of a running double; name it by --target", true);
       const reporters = reportersOf(options);
       for (const { path } of reporters) if (path !== undefined) tryPlace(path);
-      const jobs = jobsOf(paths, options);
-      const results = await interruptible((signal) => play(jobs, options, reporters.some(isPrettyHere), signal));
+      const results = await interruptible(async (signal) =>
+        play(await jobsOf(paths, options, signal), options, reporters.some(isPrettyHere), signal),
+      );
       await report(reporters, results);
     });
 }
@@ -101,26 +109,29 @@ function reportersOf({ reporter, json }: Options): readonly Reporter[] {
 const isPrettyHere = ({ name, path }: Reporter) => name === "pretty" && path === undefined;
 
 /** Every file is read before anything is run: whoever has a mistake in one is told of all of them. */
-function jobsOf(
+async function jobsOf(
   paths: readonly string[],
   { only, seed, bail, keep, target, controlToken }: Options,
-): readonly (Job & { readonly title: string })[] {
+  signal: AbortSignal,
+): Promise<readonly (Job & { readonly title: string })[]> {
   const problems: string[] = [];
-  const jobs = paths.flatMap((path) => {
+  const jobs: (Job & { readonly title: string })[] = [];
+  for (const path of paths) {
     try {
       const text = readFileSync(path, "utf8");
       const file = readScenario(text, path);
       refuseOtherSeeds(file, path, seed, only);
-      return file.variants.map((_, variant) => ({
-        ...{ file: path, text, variant, seed, bail: bail === true, title: titleOfVariant(file, variant) },
-        target: target === undefined ? undefined : { url: target, controlToken },
-      }));
+      for (const [variant, recordings] of (await readRecordings(file, signal)).entries())
+        jobs.push({
+          ...{ file: path, text, variant, recordings, seed, bail: bail === true, title: titleOfVariant(file, variant) },
+          target: target === undefined ? undefined : { url: target, controlToken },
+        });
     } catch (error) {
+      if (signal.aborted) throw new CliError("interrupted", true);
       if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
       problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
-      return [];
     }
-  });
+  }
   if (problems.length > 0) throw new CliError(`cannot be read:\n${problems.join("\n")}`, true);
   const nowhere = only?.find((text) => !jobs.some(({ title }) => title.includes(text)));
   if (nowhere !== undefined)
@@ -187,6 +198,8 @@ async function play(
       const steps = under[index] === undefined || result.verdict === "could_not_run" ? [] : result.steps;
       for (const step of steps) print(prettyStep(step, look));
       print(`${prettyEnd(result, look)}\n`);
+      if (job.keep !== undefined && result.verdict !== "could_not_run")
+        process.stderr.write(`standin: ${job.title} is kept in ${job.keep}\n`);
       played.push(result);
       if (options.bail === true && result.verdict !== "passed") break;
     }

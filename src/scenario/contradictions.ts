@@ -28,6 +28,8 @@ type Reading = {
   readonly isRead?: (key: string) => boolean;
   /** Names in what could not be read: nobody can say that they are not there. */
   readonly unreadNames?: ReadonlySet<string>;
+  /** All text in it, by its places in the file. */
+  readonly unread?: { readonly texts: readonly { readonly path: Path; readonly text: string }[]; readonly add: Add };
 };
 
 const LONGEST_ID = 60;
@@ -36,7 +38,7 @@ const LONGEST_ID = 60;
 export function findContradictions(
   scenario: Scenario,
   add: Add,
-  { errorCodes, isRead = () => true, unreadNames = new Set() }: Reading = {},
+  { errorCodes, isRead = () => true, unreadNames = new Set(), unread }: Reading = {},
 ): void {
   const { world, traffic, steps, length } = scenario;
   // What a file has in it is seen when it is opened.
@@ -53,6 +55,7 @@ export function findContradictions(
   checkTraffic(traffic, known, add);
   checkSteps(steps, known, ["steps"], add);
   for (const key of ["expect", "always", "never"] as const) checkExpectations(scenario[key], known, [key], add);
+  for (const { path, text } of unread?.texts ?? []) checkUnread(text, known, path, unread?.add ?? add);
   if (length === undefined && steps.length === 0 && isRead("length") && isRead("steps"))
     add(["length"], "is needed where there are no steps: how long it goes on, like 1d");
   if (!mayGoBack) findPastTimes(scenario, add);
@@ -122,13 +125,7 @@ function checkSteps(steps: readonly Step[], known: Known, path: Path, add: Add):
 function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   const { request, activity, expect, set, snapshot, restore, at, after, name } = step;
   if (at !== undefined && after !== undefined) add(path, "has both at and after; leave one out");
-  const refer = (value: unknown, at: Path) => {
-    for (const reference of referencesIn(value)) {
-      if (known.labels === undefined || known.captured.has(reference) || known.unreadNames.has(reference)) continue;
-      if (known.labels.get(reference) === undefined)
-        add(at, `{${reference}} is neither a label nor captured above; ${listOf(known)}; {{${reference}}} is the text itself`);
-    }
-  };
+  const refer = (value: unknown, at: Path) => checkReferences(value, known, at, add);
   const account = (label: string | undefined, at: Path) => {
     if (label !== undefined && known.labels !== undefined && known.labels.get(label)?.kind !== "account")
       add(at, `there is no account "${label}"; there are ${namesOf(known, "account")}`);
@@ -157,6 +154,26 @@ function checkStep(step: Step, known: Known, path: Path, add: Add): void {
   if (step.repeat !== undefined) checkSteps(step.repeat.steps, known, [...path, "repeat", "steps"], add);
   for (const [lane, steps] of (step.parallel ?? []).entries()) checkSteps(steps, known, [...path, "parallel", lane], add);
   if (name !== undefined) known.steps.add(name);
+}
+
+function checkReferences(value: unknown, known: Known, path: Path, add: Add): void {
+  for (const reference of referencesIn(value)) {
+    if (known.labels === undefined || known.captured.has(reference) || known.unreadNames.has(reference)) continue;
+    if (known.labels.get(reference) === undefined)
+      add(path, `{${reference}} is neither a label nor captured above; ${listOf(known)}; {{${reference}}} is the text itself`);
+  }
+}
+
+/** Where a step refers to things in braces. */
+const REFERRING = /\.(request\.(path|body|key)|activity\.to|fault)\b/;
+
+/** A name beside what is wrong in an entry. What is captured anywhere is known to it: nobody can say what is above it. */
+function checkUnread(text: string, known: Known, path: Path, add: Add): void {
+  const keys = path.filter((part) => typeof part === "string");
+  const [whose, key] = keys.slice(-2);
+  if (key === "of") checkMeasured(text, known, path, add);
+  else if (key === "to" && (whose === "traffic" || (whose === "activity" && !text.includes("{")))) checkComputes([text], known, path, add);
+  else if (path[0] === "steps" && REFERRING.test(keys.join("."))) checkReferences(text, known, path, add);
 }
 
 type Window = Pick<Expectation, "from" | "until">;
@@ -189,9 +206,12 @@ function checkExpectations(expectations: readonly Expectation[], known: Known, p
       checkKind(key, kindsOf(`${measure} ${key}`, known), value, [...place, "with", key], add);
     if (of === undefined) continue;
     if (measure === "state") checkCompute(of, known, [...place, "of"], add);
-    else if (known.labels !== undefined && known.labels.get(of) === undefined)
-      add([...place, "of"], `there is no "${of}"; ${listOf(known)}`);
+    else checkMeasured(of, known, [...place, "of"], add);
   }
+}
+
+function checkMeasured(label: string, known: Known, path: Path, add: Add): void {
+  if (known.labels !== undefined && known.labels.get(label) === undefined) add(path, `there is no "${label}"; ${listOf(known)}`);
 }
 
 const OPERATION_STATUSES = [

@@ -13,6 +13,8 @@ export type ScenarioFile = {
   readonly fileName: string;
   readonly source: unknown;
   readonly variants: readonly Variant[];
+  /** What is wrong with what the file names, at its place. */
+  readonly errorOf: (problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[]) => ScenarioError;
 };
 
 /** The file is no scenario: every problem with its line and column, and what would be right. */
@@ -34,10 +36,8 @@ export type Surfaces = {
 /** Reads a scenario in YAML (or JSON, which is YAML), written out for each combination of its matrix. */
 export function parseScenario(text: string, fileName: string, surfaces?: Surfaces): ScenarioFile {
   const source = new SourceDocument(text);
-  const fail = (problems: readonly Problem[]) => {
-    throw new ScenarioError(formatProblems(fileName, inOrder(problems)));
-  };
-  if (source.problems.length > 0) fail(source.problems);
+  const errorOf = (problems: readonly Problem[]) => new ScenarioError(formatProblems(fileName, inOrder(problems)));
+  if (source.problems.length > 0) throw errorOf(source.problems);
   const problems: Problem[] = [];
   const { matrix, isWrong } = readableMatrix(source.value);
   const used = new Set<string>();
@@ -65,8 +65,11 @@ export function parseScenario(text: string, fileName: string, surfaces?: Surface
   });
   const unused = Object.keys(matrix ?? {}).filter((name) => !used.has(name));
   problems.push(...unused.map((name) => source.problemAt(["matrix", name], notUsed(name))));
-  if (problems.length > 0) fail(problems);
-  return { fileName, source: source.value, variants };
+  if (problems.length > 0) throw errorOf(problems);
+  return {
+    ...{ fileName, source: source.value, variants },
+    errorOf: (found) => errorOf(found.map(({ path, message }) => source.problemAt(path, message))),
+  };
 }
 
 function nameOf(fileName: string): string {
@@ -82,14 +85,14 @@ export function printScenario({ source }: Pick<ScenarioFile, "source">): string 
 function checkSoundPart(value: unknown, error: z.ZodError, surfaces: Surfaces | undefined, add: Add): void {
   const sound = soundPartOf(scenario, value, error);
   if (sound === undefined) return;
-  const { cut, names } = sound;
+  const { cut, names, texts } = sound;
   const addThere: Add = (path, message) => add(sound.placeOf(path), message);
   checkFaults(sound.value.steps, ["steps"], surfaces, addThere);
   const keys = Object.keys(scenario.shape);
   const wrong = new Set([...cut].map((key) => (keys.includes(key) ? key : nearest(key, keys))));
   // A key that is near none may have been meant for any.
   const isRead = (key: string) => !wrong.has(key) && !wrong.has(undefined);
-  findContradictions(sound.value, addThere, { errorCodes: surfaces?.errorCodes, isRead, unreadNames: names });
+  findContradictions(sound.value, addThere, { errorCodes: surfaces?.errorCodes, isRead, unreadNames: names, unread: { texts, add } });
 }
 
 function checkFaults(steps: readonly Step[], path: readonly (string | number)[], surfaces: Surfaces | undefined, add: Add): void {

@@ -5,13 +5,16 @@ import type { RecordedEvent } from "../platform/events.ts";
 import type { FaultDefinition } from "../platform/fault.ts";
 import { findTornText } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
+import type { World } from "../platform/world.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
+import { listed } from "./contradictions.ts";
 import { type Delay, delaysIn } from "./delays.ts";
 import { withoutReferences } from "./references.ts";
 import { METHODS } from "./scenario.ts";
+import { unrequested } from "./unrequested.ts";
 
-/** What happened in a world between two points: everything that came from outside is in one of these. */
-export type Happened = { readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
+/** What happened in a world between two points, and the world as it was at the first: what came from outside is in one of these lists. */
+export type Happened = { readonly world: World; readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
 
 type Entry = { readonly seq: number; readonly step: object };
 /** The steps that bring it about again, and what of it they cannot. */
@@ -26,10 +29,19 @@ const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
  * Turns what happened into steps, in the order in which it happened: requests as they were asked, and what came through the control API
  * by the events that tell of it. `keyOf` is the secret by which a key is known in the run.
  */
-export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf: (keyId: number) => string): Recording {
+export function recordSteps({ world, events, requests }: Happened, shown: Shown, keyOf: (keyId: number) => string): Recording {
   const omitted: string[] = [];
   const madeByRequest = new Set(requests.flatMap((request) => idsIn(request.answered)));
   const firstKeys = firstKeysIn(events);
+  const unasked = unrequested(world, events, requests);
+  const unaskedSeqs = new Set(unasked.map(({ seq }) => seq));
+  const lost = unasked.filter(({ type }) => type !== "ApiKeyRevoked");
+  const [firstLost] = lost;
+  if (firstLost !== undefined) {
+    const types = listed([...new Set(lost.map(({ type }) => type))]);
+    const [from, to] = [isoInstant(firstLost.at), isoInstant((lost.at(-1) ?? firstLost).at)];
+    omitted.push(`what was asked from ${from} to ${to} (${types}): no request of it is kept; record from after it`);
+  }
   // What faults are met is counted by all requests, those that only read included.
   const hasFaults = requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
   const captured = new Set<number>();
@@ -42,7 +54,7 @@ export function recordSteps({ events, requests }: Happened, shown: Shown, keyOf:
     return { seq, step: requestStep({ ...request, at }, captured, keyOf, omitted) };
   });
   const told = events.flatMap((event): Entry[] => {
-    const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys }, omitted);
+    const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys, unaskedSeqs }, omitted);
     return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control: withoutReferences(control) } }];
   });
   for (const delay of delays) {
@@ -108,12 +120,19 @@ function requestStep(request: RecordedRequest, captured: Set<number>, keyOf: (ke
   };
 }
 
+type Made = {
+  readonly madeByRequest: ReadonlySet<string>;
+  readonly firstKeys: ReadonlyMap<string, ApiKey>;
+  /** Of what no request tells of. */
+  readonly unaskedSeqs: ReadonlySet<number>;
+};
+
 /** The call of the control API that brings an event about; `undefined` where a request did, or the world by itself. */
 function controlOf(
   event: RecordedEvent,
   shown: Shown,
   keyOf: (keyId: number) => string,
-  { madeByRequest, firstKeys }: { readonly madeByRequest: ReadonlySet<string>; readonly firstKeys: ReadonlyMap<string, ApiKey> },
+  { madeByRequest, firstKeys, unaskedSeqs }: Made,
   omitted: string[],
 ): object | undefined {
   switch (event.type) {
@@ -130,6 +149,8 @@ function controlOf(
       if (madeByRequest.has(String(id)) || scope !== undefined || firstKeys.get(accountId)?.id === id) return undefined;
       return { method: "POST", path: "/api_keys", body: { account_id: accountId, key_name: name, api_key: keyOf(id) } };
     }
+    case "ApiKeyRevoked":
+      return unaskedSeqs.has(event.seq) ? { method: "DELETE", path: `/api_keys/${event.keyId}` } : undefined;
     case "FaultSet":
       return { method: "PUT", path: `/faults/${event.definition.name}`, body: shown.fault(event.definition) };
     case "FaultRemoved":

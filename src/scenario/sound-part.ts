@@ -10,11 +10,15 @@ export type SoundPart<T> = {
   readonly value: T;
   /** The first keys of the places at which something was taken out. */
   readonly cut: ReadonlySet<string>;
+  /** All text in what was taken out, at its place in the file. */
+  readonly texts: readonly Text[];
   /** All names in what was taken out: something may refer to them. */
   readonly names: ReadonlySet<string>;
   /** Where in the file stands what is at this place of `value`. */
   readonly placeOf: (path: Path) => Path;
 };
+
+type Text = { readonly path: Path; readonly text: string };
 
 /** Takes out what the schema refuses until it takes what is left; `undefined` where nothing is. */
 export function soundPartOf<S extends z.ZodType>(schema: S, source: unknown, error: z.ZodError): SoundPart<z.output<S>> | undefined {
@@ -22,16 +26,19 @@ export function soundPartOf<S extends z.ZodType>(schema: S, source: unknown, err
   const indexes = new WeakMap<unknown[], number[]>();
   const cut = new Set<string>();
   const names = new Set<string>();
+  const texts: Text[] = [];
   let { issues } = error;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     for (const path of placesOf(issues)) {
-      const removed = takeOut(root, path, indexes);
-      if (removed === undefined) return undefined;
+      const part = takeOut(root, path, indexes);
+      if (part === undefined) return undefined;
       cut.add(String(path[0]));
-      collectNames(removed.value, names);
+      const key = part.path.at(-1);
+      if (typeof key === "string") names.add(key);
+      collect(part.value, part.path, { names, texts }, indexes);
     }
     const parsed = schema.safeParse(root);
-    if (parsed.success) return { value: parsed.data, cut, names, placeOf: (path) => placeIn(root, path, indexes) };
+    if (parsed.success) return { value: parsed.data, cut, texts, names, placeOf: (path) => placeIn(root, path, indexes) };
     issues = parsed.error.issues;
   }
   return undefined;
@@ -52,20 +59,25 @@ function placesOf(issues: readonly z.core.$ZodIssue[]): Path[] {
 }
 
 /** What stands at `path`, or, where something is missing there, what it is missing in. */
-function takeOut(root: unknown, path: Path, indexes: WeakMap<unknown[], number[]>): { readonly value: unknown } | undefined {
+function takeOut(
+  root: unknown,
+  path: Path,
+  indexes: WeakMap<unknown[], number[]>,
+): { readonly path: Path; readonly value: unknown } | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const parent = at(root, path.slice(0, length - 1));
     const key = path[length - 1] as string | number;
+    const place = placeIn(root, path.slice(0, length), indexes);
     if (Array.isArray(parent) && typeof key === "number" && key < parent.length) {
       const known = indexes.get(parent) ?? parent.map((_, index) => index);
       indexes.set(parent, known);
       known.splice(key, 1);
-      return { value: parent.splice(key, 1)[0] };
+      return { path: place, value: parent.splice(key, 1)[0] };
     }
     if (isTree(parent) && !Array.isArray(parent) && Object.hasOwn(parent, key)) {
       const value = parent[key];
       delete parent[key];
-      return { value: { [key]: value } };
+      return { path: place, value };
     }
   }
   return undefined;
@@ -78,12 +90,19 @@ function placeIn(root: unknown, path: Path, indexes: WeakMap<unknown[], number[]
   });
 }
 
-function collectNames(value: unknown, names: Set<string>): void {
-  if (typeof value === "string") names.add(value);
-  if (!isTree(value)) return;
-  for (const [key, inner] of Object.entries(value)) {
-    names.add(key);
-    collectNames(inner, names);
+type Collected = { readonly names: Set<string>; readonly texts: Text[] };
+
+function collect(value: unknown, path: Path, collected: Collected, indexes: WeakMap<unknown[], number[]>): void {
+  if (typeof value === "string") {
+    collected.names.add(value);
+    collected.texts.push({ path, text: value });
+  } else if (Array.isArray(value)) {
+    for (const [index, inner] of value.entries()) collect(inner, [...path, indexes.get(value)?.[index] ?? index], collected, indexes);
+  } else if (isTree(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      collected.names.add(key);
+      collect(inner, [...path, key], collected, indexes);
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { object } from "../traffic/fields.ts";
 import { MergedArrivals } from "../traffic/merged.ts";
 import type { Recorded } from "../traffic/recorded.ts";
 import { RecordedArrivals } from "../traffic/recorded-requests.ts";
+import { RECORDED_FIELDS, type RecordedField } from "../traffic/recorded-row.ts";
 import { TrafficSources } from "../traffic/sources.ts";
 import { when } from "./fields.ts";
 import type { Labels } from "./labels.ts";
@@ -25,12 +26,17 @@ const whose = {
   until: when.optional().describe("left out: to the end"),
 };
 
+const columns = Object.fromEntries(RECORDED_FIELDS.map((field) => [field, z.string().exactOptional()])) as Record<
+  RecordedField,
+  z.ZodExactOptional<z.ZodString>
+>;
+
 const replayed = object({
   ...whose,
   pattern: z.literal("replay").describe("what was recorded, as it was"),
   file: z.string().min(1).describe("beside this file: CSV, NDJSON, or a world's journal"),
   format: z.enum(["csv", "ndjson", "journal"]).optional().describe("left out: by the end of the file's name"),
-  columns: z.record(z.string(), z.string()).optional().describe("which column is what: at: start_time; what is not named is guessed"),
+  columns: object(columns).optional().describe("which column is what: at: start_time; what is not named is guessed"),
   computes: z.record(z.string(), z.string()).optional().describe("whom an endpoint of the recording stands for; others go to `to`"),
   align: z
     .enum(["start", "clock"])
@@ -46,7 +52,7 @@ export const scenarioTraffic = z.discriminatedUnion("pattern", [...patterns.opti
 });
 export type ScenarioTraffic = z.output<typeof scenarioTraffic>;
 export type Replayed = z.output<typeof replayed>;
-/** What files that are replayed say, by their names as the scenario has them. */
+/** What is replayed, by the names of the sources. */
 export type Recordings = ReadonlyMap<string, Recorded>;
 
 /** Whether a source answers to what the world does: at the very instant, which only a world in this process can tell. */
@@ -205,7 +211,7 @@ export class TrafficFeed implements Feed {
   }
 
   #openRecorded(source: Replayed, labels: Labels, { start, takenBackTo, end, instant, recordings }: Bounds): Arrivals[] {
-    const recorded = recordings.get(source.file);
+    const recorded = recordings.get(source.name);
     if (recorded === undefined) throw new Error(`${source.file} was not read`);
     const from = source.from === undefined ? start : instant(source.from);
     const until = source.until === undefined ? end : instant(source.until);

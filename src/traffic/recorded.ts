@@ -1,11 +1,11 @@
 import { parse } from "csv-parse";
 import type { RecordedRequests } from "./recorded-requests.ts";
 import { RequestColumns } from "./recorded-requests.ts";
-import { guessColumns, type RecordedColumns, type RecordedField, type RecordedRow, type RowOptions, rowOf } from "./recorded-row.ts";
+import { guessColumns, type RecordedColumns, type RecordedField, type RecordedRow, rowOf } from "./recorded-row.ts";
 
 type RecordedFormat = "csv" | "ndjson" | "journal";
 
-export type RecordedOptions = RowOptions & {
+export type RecordedOptions = {
   readonly format: RecordedFormat;
   /** Columns or keys; what is not named here is guessed. */
   readonly columns?: RecordedColumns | undefined;
@@ -61,10 +61,13 @@ class Reading {
   #badRows = 0;
   #rows = 0;
   #columns: RecordedColumns = {};
+  /** Of NDJSON, what was named and no row has had yet: one key or another may be missing in a row. */
+  readonly #unseen: Map<string, string>;
   #places: Readonly<Partial<Record<RecordedField, number>>> | undefined;
 
   constructor(options: RecordedOptions) {
     this.#options = options;
+    this.#unseen = new Map(options.format === "csv" ? [] : Object.entries(options.columns ?? {}));
   }
 
   /** A row of CSV; the first one has the names. */
@@ -74,7 +77,7 @@ class Reading {
     else
       this.#take(
         line,
-        rowOf((field) => cells[places[field] ?? -1], this.#columns, this.#options),
+        rowOf((field) => cells[places[field] ?? -1], this.#columns),
       );
   }
 
@@ -92,10 +95,11 @@ class Reading {
     const keys = isJournal ? activityOf(value) : value;
     if (keys === undefined) return;
     this.#columns = guessColumns(Object.keys(keys), this.#options.columns ?? {});
+    for (const [field, name] of this.#unseen) if (Object.hasOwn(keys, name)) this.#unseen.delete(field);
     const columns = this.#columns;
     this.#take(
       line,
-      rowOf((field) => keys[columns[field] ?? ""], columns, this.#options),
+      rowOf((field) => keys[columns[field] ?? ""], columns),
     );
   }
 
@@ -106,21 +110,24 @@ class Reading {
   }
 
   end(): Recorded {
+    for (const [field, name] of this.#unseen)
+      throw new BadRecording({ line: 1, reason: `${field}: neither this row nor any other has the key "${name}"` });
     const endpoints = new Map([...this.#endpoints].map(([endpoint, columns]) => [endpoint, columns.end()]));
     const sources = [...this.#sources.keys()];
     return { endpoints, sources, rows: this.#rows, badRows: this.#badRows, bad: this.#bad, columns: this.#columns };
   }
 
   #placesIn(line: number, cells: readonly string[]): Readonly<Partial<Record<RecordedField, number>>> {
-    const { columns = {}, endpoint } = this.#options;
+    const { columns = {} } = this.#options;
     for (const [field, name] of Object.entries(columns)) {
       if (!cells.includes(name))
         throw new BadRecording({ line, reason: `${field}: there is no column "${name}"; there are ${cells.join(", ")}` });
     }
     this.#columns = guessColumns(cells, columns);
     for (const field of ["endpoint", "at"] as const) {
-      if (this.#columns[field] !== undefined || (field === "endpoint" && endpoint !== undefined)) continue;
-      throw new BadRecording({ line, reason: `${field}: no column looks like it; name one of ${cells.join(", ")}` });
+      if (this.#columns[field] !== undefined) continue;
+      const reason = `${field}: no column looks like it; say columns: { ${field}: … } with one of ${cells.join(", ")}`;
+      throw new BadRecording({ line, reason });
     }
     return Object.fromEntries(Object.entries(this.#columns).map(([field, name]) => [field, cells.indexOf(name)]));
   }

@@ -136,6 +136,21 @@ test("the seed of a recorded world is its own, and no other is taken", async () 
   expect((await toItsEnd(launch(["run", out, "--seed", "1"]))).code).toBe(0);
 });
 
+test("changes whose requests are not kept are said, and end with 1", async () => {
+  const data = newDirectory();
+  const server = await start(data, [...MANUAL, "--requests-limit", "0"]);
+  const { endpointId } = await projectOn(server);
+  await advance(server, "1h");
+  await server.sim("POST", "/activity", { endpoint_id: endpointId });
+  const { code, stderr } = await standin(["record", "--data", data, "--out", join(newDirectory(), "none.yaml")]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^standin: not reproduced: what was asked from \S+ to \S+ \(ProjectCreated\): no request of it is kept; record from/,
+    ),
+  ]);
+});
+
 test("requests that are forgotten cannot be recorded; a file that is there stays", async () => {
   const data = newDirectory();
   const server = await start(data, [...MANUAL, "--requests-limit", "2"]);
@@ -150,6 +165,9 @@ test("requests that are forgotten cannot be recorded; a file that is there stays
   expect(refused.stderr).toMatch(/requests before 2026-01-01T00:0\d:\d\d.000Z are forgotten; begin later, or keep more of them/);
   const late = await standin(["record", "--data", data, "--from", "2026-01-01T00:02:00Z", "--out", out]);
   expect(late.code).toBe(0);
+  const backwards = ["--from", "2026-01-01T00:02:30Z", "--to", "2026-01-01T00:02:20Z"];
+  const nothing = await standin(["record", "--data", data, ...backwards, "--out", `${out}.other.yaml`]);
+  expect([nothing.code, nothing.stderr]).toEqual([1, "standin: --to lies before --from\n"]);
   const again = await standin(["record", "--data", data, "--out", out]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
 });

@@ -62,8 +62,12 @@ test("a world that is kept is told of as one in memory, is content, and can be s
 test("several worlds are kept beside each other, and none is written over", async () => {
   const kept = join(newDirectory(), "worlds");
   const files = QUICK.slice(0, 2);
-  expect((await run([...files, "--keep", kept])).code).toBe(0);
+  const { code, stderr } = await run([...files, "--keep", kept]);
+  expect(code).toBe(0);
   expect(readdirSync(kept)).toEqual(["1-wakes-on-a-query", "2-sleeps-at-five-minutes"]);
+  expect(stderr).toBe(
+    `standin: wakes-on-a-query is kept in ${kept}/1-wakes-on-a-query\nstandin: sleeps-at-five-minutes is kept in ${kept}/2-sleeps-at-five-minutes\n`,
+  );
   const again = await run([...files, "--keep", kept]);
   expect(again.code).toBe(2);
   expect(again.stderr).toContain("there is something in this directory already");
@@ -142,12 +146,14 @@ test("--seed is refused where the matrix has the seeds, but for the run that has
   expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
 });
 
-test("what a replay says of endpoints that its file does not have is 2, with those that it has", async () => {
+test("what a replay says of endpoints that its file does not have is told before anything runs, with those that it has", async () => {
   const source = "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
   const file = written("length: 1m", `traffic: [${source}]`);
   writeFileSync(join(dirname(file), "rec.csv"), "at,endpoint_id\n2026-01-01T00:00:00Z,one\n2026-01-01T00:00:01Z,two\n");
-  const { code, stderr } = await run([file]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('rec.csv has no endpoint "nope", which the source r names; it has one, two')]);
+  const { code, stdout, stderr } = await run([PASSES(), file]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(`${file}:`);
+  expect(stderr).toContain(': traffic.0.computes.nope: rec.csv has no endpoint "nope"; it has one, two');
 });
 
 test("however many runs wait for a worker, nothing is said of it", async () => {
@@ -190,6 +196,8 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
   );
   await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
   await refused("this is no directory", file, "--keep", file);
+  await refused("'--keep <dir>' cannot be used with option '--target <url>'", file, "--keep", "kept", "--target", "http://127.0.0.1:1");
+  await refused("--control-token is that of a running double; name it by --target", file, "--control-token", "secret");
   await refused(`${tmpdir()}: EISDIR`, tmpdir());
   const begun = join(newDirectory(), "begun.yaml");
   writeFileSync(begun, "version: 1\nworld: { file: begun.yaml }\nlength: 1m\n");

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { readRecordings } from "../../src/cli/recordings.ts";
 import { type Job, runJob } from "../../src/cli/run-job.ts";
 import { parseScenario } from "../../src/scenario/parse.ts";
 import type { Verdict } from "../../src/scenario/verdict.ts";
@@ -6,8 +7,8 @@ import type { Verdict } from "../../src/scenario/verdict.ts";
 /** Plays every run of a scenario in this process, in memory where it can be. */
 export async function playText(text: string, file = "mine.yaml", job: Partial<Job> = {}): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
-  for (const variant of parseScenario(text, file).variants.keys()) {
-    const result = await runJob({ file, text, variant, bail: false, ...job });
+  for (const [variant, recordings] of (await readRecordings(parseScenario(text, file))).entries()) {
+    const result = await runJob({ file, text, variant, recordings, bail: false, ...job });
     if (result.verdict === "could_not_run") throw new Error(result.reason);
     verdicts.push(result);
   }

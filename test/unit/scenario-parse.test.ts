@@ -97,6 +97,24 @@ test("names that nothing has are told beside what has the wrong shape, each wher
   ]);
 });
 
+test("names are told beside a mistake that leaves nothing of what they are in", () => {
+  const text = withLines(
+    "traffic:",
+    "  - { name: users, to: [shop/main, shop/mian], pattern: poisson, rate: 4/fortnight }",
+    "steps:",
+    '  - repeat: { times: twice, steps: [{ advanse: 1m }, { request: { path: "/projects/{shpo}/branches/{later}" } }] }',
+    '  - { advanse: "{shpo}", activity: { too: "{shpo}" } }',
+    "  - { request: { path: /projects, capture: { later: id } } }",
+    "never:",
+    "  - { state: asleep, of: shop/mian }",
+  );
+  expect(problemsOf(text).filter((problem) => / is no compute|neither a label|there is no "shop/.test(problem))).toEqual([
+    'mine.yaml:4:36: traffic.0.to.1: "shop/mian" is no compute; there are shop/main/primary',
+    expect.stringMatching(/^mine\.yaml:6:\d+: steps\.0\.repeat\.steps\.1\.request\.path: \{shpo\} is neither a label nor captured above/),
+    'mine.yaml:10:26: never.0.of: there is no "shop/mian"; known are main, shop, shop/main, shop/main/primary',
+  ]);
+});
+
 test.each([
   ["a world that is wrong", "version: 1\nlength: 1m\nworld: { sed: 1 }\nexpect: [{ suspends: 1, of: shop/dev }]"],
   [

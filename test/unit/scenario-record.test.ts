@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RecordedEvent } from "../../src/platform/events.ts";
+import { emptyWorld } from "../../src/platform/world.ts";
 import { recordSteps } from "../../src/scenario/record.ts";
 import type { RecordedRequest } from "../../src/simulation/requests.ts";
 
@@ -36,7 +37,7 @@ const asked = (number: number, seq: number, seconds: number, more: Partial<Recor
 });
 
 function recorded(events: readonly RecordedEvent[], requests: readonly RecordedRequest[]) {
-  const { steps, omitted } = recordSteps({ events, requests }, SHOWN, String);
+  const { steps, omitted } = recordSteps({ world: emptyWorld(), events, requests }, SHOWN, String);
   return { steps: steps.map((step: any) => `${step.at.slice(17, 19)} ${step.request?.body.branch.name ?? step.control.path}`), omitted };
 }
 
@@ -66,7 +67,7 @@ test("what looks like a reference was none, but for the key that the recording c
   const made = { operationId: "createApiKey", path: "/api/v2/api_keys", answered: { key_id: "2" }, body: { key_name: text } };
   const planned = { ...planChanged(4, 1), accountId: "{shop}" };
   const used = asked(2, 5, 2, { keyId: 2, path: "/api/v2/projects/{shop}/branches", body: { branch: { name: text } } });
-  const { steps } = recordSteps({ events: [planned], requests: [asked(1, 3, 0, made), used] }, SHOWN, String);
+  const { steps } = recordSteps({ world: emptyWorld(), events: [planned], requests: [asked(1, 3, 0, made), used] }, SHOWN, String);
   expect(steps).toMatchObject([
     { request: { body: { key_name: "{{key_2}} of {{shop}}" }, capture: { key_2: "key" } } },
     { control: { path: "/accounts/{{shop}}" } },
@@ -95,4 +96,47 @@ test("what was asked before the recording and took effect in it is not reproduce
   expect(recorded([struck], [asked(1, 5, 3), asked(2, 8, 5)]).omitted).toEqual([
     "POST /api/v2/projects/shop/branches at 2026-01-01T00:00:03.000Z: fault slow held it back since before the recording",
   ]);
+});
+
+const LOST =
+  "what was asked from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): no request of it is kept; record from after it";
+const roleDeleted = (seq: number, seconds: number) =>
+  ({ type: "RoleDeleted", seq, decision: seq, at: at(seconds), branchId: "main", roleName: "one" }) satisfies RecordedEvent;
+const projectDeleted = (seq: number, seconds: number) =>
+  ({ type: "ProjectDeleted", seq, decision: seq, at: at(seconds), projectId: "shop" }) satisfies RecordedEvent;
+/** One that met no fault. */
+function plain(number: number, seq: number, seconds: number, more: Partial<RecordedRequest> = {}): RecordedRequest {
+  const { fault: _, ...request } = asked(number, seq, seconds, more);
+  return request;
+}
+
+test("what was asked and has no request is said; one that only read, or was refused, is none", () => {
+  const events = [projectDeleted(3, 1), roleDeleted(4, 2), roleDeleted(5, 3)];
+  const read = plain(1, 3, 1, { method: "GET" });
+  const refused = plain(2, 4, 2, { status: 423 });
+  const last = plain(3, 5, 3);
+  expect(recorded(events, [read, refused, last]).omitted).toEqual([LOST]);
+  expect(recorded(events, [plain(1, 3, 1), plain(2, 4, 2), last]).omitted).toEqual([]);
+});
+
+test("a fault that a request met, which is not kept, is said; one that let it pass is told of by what was done", () => {
+  const passed = { ...held(3, 1, 0), outcome: { kind: "lose_response" } } satisfies RecordedEvent;
+  expect(recorded([passed, roleDeleted(4, 1)], [asked(1, 4, 1)]).omitted).toEqual([]);
+  expect(recorded([passed, roleDeleted(4, 1)], []).omitted).toEqual([
+    "what was asked from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:01.000Z (FaultHit, RoleDeleted): no request of it is kept; record from after it",
+  ]);
+});
+
+test("a branch whose time has come goes without a request, be it known from before or not", () => {
+  const set = { type: "BranchExpirationSet", seq: 3, decision: 3, at: at(1), branchId: "dev", expiresAt: at(5) } satisfies RecordedEvent;
+  const gone = { type: "BranchDeleted", seq: 4, decision: 4, at: at(5), branchId: "dev" } satisfies RecordedEvent;
+  const request = plain(1, 3, 1);
+  expect(recorded([set, gone], [request]).omitted).toEqual([]);
+  expect(recorded([set, { ...gone, at: at(4) }], [request]).omitted).toHaveLength(1);
+});
+
+test("a key that the control API revoked is revoked by it again", () => {
+  const revoked = { type: "ApiKeyRevoked", seq: 3, decision: 3, at: at(1), keyId: 2 } satisfies RecordedEvent;
+  expect(recorded([revoked], [])).toEqual({ steps: ["01 /api_keys/2"], omitted: [] });
+  expect(recorded([revoked], [plain(1, 3, 1)]).steps).toEqual(["01 1"]);
 });

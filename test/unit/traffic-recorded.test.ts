@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { BadRecording, type RecordedOptions, readRecorded } from "../../src/traffic/recorded.ts";
 import { RecordedArrivals } from "../../src/traffic/recorded-requests.ts";
+import { csvInput } from "../../src/whatif/input/csv-input.ts";
+import { take as takeTrace } from "../support/trace-input.ts";
 import { NEW_YEAR, take } from "../support/traffic.ts";
 
 const csv = (text: string, options: Partial<RecordedOptions> = {}) => readRecorded([text], { format: "csv", ...options });
@@ -29,8 +31,19 @@ test("instants in seconds, with fractions, and in milliseconds are told apart; d
   const requests = recorded.endpoints.get("a");
   expect([...(requests?.at ?? [])]).toEqual([NEW_YEAR + 123, NEW_YEAR + 124]);
   expect([...(requests?.durationMs ?? [])]).toEqual([500, 2_000]);
-  const small = await csv("endpoint,at\na,5000\n", { timeUnit: "ms" });
-  expect([...(small.endpoints.get("a")?.at ?? [])]).toEqual([5_000]);
+});
+
+test.each([
+  ["duration_us", "1767225600123456", "2500", 2],
+  ["duration_ns", "1767225600123456789", "2500000", 2],
+  ["duration_s", "1767225600.123", "0.25", 250],
+  ["duration_seconds", "1767225600123", "1e-1", 100],
+  ["duration_ms", "2026-01-01T00:00:00.123Z", "12.9", 12],
+])("a column %s and its instants are read as what-if reads them", async (column, at, duration, durationMs) => {
+  const text = `endpoint,at,${column}\na,${at},${duration}\n`;
+  const requests = (await csv(text, { strict: true })).endpoints.get("a");
+  expect([[...(requests?.at ?? [])], [...(requests?.durationMs ?? [])]]).toEqual([[NEW_YEAR + 123], [durationMs]]);
+  expect(takeTrace(text, (intake) => csvInput(intake)).rows).toEqual([["a", "2026-01-01T00:00:00.123Z", durationMs, ""]]);
 });
 
 test("rows out of order are put in order; those of one instant stay as they were", async () => {
@@ -55,9 +68,9 @@ test("bad rows are counted with their line and reason, the others are read", asy
   const recorded = await csv(WITH_BAD_ROWS);
   expect([recorded.rows, recorded.badRows]).toEqual([2, 5]);
   expect(recorded.bad.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
-    '3 at: "yesterday" must be an ISO 8601 instant, or seconds or milliseconds since 1970',
-    "4 endpoint: is empty; name the column that has it, or one endpoint for all",
-    '5 at: "2026-02-30T00:00:00Z" must be an ISO 8601 instant, or seconds or milliseconds since 1970',
+    '3 at: "yesterday" must be an ISO 8601 instant, or a number since 1970',
+    "4 endpoint: is empty; where another column has it, say columns: { endpoint: … }",
+    '5 at: "2026-02-30T00:00:00Z" must be an ISO 8601 instant, or a number since 1970',
     '6 duration: "-1" must be a number, at least 0',
     '7 kind: "dance" must be one of query, transaction, connect, disconnect',
   ]);
@@ -82,12 +95,14 @@ test("columns are mapped by name; one that is not there is refused with those th
   await expect(csv(text, { columns: { endpoint: "whom" } })).rejects.toThrow(
     'line 1: endpoint: there is no column "whom"; there are who, when',
   );
-  await expect(csv(text)).rejects.toThrow("line 1: endpoint: no column looks like it; name one of who, when");
+  await expect(csv(text)).rejects.toThrow("line 1: endpoint: no column looks like it; say columns: { endpoint: … } with one of who, when");
 });
 
-test("one endpoint may be said for all rows", async () => {
-  const recorded = await csv("at\n2026-01-01T00:00:00Z\n", { endpoint: "ep-only" });
-  expect([...recorded.endpoints.keys()]).toEqual(["ep-only"]);
+test("a key of NDJSON that is named may be missing in a row, and is refused where no row has it", async () => {
+  const rows = '{"endpoint":"a","at":1767225600}\n{"endpoint":"a","at":1767225601,"took_us":2500}\n';
+  const named = (duration: string) => readRecorded([rows], { format: "ndjson", columns: { duration } });
+  expect([...((await named("took_us")).endpoints.get("a")?.durationMs ?? [])]).toEqual([0, 2]);
+  await expect(named("tuk_us")).rejects.toThrow('line 1: duration: neither this row nor any other has the key "tuk_us"');
 });
 
 test("however the text is cut into chunks, the same is read", async () => {

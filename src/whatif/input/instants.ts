@@ -1,8 +1,8 @@
 import { instantOf } from "../../platform/calendar.ts";
 import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/time.ts";
+import { instantUnitOf, millisecondsIn, type NumberUnit, wholeDigitsIn } from "../../traffic/decimal.ts";
 import { parseInstant } from "../../traffic/instant.ts";
 import { isTimeZone, Zone } from "../../traffic/zone.ts";
-import { millisecondsIn, type NumberUnit, wholeDigitsIn } from "./decimal.ts";
 import { TraceInputError } from "./input-error.ts";
 
 export type InstantOptions = {
@@ -14,13 +14,6 @@ export type InstantOptions = {
   readonly timeZone?: string | undefined;
 };
 
-/** So many digits before the point have the numbers of an instant from 1973 to 5138, by unit. */
-const DIGITS: readonly (readonly [most: number, unit: NumberUnit])[] = [
-  [11, "s"],
-  [14, "ms"],
-  [17, "us"],
-  [Number.POSITIVE_INFINITY, "ns"],
-];
 const NAMED_ZONE = / (?!Z$|UTC$|GMT$)[A-Z]{2,5}$/;
 const HAS_ZONE = /(Z|UTC|[+-]\d{2}(:?\d{2})?)$/i;
 const DASH = 45;
@@ -52,7 +45,7 @@ export class InstantReader {
     const digits = wholeDigitsIn(bytes, start, end);
     if (digits === 0 && !Number.isFinite(millisecondsIn(bytes, start, end, "ms")))
       return this.#text(decoder.decode(bytes.subarray(start, end)));
-    this.unit ??= DIGITS.find(([most]) => digits <= most)?.[1] ?? "ms";
+    this.unit ??= instantUnitOf(digits);
     const at = this.#origin + millisecondsIn(bytes, start, end, this.unit);
     return at <= END_OF_TIME ? at : Number.NaN;
   }

@@ -1,3 +1,4 @@
+import { COLUMN_NAMES } from "../../traffic/columns.ts";
 import { TraceInputError } from "./input-error.ts";
 
 type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
@@ -9,24 +10,9 @@ export type Mapping = Readonly<Partial<Record<TraceField, string>>>;
 
 const TRACE_FIELDS: readonly TraceField[] = ["endpoint", "at", "end", "duration", "source", "kind"];
 
-/** What the columns are called where one finds such files, the most telling names first. */
 const NAMES: Readonly<Record<TraceField, readonly string[]>> = {
-  endpoint: [
-    "endpoint_id",
-    "endpoint",
-    "compute_id",
-    "compute",
-    "instance_id",
-    "warehouse_id",
-    "app",
-    "database",
-    "database_name",
-    "label",
-  ],
-  at: ["at", "timestamp", "time", "ts", "started_at", "start_time", "arrival_timestamp", "arrival_time", "created_at", "date"],
+  ...COLUMN_NAMES,
   end: ["end_timestamp", "end_time", "ended_at", "finished_at"],
-  duration: ["duration_ms", "duration_s", "duration_seconds", "duration_us", "duration_ns", "duration", "elapsed_ms", "latency_ms"],
-  source: ["source", "application_name", "client", "user_id"],
   kind: ["kind"],
 };
 

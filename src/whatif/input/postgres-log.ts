@@ -1,7 +1,7 @@
+import { millisecondsIn } from "../../traffic/decimal.ts";
 import { type Cells, textAt } from "./cells.ts";
 import type { InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
-import { millisecondsIn } from "./decimal.ts";
 import { TraceInputError } from "./input-error.ts";
 import { InstantReader } from "./instants.ts";
 import type { Intake } from "./intake.ts";

@@ -1,6 +1,6 @@
 import { instantOf } from "../../platform/calendar.ts";
 import type { SimTime } from "../../platform/time.ts";
-import type { NumberUnit } from "./decimal.ts";
+import type { NumberUnit } from "../../traffic/decimal.ts";
 import type { Mapping } from "./mapping.ts";
 
 /** How the columns of a published data set are read. */

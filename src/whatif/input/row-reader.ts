@@ -1,6 +1,7 @@
 import { END_OF_TIME, type SimTime } from "../../platform/time.ts";
+import { durationUnitOf } from "../../traffic/columns.ts";
+import { millisecondsIn, type NumberUnit } from "../../traffic/decimal.ts";
 import { type Cells, textAt } from "./cells.ts";
-import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { TraceInputError } from "./input-error.ts";
 import { InstantReader } from "./instants.ts";
 import type { Intake } from "./intake.ts";
@@ -20,12 +21,6 @@ export type RowOptions = {
   /** Of instants that name no zone; UTC where it is left out. */
   readonly timeZone?: string | undefined;
 };
-
-const UNIT_OF_NAME: readonly (readonly [RegExp, NumberUnit])[] = [
-  [/_(s|sec|secs|seconds)$/i, "s"],
-  [/_(us|micros|microseconds)$/i, "us"],
-  [/_(ns|nanos|nanoseconds)$/i, "ns"],
-];
 
 /** Reads rows of named columns. The first row's names decide what is read from where; what is guessed is noted. */
 export class RowReader {
@@ -152,10 +147,6 @@ export class RowReader {
 }
 
 const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = { s: "seconds", ms: "milliseconds", us: "microseconds", ns: "nanoseconds" };
-
-function durationUnitOf(name: string | undefined): NumberUnit {
-  return UNIT_OF_NAME.find(([pattern]) => pattern.test(name ?? ""))?.[1] ?? "ms";
-}
 
 function checkNeeded(mapping: Mapping, names: readonly string[], endpoint: string | undefined): void {
   if (mapping.endpoint === undefined && endpoint === undefined) throw missingColumn("endpoint", names);

@@ -23,6 +23,19 @@ export function millisecondsIn(bytes: Uint8Array, start: number, end: number, un
   return value;
 }
 
+/** So many digits before the point have the numbers of an instant from 1973 to 5138, by unit. */
+const DIGITS: readonly (readonly [most: number, unit: NumberUnit])[] = [
+  [11, "s"],
+  [14, "ms"],
+  [17, "us"],
+  [Number.POSITIVE_INFINITY, "ns"],
+];
+
+/** What a number since 1970 with so many digits before its point counts. */
+export function instantUnitOf(digits: number): NumberUnit {
+  return DIGITS.find(([most]) => digits <= most)?.[1] ?? "ms";
+}
+
 /** How many digits are before the point; 0 where it is no plain decimal number. */
 export function wholeDigitsIn(bytes: Uint8Array, start: number, end: number): number {
   const point = pointIn(bytes, start, end);
