@@ -177,15 +177,16 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
   };
   const requests = replicationRequests(world, project.value, changes);
   if (!requests.ok) return requests;
-  const busy = requests.value.length === 0 ? undefined : refuseWhileBusy(world, project.value.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
   return accept([
     { type: "ProjectUpdated", at: now, projectId: project.value.id, changes },
     ...scheduleOperations(world, project.value.id, requests.value, context),
   ]);
 }
 
-/** S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. */
+/**
+ * S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. Refused while the
+ * project is busy, for what is starting then would go on without it.
+ */
 function replicationRequests(world: World, project: Project, { settings }: ProjectChanges): Result<readonly OperationRequest[]> {
   const isEnabled = project.settings["enable_logical_replication"] === true;
   const enables = settings?.["enable_logical_replication"];
@@ -193,6 +194,8 @@ function replicationRequests(world: World, project: Project, { settings }: Proje
     return refuse("LOGICAL_REPLICATION_NOT_ALLOWED", "settings.enable_logical_replication: once enabled, it cannot be disabled");
   }
   if (isEnabled || enables !== true) return accept([]);
+  const busy = refuseWhileBusy(world, project.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
   const active = [...world.computes.by("project", project.id).values()].filter(({ phase }) => phase.state === "active");
   return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }
