@@ -46,10 +46,13 @@ const pgSettings = textMap.superRefine((settings, context) => {
   }
 });
 
+/** Which libraries there are is for the rules to say: it depends on the project's version of Postgres. */
+export const preloadLibraries = z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() });
+
 const endpointSettings = z.object({
   pg_settings: pgSettings.optional(),
   pgbouncer_settings: textMap.optional(),
-  preload_libraries: z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() }).optional(),
+  preload_libraries: preloadLibraries.optional(),
 });
 
 export const computeType = z.enum(["read_write", "read_only"]);

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { timestamp } from "../http/instants.ts";
 import { found } from "../http/request.ts";
 import { findProject } from "../platform/lookup.ts";
-import { PRELOAD_LIBRARIES } from "../platform/preload-libraries.ts";
+import { librariesOf } from "../platform/preload-libraries.ts";
 import type { RecordOf } from "../platform/record.ts";
 import { findRecord, recordsOf } from "../platform/record-life.ts";
 import type { Caller } from "./call.ts";
@@ -76,9 +76,8 @@ export function jwksRoutes(caller: Caller): Hono {
     "/projects/:project_id/available_preload_libraries",
     caller.route({ params: inProject }, ({ account, params, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      const libraries = PRELOAD_LIBRARIES.filter(({ sincePgVersion }) => project.pgVersion >= (sincePgVersion ?? 0));
       return {
-        libraries: libraries.map(({ name, description, version, isDefault, isExperimental }) => ({
+        libraries: librariesOf(project).map(({ name, description, version, isDefault, isExperimental }) => ({
           library_name: name,
           description,
           is_default: isDefault,

@@ -21,7 +21,7 @@ import { findRole } from "../platform/role.ts";
 import type { World } from "../platform/world.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import type { Caller } from "./call.ts";
-import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
+import { defaultEndpointSettings, flag, id, name, preloadLibraries } from "./fields.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-ranges.ts";
 import { cursorOf, encodeCursor, integerOf, limitOf } from "./paging.ts";
 import { givePassword, PASSWORDS_NOT_STORED } from "./passwords.ts";
@@ -66,7 +66,7 @@ const settings = z.object({
   block_vpc_connections: z.boolean().optional(),
   audit_log_level: z.enum(["base", "extended", "full"]).optional(),
   hipaa: z.boolean().optional(),
-  preload_libraries: z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() }).optional(),
+  preload_libraries: preloadLibraries.optional(),
 });
 
 const shared = {

@@ -9,6 +9,7 @@ import { drawId } from "./ids.ts";
 import { findProject } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
+import { checkPreloadLibraries } from "./preload-libraries.ts";
 import type { Profile } from "./profile.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { REGIONS } from "./regions.ts";
@@ -137,6 +138,9 @@ function makeProject(
   }
   const defaults = decideDefaults(plan, profile, command.defaultEndpointSettings ?? {});
   if (!defaults.ok) return defaults;
+  const pgVersion = command.pgVersion ?? profile.defaultPgVersion;
+  const libraries = checkPreloadLibraries({ pgVersion }, command.settings);
+  if (!libraries.ok) return libraries;
   const number = nextNumber(world, "project");
   const isTaken = (id: string) => world.projects.get(id) !== undefined;
   if (command.id !== undefined && isTaken(command.id)) return refuse("ID_EXISTS", `a project with id "${command.id}" exists already`);
@@ -148,7 +152,7 @@ function makeProject(
     name: command.name ?? id,
     regionId,
     provisioner: command.provisioner ?? DEFAULT_PROVISIONER,
-    pgVersion: command.pgVersion ?? profile.defaultPgVersion,
+    pgVersion,
     storePasswords: command.storePasswords ?? true,
     historyRetentionSeconds: command.historyRetentionSeconds ?? DEFAULT_HISTORY_RETENTION_S,
     settings: command.settings ?? {},
@@ -169,6 +173,8 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
     ...command.defaultEndpointSettings,
   });
   if (!defaults.ok) return defaults;
+  const libraries = checkPreloadLibraries(project.value, command.settings);
+  if (!libraries.ok) return libraries;
   const changes: ProjectChanges = {
     ...(command.name === undefined ? {} : { name: command.name }),
     ...(command.historyRetentionSeconds === undefined ? {} : { historyRetentionSeconds: command.historyRetentionSeconds }),
