@@ -8,7 +8,7 @@ import { librariesOf } from "../platform/preload-libraries.ts";
 import type { RecordOf } from "../platform/record.ts";
 import { findRecord, recordsOf } from "../platform/record-life.ts";
 import type { Caller } from "./call.ts";
-import { id } from "./fields.ts";
+import { id, postgresName } from "./fields.ts";
 
 const MAX_ROLES = 10; // S
 const MAX_URL_LENGTH = 2048;
@@ -22,7 +22,7 @@ const addBody = z.object({
   provider_name: z.string().min(1).max(256),
   branch_id: id.optional(),
   jwt_audience: z.string().optional(),
-  role_names: z.array(z.string().min(1).max(63)).max(MAX_ROLES).optional(),
+  role_names: z.array(postgresName).max(MAX_ROLES).optional(),
   skip_role_creation: z.boolean().optional(),
 });
 

@@ -6,6 +6,7 @@ import { primaryOf } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import { refuseOverQuota } from "./quota.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
+import { fitsPostgres } from "./text.ts";
 import type { SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
@@ -157,8 +158,9 @@ function numberOf(secretId: string): number {
   return Number(secretId.slice("role-".length));
 }
 
-/** D: names that Postgres and the platform keep for themselves. */
+/** D: names that Postgres and the platform keep for themselves. S: "Cannot exceed 63 bytes in length", be it asked for or made here. */
 export function checkRoleName(name: string, field = "role.name"): Result<true> {
+  if (!fitsPostgres(name)) return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
   return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`) : accept(true);
 }
 
