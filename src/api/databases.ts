@@ -25,7 +25,7 @@ export function databaseRoutes(caller: Caller): Hono {
   app.post(
     "/projects/:project_id/branches/:branch_id/databases",
     caller.route(
-      { status: 201, params: onBranch, body: z.object({ database: z.object({ name: postgresName, owner_name: postgresName }) }) },
+      { status: 201, params: onBranch, body: z.object({ database: z.object({ name: postgresName, owner_name: z.string().min(1) }) }) },
       (call) => {
         const { name, owner_name } = call.body.database;
         const events = call.execute({ type: "CreateDatabase", ...targetOf(call), name, ownerName: owner_name });
@@ -48,7 +48,7 @@ export function databaseRoutes(caller: Caller): Hono {
     caller.route(
       {
         params: onDatabase,
-        body: z.object({ database: z.object({ name: postgresName.optional(), owner_name: postgresName.optional() }) }),
+        body: z.object({ database: z.object({ name: postgresName.optional(), owner_name: z.string().min(1).optional() }) }),
       },
       (call) => {
         const { name: newName, owner_name: ownerName } = call.body.database;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ComputeOptions } from "../platform/compute.ts";
 import { ownerOfPgSetting } from "../platform/pg-settings.ts";
+import { fitsPostgres } from "../platform/text.ts";
 
 /** S: the pattern of all ids but those of keys and operations. */
 export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
@@ -19,8 +20,8 @@ export function notBoth<Lsn extends string, Timestamp extends string>(lsnField: 
   return [check, told] as const;
 }
 
-/** What Postgres allows for the names of databases and roles. */
-export const postgresName = z.string().min(1).max(63);
+/** What Postgres allows for the names of new databases and roles. One that is to be there already is looked up as it is. */
+export const postgresName = z.string().min(1).refine(fitsPostgres, "must be at most 63 bytes long");
 /** A query parameter that is `true` or `false`. */
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
@@ -46,10 +47,13 @@ const pgSettings = textMap.superRefine((settings, context) => {
   }
 });
 
+/** Which libraries there are is for the rules to say: it depends on the project's version of Postgres. */
+export const preloadLibraries = z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() });
+
 const endpointSettings = z.object({
   pg_settings: pgSettings.optional(),
   pgbouncer_settings: textMap.optional(),
-  preload_libraries: z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() }).optional(),
+  preload_libraries: preloadLibraries.optional(),
 });
 
 export const computeType = z.enum(["read_write", "read_only"]);

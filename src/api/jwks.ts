@@ -4,11 +4,11 @@ import * as z from "zod";
 import { timestamp } from "../http/instants.ts";
 import { found } from "../http/request.ts";
 import { findProject } from "../platform/lookup.ts";
-import { PRELOAD_LIBRARIES } from "../platform/preload-libraries.ts";
+import { librariesOf } from "../platform/preload-libraries.ts";
 import type { RecordOf } from "../platform/record.ts";
 import { findRecord, recordsOf } from "../platform/record-life.ts";
 import type { Caller } from "./call.ts";
-import { id } from "./fields.ts";
+import { id, postgresName } from "./fields.ts";
 
 const MAX_ROLES = 10; // S
 const MAX_URL_LENGTH = 2048;
@@ -22,7 +22,7 @@ const addBody = z.object({
   provider_name: z.string().min(1).max(256),
   branch_id: id.optional(),
   jwt_audience: z.string().optional(),
-  role_names: z.array(z.string().min(1).max(63)).max(MAX_ROLES).optional(),
+  role_names: z.array(postgresName).max(MAX_ROLES).optional(),
   skip_role_creation: z.boolean().optional(),
 });
 
@@ -76,9 +76,8 @@ export function jwksRoutes(caller: Caller): Hono {
     "/projects/:project_id/available_preload_libraries",
     caller.route({ params: inProject }, ({ account, params, turn }) => {
       const project = found(findProject(turn.world, account.id, params.project_id));
-      const libraries = PRELOAD_LIBRARIES.filter(({ sincePgVersion }) => project.pgVersion >= (sincePgVersion ?? 0));
       return {
-        libraries: libraries.map(({ name, description, version, isDefault, isExperimental }) => ({
+        libraries: librariesOf(project).map(({ name, description, version, isDefault, isExperimental }) => ({
           library_name: name,
           description,
           is_default: isDefault,

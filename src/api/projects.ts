@@ -21,7 +21,7 @@ import { findRole } from "../platform/role.ts";
 import type { World } from "../platform/world.ts";
 import type { Turn } from "../worlds/world-handle.ts";
 import type { Caller } from "./call.ts";
-import { defaultEndpointSettings, flag, id, name } from "./fields.ts";
+import { defaultEndpointSettings, flag, id, name, postgresName, preloadLibraries } from "./fields.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-ranges.ts";
 import { cursorOf, encodeCursor, integerOf, limitOf } from "./paging.ts";
 import { givePassword, PASSWORDS_NOT_STORED } from "./passwords.ts";
@@ -38,7 +38,6 @@ import { renderBranch, renderDatabase, renderRole } from "./render-branch.ts";
 const MAX_PAGE = 400; // S
 const DEFAULT_PAGE = 10; // S
 const MAX_HISTORY_RETENTION_S = 2_592_000; // S
-const DATABASE_NAME = z.string().min(1).max(63);
 
 const inProject = z.object({ project_id: id });
 
@@ -66,7 +65,7 @@ const settings = z.object({
   block_vpc_connections: z.boolean().optional(),
   audit_log_level: z.enum(["base", "extended", "full"]).optional(),
   hipaa: z.boolean().optional(),
-  preload_libraries: z.object({ use_defaults: z.boolean().optional(), enabled_libraries: z.array(z.string()).optional() }).optional(),
+  preload_libraries: preloadLibraries.optional(),
 });
 
 const shared = {
@@ -82,8 +81,8 @@ const createBody = z.object({
     branch: z
       .object({
         name: name.optional(),
-        role_name: DATABASE_NAME.optional(),
-        database_name: DATABASE_NAME.optional(),
+        role_name: postgresName.optional(),
+        database_name: postgresName.optional(),
         annotations: z.record(z.string(), z.string()).optional(),
       })
       .optional(),
@@ -234,8 +233,8 @@ export function projectRoutes(caller: Caller): Hono {
         query: z.object({
           branch_id: id.optional(),
           endpoint_id: id.optional(),
-          database_name: DATABASE_NAME,
-          role_name: DATABASE_NAME,
+          database_name: z.string().min(1),
+          role_name: z.string().min(1),
           pooled: flag.optional(),
         }),
       },

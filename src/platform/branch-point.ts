@@ -13,7 +13,7 @@ export type AskedPoint = {
 
 /** The instant that is meant. S: it must lie within the history that the project keeps, of a branch that was there. */
 export function findPoint(branch: Branch, project: Project, { prefix, timestamp, lsn }: AskedPoint, now: SimTime): Result<SimTime> {
-  const at = timestamp ?? (lsn === undefined ? now : instantOf(project, lsn));
+  const at = timestamp === undefined ? (lsn === undefined ? now : instantOf(project, lsn)) : orCreation(branch, timestamp);
   const oldest = Math.max(branch.createdAt, now - project.historyRetentionSeconds * SECOND);
   if (at >= oldest && at <= now) return accept(at);
   const where = `must lie between the creation of the branch and now, and within the project's history_retention_seconds (${project.historyRetentionSeconds})`;
@@ -23,6 +23,12 @@ export function findPoint(branch: Branch, project: Project, { prefix, timestamp,
         `${prefix}lsn ${where}, from ${lsnAt(project, oldest)} to ${lsnAt(project, now)}; branch "${branch.id}" has no history there`,
       )
     : refuse("PARENT_TIMESTAMP_NOT_ALLOWED", `${prefix}timestamp ${where}; branch "${branch.id}" has no history there`);
+}
+
+/** S: timestamps are told in whole seconds. One that is given back may lie before the creation of which it was told, in its second. */
+function orCreation({ createdAt }: Branch, timestamp: SimTime): SimTime {
+  const isInItsSecond = Math.floor(timestamp / SECOND) === Math.floor(createdAt / SECOND);
+  return isInItsSecond ? Math.max(timestamp, createdAt) : timestamp;
 }
 
 /**

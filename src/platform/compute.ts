@@ -9,6 +9,7 @@ import { drawId } from "./ids.ts";
 import { computesOf, findBranch, findCompute, findProject, primaryOf } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "./operation.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
+import { checkPreloadLibraries, type PreloadLibraries } from "./preload-libraries.ts";
 import type { Project } from "./project.ts";
 import { reachedQuota } from "./quota.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
@@ -23,9 +24,7 @@ export type ComputeType = "read_write" | "read_only";
 type ComputeSettings = {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined;
   readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
-  readonly preload_libraries?:
-    | { readonly use_defaults?: boolean | undefined; readonly enabled_libraries?: readonly string[] | undefined }
-    | undefined;
+  readonly preload_libraries?: PreloadLibraries | undefined;
 };
 
 /** What only an active compute has. */
@@ -184,6 +183,8 @@ export function makeCompute(
   if (!range.ok) return range;
   const delay = decideDelay(plan, profile, options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_DELAY);
   if (!delay.ok) return delay;
+  const libraries = checkPreloadLibraries(project, options.settings);
+  if (!libraries.ok) return libraries;
   const isTaken = (id: string) => world.computes.get(id) !== undefined;
   if (asked.id !== undefined && isTaken(asked.id)) return refuse("ID_EXISTS", `an endpoint with id "${asked.id}" exists already`);
   const disabled = options.disabled ?? false;
@@ -263,6 +264,8 @@ function decideChanges(
   if (range?.ok === false) return range;
   const delay = options.suspendTimeoutSeconds === undefined ? undefined : decideDelay(plan, profile, options.suspendTimeoutSeconds);
   if (delay?.ok === false) return delay;
+  const libraries = checkPreloadLibraries(project, options.settings);
+  if (!libraries.ok) return libraries;
   return accept({
     ...(branchId === undefined ? {} : { branchId }),
     ...(options.name === undefined ? {} : { name: options.name }),

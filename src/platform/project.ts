@@ -9,6 +9,7 @@ import { drawId } from "./ids.ts";
 import { findProject } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
 import type { Plan } from "./plan.ts";
+import { checkPreloadLibraries } from "./preload-libraries.ts";
 import type { Profile } from "./profile.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 import { REGIONS } from "./regions.ts";
@@ -137,6 +138,9 @@ function makeProject(
   }
   const defaults = decideDefaults(plan, profile, command.defaultEndpointSettings ?? {});
   if (!defaults.ok) return defaults;
+  const pgVersion = command.pgVersion ?? profile.defaultPgVersion;
+  const libraries = checkPreloadLibraries({ pgVersion }, command.settings);
+  if (!libraries.ok) return libraries;
   const number = nextNumber(world, "project");
   const isTaken = (id: string) => world.projects.get(id) !== undefined;
   if (command.id !== undefined && isTaken(command.id)) return refuse("ID_EXISTS", `a project with id "${command.id}" exists already`);
@@ -148,7 +152,7 @@ function makeProject(
     name: command.name ?? id,
     regionId,
     provisioner: command.provisioner ?? DEFAULT_PROVISIONER,
-    pgVersion: command.pgVersion ?? profile.defaultPgVersion,
+    pgVersion,
     storePasswords: command.storePasswords ?? true,
     historyRetentionSeconds: command.historyRetentionSeconds ?? DEFAULT_HISTORY_RETENTION_S,
     settings: command.settings ?? {},
@@ -169,6 +173,8 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
     ...command.defaultEndpointSettings,
   });
   if (!defaults.ok) return defaults;
+  const libraries = checkPreloadLibraries(project.value, command.settings);
+  if (!libraries.ok) return libraries;
   const changes: ProjectChanges = {
     ...(command.name === undefined ? {} : { name: command.name }),
     ...(command.historyRetentionSeconds === undefined ? {} : { historyRetentionSeconds: command.historyRetentionSeconds }),
@@ -177,15 +183,16 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
   };
   const requests = replicationRequests(world, project.value, changes);
   if (!requests.ok) return requests;
-  const busy = requests.value.length === 0 ? undefined : refuseWhileBusy(world, project.value.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
   return accept([
     { type: "ProjectUpdated", at: now, projectId: project.value.id, changes },
     ...scheduleOperations(world, project.value.id, requests.value, context),
   ]);
 }
 
-/** S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. */
+/**
+ * S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. Refused while the
+ * project is busy, for what is starting then would go on without it.
+ */
 function replicationRequests(world: World, project: Project, { settings }: ProjectChanges): Result<readonly OperationRequest[]> {
   const isEnabled = project.settings["enable_logical_replication"] === true;
   const enables = settings?.["enable_logical_replication"];
@@ -193,6 +200,8 @@ function replicationRequests(world: World, project: Project, { settings }: Proje
     return refuse("LOGICAL_REPLICATION_NOT_ALLOWED", "settings.enable_logical_replication: once enabled, it cannot be disabled");
   }
   if (isEnabled || enables !== true) return accept([]);
+  const busy = refuseWhileBusy(world, project.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
   const active = [...world.computes.by("project", project.id).values()].filter(({ phase }) => phase.state === "active");
   return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }

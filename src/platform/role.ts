@@ -4,7 +4,9 @@ import type { Context } from "./context.ts";
 import type { Event } from "./events.ts";
 import { primaryOf } from "./lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "./operation.ts";
+import { refuseOverQuota } from "./quota.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
+import { fitsPostgres } from "./text.ts";
 import type { SimTime } from "./time.ts";
 import { nextNumber, type World } from "./world.ts";
 
@@ -94,16 +96,16 @@ export function decideOnBranch(
   if (!event.ok) return event;
   const busy = refuseWhileBusy(world, command.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  return accept([event.value, ...scheduleOperations(world, command.projectId, applyRequests(world, branch.value), context)]);
+  return accept([event.value, ...scheduleOperations(world, command.projectId, applyRequests(world, branch.value, context), context)]);
 }
 
 /**
  * S: "if the compute endpoint is idle, the endpoint becomes active for a short period of time": it is started first, and falls asleep by
  * its own delay (A). A: without a compute that may start there is nothing to apply it with, and it is applied at the next start.
  */
-function applyRequests(world: World, branch: Branch): OperationRequest[] {
+function applyRequests(world: World, branch: Branch, { now }: Context): OperationRequest[] {
   const compute = primaryOf(world, branch.id);
-  if (compute === undefined || compute.disabled) return [];
+  if (compute === undefined || compute.disabled || refuseOverQuota(world, branch.projectId, now) !== undefined) return [];
   const on = { branchId: branch.id, endpointId: compute.id };
   const start: OperationRequest[] = compute.phase.state === "active" ? [] : [{ action: "start_compute", ...on }];
   return [...start, { action: "apply_config", ...on }];
@@ -156,8 +158,9 @@ function numberOf(secretId: string): number {
   return Number(secretId.slice("role-".length));
 }
 
-/** D: names that Postgres and the platform keep for themselves. */
+/** D: names that Postgres and the platform keep for themselves. S: "Cannot exceed 63 bytes in length", be it asked for or made here. */
 export function checkRoleName(name: string, field = "role.name"): Result<true> {
+  if (!fitsPostgres(name)) return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
   return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`) : accept(true);
 }
 

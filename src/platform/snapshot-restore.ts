@@ -19,7 +19,7 @@ export type RestoreSnapshot = OnSnapshot & {
   readonly targetBranchId?: string | undefined;
   readonly finalize: boolean;
 };
-/** S: a restored branch takes the place of the one that it is to replace: its computes, its name, its being the default. */
+/** S: a restored branch takes the place of the one that it is to replace: its computes, its name, its being the default, its backups (A). */
 export type FinalizeRestore = OnBranch & { readonly type: "FinalizeRestore"; readonly replacedName?: string | undefined };
 
 export function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: Context): Result<Event[]> {
@@ -107,11 +107,22 @@ function replace(world: World, target: Branch, restored: Branch, replacedName: s
       { type: "BranchUpdated", at, branchId: restored.id, changes: { name: target.name, restoreStatus: "finalized" } },
       ...(target.default ? [{ type: "BranchSetAsDefault", at, projectId: target.projectId, branchId: restored.id } as const] : []),
       ...computes.map(({ id }): Event => ({ type: "ComputeUpdated", at, endpointId: id, changes })),
+      ...scheduleMoved(target, restored.id, at),
     ],
     requests: computes.flatMap((compute) =>
       updateRequests(compute, changes).map((request) => ({ ...request, ...changes, endpointId: compute.id })),
     ),
   };
+}
+
+/** A: the snapshots go on where the computes are, and there alone. */
+function scheduleMoved({ id, backupSchedule }: Branch, to: string, at: SimTime): Event[] {
+  const items = backupSchedule?.items ?? [];
+  if (items.length === 0) return [];
+  return [
+    { type: "BackupScheduleSet", at, branchId: id, items: [] },
+    { type: "BackupScheduleSet", at, branchId: to, items },
+  ];
 }
 
 /** S: "renaming the original branch so it no longer uses the original name"; to what, nobody says (A). */

@@ -13,6 +13,11 @@ export function findTornText(value: unknown, path = ""): string | undefined {
   return undefined;
 }
 
+/** Postgres cuts names of roles and databases behind 63 bytes of UTF-8; here, longer ones are none. */
+export function fitsPostgres(name: string): boolean {
+  return new TextEncoder().encode(name).length <= 63;
+}
+
 /** The name among these that was most likely meant, if any is near: a slip or two, or a third of its letters. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined;

@@ -4,6 +4,7 @@ import type { Command } from "../platform/commands.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusals.ts";
 import { rolesNamedAfter } from "../platform/role.ts";
+import { fitsPostgres } from "../platform/text.ts";
 import type { SimTime } from "../platform/time.ts";
 import type { World } from "../platform/world.ts";
 import { object } from "../traffic/fields.ts";
@@ -31,13 +32,15 @@ const branch = object({
   endpoints: z.array(compute).default([]),
 });
 
+const postgresName = z.string().min(1).refine(fitsPostgres, "must be at most 63 bytes long");
+
 const project = object({
   id,
   name: name.optional(),
   region_id: z.string().optional(),
   pg_version: z.int().min(14).max(18).optional(),
-  database: z.string().min(1).max(63).optional(),
-  role: z.string().min(1).max(63).optional(),
+  database: postgresName.optional(),
+  role: postgresName.optional(),
   /** The first one is the default branch. */
   branches: z.array(branch).default([]),
 });

@@ -111,6 +111,24 @@ test("a restore takes the place of its source at once where that is asked for", 
   });
 });
 
+test.each([true, false])("what takes the place of a branch is backed up as that was, which is no more; at once: %s", async (atOnce) => {
+  const { projectId, branchId } = await createShop();
+  const scheduleOf = async (id: string) => (await client.getSnapshotSchedule(projectId, id)).data.schedule;
+  const schedule = [{ frequency: "hourly", retention_seconds: 7_200 }];
+  await client.setSnapshotSchedule(projectId, branchId, { schedule });
+  const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
+  const { branch } = (await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { finalize_restore: atOnce })).data;
+  await advance("10s");
+  if (!atOnce) {
+    expect([await scheduleOf(branchId), await scheduleOf(branch.id)]).toEqual([schedule, []]);
+    await client.finalizeRestoreBranch(projectId, branch.id);
+  }
+  expect([await scheduleOf(branchId), await scheduleOf(branch.id)]).toEqual([[], schedule]);
+  await advance("1h");
+  const { snapshots } = (await client.listSnapshots(projectId)).data;
+  expect(snapshots.filter(({ manual }) => !manual).map((taken) => taken.source_branch_id)).toEqual([branch.id]);
+});
+
 test("a schedule takes snapshots on time, which are gone when they have been kept as long as it says", async () => {
   const { projectId, branchId } = await createShop();
   expect((await client.getSnapshotSchedule(projectId, branchId)).data.schedule).toEqual([]);

@@ -17,6 +17,7 @@ const SIZE: Refusal = { status: 422, code: "COMPUTE_SIZE_NOT_ALLOWED", message: 
 const DELAY: Refusal = { status: 422, code: "SUSPEND_TIMEOUT_NOT_ALLOWED", message: /suspend_timeout_seconds/ };
 const PLAN: Refusal = { status: 422, code: "PLAN_LIMIT_EXCEEDED", message: /free plan/ };
 const REGION: Refusal = { status: 422, code: "REGION_NOT_SUPPORTED" };
+const LIBRARY: Refusal = { status: 422, code: "PRELOAD_LIBRARY_NOT_AVAILABLE", message: /settings\.preload_libraries/ };
 const PROTECTED: Refusal = { status: 422, code: "BRANCH_IS_PROTECTED" };
 const HISTORY: Refusal = { status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED" };
 const DISABLED: Refusal = { status: 422, code: "ENDPOINT_DISABLED" };
@@ -34,6 +35,7 @@ const computes =
   () => ({ body: { endpoints } });
 const compute = (fields: object) => (scene: Scene) => ({ body: { endpoint: { branch_id: scene.childId, type: "read_write", ...fields } } });
 const change = (fields: object) => () => ({ body: { endpoint: fields } });
+const unknownLibrary = { settings: { preload_libraries: { enabled_libraries: ["no_such_library"] } } };
 
 const projectPath = ({ ids }: Scene) => `/projects/${ids.project_id}`;
 
@@ -107,6 +109,8 @@ refuses("createProject", SIZE, "there is no such default size", defaults({ autos
 refuses("createProject", DELAY, "the default delay is too short", defaults({ suspend_timeout_seconds: 59 }));
 refuses("createProject", PLAN, "the plan has one size", project({ autoscaling_limit_max_cu: 1 }));
 refuses("createProject", REGION, "there is no such region", project({ region_id: "mars-1" }));
+refuses("createProject", LIBRARY, "a library is not available", project(unknownLibrary));
+refuses("updateProject", LIBRARY, "a library is not available", project(unknownLibrary));
 refuses("createProject", { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" }, "the plan has no more", project({}), withAllProjects);
 refuses("updateProject", SIZE, "the sizes are upside down", defaults({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }));
 refuses("updateProject", DELAY, "the default delay is too long", defaults({ suspend_timeout_seconds: 604_801 }));
@@ -125,6 +129,8 @@ refuses("deleteProjectBranch", { status: 422, code: "BRANCH_HAS_CHILDREN" }, "it
 refuses("deleteProjectBranch", PROTECTED, "it is protected", nothing, withChildProtected);
 
 refuses("createProjectEndpoint", REGION, "the project is in another region", compute({ region_id: "aws-eu-central-1" }));
+refuses("createProjectEndpoint", LIBRARY, "a library is not available", compute(unknownLibrary));
+refuses("updateProjectEndpoint", LIBRARY, "a library is not available", change(unknownLibrary));
 refuses("createProjectEndpoint", SIZE, "there is no such size", compute({ autoscaling_limit_max_cu: 0.75 }));
 refuses("createProjectEndpoint", DELAY, "the delay is too short", compute({ suspend_timeout_seconds: 59 }));
 refuses("createProjectEndpoint", PLAN, "the plan has no replicas", compute({ type: "read_only" }));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { actions, createBranch, stateOf, suspend, worldOf } from "../support/compute.ts";
-import { createDouble, createProject, type Double } from "../support/double.ts";
+import { createDouble, createProject, type Double, START } from "../support/double.ts";
 
 // The clock stands at 00:00:10 where these tests begin.
 
@@ -83,6 +83,26 @@ test("an instant beyond the history that the project keeps is refused, and its e
   expect((await restore(branchId, { source_branch_id: mainId, source_timestamp: "2026-01-01T01:00:00Z" })).status).toBe(200);
   await double.advance("10s");
   expect((await double.api("GET", `${path}/${branchId}`)).body.branch.parent_timestamp).toBe("2026-01-01T01:00:00Z");
+});
+
+test("the instant of a branch's creation, as it is told in whole seconds, is its creation wherever it is given back", async () => {
+  const double = await createDouble({ startAt: START + 897 });
+  const { projectId, branchId, created } = await createProject(double);
+  const path = `/projects/${projectId}/branches`;
+  const told = created.branch.created_at;
+  expect(told).toBe("2026-01-01T00:00:00Z");
+  const ask = (method: string, rest: string, body?: object) => double.api(method, `${path}${rest}`, body);
+  const child = await ask("POST", "", { branch: { parent_timestamp: told } });
+  expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, told]);
+  await double.advance("10s");
+  const childPath = `/${child.body.branch.id}`;
+  expect((await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: told })).status).toBe(200);
+  await double.advance("10s");
+  expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${told}`)).status).toBe(200);
+  expect((await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${told}`)).status).toBe(200);
+  expect((await ask("POST", `/${branchId}/snapshot?timestamp=${told}`)).status).toBe(200);
+  const before = await ask("POST", "", { branch: { parent_timestamp: "2025-12-31T23:59:59.999Z" } });
+  expect([before.status, before.body.code]).toEqual([422, "PARENT_TIMESTAMP_NOT_ALLOWED"]);
 });
 
 test("a branch goes back in its own history where what it was is preserved, and becomes a child of that", async () => {

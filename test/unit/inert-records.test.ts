@@ -75,6 +75,35 @@ test("libraries are those of the project's version of Postgres", async () => {
   expect(await namesOf(16)).not.toContain("pg_search");
 });
 
+test("none is loaded but what there is for the project's version of Postgres, into a project or into one compute", async () => {
+  const double = await createDouble();
+  const { projectId, branchId, path } = await createProject(double, { pg_version: 16 });
+  const enabling = (...enabled_libraries: string[]) => ({ settings: { preload_libraries: { enabled_libraries } } });
+  const before = await worldOf(double);
+  const refused = [
+    await double.api("POST", "/projects", { project: enabling("no_such_library") }),
+    await double.api("POST", "/projects", { project: { pg_version: 16, ...enabling("pg_search") } }),
+    await double.api("PATCH", `/projects/${projectId}`, { project: enabling("pg_cron", "pg_search") }),
+    await double.api("PATCH", path, { endpoint: enabling("pg_search") }),
+    await double.api("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branchId, type: "read_only", ...enabling("pg_search") },
+    }),
+    await double.api("POST", `/projects/${projectId}/branches`, {
+      branch: {},
+      endpoints: [{ type: "read_write", ...enabling("pg_search") }],
+    }),
+  ];
+  for (const answer of refused) expect(codeOf(answer)).toEqual([422, "PRELOAD_LIBRARY_NOT_AVAILABLE"]);
+  expect(refused[2]?.body.message).toMatch(
+    /^settings\.preload_libraries\.enabled_libraries: "pg_search" .*Postgres 16; there are .*pg_cron/,
+  );
+  expect(await worldOf(double)).toBe(before);
+  const { body } = await double.api("PATCH", `/projects/${projectId}`, { project: enabling("pg_cron", "anon") });
+  expect(body.project.settings.preload_libraries).toEqual({ enabled_libraries: ["pg_cron", "anon"] });
+  expect((await double.api("PATCH", path, { endpoint: enabling("pg_cron") })).status).toBe(200);
+  expect((await double.api("POST", "/projects", { project: { pg_version: 17, ...enabling("pg_search") } })).status).toBe(201);
+});
+
 test("a project is shared with an address, in any case, even before it has an account; and not any more when that is revoked", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);

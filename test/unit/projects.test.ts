@@ -213,6 +213,16 @@ test("a project that is busy does not begin logical replication", async () => {
   expect((await double.api("PATCH", `/projects/${projectId}`, { project: { settings } })).status).toBe(423);
 });
 
+test("a project whose compute is starting does not begin logical replication, for that compute would go on without it", async () => {
+  const double = await createDouble();
+  const { id } = (await double.api("POST", "/projects", { project: {} })).body.project;
+  const enable = () => double.api("PATCH", `/projects/${id}`, { project: { settings: { enable_logical_replication: true } } });
+  expect((await enable()).status).toBe(423);
+  expect((await double.api("GET", `/projects/${id}`)).body.project.settings).not.toHaveProperty("enable_logical_replication");
+  await double.advance("10s");
+  expect((await enable()).body.operations.map(({ action }: any) => action)).toEqual(["suspend_compute"]);
+});
+
 test("a connection string leads to the primary of a branch, never by itself to a replica", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);

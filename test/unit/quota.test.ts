@@ -94,6 +94,20 @@ describe("a quota", () => {
     expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
   });
 
+  test("starts nothing where a role or a database changes: that is applied at the next start", async () => {
+    const { double, path, projectId, branchId } = await projectWith({ active_time_seconds: 60 });
+    await double.advance("1h");
+    const change = (kind: string, body?: object) => double.api("POST", `/projects/${projectId}/branches/${branchId}/${kind}`, body);
+    expect(await change("roles", { role: { name: "alice" } })).toMatchObject({ status: 201, body: { operations: [] } });
+    const database = { name: "shop", owner_name: "alice" };
+    expect(await change("databases", { database })).toMatchObject({ status: 201, body: { operations: [] } });
+    expect(await change("roles/alice/reset_password")).toMatchObject({ status: 200, body: { operations: [] } });
+    expect(await stateOf(double, path)).toBe("idle");
+    await setQuota(double, projectId, {});
+    const { operations } = (await change("roles", { role: { name: "bob" } })).body;
+    expect(operations.map(({ action }: any) => action)).toEqual(["start_compute", "apply_config"]);
+  });
+
   test("lets computes start again with the next month, and by nobody's doing but a client's", async () => {
     const { double, path, endpointId } = await projectWith({ active_time_seconds: 60 });
     const february = Date.parse("2026-02-01T00:00:00Z");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseWorldFile } from "../../src/scenario/world-file.ts";
 import { API_KEY, createDouble, createProject } from "../support/double.ts";
 
 test.each([
@@ -17,6 +18,16 @@ test("a project begins with names that look like reserved ones and are not", asy
   const double = await createDouble();
   const branch = { database_name: "postgres2", role_name: "pgreader" };
   expect((await double.api("POST", "/projects", { project: { branch } })).status).toBe(201);
+});
+
+test("names in a file of a world have at most 63 bytes, whatever their letters", () => {
+  const fileWith = (role: string) => () =>
+    parseWorldFile(
+      JSON.stringify({ version: 1, accounts: [{ id: "acme", projects: [{ id: "shop", role, database: "shop" }] }] }),
+      "w.json",
+    );
+  expect(fileWith(`${"é".repeat(31)}x`)).not.toThrow();
+  expect(fileWith("é".repeat(32))).toThrow("must be at most 63 bytes long");
 });
 
 test("the password of a role that cannot log in is not told, and the reason is the role", async () => {

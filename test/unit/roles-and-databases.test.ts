@@ -119,6 +119,27 @@ test.each<[string, string, string, unknown, unknown[]]>([
   expect(await worldOf(shop.double)).toBe(before);
 });
 
+test("names have at most 63 bytes, whatever their letters, also one that is made here", async () => {
+  const { double, projectId, path } = await createShop();
+  const [fits, tooLong] = [`${"é".repeat(31)}x`, "é".repeat(32)];
+  expect((await createRole(double, path, fits)).status).toBe(201);
+  expect((await createDatabase(double, path, fits, fits)).status).toBe(201);
+  const project = (branch: object) => done(double, "POST", "/projects", { project: { branch } });
+  const jwks = { jwks_url: "https://issuer.example/jwks", provider_name: "issuer", role_names: [tooLong] };
+  const refused: [Answer, string][] = [
+    [await createRole(double, path, tooLong), "role.name"],
+    [await createDatabase(double, path, tooLong, fits), "database.name"],
+    [await done(double, "PATCH", `${path}/databases/${fits}`, { database: { name: tooLong } }), "database.name"],
+    [await project({ role_name: tooLong }), "project.branch.role_name"],
+    [await project({ role_name: fits, database_name: tooLong }), "project.branch.database_name"],
+    [await done(double, "POST", `/projects/${projectId}/jwks`, jwks), "role_names.0"],
+  ];
+  for (const [{ status, body }, field] of refused) expect([status, body.message]).toEqual([400, `${field}: must be at most 63 bytes long`]);
+  // Its owner is named for it, with six bytes more.
+  expect(codeOf(await project({ database_name: "x".repeat(58) }))).toEqual([422, "ROLE_NAME_NOT_ALLOWED"]);
+  expect((await project({ database_name: "x".repeat(57) })).status).toBe(201);
+});
+
 test("a new name that is taken is refused, and the own one is not", async () => {
   const { double, path } = await createShop();
   await createDatabase(double, path, "shop");
