@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { Command, Option } from "commander";
 import { TraceInputError } from "../whatif/input/input-error.ts";
 import { CliError } from "./cli-error.ts";
@@ -30,6 +32,7 @@ Examples:
 async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
   const { out, json } = options;
   if (!out.endsWith(TRACE_SUFFIX)) throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
+  if (!existsSync(dirname(out))) throw new CliError(`--out ${out}: there is no directory ${dirname(out)}`);
   try {
     const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(paths, out, options, signal);
     if (json === true) {

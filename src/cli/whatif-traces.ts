@@ -108,12 +108,12 @@ function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
   return period.startAt === all.startAt && period.endAt === all.endAt ? undefined : period;
 }
 
-async function openWorld(
-  { data = DEFAULT_DATA, world = "default", url, controlToken, to }: TraceOptions,
-  signal: AbortSignal,
-): Promise<Opened> {
+async function openWorld(options: TraceOptions, signal: AbortSignal): Promise<Opened> {
+  const { data = DEFAULT_DATA, world = "default", url, controlToken, to } = options;
   const target = { data, world, ...(url === undefined ? {} : { url }), ...(controlToken === undefined ? {} : { controlToken }) };
   const { traffic, about, projects } = await withControl(target, (call) => readWorld(call, to));
+  // Bounds that leave nothing are told before that nothing is there.
+  wantedPeriod(traffic.period, options);
   if (traffic.computes.length === 0) {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
     throw new CliError(`nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`);

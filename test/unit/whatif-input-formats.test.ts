@@ -2,6 +2,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { guessFormat } from "../../src/whatif/input/input-format.ts";
+import { Intake } from "../../src/whatif/input/intake.ts";
 import { journalInput } from "../../src/whatif/input/journal-input.ts";
 import { ndjsonInput } from "../../src/whatif/input/json-input.ts";
 import type { Mapping } from "../../src/whatif/input/mapping.ts";
@@ -28,6 +29,29 @@ test("NDJSON: keys are found even where the first row lacks them, and lines that
   expect(intake.bad.map(({ line }) => line)).toEqual([3, 4]);
   expect(() => take("\n\n", (into) => ndjsonInput(into))).toThrow("no line that is a JSON object");
 });
+
+test("NDJSON: what is bad is told in the order of the lines, and a strict reading ends at the first of them", () => {
+  const text = lines(
+    "[1]",
+    { endpoint_id: "a", at: "soon" },
+    "{",
+    { endpoint_id: "a", at: "2026-01-01" },
+    { endpoint_id: "", at: "2026-01-01" },
+  );
+  const { intake } = take(text, (into) => ndjsonInput(into));
+  expect(intake.bad.map(({ line }) => line)).toEqual([1, 2, 3, 5]);
+  const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
+  expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
+  expect(() => ndjsonStrictly("[1]\n{")).toThrow(
+    expect.objectContaining({ line: 1, message: expect.stringContaining("is no JSON object") }),
+  );
+});
+
+function ndjsonStrictly(text: string): void {
+  const reader = ndjsonInput(new Intake({ add: () => {} }, { strict: true }));
+  reader.push(new TextEncoder().encode(text));
+  reader.end();
+}
 
 test("Parquet: timestamps, whole numbers of any width and strings, also over several row groups", async () => {
   const count = 5;
