@@ -57,7 +57,7 @@ export const answerWhatIf: AskWhatIf = async (world, asked) => {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
     throw new RangeError(`nobody has used a compute of this world ${when}: there is no traffic to look at`);
   }
-  const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic) : undefined;
+  const fleetGaps = asksFleet(jobs) ? fleetGapsOf(traffic, question.goneAt) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, chanceFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
     if (step.done === true) return { ...comparisonOf(traffic, question, jobs, step.value), input: { notes } };

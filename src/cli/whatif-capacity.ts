@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { PROFILES } from "../platform/profile.ts";
+import { PROFILES, type Profile } from "../platform/profile.ts";
 import type { SizeRange } from "../platform/sizes.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import { capacityPage } from "../whatif/report/capacity-page.ts";
@@ -95,7 +95,7 @@ async function run(paths: readonly string[], options: Options, command: Command,
     // Those of the world are not looked at either: no note may say so.
     const question = questionOf({ ...options, cu: DEFAULTS.cu }, world);
     const profile = PROFILES[question.profile];
-    const ranges = rangesOf(options.size, profile.sizes.autoscaled);
+    const ranges = rangesOf(options.size, profile.sizes);
     const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
     const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
     const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
@@ -130,18 +130,23 @@ function checkCache({ workingSet }: Options, command: Command): void {
 }
 
 /** Each size between the bounds alone, and then all of them as a range. */
-function rangesOf({ minCu, maxCu }: SizeRange, known: readonly number[]): SizeRange[] {
+function rangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Profile["sizes"]): SizeRange[] {
+  if (minCu === maxCu && fixedOnly.includes(minCu)) return [{ minCu, maxCu }];
   for (const cu of [minCu, maxCu]) {
-    if (!known.includes(cu)) throw new CliError(`--size: ${cu} CU is not a size of this profile; there are ${known.join(", ")}`, true);
+    if (fixedOnly.includes(cu)) throw new CliError(`--size: ${cu} CU is a fixed size; it cannot bound a range`, true);
+    if (!autoscaled.includes(cu)) {
+      const known = [...autoscaled, ...fixedOnly].join(", ");
+      throw new CliError(`--size: ${cu} CU is not a size of this profile; there are ${known}`, true);
+    }
   }
-  const alone = known.filter((cu) => cu >= minCu && cu <= maxCu).map((cu) => ({ minCu: cu, maxCu: cu }));
+  const alone = autoscaled.filter((cu) => cu >= minCu && cu <= maxCu).map((cu) => ({ minCu: cu, maxCu: cu }));
   return minCu === maxCu ? alone : [...alone, { minCu, maxCu }];
 }
 
 function sizes(text: string): SizeRange {
   const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(atLeast(0));
   for (const cu of [minCu, maxCu]) {
-    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled } }) => autoscaled.includes(cu));
+    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled, fixedOnly } }) => [...autoscaled, ...fixedOnly].includes(cu));
     if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
   }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };

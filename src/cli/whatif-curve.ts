@@ -98,8 +98,8 @@ async function curve(paths: readonly string[], options: Options, command: Comman
   try {
     const question = questionOf(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;
-    const { present: now, ownDelays, costs } = question;
-    const asked = { present: now, ownDelays, costs, byCompute };
+    const { present: now, ownDelays, goneAt, costs } = question;
+    const asked = { present: now, ownDelays, goneAt, costs, byCompute };
     const reading = await readGaps(opened, asked, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, chanceFrom(question.seed));
     const named = options.delay === undefined ? answer.named : [options.delay];

@@ -37,8 +37,8 @@ export async function replayAll(
 ): Promise<Outcome[]> {
   if (jobs.length === 0) return [];
   const { traffic } = opened;
-  const { present, ownDelays, costs } = question;
-  const asked = { present, ownDelays, costs, byCompute: false };
+  const { present, ownDelays, goneAt, costs } = question;
+  const asked = { present, ownDelays, goneAt, costs, byCompute: false };
   const fleetGaps = asksFleet(jobs) ? (await readGaps(opened, asked, workers, signal)).gaps : undefined;
   const computes = traffic.computes.length;
   if (workers === 1)

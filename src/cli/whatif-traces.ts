@@ -142,9 +142,12 @@ function targetOf(paths: readonly string[], options: TraceOptions, command: Comm
   };
 }
 
-async function openWorld(target: Target, { to }: TraceOptions, signal: AbortSignal): Promise<Opened> {
+async function openWorld(target: Target, options: TraceOptions, signal: AbortSignal): Promise<Opened> {
   const { world } = target;
+  const { to } = options;
   const { traffic, about, projects } = await withControl(target, (call) => readWorld(call, to));
+  // Bounds that leave nothing are told before that nothing is there.
+  wantedPeriod(traffic.period, options);
   if (traffic.computes.length === 0) {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
     throw new CliError(`nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`);

@@ -18,6 +18,8 @@ export type CoupledFleet = {
   readonly delayMs: Float64Array;
   /** Size while active. */
   readonly cu: Float64Array;
+  /** When it is deleted, infinite for never; absent where none is. It sleeps then, and its clients come no more. */
+  readonly goneAt?: Float64Array | undefined;
   /** What arrives whatever happens. */
   readonly requests: readonly (Requests | undefined)[];
   /** What arrives when something has happened. */
@@ -201,13 +203,14 @@ class CoupledSimulation {
     this.#phase[compute] = ACTIVE;
     const busyEnd = this.#traces.readAwake(compute, delayMs, this.#traces.readWaiting(compute, this.#now, this.#now));
     this.#busyEnd[compute] = busyEnd;
-    this.#heap.set(this.#nodeOf(compute), busyEnd + delayMs + SLEEP);
+    this.#heap.set(this.#nodeOf(compute), this.#sleepAt(compute) + SLEEP);
     this.#leaveGate();
   }
 
   #clientArrival(client: number): void {
     this.#heap.set(this.#firstClient + client, NEVER);
-    if (!this.#isOver) this.#arrive(this.#clients.computeOf(client), this.#clients.durationOf(client), client);
+    const compute = this.#clients.computeOf(client);
+    if (!this.#isOver && this.#now < this.#goneAt(compute)) this.#arrive(compute, this.#clients.durationOf(client), client);
   }
 
   #arrive(compute: number, durationMs: DurationMs, client: number): void {
@@ -266,7 +269,7 @@ class CoupledSimulation {
       this.#ready(compute);
       return;
     }
-    const sleepAt = (this.#busyEnd[compute] as number) + this.#delayOf(compute);
+    const sleepAt = this.#sleepAt(compute);
     if (sleepAt > this.#now) this.#heap.set(compute, sleepAt + SLEEP);
     else this.#suspend(compute);
   }
@@ -279,7 +282,7 @@ class CoupledSimulation {
       this.#outcome.waits.add(this.#now - at);
       this.#serve(compute, durationMs, client);
     });
-    this.#heap.set(compute, (this.#busyEnd[compute] as number) + this.#delayOf(compute) + SLEEP);
+    this.#heap.set(compute, this.#sleepAt(compute) + SLEEP);
     this.#meter(compute, this.#fleet.cu[compute] as number);
     this.#leaveGate();
   }
@@ -310,6 +313,18 @@ class CoupledSimulation {
 
   #delayOf(compute: number): DurationMs {
     return this.#isOver ? 0 : (this.#fleet.delayMs[compute] as number);
+  }
+
+  /** If nobody comes before. What began before its deletion ends with it; days that come again behind that know of no deletion. */
+  #sleepAt(compute: number): SimTime {
+    const busyEnd = this.#busyEnd[compute] as number;
+    const sleepAt = busyEnd + this.#delayOf(compute);
+    const goneAt = this.#goneAt(compute);
+    return (this.#awakeSince[compute] as number) <= goneAt ? Math.min(sleepAt, Math.max(goneAt, busyEnd)) : sleepAt;
+  }
+
+  #goneAt(compute: number): SimTime {
+    return this.#fleet.goneAt?.[compute] ?? NEVER;
   }
 
   /** Where its starts and suspends are. */

@@ -1,4 +1,5 @@
 import type { Chance } from "../platform/chance.ts";
+import type { SimTime } from "../platform/time.ts";
 import type { Delay } from "./curve.ts";
 import type { Gaps } from "./gaps.ts";
 import { noOutcome, type Outcome } from "./outcome.ts";
@@ -16,7 +17,14 @@ export type Setting = {
   /** From one seed: two policies with the same chance meet the same start latencies. */
   readonly chance: Chance;
   /** What computes have each of their own, where they differ. */
-  readonly own?: { readonly cu?: readonly number[] | undefined; readonly delays?: readonly Delay[] | undefined } | undefined;
+  readonly own?:
+    | {
+        readonly cu?: readonly number[] | undefined;
+        readonly delays?: readonly Delay[] | undefined;
+        /** When they were deleted. */
+        readonly goneAt?: readonly (SimTime | undefined)[] | undefined;
+      }
+    | undefined;
 };
 
 /** A policy at work on one compute after another; each comes in as many consecutive parts as one likes. */
@@ -37,11 +45,12 @@ export function replayOf(
   outcome: Outcome = noOutcome(period),
 ): Replay {
   const latenciesOf = (number: number) => new StartLatencies(latency, chance, number);
+  const sizeAndEnd = (number: number) => ({ cu: own?.cu?.[number], goneAt: own?.goneAt?.[number] });
   if (policy.delay !== undefined) {
     const delays = policy.delay === "own" ? own?.delays : undefined;
     if (policy.delay === "own" && delays === undefined) throw new Error("the computes have no delays of their own");
     const replay = new FixedReplay(period, policy.delay === "own" ? 0 : policy.delay, outcome);
-    const ownOf = (number: number): OwnSetting => ({ cu: own?.cu?.[number], delay: delays?.[number] });
+    const ownOf = (number: number): OwnSetting => ({ ...sizeAndEnd(number), delay: delays?.[number] });
     return {
       outcome,
       begin: (number) => replay.begin(latenciesOf(number), ownOf(number)),
@@ -54,7 +63,7 @@ export function replayOf(
     outcome,
     begin(number, ownGaps) {
       const latencies = latenciesOf(number);
-      replay.begin(policy.keeper({ number, chance, coldStartS, latencies, ownGaps, fleetGaps }), latencies, own?.cu?.[number]);
+      replay.begin(policy.keeper({ number, chance, coldStartS, latencies, ownGaps, fleetGaps }), latencies, sizeAndEnd(number));
     },
     add: (requests) => replay.add(requests),
     end: () => replay.end(),

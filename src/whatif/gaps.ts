@@ -71,10 +71,10 @@ export class GapReader {
     this.gaps.requests += at.length;
   }
 
-  /** That was all of this compute; what comes next is another one's. */
-  end(): void {
+  /** That was all of this compute, which may have been deleted before the period ends; what comes next is another one's. */
+  end(goneAt: SimTime = this.#endAt): void {
     if (this.#firstAt === undefined) return;
-    addGap(this.gaps.tails, this.#endAt - this.#busyEnd);
+    addGap(this.gaps.tails, Math.min(this.#endAt, goneAt) - this.#busyEnd);
     this.gaps.spanMs += this.#busyEnd - this.#firstAt;
     this.gaps.computes += 1;
     this.#firstAt = undefined;
@@ -82,9 +82,9 @@ export class GapReader {
 }
 
 /** The gaps of one compute whose requests are all at hand. */
-export function gapsOf(requests: Requests, period: Period): Gaps {
+export function gapsOf(requests: Requests, period: Period, goneAt?: SimTime): Gaps {
   const reader = new GapReader(period);
   reader.add(requests);
-  reader.end();
+  reader.end(goneAt);
   return reader.gaps;
 }

@@ -20,11 +20,18 @@ export type Outcome = {
   /** Resumes that nobody had asked for: somebody came, or nobody did. */
   resumesUsed: number;
   resumesWasted: number;
-  /** Active milliseconds of each day of the period, counted in whole days from its start; what is busy behind it counts for the last one. */
+  /**
+   * Active milliseconds of each day of the period, counted in whole days from its start; what is busy behind it counts for the last one. Empty
+   * where there are more than `MOST_DAYS`.
+   */
   readonly activeByDay: Float64Array;
 };
 
+/** So many days are told one by one: one instant that is far off makes millions of them. */
+export const MOST_DAYS = 3_660;
+
 export function noOutcome({ startAt, endAt }: Period): Outcome {
+  const days = Math.max(1, Math.ceil((endAt - startAt) / DAY));
   return {
     requests: 0,
     firstStarts: 0,
@@ -35,7 +42,7 @@ export function noOutcome({ startAt, endAt }: Period): Outcome {
     waits: new WaitHistogram(),
     resumesUsed: 0,
     resumesWasted: 0,
-    activeByDay: new Float64Array(Math.max(1, Math.ceil((endAt - startAt) / DAY))),
+    activeByDay: new Float64Array(days <= MOST_DAYS ? days : 0),
   };
 }
 
@@ -79,7 +86,7 @@ export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, { from, 
   outcome.startingMs += readyAt - from;
   outcome.cuMs += (end - readyAt) * cu;
   const lastDay = outcome.activeByDay.length - 1;
-  for (let at = from; at < end; ) {
+  for (let at = lastDay < 0 ? end : from; at < end; ) {
     const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));
     const next = day === lastDay ? end : Math.min(end, startAt + (day + 1) * DAY);
     outcome.activeByDay[day] = (outcome.activeByDay[day] as number) + next - at;

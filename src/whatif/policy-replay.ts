@@ -1,9 +1,9 @@
 import type { SimTime } from "../platform/time.ts";
 import { bookAwake, noOutcome, type Outcome } from "./outcome.ts";
 import type { Keeper, Plan } from "./policies/policy.ts";
-import type { Witness } from "./replay.ts";
+import type { OwnSetting, Witness } from "./replay.ts";
 import type { LatencySource } from "./start-latency.ts";
-import type { Period, Requests } from "./trace.ts";
+import { type Period, type Requests, untilGone } from "./trace.ts";
 
 /**
  * Replays one compute after another under any policy, by the rules of `FixedReplay`; each in as many consecutive parts as one likes. A
@@ -14,6 +14,8 @@ export class PolicyReplay {
   readonly #period: Period;
   readonly #witness: Witness | undefined;
   readonly #plan: Plan = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+  /** Of the compute: shorter where it was deleted. */
+  #there: Period;
   #keeper: Keeper | undefined;
   #latencies: LatencySource | undefined;
   #cu = 1;
@@ -24,12 +26,14 @@ export class PolicyReplay {
 
   constructor(period: Period, outcome: Outcome = noOutcome(period), witness?: Witness) {
     this.#period = period;
+    this.#there = period;
     this.outcome = outcome;
     this.#witness = witness;
   }
 
   /** The requests that come are those of a compute that this keeper decides for and whose starts take this long, at this size. */
-  begin(keeper: Keeper, latencies: LatencySource, cu = 1): void {
+  begin(keeper: Keeper, latencies: LatencySource, { cu = 1, goneAt }: Omit<OwnSetting, "delay"> = {}): void {
+    this.#there = untilGone(this.#period, goneAt);
     this.#keeper = keeper;
     this.#cu = cu;
     this.#latencies = latencies;
@@ -56,7 +60,7 @@ export class PolicyReplay {
   end(): void {
     if (!this.#isNew) {
       this.#keeper?.plan(this.#busyEnd, this.#plan, Number.POSITIVE_INFINITY);
-      if (this.#sleepUntil(this.#period.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
+      if (this.#sleepUntil(this.#there.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
     }
     this.#isNew = true;
   }
@@ -78,12 +82,12 @@ export class PolicyReplay {
     for (let sleepAt = plan.sleepAt; !isAwake; ) {
       this.#sleep(sleepAt);
       const { resumeAt } = plan;
-      if (resumeAt > at || resumeAt >= this.#period.endAt) return false;
+      if (resumeAt > at || resumeAt >= this.#there.endAt) return false;
       if (resumeAt < sleepAt) throw new Error(`a policy resumes at ${resumeAt}, before it sleeps at ${sleepAt}`);
       this.#start(resumeAt);
       const next = this.#readyAt + plan.holdMs;
       isAwake = at <= next;
-      if (isAwake) this.outcome.resumesUsed += at < this.#period.endAt ? 1 : 0;
+      if (isAwake) this.outcome.resumesUsed += at < this.#there.endAt ? 1 : 0;
       else this.outcome.resumesWasted += 1;
       // What a policy plans next must come later, or this would never end.
       if (!isAwake) {
@@ -105,7 +109,7 @@ export class PolicyReplay {
   }
 
   #sleep(at: SimTime): void {
-    bookAwake(this.outcome, this.#period, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
-    if (at < this.#period.endAt) this.#witness?.suspended(at);
+    bookAwake(this.outcome, this.#there, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
+    if (at < this.#there.endAt) this.#witness?.suspended(at);
   }
 }

@@ -2,7 +2,7 @@ import { type DurationMs, SECOND, type SimTime } from "../platform/time.ts";
 import type { Delay } from "./curve.ts";
 import { bookAwake, noOutcome, type Outcome } from "./outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
-import type { Period, Requests } from "./trace.ts";
+import { type Period, type Requests, untilGone } from "./trace.ts";
 
 /** Told when a compute sleeps and when it starts, in order: for timelines, and for tests that look at every event. */
 export type Witness = {
@@ -12,7 +12,7 @@ export type Witness = {
 };
 
 /** What a compute has in the place of what is held the same for all. */
-export type OwnSetting = { readonly cu?: number | undefined; readonly delay?: Delay | undefined };
+export type OwnSetting = { readonly cu?: number | undefined; readonly delay?: Delay | undefined; readonly goneAt?: SimTime | undefined };
 
 /**
  * Replays one compute after another under one delay, each in as many consecutive parts as one likes. The rules are those of the platform
@@ -24,6 +24,8 @@ export class FixedReplay {
   readonly #period: Period;
   readonly #delay: Delay;
   readonly #witness: Witness | undefined;
+  /** Of the compute: shorter where it was deleted. */
+  #there: Period;
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
   #cu = 1;
@@ -36,13 +38,15 @@ export class FixedReplay {
   /** Adds to `outcome`: that of one compute, or of a fleet. */
   constructor(period: Period, delay: Delay, outcome: Outcome = noOutcome(period), witness?: Witness) {
     this.#period = period;
+    this.#there = period;
     this.#delay = delay;
     this.outcome = outcome;
     this.#witness = witness;
   }
 
   /** The requests that come are those of a compute whose starts take this long, and which has this of its own. */
-  begin(latencies: LatencySource, { cu = 1, delay = this.#delay }: OwnSetting = {}): void {
+  begin(latencies: LatencySource, { cu = 1, delay = this.#delay, goneAt }: OwnSetting = {}): void {
+    this.#there = untilGone(this.#period, goneAt);
     this.#latencies = latencies;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
     this.#cu = cu;
@@ -120,7 +124,7 @@ export class FixedReplay {
 
   #sleep(): void {
     const at = this.#busyEnd + this.#delayMs;
-    bookAwake(this.outcome, this.#period, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
-    if (at < this.#period.endAt) this.#witness?.suspended(at);
+    bookAwake(this.outcome, this.#there, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
+    if (at < this.#there.endAt) this.#witness?.suspended(at);
   }
 }

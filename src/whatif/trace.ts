@@ -18,6 +18,11 @@ export type ComputeTrace = { readonly id: string; readonly requests: Requests };
  */
 export type Period = { readonly startAt: SimTime; readonly endAt: SimTime };
 
+/** The part of a period in which a compute is there that was deleted at `goneAt`. */
+export function untilGone(period: Period, goneAt: SimTime | undefined): Period {
+  return goneAt === undefined || goneAt >= period.endAt ? period : { ...period, endAt: goneAt };
+}
+
 /** What is known of many computes over one period: nothing is known of them before it and after it. */
 export type Trace = {
   readonly period: Period;

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createDouble } from "../support/double.ts";
 import { launch, standin } from "../support/process.ts";
@@ -441,6 +441,36 @@ test("what is no trace is named: code 1, and nothing is left behind", async () =
   expect({ code, isThere: existsSync(out) }).toEqual({ code: 1, isThere: false });
   expect(stderr).toMatch(/bad\.csv, line 2: at: "?soon/);
   expect((await standin(["whatif", "curve", join(directory, "none.csv")])).stderr).toMatch(/there is no file .*none\.csv/);
+});
+
+test("sizes that are fixed are asked for alone; a start and an end are a duration; where to write has to be there", async () => {
+  const directory = newDirectory();
+  const file = join(directory, "spans.csv");
+  writeFileSync(file, "db,begin,stop\na,2026-01-01T00:00:00Z,2026-01-01T00:02:00Z\n");
+  const map = ["--map", "endpoint=db,at=begin,end=stop"];
+  expect(await json(["curve", file, ...map, "--delay", "300", "--to", "2026-01-01T01:00:00Z"])).toMatchObject({ active_s: 420 });
+  const { sizes } = await json(["capacity", file, ...map, "--size", "20"]);
+  expect(sizes).toEqual([expect.objectContaining({ min_cu: 20, max_cu: 20, throttled_s: 0 })]);
+  const refused = async (...words: string[]) => {
+    const { code, stderr } = await standin(["whatif", ...words]);
+    return `${code} ${stderr}`;
+  };
+  expect(await refused("capacity", file, ...map, "--size", "16..20")).toContain(
+    "2 standin: --size: 20 CU is a fixed size; it cannot bound a range",
+  );
+  expect(await refused("capacity", file, ...map, "--size", "20", "--profile", "2024")).toContain("20 CU is not a size of this profile");
+  expect(await refused("capacity", file, ...map, "--size", "60")).toContain("60 CU is not a size of any profile");
+  const out = join(directory, "none", "spans.standin-trace");
+  expect(await refused("import", file, ...map, "--out", out)).toBe(`1 standin: --out ${out}: there is no directory ${dirname(out)}\n`);
+});
+
+test("of a world, bounds that leave nothing are told as such", async () => {
+  const data = newDirectory();
+  const server = await start(data);
+  await server.kill("SIGTERM");
+  const bounds = ["--from", "2026-01-02T00:00:00Z", "--to", "2026-01-01T00:00:00Z"];
+  const { code, stderr } = await standin(["whatif", "curve", "--data", data, ...bounds]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--from and --to leave nothing of the trace") });
 });
 
 test("a world that nobody has used has no traffic to look at: code 1", async () => {

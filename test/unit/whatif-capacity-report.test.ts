@@ -77,6 +77,30 @@ test("the cheapest that carries all of it has 99 % of reads from the cache, wher
   expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(/with nothing throttled and nobody refused: 0.25 CU, /);
 });
 
+test("where all are throttled alike, what refuses fewer comes nearest, and of those the cheapest", () => {
+  const fixedSizes = [0.25, 0.5, 1].map((cu) => ({ minCu: cu, maxCu: cu }));
+  const nearest = (rows: readonly Row[]) => capacityPage(reportOf(rows, { loadPerRequest: 1 }, fixedSizes)).answer[0];
+  expect(nearest(Array.from({ length: 300 }, (): Row => [0, SECOND]))).toMatch(
+    /^None of these sizes carries all of it\. 1 CU comes nearest: .* 0 connections refused/,
+  );
+  expect(
+    nearest([
+      [0, SECOND],
+      [0, SECOND],
+    ]),
+  ).toMatch(/^None of these sizes carries all of it\. 0.25 CU comes nearest: /);
+});
+
+test("who is refused through the pool is refused: such a size does not carry all of it", () => {
+  // A pool of 93: one of 94 waits for five minutes, and nobody does for more than two.
+  const rows = Array.from({ length: 94 }, (): Row => [0, 300 * SECOND]);
+  const report = reportOf(rows, { loadPerRequest: 0.001 }, [{ minCu: 0.25, maxCu: 0.25 }]);
+  expect(report.sizes[0]).toMatchObject({ throttled_s: 0, direct_refused: 0, pooled_refused: 1 });
+  const { answer, facts } = capacityPage(report);
+  expect(answer[0]).toMatch(/^None of these sizes carries all of it\. 0.25 CU comes nearest: .* 1 through the pool/);
+  expect(facts[0]?.note).toMatch(/0 refused, 1 through the pool$/);
+});
+
 test("a range follows the memory that requests take, too", () => {
   const [, , range] = reportOf([[0, HOUR]], { memoryGbPerRequest: 6 }).sizes;
   expect(range?.cu_hours).toBe(2);

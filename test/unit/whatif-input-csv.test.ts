@@ -35,6 +35,40 @@ test("two columns of one name are nobody's guess where a field is read from them
   expect(csv("endpoint_id,at,note,note\nep-a,2026-01-05T00:00:00Z,x,y").rows).toHaveLength(1);
 });
 
+test("a start and an end say how long it took; a row that ends before it came, or at no time, is a bad one", () => {
+  const body = ["2026-01-05T00:00:00Z,2026-01-05T00:00:02.5Z", "2026-01-05T00:00:03Z,", "2026-01-05T00:00:05Z,2026-01-05T00:00:04Z"]
+    .concat("2026-01-05T00:00:06Z,soon", "soon,2026-01-05T00:00:06Z")
+    .map((row) => `ep-a,${row}`)
+    .join("\n");
+  const expected = [
+    ["ep-a", "2026-01-05T00:00:00.000Z", 2_500, ""],
+    ["ep-a", "2026-01-05T00:00:03.000Z", 0, ""],
+  ];
+  const guessed = csv(`endpoint_id,started_at,ended_at\n${body}`);
+  const named = csv(`endpoint_id,begin,stop\n${body}`, { mapping: parseMapping("at=begin,end=stop") });
+  for (const { rows, intake } of [guessed, named]) {
+    expect(rows).toEqual(expected);
+    expect(intake.bad.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
+      '4 end: "2026-01-05T00:00:04Z" is before "2026-01-05T00:00:05Z"',
+      '5 end: "soon" must be an ISO 8601 instant, or a number since 1970',
+      '6 at: "soon" must be an ISO 8601 instant, or a number since 1970',
+    ]);
+    expect(intake.notes.join()).not.toContain("requests take no time");
+  }
+  expect(guessed.intake.notes).toContain('end is read from the column "ended_at"');
+  const numbers = csv("endpoint_id,at,end_time\nep-a,1767225600,1767225601.5");
+  expect(numbers.rows).toEqual([["ep-a", "2026-01-01T00:00:00.000Z", 1_500, ""]]);
+});
+
+test("a duration comes before an end, which is told where it was named", () => {
+  const text = `${HEAD},ended_at\nep-a,2026-01-05T00:00:00Z,5,2026-01-05T01:00:00Z`;
+  for (const mapping of [undefined, parseMapping("end=ended_at,at=at")]) {
+    const { rows, intake } = csv(text, mapping === undefined ? {} : { mapping });
+    expect(rows).toEqual([["ep-a", "2026-01-05T00:00:00.000Z", 5, ""]]);
+    expect(intake.notes.some((note) => note.startsWith("end: is not read"))).toBe(mapping !== undefined);
+  }
+});
+
 test("semicolons and tabs are found to part the cells", () => {
   for (const delimiter of [";", "\t"]) {
     const text = `${HEAD}\nep-a,2026-01-05T00:00:00Z,5`.replaceAll(",", delimiter);

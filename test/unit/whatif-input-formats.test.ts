@@ -2,6 +2,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
 import { guessFormat } from "../../src/whatif/input/input-format.ts";
+import { Intake } from "../../src/whatif/input/intake.ts";
 import { journalInput } from "../../src/whatif/input/journal-input.ts";
 import { ndjsonInput } from "../../src/whatif/input/json-input.ts";
 import type { Mapping } from "../../src/whatif/input/mapping.ts";
@@ -28,6 +29,29 @@ test("NDJSON: keys are found even where the first row lacks them, and lines that
   expect(intake.bad.map(({ line }) => line)).toEqual([3, 4]);
   expect(() => take("\n\n", (into) => ndjsonInput(into))).toThrow("no line that is a JSON object");
 });
+
+test("NDJSON: what is bad is told in the order of the lines, and a strict reading ends at the first of them", () => {
+  const text = lines(
+    "[1]",
+    { endpoint_id: "a", at: "soon" },
+    "{",
+    { endpoint_id: "a", at: "2026-01-01" },
+    { endpoint_id: "", at: "2026-01-01" },
+  );
+  const { intake } = take(text, (into) => ndjsonInput(into));
+  expect(intake.bad.map(({ line }) => line)).toEqual([1, 2, 3, 5]);
+  const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
+  expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
+  expect(() => ndjsonStrictly("[1]\n{")).toThrow(
+    expect.objectContaining({ line: 1, message: expect.stringContaining("is no JSON object") }),
+  );
+});
+
+function ndjsonStrictly(text: string): void {
+  const reader = ndjsonInput(new Intake({ add: () => {} }, { strict: true }));
+  reader.push(new TextEncoder().encode(text));
+  reader.end();
+}
 
 test("Parquet: timestamps, whole numbers of any width and strings, also over several row groups", async () => {
   const count = 5;
@@ -170,10 +194,10 @@ test("a journal: queries as they came, transactions until their connection close
   );
   const { rows, intake } = take(text, (into) => journalInput(into));
   expect(rows).toEqual([
-    ["ep-a", "2026-01-05T00:00:01.000Z", 40, "web"],
     ["ep-a", "2026-01-05T00:00:03.000Z", 0, ""],
     ["ep-a", "2026-01-05T00:00:02.000Z", 3_000, ""],
     ["ep-a", "2026-01-05T00:00:09.000Z", 0, ""],
+    ["ep-a", "2026-01-05T00:00:01.000Z", 40, "web"],
     ["ep-b", "2026-01-05T00:00:07.000Z", 2_000, ""],
   ]);
   expect(intake.bad.map(({ reason }) => reason)).toEqual(["kind: is none of activity"]);
@@ -181,16 +205,78 @@ test("a journal: queries as they came, transactions until their connection close
   const [begin, end] = ["2026-01-04T00:00:00Z", "2026-01-05T00:05:01Z"];
   const open = event("02", { endpoint_id: "ep-a", kind: "transaction", connection_id: "c" });
   const running = event("01", { endpoint_id: "ep-a", kind: "query", duration_ms: 1e9 });
-  const journal = lines(
-    { type: "WorldCreated", at: begin },
-    running,
-    open,
-    { type: "ComputeSuspended", at: end },
-    { type: "Odd", at: "?" },
-  );
+  const journal = lines({ type: "WorldCreated", at: begin }, running, open, { type: "ProjectUpdated", at: end }, { type: "Odd", at: "?" });
   const told = take(journal, (into) => journalInput(into));
   expect(told.intake.period).toEqual({ startAt: Date.parse(begin), endAt: Date.parse(end) });
   expect(told.rows.map(([, , duration]) => duration)).toEqual([1e9, 299_000]);
+});
+
+const CLOSED = 10;
+
+/** A journal of one compute, whose connections close in the tenth second; in the hundredth it ends. */
+function closing(...events: readonly object[]): readonly (readonly [second: number, durationMs: number])[] {
+  const of = (activity: object, at: number, more: object = {}) => ({
+    type: "ActivityRecorded",
+    at: instant(at),
+    activity: { endpoint_id: "ep-a", ...activity },
+    ...more,
+  });
+  const text = lines(
+    of({ kind: "transaction", connection_id: "open" }, 1),
+    of({ kind: "query", connection_id: "named", duration_ms: 60_000 }, 2, { opened: "named" }),
+    of({ kind: "query", duration_ms: 60_000 }, 3, { opened: "#3" }),
+    of({ kind: "query", duration_ms: 4_000 }, 4, { opened: "#4" }),
+    { ...of({ kind: "query", duration_ms: 60_000 }, 5), activity: { endpoint_id: "ep-b", kind: "query", duration_ms: 60_000 } },
+    of({ kind: "query", duration_ms: 60_000 }, 9, { opened: "#9", waited_ms: 3_000 }),
+    ...events,
+    { type: "ProjectUpdated", at: instant(100) },
+  );
+  const { rows } = take(text, (into) => journalInput(into));
+  return rows.map(([, at, durationMs]) => [Number(at.slice(17, 19)), durationMs] as const).sort(([a], [b]) => a - b);
+}
+
+function instant(second: number): string {
+  return new Date(Date.parse("2026-01-05T00:00:00Z") + second * 1_000).toISOString();
+}
+
+const [WHOLE, OTHER] = [60_000, [5, 60_000]] as const;
+
+test.each<readonly [string, ...(readonly number[])]>([
+  ["ComputeSuspending", 9_000, 8_000, 7_000, WHOLE],
+  ["ComputeSuspended", 9_000, 8_000, 7_000, WHOLE],
+  ["ComputeStartFailed", 9_000, 8_000, 7_000, 0],
+  ["ComputeDeleted", 9_000, 8_000, 7_000, 0],
+  ["ComputeResized", 99_000, WHOLE, WHOLE, WHOLE],
+])(
+  "what runs when the platform closes connections ends then; what waits for a start waits on: %s",
+  (type, open, named, nameless, waiting) => {
+    const expected = [[1, open], [2, named], [3, nameless], [4, 4_000], OTHER, [9, waiting]];
+    expect(closing({ type, at: instant(CLOSED), endpoint_id: "ep-a" })).toEqual(expected);
+    expect(closing({ type, at: instant(CLOSED), endpointId: "ep-a" })).toEqual(expected);
+  },
+);
+
+test("a world that is reset, and a client that leaves, end what runs through their connections alone", () => {
+  const left = {
+    type: "ActivityRecorded",
+    at: instant(CLOSED),
+    activity: { endpoint_id: "ep-a", kind: "disconnect", connection_id: "named" },
+  };
+  expect(closing(left)).toEqual([[1, 99_000], [2, 8_000], [3, WHOLE], [4, 4_000], OTHER, [9, WHOLE]]);
+  expect(closing({ type: "WorldReset", at: instant(CLOSED) })).toEqual([
+    [1, 9_000],
+    [2, 8_000],
+    [3, 7_000],
+    [4, 4_000],
+    [5, 5_000],
+    [9, 0],
+  ]);
+});
+
+test("what waited for a start runs from its end on: a suspend behind that ends it", () => {
+  const [active, suspended] = [13, 20].map((at) => ({ at: instant(at), endpoint_id: "ep-a" }));
+  const told = closing({ type: "ComputeActivated", ...active }, { type: "ComputeSuspended", ...suspended });
+  expect(told.at(-1)).toEqual([9, 7_000]);
 });
 
 test.each([

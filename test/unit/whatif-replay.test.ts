@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { chanceFrom } from "../../src/simulation/random.ts";
+import { curveOf, pointAt } from "../../src/whatif/curve.ts";
+import { gapsOf } from "../../src/whatif/gaps.ts";
 import { meteredMs, noOutcome } from "../../src/whatif/outcome.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { FixedReplay } from "../../src/whatif/replay.ts";
-import { MEASURED_LATENCY, StartLatencies, type StartLatency } from "../../src/whatif/start-latency.ts";
+import { MEASURED_LATENCY, NO_LATENCY, StartLatencies, type StartLatency } from "../../src/whatif/start-latency.ts";
 import { WaitHistogram } from "../../src/whatif/wait-histogram.ts";
 import { replayTrace } from "../support/replay-trace.ts";
-import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, SECOND, settingOf, traceOf } from "../support/traces.ts";
+import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, requestsOf, SECOND, settingOf, traceOf } from "../support/traces.ts";
 
 const LATENCY = { kind: "fixed", ms: 10 * SECOND } as const;
 
@@ -47,6 +49,37 @@ test("active time is told by the day, and what crosses midnight is split there",
   const { activeByDay, activeMs } = outcomeOf([[DAY - 30 * SECOND], [DAY + HOUR]], 60, LATENCY, 2 * DAY);
   expect([...activeByDay]).toEqual([30 * SECOND, 110 * SECOND]);
   expect(activeMs).toBe(140 * SECOND);
+});
+
+test("of a period of more days than are told one by one no day is told", () => {
+  const last = 3_660 * DAY;
+  expect(outcomeOf([[0], [last - 1]], 60, NO_LATENCY, last).activeByDay).toHaveLength(3_660);
+  const longer = outcomeOf([[0], [last]], 60, NO_LATENCY, 8_000 * 365 * DAY);
+  expect([longer.activeByDay.length, longer.activeMs]).toEqual([0, 120 * SECOND]);
+});
+
+test("a compute that is deleted costs nothing behind that, under any delay", () => {
+  const period = periodOf(DAY);
+  const rows: Row[] = [
+    [0, SECOND],
+    [HOUR, SECOND],
+  ];
+  for (const [delay, activeMs] of [
+    [60, 2 * (SECOND + 60 * SECOND)],
+    [3_599, 2 * HOUR],
+    ["never", 2 * HOUR],
+  ] as const) {
+    const gaps = gapsOf(requestsOf(rows), period, BEGIN + 2 * HOUR);
+    expect(pointAt(curveOf(gaps), delay).activeMs).toBe(activeMs);
+    const replay = new FixedReplay(period, delay);
+    for (const goneAt of [BEGIN + 2 * HOUR, undefined]) {
+      replay.begin({ at: () => 0 }, { goneAt });
+      replay.add(requestsOf(rows));
+      replay.end();
+    }
+    const whole = delay === "never" ? DAY : 2 * (SECOND + delay * SECOND);
+    expect(replay.outcome.activeMs).toBe(activeMs + whole);
+  }
 });
 
 test("computes without a request have no start and no time", () => {

@@ -99,7 +99,7 @@ test("computes of different sizes and delays: the present is what each has, and 
   const sizes = new Map(summary.computes?.map(({ compute, cu, present }) => [compute, [cu, present.delay_s, present.cu_hours * 60]]));
   expect(sizes.get("compute-0")).toEqual([0.25, 60, 1.5]);
   expect(sizes.get("compute-1")).toEqual([2, 600, 66]);
-  expect(curvePage(summary).answer[0]).toMatch(/in place of 1\.13 CU-hours with the present their own/);
+  expect(curvePage(summary).answer[0]).toMatch(/in place of 1\.13 CU-hours with the delays that the computes have now: /);
 });
 
 test("read in parts, sizes and delays of their own add up to the same bytes", () => {

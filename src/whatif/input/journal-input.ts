@@ -1,65 +1,10 @@
-import type { ActivityRecorded } from "../../platform/activity.ts";
 import { END_OF_TIME, type SimTime } from "../../platform/time.ts";
 import type { InputReader } from "./csv-input.ts";
 import { InstantReader } from "./instants.ts";
 import type { Intake } from "./intake.ts";
+import { COMPUTE_TURNS, type JournalActivity, type JournalEvent, JournalRows } from "./journal-rows.ts";
 import { parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
-
-/** What a trace needs of an event: its names in camel case. */
-type JournalActivity = Pick<ActivityRecorded, "at" | "activity" | "opened">;
-type OpenTransaction = { readonly line: number; readonly compute: number; readonly at: SimTime; readonly source: number };
-
-/**
- * Requests out of a world's journal. A query begins when its compute is there; that it waited for a start is not of the trace, for
- * under another delay it would not have. Open transactions last until their connection closes.
- */
-export class JournalRows {
-  readonly #intake: Intake;
-  readonly #open = new Map<string, OpenTransaction>();
-  readonly #encoder = new TextEncoder();
-
-  constructor(intake: Intake) {
-    this.#intake = intake;
-  }
-
-  /** `line` is its place: a line, or a sequence number. Events come in the order of the journal. */
-  take(line: number, { at, activity, opened }: JournalActivity): void {
-    const { endpointId, kind, connectionId = opened } = activity;
-    const connection = `${endpointId}\n${connectionId ?? ""}`;
-    if (kind === "disconnect") {
-      this.#close(connection, at);
-      return;
-    }
-    const compute = this.#number(endpointId, (...name) => this.#intake.compute(...name));
-    const source = this.#number(activity.source ?? "", (...name) => this.#intake.source(...name));
-    const isOpenEnded = kind === "transaction" && activity.durationMs === undefined && activity.connectionId !== undefined;
-    if (!isOpenEnded) this.#intake.take(line, compute, at, kind === "connect" ? 0 : (activity.durationMs ?? 0), source);
-    else if (!this.#open.has(connection)) this.#open.set(connection, { line, compute, at, source });
-  }
-
-  /** `until`: how far the journal tells. What is open then is as long as that. */
-  end(until: SimTime): void {
-    for (const transaction of this.#open.values()) this.#finish(transaction, until);
-    this.#open.clear();
-  }
-
-  #close(connection: string, at: SimTime): void {
-    const transaction = this.#open.get(connection);
-    if (transaction === undefined) this.#intake.skip();
-    else this.#finish(transaction, at);
-    this.#open.delete(connection);
-  }
-
-  #finish({ line, compute, at, source }: OpenTransaction, end: SimTime): void {
-    this.#intake.take(line, compute, at, Math.max(0, end - at), source);
-  }
-
-  #number(name: string, numberOf: (bytes: Uint8Array, start: number, end: number) => number): number {
-    const bytes = this.#encoder.encode(name);
-    return numberOf(bytes, 0, bytes.length);
-  }
-}
 
 /** The events of a world as `GET /_sim/events` streams them, or one JSON object a line: snake case or camel case. */
 export function journalInput(intake: Intake): InputReader {
@@ -81,9 +26,14 @@ export function journalInput(intake: Intake): InputReader {
         intake.covers(at, at);
         lastAt = at;
       }
-      const activity = activityOf(event, instants);
-      if (activity === undefined) intake.skip();
-      else if (typeof activity === "string") intake.refuse(line, activity);
+      if (event["type"] !== "ActivityRecorded") {
+        const told = turnOf(event, at);
+        if (told !== undefined) rows.take(line, told);
+        intake.skip();
+        return;
+      }
+      const activity = activityOf(event, at);
+      if (typeof activity === "string") intake.refuse(line, activity);
       else rows.take(line, activity);
     },
     bad: (line, reason) => intake.refuse(line, reason),
@@ -97,19 +47,28 @@ export function journalInput(intake: Intake): InputReader {
   };
 }
 
-/** The activity in an event from outside, or what is wrong with it; `undefined` of other events. */
-function activityOf(event: Readonly<Record<string, unknown>>, instants: InstantReader): JournalActivity | string | undefined {
-  if (event["type"] !== "ActivityRecorded") return undefined;
+/** What becomes of a compute by an event from outside; `undefined` of other events, and where it does not say of which compute, or when. */
+function turnOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalEvent | undefined {
+  if (!(at >= 0)) return undefined;
+  if (event["type"] === "WorldReset") return { type: "WorldReset", at };
+  const type = COMPUTE_TURNS.find((turn) => turn === event["type"]);
+  const endpointId = event["endpoint_id"] ?? event["endpointId"];
+  return type === undefined || typeof endpointId !== "string" ? undefined : { type, at, endpointId };
+}
+
+/** The activity in an event from outside, or what is wrong with it. */
+function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalActivity | string {
   const given = event["activity"];
   if (typeof given !== "object" || given === null) return "activity: must be an object";
   const named = Object.fromEntries(Object.entries(given).map(([key, value]) => [camelCase(key), value]));
   const { endpointId, kind, durationMs, connectionId, source } = named;
-  const at = instantOf(event, instants);
   if (!(at >= 0)) return "at: must be an ISO 8601 instant, or milliseconds since 1970";
   if (typeof endpointId !== "string" || endpointId === "") return "endpoint_id: must be the name of an endpoint";
   if (kind !== "query" && kind !== "transaction" && kind !== "connect" && kind !== "disconnect") return "kind: is none of activity";
   if (durationMs !== undefined && !isDuration(durationMs)) return "duration_ms: must be whole milliseconds, at least 0";
+  const waitedMs = event["waited_ms"] ?? event["waitedMs"];
   return {
+    type: "ActivityRecorded",
     at,
     activity: {
       endpointId,
@@ -118,6 +77,7 @@ function activityOf(event: Readonly<Record<string, unknown>>, instants: InstantR
       ...(typeof connectionId === "string" ? { connectionId } : {}),
       ...(typeof source === "string" ? { source } : {}),
     },
+    ...(isDuration(waitedMs) ? { waitedMs } : {}),
     ...(typeof event["opened"] === "string" ? { opened: event["opened"] } : {}),
   };
 }

@@ -13,30 +13,50 @@ const ROWS_LOOKED_AT = 100;
 
 /** NDJSON: an object a line, with the fields as keys. */
 export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputReader {
-  const looked: (readonly [line: number, value: JsonObject])[] = [];
+  // What is bad among them is told in its place.
+  const looked: (readonly [line: number, value: JsonObject | string])[] = [];
+  let objects = 0;
   let rows: ObjectRows | undefined;
   const begin = () => {
-    const names = [...new Set(looked.flatMap(([, value]) => Object.keys(value)))];
-    rows = new ObjectRows(intake, names, options);
-    for (const [line, value] of looked) rows.read(line, value);
-    looked.length = 0;
+    const names = [...new Set(looked.flatMap(([, value]) => (typeof value === "string" ? [] : Object.keys(value))))];
+    const reader = new ObjectRows(intake, names, options);
+    rows = reader;
+    tellLooked((line, value) => reader.read(line, value));
+  };
+  const tellLooked = (read: (line: number, value: JsonObject) => void) => {
+    for (const [line, value] of looked.splice(0)) {
+      if (typeof value === "string") intake.refuse(line, value);
+      else read(line, value);
+    }
+  };
+  const bad = (line: number, reason: string) => {
+    if (rows !== undefined) intake.refuse(line, reason);
+    else looked.push([line, reason]);
   };
   const lines = new LineScanner({
     line(line, text) {
       const value = parseObject(text);
-      if (value === undefined) intake.refuse(line, "is no JSON object");
+      if (value === undefined) bad(line, "is no JSON object");
       else if (rows !== undefined) rows.read(line, value);
-      else if (looked.push([line, value]) === ROWS_LOOKED_AT) begin();
+      else {
+        looked.push([line, value]);
+        objects += 1;
+        if (objects === ROWS_LOOKED_AT) begin();
+      }
     },
-    bad: (line, reason) => intake.refuse(line, reason),
+    bad,
   });
   return {
     push: (chunk) => lines.push(chunk),
     end() {
       lines.end();
       if (rows !== undefined) return;
-      if (looked.length === 0) throw new TraceInputError("has no line that is a JSON object");
-      begin();
+      if (objects > 0) {
+        begin();
+        return;
+      }
+      tellLooked(() => {});
+      throw new TraceInputError("has no line that is a JSON object");
     },
   };
 }

@@ -3,12 +3,13 @@ import { TraceInputError } from "./input-error.ts";
 
 type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
 /**
- * Which column (CSV, Parquet) or key (NDJSON) a field is read from. `end` stands in for `at`: the request began its duration before.
+ * Which column (CSV, Parquet) or key (NDJSON) a field is read from. `end` stands in for `at`: the request began its duration before; or for
+ * `duration`: from `at` on it took until then.
  * `duration` may be a sum of columns: `compile_ms+run_ms`; `source` the names in several: `user+database`.
  */
 export type Mapping = Readonly<Partial<Record<TraceField, string>>>;
 
-const TRACE_FIELDS: readonly TraceField[] = ["endpoint", "at", "end", "duration", "source", "kind"];
+const TRACE_FIELDS: readonly TraceField[] = ["endpoint", "at", "duration", "end", "source", "kind"];
 
 const NAMES: Readonly<Record<TraceField, readonly string[]>> = {
   ...COLUMN_NAMES,
@@ -44,7 +45,7 @@ export function completeMapping(
   const found = { ...given } as Partial<Record<TraceField, string>>;
   const guesses: string[] = [];
   for (const field of TRACE_FIELDS) {
-    if (found[field] !== undefined || (field === "end" && found.at !== undefined)) continue;
+    if (found[field] !== undefined || (field === "end" && found.at !== undefined && found.duration !== undefined)) continue;
     const name = NAMES[field].map((known) => byName.get(known)).find((column) => column !== undefined);
     // A column is of one field: what was named for another one is not guessed again.
     if (name === undefined || (field === "at" && given.end !== undefined) || Object.values(given).includes(name)) continue;

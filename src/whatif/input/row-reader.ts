@@ -33,6 +33,8 @@ export class RowReader {
   readonly #endpoint: Uint8Array | undefined;
   readonly #at: number | undefined;
   readonly #end: number | undefined;
+  /** A row says when it came and when it ended, and not how long it took. */
+  readonly #isSpan: boolean;
   readonly #durations: Int32Array;
   readonly #endpointAt: number | undefined;
   readonly #sources: Int32Array;
@@ -54,19 +56,21 @@ export class RowReader {
     this.#unitIsNoted = (options.timeUnit ?? preset?.timeUnit) !== undefined;
     const [durations, sources] = [columnsOf(mapping.duration, names), columnsOf(mapping.source, names)];
     this.#durationUnit = options.durationUnit ?? preset?.durationUnit ?? durationUnitOf(durations[0]);
-    if (durations.length === 0) intake.note("duration: no column looks like it; requests take no time");
+    this.#isSpan = mapping.at !== undefined && mapping.end !== undefined && durations.length === 0;
+    if (durations.length === 0 && !this.#isSpan) intake.note("duration: no column looks like it; requests take no time");
+    if (options.mapping?.end !== undefined && mapping.at !== undefined && durations.length > 0)
+      intake.note("end: is not read, for a start and a duration say when it is");
     this.#missing = preset?.missing === undefined ? undefined : new TextEncoder().encode(preset.missing);
     this.#endpoint = options.endpoint === undefined ? undefined : new TextEncoder().encode(options.endpoint);
     const placeOf = (name: string | undefined) => (name === undefined ? undefined : places(name));
     this.#at = mapping.at === undefined ? undefined : placeOf(mapping.at);
-    this.#end = mapping.at === undefined ? placeOf(mapping.end) : undefined;
+    this.#end = mapping.at === undefined || this.#isSpan ? placeOf(mapping.end) : undefined;
     this.#durations = Int32Array.from(durations, places);
     this.#endpointAt = placeOf(mapping.endpoint);
     this.#sources = Int32Array.from(sources, places);
     this.#kindAt = placeOf(mapping.kind);
-    this.columns = [mapping.endpoint, mapping.at ?? mapping.end, ...durations, ...sources, mapping.kind].filter(
-      (name) => name !== undefined,
-    );
+    const instants = this.#isSpan ? [mapping.at, mapping.end] : [mapping.at ?? mapping.end];
+    this.columns = [mapping.endpoint, ...instants, ...durations, ...sources, mapping.kind].filter((name) => name !== undefined);
   }
 
   read(line: number, cells: Cells): void {
@@ -75,7 +79,7 @@ export class RowReader {
       return;
     }
     const compute = this.#computeOf(cells);
-    const durationMs = this.#durationOf(cells);
+    const durationMs = this.#isSpan ? this.#spanOf(cells) : this.#durationOf(cells);
     const at = this.#atOf(cells, durationMs);
     const problem = this.#problemIn(cells, compute, durationMs, at);
     if (problem === undefined) this.#intake.take(line, compute, at, durationMs, this.#sourceOf(cells));
@@ -84,10 +88,14 @@ export class RowReader {
 
   #problemIn(cells: Cells, compute: number, durationMs: number, at: number): string | undefined {
     if (compute < 0) return "endpoint: is empty; map the column that has it, or name one endpoint for all";
-    if (!(durationMs <= END_OF_TIME)) return `duration: ${this.#shownDurations(cells)} must be a number, at least 0`;
+    if (this.#isSpan && !Number.isNaN(at) && !(durationMs >= 0)) {
+      const shown = shownCell(cells, this.#end);
+      return Number.isNaN(durationMs) ? `end: ${shown} ${INSTANT_RULE}` : `end: ${shown} is before ${shownCell(cells, this.#at)}`;
+    }
+    if (!this.#isSpan && !(durationMs <= END_OF_TIME)) return `duration: ${this.#shownDurations(cells)} must be a number, at least 0`;
     if (!Number.isNaN(at)) return undefined;
     const shown = shownCell(cells, this.#at ?? this.#end);
-    return `${this.#at === undefined ? "end" : "at"}: ${shown} must be an ISO 8601 instant, or a number since 1970`;
+    return `${this.#at === undefined ? "end" : "at"}: ${shown} ${INSTANT_RULE}`;
   }
 
   #computeOf(cells: Cells): number {
@@ -112,8 +120,7 @@ export class RowReader {
 
   #atOf(cells: Cells, durationMs: number): SimTime {
     const place = this.#at ?? this.#end ?? 0;
-    if (place >= cells.count) return Number.NaN;
-    const at = this.#instants.read(cells.bytes, cells.starts[place] as number, cells.ends[place] as number);
+    const at = this.#instantAt(cells, place);
     if (!this.#unitIsNoted && this.#instants.unit !== undefined) {
       this.#unitIsNoted = true;
       this.#intake.note(
@@ -121,6 +128,18 @@ export class RowReader {
       );
     }
     return this.#at === undefined ? at - durationMs : at;
+  }
+
+  #instantAt({ bytes, starts, ends, count }: Cells, place: number): SimTime {
+    return place < count ? this.#instants.read(bytes, starts[place] as number, ends[place] as number) : Number.NaN;
+  }
+
+  /** From `at` to `end`; negative where that is before it, and none where it is missing. */
+  #spanOf(cells: Cells): number {
+    const [at, end] = [this.#at as number, this.#end as number];
+    if (end >= cells.count || this.#isMissing(cells, end)) return 0;
+    const from = this.#instantAt(cells, at);
+    return this.#instantAt(cells, end) - from;
   }
 
   /** In milliseconds; what is missing takes no time. */
@@ -146,6 +165,7 @@ export class RowReader {
   }
 }
 
+const INSTANT_RULE = "must be an ISO 8601 instant, or a number since 1970";
 const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = { s: "seconds", ms: "milliseconds", us: "microseconds", ns: "nanoseconds" };
 
 function checkNeeded(mapping: Mapping, names: readonly string[], endpoint: string | undefined): void {

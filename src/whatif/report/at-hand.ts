@@ -1,14 +1,12 @@
 import { DAY } from "../../platform/time.ts";
+import { MOST_DAYS } from "../outcome.ts";
 import { allOf, type Period, type Requests } from "../trace.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** Columns take 16 bytes a request: what meets on one clock keeps within a gigabyte. */
 export const MOST_REQUESTS = 60_000_000;
 
-/** Some figures are told by the minute, and by the month: of a longer time there would be too many. */
-const MOST_DAYS = 3_660;
-
-/** Throws a RangeError where a trace lasts longer, be it for one instant that is far off. */
+/** Throws a RangeError where a trace lasts longer than days are told: minutes and months are told, too. */
 export function checkLength({ startAt, endAt }: Period): void {
   const days = Math.ceil((endAt - startAt) / DAY);
   if (days > MOST_DAYS)

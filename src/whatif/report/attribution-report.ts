@@ -49,7 +49,7 @@ export function* attribute(given: Traffic, question: Question, chance: Chance): 
   const traffic = fewSources(given, MOST_SOURCES);
   const { period, sources } = traffic;
   const count = Math.max(1, sources.length);
-  const { ownDelays, costs } = question;
+  const { ownDelays, goneAt, costs } = question;
   const present = question.present === "own" ? 0 : question.present;
   const fleet = new Attributor(period, present, count);
   const computes: ComputeShares[] = [];
@@ -58,7 +58,7 @@ export function* attribute(given: Traffic, question: Question, chance: Chance): 
     const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, chance, number);
     for (const attributor of [fleet, own]) {
-      attributor.begin(latencies, { cu, delay: ownDelays?.[number] });
+      attributor.begin(latencies, { cu, delay: ownDelays?.[number], goneAt: goneAt?.[number] });
       eachPart(traffic.requests(number), (part) => attributor.add(part));
       attributor.end();
     }

@@ -16,7 +16,7 @@ export function capacityPage(report: CapacityReport): Page {
     facts: sizes.map((row) => ({
       label: nameOf(row),
       value: costOf(row),
-      note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} refused`,
+      note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} refused${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} through the pool`}`,
     })),
     tables: [sizeTable(report), connectionTable(report), ...recoveryTable(report)],
     limits: report.limits,
@@ -28,7 +28,7 @@ export function nameOf({ min_cu, max_cu }: CapacityRow): string {
 }
 
 function answerOf({ sizes }: CapacityReport): string[] {
-  const carrying = sizes.filter(({ throttled_s, direct_refused }) => throttled_s === 0 && direct_refused === 0);
+  const carrying = sizes.filter((row) => row.throttled_s === 0 && refusedOf(row) === 0);
   const cheapest = cheapestOf(carrying.filter(({ cache_hit_ratio: hits }) => hits === null || hits >= TARGET));
   if (cheapest !== undefined) {
     const what =
@@ -48,10 +48,15 @@ function answerOf({ sizes }: CapacityReport): string[] {
       `Cheapest with nothing throttled and nobody refused: ${nameOf(uncached)}, ${costOf(uncached)}${hitsOf(uncached)}.`,
     ];
   }
-  const least = sizes.reduce((best, row) => (row.throttled_s < best.throttled_s ? row : best));
+  const worse = (a: CapacityRow, b: CapacityRow) => a.throttled_s - b.throttled_s || refusedOf(a) - refusedOf(b) || a.cu_hours - b.cu_hours;
+  const least = sizes.reduce((best, row) => (worse(best, row) > 0 ? row : best));
   return [
     `None of these sizes carries all of it. ${nameOf(least)} comes nearest: throttled for ${spanText(least.throttled_s)}, ${plural(least.direct_refused, "connection")} refused directly and ${least.pooled_refused.toLocaleString("en")} through the pool${hitsOf(least)}; ${costOf(least)}.`,
   ];
+}
+
+function refusedOf({ direct_refused, pooled_refused }: CapacityRow): number {
+  return direct_refused + pooled_refused;
 }
 
 function cheapestOf(sizes: readonly CapacityRow[]): CapacityRow | undefined {

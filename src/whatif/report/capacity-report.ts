@@ -10,7 +10,7 @@ import { erlangB, erlangC, meanWait } from "../erlang.ts";
 import { type Demand, replayScaling, sizeFor } from "../scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "../stack-distance.ts";
 import { StartLatencies } from "../start-latency.ts";
-import { allOf, eachPart, type Period, type Requests, viewOf } from "../trace.ts";
+import { allOf, eachPart, type Period, type Requests, untilGone, viewOf } from "../trace.ts";
 import { WaitHistogram } from "../wait-histogram.ts";
 import { awakeTimes } from "./awake.ts";
 import type { Limits } from "./page.ts";
@@ -120,7 +120,12 @@ export function* capacity(
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
     const latencies = new StartLatencies(question.latency, chance, number);
-    const { served, awake } = awakeTimes(own, period, delayOf(question, question.present, number), latencies);
+    const { served, awake } = awakeTimes(
+      own,
+      untilGone(period, question.goneAt?.[number]),
+      delayOf(question, question.present, number),
+      latencies,
+    );
     for (const sum of sums) {
       sum.addConnections(own, period);
       for (const { from, to, period: time } of awake) sum.addScaling(viewOf(served, from, to), time);

@@ -1,7 +1,7 @@
 import type { DelayChoice } from "../curve.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 import type { OutcomeFigures } from "./figures.ts";
-import { amount, delayText, millisText, money, percentOf, plural } from "./numbers.ts";
+import { amount, delayText, millisText, money, percentOf, plural, presentText } from "./numbers.ts";
 import type { Page, PageRow, PageTable } from "./page.ts";
 import { priceText, sizeText } from "./question.ts";
 
@@ -44,7 +44,7 @@ function answerOf({ policies, question }: Comparison, best: ComparedPolicy): str
   if (present === undefined) return [];
   const starts = (policy: ComparedPolicy) => `${amount(figure(policy, "cold_starts").value)} cold starts`;
   if (best === present)
-    return [`Nothing here does better than the present ${delayText(question.present_delay_s)}: ${costOf(present)}, ${starts(present)}.`];
+    return [`Nothing here does better than the ${presentText(question.present_delay_s)}: ${costOf(present)}, ${starts(present)}.`];
   const settable = bestOf(policies.filter(isSettable));
   return [
     `Least burden: ${best.policy}. ${besides(best, present, question.present_delay_s)}`,
@@ -65,7 +65,7 @@ function isSettable({ policy }: ComparedPolicy): boolean {
 function besides(policy: ComparedPolicy, present: ComparedPolicy, delay: DelayChoice): string {
   const [, difference] = pair(figure(policy, "cu_hours"), amount);
   const starts = (of: ComparedPolicy) => amount(figure(of, "cold_starts").value);
-  return `${costOf(policy)} in place of ${costOf(present)} with the present ${delayText(delay)} (${difference}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
+  return `${costOf(policy)} in place of ${costOf(present)} with the ${presentText(delay)} (${difference}), with ${starts(policy)} cold starts in place of ${starts(present)}.`;
 }
 
 const TO_PRESENT = "to present";

@@ -1,7 +1,7 @@
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { ComputeSummary, CurveSummary } from "./curve-summary.ts";
 import type { PointFigures } from "./figures.ts";
-import { amount, delayText, millisText, money, percentOf, plural, signed, spanText } from "./numbers.ts";
+import { amount, delayText, millisText, money, percentOf, plural, presentText, signed, spanText } from "./numbers.ts";
 import type { Fact, Page, PageRow, PageTable } from "./page.ts";
 import { priceText, sizeText } from "./question.ts";
 
@@ -52,7 +52,7 @@ function answerOf(summary: CurveSummary): string[] {
   const first =
     best.delay_s === present.delay_s
       ? `The present delay of ${delayText(present.delay_s)} is the best: ${priced(present)}, ${plural(present.cold_starts, "cold start")}.`
-      : `Best delay: ${delayText(best.delay_s)}. ${priced(best)} in place of ${priced(present)} with the present ${delayText(present.delay_s)}: ${percentOf(-saving.share, 1)}, with ${starts}.`;
+      : `Best delay: ${delayText(best.delay_s)}. ${priced(best)} in place of ${priced(present)} with the ${presentText(present.delay_s)}: ${percentOf(-saving.share, 1)}, with ${starts}.`;
   const boundShare = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
   return [
     first,

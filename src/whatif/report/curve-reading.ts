@@ -1,3 +1,4 @@
+import type { SimTime } from "../../platform/time.ts";
 import { type Costs, sizeOf } from "../costs.ts";
 import { type CurvePoint, clairvoyant, type Delay, type DelayChoice, pointOf, pointsOf } from "../curve.ts";
 import { clearGaps, GapReader, type Gaps, mergeGaps, noGaps } from "../gaps.ts";
@@ -38,6 +39,7 @@ export const SHOWN_DELAYS: readonly Delay[] = [60, 120, 300, 600, 900, 1_800, 3_
 export type ReadingOptions = {
   readonly present: DelayChoice;
   readonly ownDelays?: readonly Delay[] | undefined;
+  readonly goneAt?: readonly (SimTime | undefined)[] | undefined;
   readonly costs: Costs;
   readonly byCompute: boolean;
   /** The first compute that is read, and the first that is not any more. */
@@ -47,7 +49,7 @@ export type ReadingOptions = {
 
 /** Reads computes; tells after each how many are done. */
 export function* readCurve(traffic: Traffic, options: ReadingOptions): Generator<number, CurveReading> {
-  const { ownDelays, costs, byCompute, from, to } = options;
+  const { ownDelays, goneAt, costs, byCompute, from, to } = options;
   const fleet = noGaps(traffic.period);
   const sized = typeof costs.cu === "number" ? undefined : noGaps(traffic.period);
   const ofOwn = ownDelays === undefined ? undefined : { coldStarts: 0, activeMs: 0, cuMs: 0 };
@@ -57,7 +59,7 @@ export function* readCurve(traffic: Traffic, options: ReadingOptions): Generator
   const computes: ComputeReading[] = [];
   for (let number = from; number < to; number += 1) {
     eachPart(traffic.requests(number), (part) => reader.add(part));
-    reader.end();
+    reader.end(goneAt?.[number]);
     if (isEach) {
       const cu = sizeOf(costs, number);
       const delay = ownDelays?.[number] ?? (options.present as Delay);

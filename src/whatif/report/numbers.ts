@@ -39,6 +39,11 @@ const UNITS: readonly (readonly [string, number])[] = [
 ];
 
 /** Exactly, in as few units as it takes; short ones in seconds, as they are set. */
+/** The present setting within a sentence. */
+export function presentText(delay: DelayChoice): string {
+  return delay === "own" ? "delays that the computes have now" : `present ${delayText(delay)}`;
+}
+
 export function delayText(delay: DelayChoice): string {
   if (delay === "own") return "their own";
   if (delay === "never") return "never";

@@ -78,13 +78,14 @@ export type ProfilesReport = {
 /** Replays the traffic under each profile; tells after each compute how many are done, all profiles counted. */
 export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chance: Chance): Generator<number, ProfilesReport> {
   const { period } = traffic;
+  const goneAt = asked.world?.goneAt;
   const reader = new GapReader(period);
   const runs = asked.profiles.map(({ profile }) => new ProfileRun(traffic, asked, profile, chance));
   let done = 0;
   for (const number of traffic.computes.keys()) {
     const own = allOf(traffic.requests(number));
     reader.add(own);
-    reader.end();
+    reader.end(goneAt?.[number]);
     for (const run of runs) {
       run.add(own, number);
       done += 1;
@@ -124,6 +125,7 @@ class ProfileRun {
   readonly #delay: DelayChoice;
   /** By compute, where they are a world's. */
   readonly #ownDelays: readonly Delay[] | undefined;
+  readonly #goneAt: WorldSetting["goneAt"] | undefined;
   readonly #latency: StartLatency;
   readonly #replay: FixedReplay;
   readonly #chance: Chance;
@@ -136,6 +138,7 @@ class ProfileRun {
     this.#profile = profile;
     this.#costs = { cu: cuOf(cu, world), coldStartS, pricePerCuHour: profile.pricePerCuHour.paid };
     this.#ownDelays = delay === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
+    this.#goneAt = world?.goneAt;
     this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (sameOf(this.#ownDelays) ?? "own"));
     this.#latency = profile.durations.start_compute;
     this.#replay = new FixedReplay(period, this.#delay === "own" ? preset : this.#delay);
@@ -146,7 +149,8 @@ class ProfileRun {
 
   add(requests: Requests, number: number): void {
     const cu = sizeOf(this.#costs, number);
-    this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number), { cu, delay: this.#ownDelays?.[number] });
+    const own = { cu, delay: this.#ownDelays?.[number], goneAt: this.#goneAt?.[number] };
+    this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number), own);
     this.#replay.add(requests);
     this.#replay.end();
     this.#refused += directConnections(requests, directLimit(this.#profile, { minCu: cu, maxCu: cu }, this.#reserved)).refused;

@@ -1,7 +1,7 @@
 import type { Chance } from "../../platform/chance.ts";
 import { DISTRIBUTION_RULE, distributionText, parseDistribution } from "../../platform/distribution.ts";
 import { PROFILES, type Profile, type ProfileName } from "../../platform/profile.ts";
-import { parseDuration, SECOND } from "../../platform/time.ts";
+import { parseDuration, SECOND, type SimTime } from "../../platform/time.ts";
 import { type Costs, sizeOf } from "../costs.ts";
 import type { Delay, DelayChoice } from "../curve.ts";
 import type { Setting } from "../experiment.ts";
@@ -15,6 +15,8 @@ export type Question = {
   readonly present: DelayChoice;
   /** Where each compute has its own: by compute. */
   readonly ownDelays?: readonly Delay[] | undefined;
+  /** When each compute was deleted, where it was: by compute. */
+  readonly goneAt?: readonly (SimTime | undefined)[] | undefined;
   readonly profile: ProfileName;
   readonly costs: Costs;
   readonly latency: StartLatency;
@@ -46,6 +48,8 @@ export type WorldSetting = {
   readonly delays: readonly (Delay | "preset")[];
   /** The same: of one that scales, the size that it starts with. */
   readonly cu: readonly number[];
+  /** When it was deleted. */
+  readonly goneAt?: readonly (SimTime | undefined)[] | undefined;
 };
 
 export const DEFAULTS = {
@@ -75,6 +79,7 @@ export function questionFrom(asked: Asked, world?: WorldSetting): Question {
   return {
     present: present ?? (delays === undefined ? profile.suspendTimeout.defaultS : "own"),
     ownDelays: present === undefined ? delays : undefined,
+    goneAt: world?.goneAt,
     profile: profile.name,
     costs: {
       cu: cuOf(asked.cu, world),
@@ -108,12 +113,13 @@ export function delayOf({ ownDelays }: Question, delay: DelayChoice, compute: nu
   return delay === "own" ? (ownDelays?.[compute] as Delay) : delay;
 }
 
-/** Delays, infinite for never, and sizes of these computes: what a simulation of many asks for. */
+/** Delays, infinite for never, sizes and deletions of these computes: what a simulation of many asks for. */
 export function fleetSetting(question: Question, delay: DelayChoice, computes: readonly number[]) {
   const inMs = (own: Delay) => (own === "never" ? Number.POSITIVE_INFINITY : own * SECOND);
   return {
     delayMs: Float64Array.from(computes, (compute) => inMs(delayOf(question, delay, compute))),
     cu: Float64Array.from(computes, (compute) => sizeOf(question.costs, compute)),
+    goneAt: Float64Array.from(computes, (compute) => question.goneAt?.[compute] ?? Number.POSITIVE_INFINITY),
   };
 }
 
@@ -144,9 +150,9 @@ export function parseLatency(text: string): StartLatency | undefined {
   return parseDistribution(/^0+$/.test(text) ? "0ms" : text);
 }
 
-export function settingOf({ latency, costs, ownDelays }: Question, chance: Chance): Setting {
+export function settingOf({ latency, costs, ownDelays, goneAt }: Question, chance: Chance): Setting {
   const cu = typeof costs.cu === "number" ? undefined : costs.cu;
-  return { latency, coldStartS: costs.coldStartS, chance, own: { cu, delays: ownDelays } };
+  return { latency, coldStartS: costs.coldStartS, chance, own: { cu, delays: ownDelays, goneAt } };
 }
 
 /** The question as it stands in every answer; "own" is what computes have each of their own. */

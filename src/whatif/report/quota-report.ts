@@ -231,7 +231,7 @@ function soonestFirst(projects: readonly ProjectQuota[], month: Month | undefine
   });
 }
 
-function limitsOf({ costs }: Question, recorded: Period, horizon: Period, days: number): Limits {
+function limitsOf({ costs, goneAt = [] }: Question, recorded: Period, horizon: Period, days: number): Limits {
   const isAhead = horizon.endAt > recorded.endAt;
   return {
     exact: [
@@ -247,6 +247,9 @@ function limitsOf({ costs }: Question, recorded: Period, horizon: Period, days: 
       ...(isAhead
         ? [
             "Growth, weeks that are busy as a whole, and anything that was not recorded: days are drawn one by one, so the interval is too narrow where busy days come together.",
+            ...(goneAt.some((at) => at !== undefined)
+              ? ["Deletions behind the end: what a deleted compute was asked on a day comes again with it."]
+              : []),
             ...(days < 7 ? [`Only ${days === 1 ? "one day was" : `${days} days were`} recorded: that is little to draw from.`] : []),
           ]
         : []),

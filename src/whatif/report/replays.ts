@@ -25,11 +25,11 @@ export function asksFleet(jobs: readonly ReplayJob[]): boolean {
   return jobs.some(({ policy }) => parsePolicy(policy).asksFleet === true);
 }
 
-export function fleetGapsOf(traffic: Traffic): Gaps {
+export function fleetGapsOf(traffic: Traffic, goneAt?: Question["goneAt"]): Gaps {
   const reader = new GapReader(traffic.period, noGaps(traffic.period));
   for (const number of traffic.computes.keys()) {
     eachPart(traffic.requests(number), (part) => reader.add(part));
-    reader.end();
+    reader.end(goneAt?.[number]);
   }
   return reader.gaps;
 }
@@ -47,7 +47,7 @@ export function* replayComputes(
   const replays = jobs.map(({ policy, question, seed }) =>
     replayOf(parsePolicy(policy), traffic.period, settingOf(question, chanceOf(seed)), gapsOfFleet),
   );
-  yield* replayPass(traffic, replays, from, to);
+  yield* replayPass(traffic, replays, from, to, jobs[0]?.question.goneAt);
   return replays.map(({ outcome }) => outcome);
 }
 
@@ -55,11 +55,17 @@ export function* replayComputes(
  * Has all replays see the computes from `from` up to, and without, `to` in one pass, for reading takes longer than replaying; tells how
  * many computes are done.
  */
-export function* replayPass(traffic: Traffic, replays: readonly Replay[], from: number, to: number): Generator<number, void> {
+export function* replayPass(
+  traffic: Traffic,
+  replays: readonly Replay[],
+  from: number,
+  to: number,
+  goneAt?: Question["goneAt"],
+): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
     let own: Gaps | undefined;
     const ownGaps = () => {
-      own ??= gapsOf(allOf(traffic.requests(number)), traffic.period);
+      own ??= gapsOf(allOf(traffic.requests(number)), traffic.period, goneAt?.[number]);
       return own;
     };
     for (const replay of replays) replay.begin(number, ownGaps);

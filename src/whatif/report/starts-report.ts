@@ -146,7 +146,7 @@ function* replayAlone(
     suspended: () => {},
   });
   for (const [number, own] of all.entries()) {
-    const setting = { cu: sizeOf(question.costs, number), delay: delayOf(question, delay, number) };
+    const setting = { cu: sizeOf(question.costs, number), delay: delayOf(question, delay, number), goneAt: question.goneAt?.[number] };
     replay.begin(new StartLatencies(question.latency, chance, number), setting);
     replay.add(own);
     replay.end();

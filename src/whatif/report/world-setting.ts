@@ -15,7 +15,7 @@ export const FORGOTTEN = "the beginning of this world's history is forgotten: tr
  */
 export function worldSetting(
   { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
-  computes: readonly Omit<KnownCompute, "projectId">[],
+  computes: readonly Omit<KnownCompute, "projectId" | "branchId">[],
   names: readonly string[],
 ): { readonly setting: WorldSetting; readonly notes: readonly string[] } {
   const profile = PROFILES[name];
@@ -33,6 +33,7 @@ export function worldSetting(
           : (delaySeconds(profile, compute.suspendTimeoutSeconds) ?? "never"),
       ),
       cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
+      goneAt: known.map((compute) => compute?.goneAt),
     },
     notes: [
       ...(scaling === 0 ? [] : [`${plural(scaling, "compute")} of this world can scale: each counts with its smallest size`]),
