@@ -12,6 +12,6 @@ export function newFile(out: string): string {
 /** The same, where a directory that is not there may be a slip. */
 export function newFileAt(out: string): string {
   const target = newFile(out);
-  if (!existsSync(dirname(target))) throw new CliError(`there is no directory ${dirname(target)}`);
+  if (!existsSync(dirname(target))) throw new CliError(`--out ${out}: there is no directory ${dirname(target)}`);
   return target;
 }

@@ -120,7 +120,7 @@ test.each([
     ["export", unserved, "--out", join(unserved, "worlds/default.sqlite")],
     /^standin: .*default\.sqlite is there already; choose another --out/,
   ],
-  [["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")], /^standin: there is no directory .*no\/such$/m],
+  [["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")], /^standin: --out .*: there is no directory .*no\/such$/m],
   [["import", join(directory.path, "nothing.sqlite"), "--data", join(directory.path, "new")], /^standin: there is no .*nothing\.sqlite$/m],
 ] as const)("%j is refused with code 1 and a sentence", async (args, message) => {
   const before = filesOf(directory.path);
