@@ -1,11 +1,11 @@
-import { evolveActivity } from "./activity.ts";
+import { evolveActivity } from "./activity-life.ts";
 import { evolveBranch } from "./branch-life.ts";
 import { evolveSnapshot } from "./branch-snapshot.ts";
 import { evolveCompute } from "./compute-life.ts";
 import { evolveDatabase } from "./database.ts";
 import type { RecordedEvent } from "./events.ts";
 import { evolveFault } from "./fault.ts";
-import { evolveOperation } from "./operation.ts";
+import { evolveOperation } from "./operation-life.ts";
 import { evolveProject } from "./project.ts";
 import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./record-life.ts";
 import { evolveRole } from "./role.ts";

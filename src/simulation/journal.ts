@@ -1,6 +1,7 @@
 import type { ApiKeyUse } from "../platform/api-key.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
-import { type Operation, operationAfter } from "../platform/operation.ts";
+import type { Operation } from "../platform/operation.ts";
+import { operationAfter } from "../platform/operation-life.ts";
 import type { Change } from "../platform/table.ts";
 import type { SimTime } from "../platform/time.ts";
 import { emptyWorld, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
