@@ -16,9 +16,9 @@ const aside = `dist.${process.pid}`;
 await esbuild.build({
   entryPoints: {
     standin: "src/cli/main.ts",
-    "create-standin": "src/create-standin.ts",
-    "run-worker": "src/cli/run-worker.ts",
-    "whatif-worker": "src/cli/whatif-worker.ts",
+    "create-standin": "src/app/create-standin.ts",
+    "run-worker": "src/cli/run/run-worker.ts",
+    "whatif-worker": "src/cli/whatif/whatif-worker.ts",
   },
   outdir: aside,
   bundle: true,
@@ -36,7 +36,7 @@ await esbuild.build({
   logLevel: "warning",
 });
 // The types of the package's export say all by themselves: they import nothing.
-const source = readFileSync("src/create-standin.ts", "utf8");
+const source = readFileSync("src/app/create-standin.ts", "utf8");
 const { outputText, diagnostics } = typescript.transpileDeclaration(source, {
   compilerOptions: { strict: true, isolatedDeclarations: true },
 });

@@ -3,6 +3,6 @@ import { defineConfig } from "drizzle-kit";
 export default defineConfig({
   dialect: "sqlite",
   casing: "snake_case",
-  schema: "./src/store/schema.ts",
+  schema: "./src/store/tables/schema.ts",
   out: "./migrations",
 });

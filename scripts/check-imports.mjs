@@ -7,15 +7,20 @@ const ROOMS = {
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
   worlds: { rooms: ["store", "simulation", "platform"], packages: ["better-sqlite3"], node: true },
-  traffic: { rooms: ["simulation", "platform"], packages: ["zod", "cron-parser", "csv-parse", "temporal-polyfill"], node: false },
-  scenario: { rooms: ["traffic", "simulation", "platform"], packages: ["yaml", "zod", "xmlbuilder2"], node: false },
-  whatif: {
-    rooms: ["traffic", "platform"],
-    packages: ["jstat", "@observablehq/plot", "linkedom", "hyparquet", "hyparquet-compressors"],
+  traffic: { rooms: ["simulation", "platform"], packages: ["zod", "cron-parser", "temporal-polyfill"], node: false },
+  recordings: {
+    rooms: ["traffic", "simulation", "platform"],
+    packages: ["csv-parse", "hyparquet", "hyparquet-compressors"],
     node: false,
   },
-  // A room within: it reads and writes files (decision 0018).
-  "whatif/input/files": { rooms: ["whatif", "platform"], packages: [], node: true },
+  // A room of its own: it reads and writes files (decision 0018).
+  "recordings/trace-files": { rooms: ["recordings", "platform"], packages: [], node: true },
+  scenario: { rooms: ["recordings", "traffic", "simulation", "platform"], packages: ["yaml", "zod", "xmlbuilder2"], node: false },
+  whatif: {
+    rooms: ["recordings", "traffic", "platform"],
+    packages: ["jstat", "@observablehq/plot", "linkedom"],
+    node: false,
+  },
   http: { rooms: ["worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
   api: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod", "@neondatabase/api-client"], node: true },
   control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
@@ -37,10 +42,10 @@ const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node 
 });
 forbidden.push(
   {
-    name: "whatif-files",
+    name: "trace-files",
     severity: "error",
-    from: { path: "^src/whatif/", pathNot: "^src/whatif/input/files/" },
-    to: { path: "^src/whatif/input/files/" },
+    from: { path: "^src/(recordings|whatif|scenario|traffic)/", pathNot: "^src/recordings/trace-files/" },
+    to: { path: "^src/recordings/trace-files/" },
   },
   { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
   {

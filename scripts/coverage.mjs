@@ -8,9 +8,9 @@ import { format } from "node:util";
 import { build } from "esbuild";
 import { parse } from "yaml";
 
-const EVIDENCE_FILE = "src/api/coverage-evidence.ts";
+const EVIDENCE_FILE = "src/api/coverage/coverage-evidence.ts";
 const DOCUMENT_FILE = "docs/COVERAGE.md";
-const operations = [...readFileSync("src/api/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g)].map(([, id]) => id);
+const operations = [...readFileSync("src/api/coverage/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g)].map(([, id]) => id);
 const tests = readdirSync("test/contract")
   .filter((name) => name.endsWith(".test.ts"))
   .sort()
@@ -50,7 +50,14 @@ write(EVIDENCE_FILE, evidenceText);
 const directory = mkdtempSync(join("node_modules", ".coverage-"));
 try {
   const outfile = join(directory, "coverage.mjs");
-  await build({ entryPoints: ["src/api/coverage.ts"], bundle: true, packages: "external", platform: "node", format: "esm", outfile });
+  await build({
+    entryPoints: ["src/api/coverage/coverage.ts"],
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    outfile,
+  });
   const { coverage } = await import(pathToFileURL(outfile).href);
   const { served, refused, operations: rows } = coverage();
   const row = ({ operation_id, method, path, coverage: what, test, clients }) =>

@@ -33,7 +33,14 @@ function withPlaceholders(schema) {
 const directory = mkdtempSync(join("node_modules", ".schema-"));
 try {
   const outfile = join(directory, "scenario.mjs");
-  await build({ entryPoints: ["src/scenario/scenario.ts"], bundle: true, packages: "external", platform: "node", format: "esm", outfile });
+  await build({
+    entryPoints: ["src/scenario/file/scenario-schema.ts"],
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    outfile,
+  });
   const { scenario } = await import(pathToFileURL(outfile).href);
   const schema = z.toJSONSchema(scenario, { io: "input", unrepresentable: "any", target: "draft-7" });
   const filled = withPlaceholders(schema);

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { createApp, memoryShelf, openWorlds } from "../../src/compose.ts";
+import { createApp, memoryShelf, openWorlds } from "../../src/app/compose.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import "./probe.ts";

@@ -1,5 +1,5 @@
-import { memoryShelf, openWorlds } from "../../src/compose.ts";
-import { DAY, HOUR } from "../../src/platform/time.ts";
+import { memoryShelf, openWorlds } from "../../src/app/compose.ts";
+import { DAY, HOUR } from "../../src/platform/core/time.ts";
 import { NoHistory } from "../../src/simulation/no-history.ts";
 import { FleetFeed, type FleetResult, type FleetShape } from "../simulated/fleet.ts";
 

@@ -2,11 +2,11 @@ import { constants, promises } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openWorlds } from "../../src/compose.ts";
+import { openWorlds } from "../../src/app/compose.ts";
 import type { Command } from "../../src/platform/commands.ts";
+import { MINUTE } from "../../src/platform/core/time.ts";
+import type { World } from "../../src/platform/core/world.ts";
 import type { Result } from "../../src/platform/refusals.ts";
-import { MINUTE } from "../../src/platform/time.ts";
-import type { World } from "../../src/platform/world.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../../src/worlds/data-directory.ts";
 import { answerParent } from "./answering.ts";
 

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import BetterSqlite3 from "better-sqlite3";
+import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
-import { emptyWorld } from "../../src/platform/world.ts";
 import { type Journal, MemoryJournal } from "../../src/simulation/journal.ts";
 import { worldAt } from "../../src/simulation/replay.ts";
-import { readWorldRow } from "../../src/store/open.ts";
-import { openForReading } from "../../src/store/read.ts";
-import { SqliteJournal } from "../../src/store/sqlite-journal.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { readWorldRow } from "../../src/store/file/open-world.ts";
+import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
 
 export type ReplayOptions = {
   /** A world's file without checkpoints, which would shorten the way. */

@@ -1,8 +1,8 @@
-import { DAY } from "../../src/platform/time.ts";
-import { emptyWorld } from "../../src/platform/world.ts";
+import { DAY } from "../../src/platform/core/time.ts";
+import { emptyWorld } from "../../src/platform/core/world.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/file/open-world.ts";
 import { advance, DAY_START, layOut, tellAhead } from "../simulated/computes.ts";
 
 export type SimulatedDayOptions = {

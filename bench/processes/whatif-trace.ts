@@ -1,4 +1,4 @@
-import { writeTraffic } from "../../src/cli/whatif-files.ts";
+import { writeTraffic } from "../../src/cli/whatif/trace-files.ts";
 import { type FleetShape, poissonTraffic } from "../whatif/fleet.ts";
 
 /** A file of a Poisson fleet: CSV or `.standin-trace`, by its name. */

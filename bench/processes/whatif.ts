@@ -1,12 +1,12 @@
-import { SECOND } from "../../src/platform/time.ts";
+import { SECOND } from "../../src/platform/core/time.ts";
+import { eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { simulateCoupled } from "../../src/whatif/coupled.ts";
-import { curveOf } from "../../src/whatif/curve.ts";
-import { clearGaps, GapReader } from "../../src/whatif/gaps.ts";
-import type { Outcome } from "../../src/whatif/outcome.ts";
-import { FixedReplay } from "../../src/whatif/replay.ts";
-import { StartLatencies } from "../../src/whatif/start-latency.ts";
-import { eachPart, partsOf, type Trace } from "../../src/whatif/trace.ts";
+import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
+import { curveOf } from "../../src/whatif/curve/curve.ts";
+import { FixedReplay } from "../../src/whatif/replay/fixed-replay.ts";
+import type { Outcome } from "../../src/whatif/replay/replay-outcome.ts";
+import { StartLatencies } from "../../src/whatif/replay/start-latency.ts";
+import { clearGaps, GapReader } from "../../src/whatif/trace/gaps.ts";
 import { COUPLED, type StartsOfFleet } from "../whatif/coupling.ts";
 import { type FleetShape, poissonFleet, writeFleet } from "../whatif/fleet.ts";
 

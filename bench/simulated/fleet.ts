@@ -1,6 +1,6 @@
-import type { Activity } from "../../src/platform/activity.ts";
-import { uniform } from "../../src/platform/chance.ts";
-import { HOUR, type SimTime } from "../../src/platform/time.ts";
+import type { Activity } from "../../src/platform/compute/activity.ts";
+import { uniform } from "../../src/platform/core/random-port.ts";
+import { HOUR, type SimTime } from "../../src/platform/core/time.ts";
 import type { Feed } from "../../src/simulation/feed.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
 

@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { uniform } from "../../src/platform/chance.ts";
-import { DAY } from "../../src/platform/time.ts";
+import { uniform } from "../../src/platform/core/random-port.ts";
+import { DAY } from "../../src/platform/core/time.ts";
+import { partsOf, type Requests, type Trace } from "../../src/recordings/trace/trace.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import type { Traffic } from "../../src/whatif/report/traffic.ts";
-import { partsOf, type Requests, type Trace } from "../../src/whatif/trace.ts";
+import type { Traffic } from "../../src/whatif/trace/known-traffic.ts";
 
 const BEGIN = Date.parse("2026-01-05T00:00:00Z");
 const LONGEST_REQUEST_MS = 60;

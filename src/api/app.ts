@@ -1,24 +1,24 @@
 import { Hono } from "hono";
 import { type Failure, notImitated } from "../http/errors.ts";
-import { accountRoutes } from "./account.ts";
-import { apiKeyRoutes } from "./api-keys.ts";
-import { branchRoutes } from "./branches.ts";
-import { type ApiOptions, Caller } from "./call.ts";
-import { consumptionRoutes } from "./consumption.ts";
-import { databaseRoutes } from "./databases.ts";
-import { endpointRoutes } from "./endpoints.ts";
-import { jwksRoutes } from "./jwks.ts";
-import { operationRoutes } from "./operations.ts";
-import { organizationKeyRoutes } from "./organization-keys.ts";
-import { organizationRoutes } from "./organizations.ts";
-import { permissionRoutes } from "./permissions.ts";
-import { projectRoutes } from "./projects.ts";
-import { PUBLIC_OPERATIONS } from "./public-operations.ts";
-import { roleRoutes } from "./roles.ts";
-import { servedOperations } from "./served.ts";
-import { snapshotRoutes } from "./snapshots.ts";
-import { transferRoutes } from "./transfers.ts";
-import { vpcEndpointRoutes } from "./vpc-endpoints.ts";
+import { PUBLIC_OPERATIONS } from "./coverage/public-operations.ts";
+import { servedOperations } from "./coverage/served-operations.ts";
+import { type ApiOptions, Caller } from "./http/request-context.ts";
+import { accountRoutes } from "./routes/account.ts";
+import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { snapshotRoutes } from "./routes/branch-snapshots.ts";
+import { branchRoutes } from "./routes/branches.ts";
+import { consumptionRoutes } from "./routes/consumption.ts";
+import { databaseRoutes } from "./routes/databases.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
+import { jwksRoutes } from "./routes/jwks.ts";
+import { operationRoutes } from "./routes/operations.ts";
+import { organizationKeyRoutes } from "./routes/organization-keys.ts";
+import { organizationRoutes } from "./routes/organizations.ts";
+import { permissionRoutes } from "./routes/permissions.ts";
+import { projectRoutes } from "./routes/projects.ts";
+import { roleRoutes } from "./routes/roles.ts";
+import { transferRoutes } from "./routes/transfers.ts";
+import { vpcEndpointRoutes } from "./routes/vpc-endpoints.ts";
 
 /** The routes of the imitated API, a list of them for every resource family. */
 export function routeFamilies(caller: Caller): readonly Hono[] {

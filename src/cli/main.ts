@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
-import { TraceInputError } from "../whatif/input/input-error.ts";
-import { CliError } from "./cli-error.ts";
+import { TraceInputError } from "../recordings/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
+import { CliError } from "./terminal/cli-error.ts";
 
 /** 0 done, 1 it could not be done, 2 the command line is not understood, or what it answers cannot be written. */
 const EXIT_FAILED = 1;

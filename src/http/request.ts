@@ -2,8 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { findTornText } from "../platform/core/text.ts";
 import type { Result } from "../platform/refusals.ts";
-import { findTornText } from "../platform/text.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { badRequest, errorBody, type Failure, failureOf } from "./errors.ts";
 

@@ -1,11 +1,10 @@
-import { decideChangePlan, decideCreateAccount } from "./account.ts";
-import { decideActivity, decideArrival, decideScheduleActivity } from "./activity.ts";
-import { decideCreateApiKey, decideRevokeApiKey } from "./api-key.ts";
-import { decideRescale } from "./autoscaling.ts";
-import { decideAutosuspend } from "./autosuspend.ts";
-import { decideCreateBranch, decideSetDefaultBranch, decideUpdateBranch } from "./branch.ts";
-import { decideDeleteBranch, decideExpireBranch } from "./branch-deletion.ts";
-import { decideRestoreBranch } from "./branch-restore.ts";
+import { decideChangePlan, decideCreateAccount } from "./account/account.ts";
+import { decideCreateApiKey, decideRevokeApiKey } from "./account/api-key.ts";
+import { decideAcceptInvitation, decideChangeMemberRole, decideInviteMembers, decideRemoveMember } from "./account/organization.ts";
+import { decideGrantPermission, decideRevokePermission } from "./account/permission.ts";
+import { decideClearSpendingLimit, decideSetSpendingLimit } from "./account/spending-limit.ts";
+import { decideAcceptTransfer, decideRequestTransfer, decideTransferProjects } from "./account/transfer.ts";
+import { decideCreateBranch, decideSetDefaultBranch, decideUpdateBranch } from "./branch/branch.ts";
 import {
   decideCreateSnapshot,
   decideDeleteSnapshot,
@@ -13,30 +12,36 @@ import {
   decideScheduledSnapshot,
   decideSetBackupSchedule,
   decideUpdateSnapshot,
-} from "./branch-snapshot.ts";
+} from "./branch/branch-snapshot.ts";
+import { decideCreateDatabase, decideDeleteDatabase, decideUpdateDatabase } from "./branch/database.ts";
+import { decideDeleteBranch, decideExpireBranch } from "./branch/delete-branch.ts";
+import { decideRestoreBranch } from "./branch/restore-branch.ts";
+import { decideFinalizeRestore, decideRestoreSnapshot } from "./branch/restore-snapshot.ts";
+import { decideCreateRole, decideDeleteRole, decideResetRolePassword } from "./branch/role.ts";
 import type { Command, DueWork } from "./commands.ts";
-import { decideCreateCompute, decideDeleteCompute, decideUpdateCompute } from "./compute.ts";
-import { decideRestartCompute, decideStartCompute, decideSuspendCompute } from "./compute-start.ts";
-import type { Context } from "./context.ts";
-import { decideCreateDatabase, decideDeleteDatabase, decideUpdateDatabase } from "./database.ts";
+import { decideActivity, decideArrival, decideScheduleActivity } from "./compute/activity.ts";
+import { decideRescale } from "./compute/autoscaling.ts";
+import { decideAutosuspend } from "./compute/autosuspend.ts";
+import { decideCreateCompute, decideDeleteCompute, decideUpdateCompute } from "./compute/compute.ts";
+import { decideRestartCompute, decideStartCompute, decideSuspendCompute } from "./compute/compute-lifecycle.ts";
+import type { Context } from "./core/context.ts";
+import type { World } from "./core/world.ts";
 import type { Event } from "./events.ts";
-import { decideRemoveFault, decideSetFaults } from "./fault.ts";
-import { meetFaults } from "./fault-hit.ts";
-import { decideAddJwks, decideDeleteJwks } from "./jwks.ts";
-import { decideFinishOperation } from "./operation-end.ts";
-import { decideAcceptInvitation, decideChangeMemberRole, decideInviteMembers, decideRemoveMember } from "./organization.ts";
-import { decideGrantPermission, decideRevokePermission } from "./permission.ts";
-import { decideCreateProject, decideDeleteProject, decideUpdateProject } from "./project.ts";
-import { decideQuota } from "./quota.ts";
-import { decideRecoverBranch, decideRecoverProject } from "./recovery.ts";
+import { decideRemoveFault, decideSetFaults } from "./fault/fault.ts";
+import { meetFaults } from "./fault/match-fault.ts";
+import { decideFinishOperation } from "./operation/finish-operation.ts";
+import { decideAddJwks, decideDeleteJwks } from "./project/jwks.ts";
+import { decideCreateProject, decideDeleteProject, decideUpdateProject } from "./project/project.ts";
+import { decideQuota } from "./project/quota.ts";
+import { decideRecoverBranch, decideRecoverProject } from "./project/recovery.ts";
+import { decideRemoveBranch, decideRemoveProject } from "./project/removal.ts";
+import {
+  decideAssignVpcEndpoint,
+  decideDeleteVpcEndpoint,
+  decideRestrictProject,
+  decideUnrestrictProject,
+} from "./project/vpc-endpoint.ts";
 import { accept, type Result } from "./refusals.ts";
-import { decideRemoveBranch, decideRemoveProject } from "./removal.ts";
-import { decideCreateRole, decideDeleteRole, decideResetRolePassword } from "./role.ts";
-import { decideFinalizeRestore, decideRestoreSnapshot } from "./snapshot-restore.ts";
-import { decideClearSpendingLimit, decideSetSpendingLimit } from "./spending-limit.ts";
-import { decideAcceptTransfer, decideRequestTransfer, decideTransferProjects } from "./transfer.ts";
-import { decideAssignVpcEndpoint, decideDeleteVpcEndpoint, decideRestrictProject, decideUnrestrictProject } from "./vpc-endpoint.ts";
-import type { World } from "./world.ts";
 
 /** What a command makes happen in this world at this instant, or why it does not. Changes nothing. */
 export function decide(world: World, command: Command, context: Context): Result<Event[]> {

@@ -1,15 +1,15 @@
-import { evolveActivity } from "./activity-life.ts";
-import { evolveBranch } from "./branch-life.ts";
-import { evolveSnapshot } from "./branch-snapshot.ts";
-import { evolveCompute } from "./compute-life.ts";
-import { evolveDatabase } from "./database.ts";
+import { evolveSnapshot } from "./branch/branch-snapshot.ts";
+import { evolveDatabase } from "./branch/database.ts";
+import { evolveBranch } from "./branch/evolve-branch.ts";
+import { evolveRole } from "./branch/role.ts";
+import { evolveActivity } from "./compute/evolve-activity.ts";
+import { evolveCompute } from "./compute/evolve-compute.ts";
+import { changedSettings, NO_NUMBERS, type World } from "./core/world.ts";
 import type { RecordedEvent } from "./events.ts";
-import { evolveFault } from "./fault.ts";
-import { evolveOperation } from "./operation-life.ts";
-import { evolveProject } from "./project.ts";
-import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./record-life.ts";
-import { evolveRole } from "./role.ts";
-import { changedSettings, NO_NUMBERS, type World } from "./world.ts";
+import { evolveFault } from "./fault/fault.ts";
+import { evolveOperation } from "./operation/evolve-operation.ts";
+import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./project/evolve-settings-record.ts";
+import { evolveProject } from "./project/project.ts";
 
 /** Folds a fact into the world. It never refuses: what cannot be folded in is a bug, and throws. */
 export function evolve(world: World, event: RecordedEvent): void {

@@ -1,9 +1,9 @@
-import type { Account } from "./account.ts";
-import type { Branch } from "./branch.ts";
-import type { Compute, OnCompute } from "./compute.ts";
-import type { Project } from "./project.ts";
+import type { Account } from "./account/account.ts";
+import type { Branch } from "./branch/branch.ts";
+import type { Compute, OnCompute } from "./compute/compute.ts";
+import type { World } from "./core/world.ts";
+import type { Project } from "./project/project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
-import type { World } from "./world.ts";
 
 // What an account may see. What is not there, what is being removed and what belongs to another account are told apart by nobody.
 

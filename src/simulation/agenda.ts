@@ -1,6 +1,6 @@
 import type { DueWork } from "../platform/commands.ts";
-import { FreshMap } from "../platform/fresh-map.ts";
-import type { SimTime } from "../platform/time.ts";
+import { FreshMap } from "../platform/core/fresh-map.ts";
+import type { SimTime } from "../platform/core/time.ts";
 
 /**
  * At one instant operations end first, then what was told ahead arrives, then sizes follow the load, and only then computes go to

@@ -1,5 +1,5 @@
-import type { SimTime } from "../platform/time.ts";
-import { emptyWorld, HISTORY_TABLES, NO_NUMBERS, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import { emptyWorld, HISTORY_TABLES, NO_NUMBERS, type Numbers, type World, type WorldSettings } from "../platform/core/world.ts";
 
 /** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
 export type Checkpoint = {

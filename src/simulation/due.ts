@@ -1,13 +1,13 @@
-import { rescaleDueAt } from "../platform/autoscaling.ts";
-import { suspendDueAt } from "../platform/autosuspend.ts";
-import { backupDueAt } from "../platform/backup-schedule.ts";
-import { expirationDueAt } from "../platform/branch-expiration.ts";
+import { backupDueAt } from "../platform/branch/backup-schedule.ts";
+import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
 import type { DueWork } from "../platform/commands.ts";
+import { rescaleDueAt } from "../platform/compute/autoscaling.ts";
+import { suspendDueAt } from "../platform/compute/autosuspend.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import { profileOf, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { quotaDueAt } from "../platform/quota.ts";
-import { branchRemovalDueAt } from "../platform/removal.ts";
-import type { SimTime } from "../platform/time.ts";
-import { profileOf, type World } from "../platform/world.ts";
+import { quotaDueAt } from "../platform/project/quota.ts";
+import { branchRemovalDueAt } from "../platform/project/removal.ts";
 import { Agenda } from "./agenda.ts";
 
 /** When `work` is really due in this world; `undefined` where it is not, or no longer. */

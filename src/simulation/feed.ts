@@ -1,7 +1,7 @@
-import type { Activity } from "../platform/activity.ts";
+import type { Activity } from "../platform/compute/activity.ts";
+import type { SimTime } from "../platform/core/time.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Refusal } from "../platform/refusals.ts";
-import type { SimTime } from "../platform/time.ts";
 
 /**
  * What arrives from outside while time goes on, in order of time. At one instant operations end first, then activity arrives that

@@ -1,14 +1,14 @@
-import { planOf } from "../platform/account.ts";
-import { delaySeconds } from "../platform/autosuspend.ts";
-import { cacheCapacity } from "../platform/cache.ts";
-import { countConnections, limitsInForce } from "../platform/connection.ts";
+import { planOf } from "../platform/account/account.ts";
+import { maxConnections } from "../platform/catalog/sizes.ts";
+import { delaySeconds } from "../platform/compute/autosuspend.ts";
+import { cacheCapacity } from "../platform/compute/cache.ts";
+import { countConnections, limitsInForce } from "../platform/compute/connection.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import { profileOf, type World } from "../platform/core/world.ts";
 import { findOrganization } from "../platform/lookup.ts";
-import { canBeStopped, reachedQuota } from "../platform/quota.ts";
-import { isOfOrganization } from "../platform/record.ts";
-import { maxConnections } from "../platform/sizes.ts";
-import type { SimTime } from "../platform/time.ts";
-import { vpcEndpointsOf } from "../platform/vpc-endpoint.ts";
-import { profileOf, type World } from "../platform/world.ts";
+import { canBeStopped, reachedQuota } from "../platform/project/quota.ts";
+import { isOfOrganization } from "../platform/project/settings-record.ts";
+import { vpcEndpointsOf } from "../platform/project/vpc-endpoint.ts";
 import { overdue } from "./due.ts";
 
 type Violation = { readonly invariant: string; readonly message: string };

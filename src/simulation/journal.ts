@@ -1,13 +1,13 @@
-import type { ApiKeyUse } from "../platform/api-key.ts";
+import type { ApiKeyUse } from "../platform/account/api-key.ts";
+import type { Change } from "../platform/core/table.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import { emptyWorld, type Numbers, type World, type WorldSettings } from "../platform/core/world.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
-import type { Operation } from "../platform/operation.ts";
-import { operationAfter } from "../platform/operation-life.ts";
-import type { Change } from "../platform/table.ts";
-import type { SimTime } from "../platform/time.ts";
-import { emptyWorld, type Numbers, type World, type WorldSettings } from "../platform/world.ts";
+import { operationAfter } from "../platform/operation/evolve-operation.ts";
+import type { Operation } from "../platform/operation/operation.ts";
 import { type Checkpoint, takeCheckpoint } from "./checkpoint.ts";
-import type { ClockState } from "./clock.ts";
 import type { NewRequests, RecordedRequest } from "./requests.ts";
+import type { ClockState } from "./world-clock.ts";
 
 /** What one commit makes durable, all of it or nothing. */
 export type Batch = {

@@ -1,5 +1,5 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import type { Chance } from "../platform/chance.ts";
+import type { Chance } from "../platform/core/random-port.ts";
 
 /**
  * Named streams from one seed. Each draw starts a generator of its own from (seed, stream, number), so a draw depends on nothing

@@ -1,8 +1,8 @@
+import type { SimTime } from "../platform/core/time.ts";
+import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import { accept, type Result, refuse } from "../platform/refusals.ts";
-import type { SimTime } from "../platform/time.ts";
-import { emptyWorld, type World } from "../platform/world.ts";
 import { worldFrom } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
 

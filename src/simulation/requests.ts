@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/time.ts";
+import type { SimTime } from "../platform/core/time.ts";
 
 /** A request of the imitated API, as it was answered. Beside history: no event tells of it, and only the newest are kept. */
 export type RecordedRequest = {

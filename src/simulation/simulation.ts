@@ -1,20 +1,20 @@
-import { decideActivity } from "../platform/activity.ts";
-import type { Chance } from "../platform/chance.ts";
 import type { Command } from "../platform/commands.ts";
-import type { Context } from "../platform/context.ts";
+import { decideActivity } from "../platform/compute/activity.ts";
+import type { Context } from "../platform/core/context.ts";
+import type { Chance } from "../platform/core/random-port.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import { profileOf, type World } from "../platform/core/world.ts";
 import { decide, decideDue } from "../platform/decide.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import { accept, type Result } from "../platform/refusals.ts";
-import type { SimTime } from "../platform/time.ts";
-import { profileOf, type World } from "../platform/world.ts";
 import { Agenda, ARRIVAL_PRIORITY, type Planned } from "./agenda.ts";
-import type { ClockState } from "./clock.ts";
 import { dueAt, plan, planAfter, planAll } from "./due.ts";
 import { type Feed, NO_FEED } from "./feed.ts";
 import type { Journal } from "./journal.ts";
 import { chanceFrom } from "./random.ts";
 import type { NewRequests } from "./requests.ts";
+import type { ClockState } from "./world-clock.ts";
 
 /**
  * The only place where order is made: a command is decided, its events are folded in and kept for the next commit. Nothing here

@@ -1,5 +1,5 @@
-import type { ActivityKind } from "../platform/activity.ts";
-import type { DurationMs, SimTime } from "../platform/time.ts";
+import type { ActivityKind } from "../platform/compute/activity.ts";
+import type { DurationMs, SimTime } from "../platform/core/time.ts";
 
 /** Of an arrival that goes through no connection that its source knows of. */
 export const NO_CONNECTION = -1;

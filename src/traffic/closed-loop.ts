@@ -1,6 +1,6 @@
-import type { ActivityKind } from "../platform/activity.ts";
-import { uniform } from "../platform/chance.ts";
-import type { DurationMs, SimTime } from "../platform/time.ts";
+import type { ActivityKind } from "../platform/compute/activity.ts";
+import { uniform } from "../platform/core/random-port.ts";
+import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { PatternOf } from "./description.ts";
 import type { Work } from "./work.ts";

@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
-import { civil, weekdayOf } from "../platform/calendar.ts";
-import { DAY, MINUTE, type SimTime } from "../platform/time.ts";
+import { civil, weekdayOf } from "../platform/core/calendar.ts";
+import { DAY, MINUTE, type SimTime } from "../platform/core/time.ts";
 import type { Times } from "./times.ts";
 import type { Zone } from "./zone.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { normal } from "../platform/chance.ts";
-import { DISTRIBUTION_RULE, parseDistribution } from "../platform/distribution.ts";
-import type { DurationMs } from "../platform/time.ts";
+import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
+import { normal } from "../platform/core/random-port.ts";
+import type { DurationMs } from "../platform/core/time.ts";
 import { duration, object, positiveDuration } from "./fields.ts";
 
 const max = duration.optional().describe("none is longer; left out, there is no bound");

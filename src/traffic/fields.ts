@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/time.ts";
+import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/core/time.ts";
 import { isTimeZone } from "./zone.ts";
 
 /** An object that refuses keys that it does not know, and says which it knows. */

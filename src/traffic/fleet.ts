@@ -1,5 +1,5 @@
-import { uniform } from "../platform/chance.ts";
-import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../platform/time.ts";
+import { uniform } from "../platform/core/random-port.ts";
+import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import { type Pattern, pattern } from "./description.ts";
 import { type Distribution, unitExponential } from "./distribution.ts";

@@ -1,5 +1,5 @@
-import type { ActivityKind } from "../platform/activity.ts";
-import type { SimTime } from "../platform/time.ts";
+import type { ActivityKind } from "../platform/compute/activity.ts";
+import type { SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 import type { Times } from "./times.ts";

@@ -1,5 +1,5 @@
-import { civil } from "../platform/calendar.ts";
-import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "../platform/time.ts";
+import { civil } from "../platform/core/calendar.ts";
+import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
 import { type PatternOf, WEEKDAYS } from "./description.ts";
 import type { Sampler } from "./distribution.ts";
 import { minutesOf } from "./fields.ts";

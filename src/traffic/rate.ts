@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/time.ts";
+import type { SimTime } from "../platform/core/time.ts";
 import { unitExponential } from "./distribution.ts";
 import type { Times } from "./times.ts";
 

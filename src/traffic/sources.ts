@@ -1,4 +1,4 @@
-import { END_OF_TIME, type SimTime } from "../platform/time.ts";
+import { END_OF_TIME, type SimTime } from "../platform/core/time.ts";
 import { chanceFrom } from "../simulation/random.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { HealthCheck, Subscriber } from "./closed-loop.ts";

@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../platform/time.ts";
+import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import { type Distribution, samplerOf } from "./distribution.ts";
 
 /** When something comes, whoever it is for. */

@@ -1,5 +1,5 @@
-import { uniform } from "../platform/chance.ts";
-import type { DurationMs } from "../platform/time.ts";
+import { uniform } from "../platform/core/random-port.ts";
+import type { DurationMs } from "../platform/core/time.ts";
 import type { Pattern } from "./description.ts";
 import { type Sampler, samplerOf } from "./distribution.ts";
 

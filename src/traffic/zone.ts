@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { DAY, type DurationMs, type SimTime } from "../platform/time.ts";
+import { DAY, type DurationMs, type SimTime } from "../platform/core/time.ts";
 
 /** A span in which the zone's clocks stand off UTC by the same: from `start` up to, not including, `end`. */
 type Span = { readonly start: SimTime; readonly end: SimTime; readonly offset: DurationMs };

@@ -1,11 +1,11 @@
 import { constants, existsSync, mkdirSync, promises, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
-import { amendFile } from "../store/amend.ts";
-import { asDamaged, Damaged } from "../store/checksum.ts";
-import { foldLog, removeEmptyLog } from "../store/connect.ts";
-import { keepAs, putInPlace, removeDatabase, UNFINISHED, unfinished } from "../store/file.ts";
-import { openStore, type Store } from "../store/open.ts";
-import { readFacts, settleSnapshot } from "../store/snapshot.ts";
+import { keepAs, putInPlace, removeDatabase, UNFINISHED, unfinished } from "../store/file/atomic-file.ts";
+import { foldLog, removeEmptyLog } from "../store/file/connection.ts";
+import { amendFile } from "../store/file/diverge-copy.ts";
+import { openStore, type Store } from "../store/file/open-world.ts";
+import { readFacts, settleSnapshot } from "../store/file/world-snapshot.ts";
+import { asDamaged, Damaged } from "../store/tables/checksum.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { reseed } from "./reseed.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";

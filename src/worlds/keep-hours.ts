@@ -1,5 +1,5 @@
+import type { SimTime } from "../platform/core/time.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import type { SimTime } from "../platform/time.ts";
 import { NO_FEED } from "../simulation/feed.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 

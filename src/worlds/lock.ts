@@ -1,5 +1,5 @@
 import BetterSqlite3 from "better-sqlite3";
-import { keepStatements } from "../store/connect.ts";
+import { keepStatements } from "../store/file/connection.ts";
 
 /** Holds a data directory for one process. The operating system lets go of it when the process dies, however it dies. */
 export type Lock = { readonly release: () => void };

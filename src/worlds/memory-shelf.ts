@@ -1,8 +1,8 @@
-import { emptyWorld, type World } from "../platform/world.ts";
+import { emptyWorld, type World } from "../platform/core/world.ts";
 import { takeCheckpoint, worldFrom } from "../simulation/checkpoint.ts";
-import type { ClockState } from "../simulation/clock.ts";
 import { MemoryJournal } from "../simulation/journal.ts";
 import { replay } from "../simulation/replay.ts";
+import type { ClockState } from "../simulation/world-clock.ts";
 import { reseed } from "./reseed.ts";
 import type { Fork, History, OpenHistory, Shelf } from "./shelf.ts";
 import type { SnapshotInfo, WorldFacts } from "./world-handle.ts";

@@ -1,5 +1,5 @@
-import type { DurationMs, SimTime } from "../platform/time.ts";
-import { HISTORY_TABLES, type World } from "../platform/world.ts";
+import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import { HISTORY_TABLES, type World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 
 /** How long history is kept, on the world's clock; absent: for ever. A short history is kept whole, however old. */

@@ -1,8 +1,8 @@
-import type { SimTime } from "../platform/time.ts";
-import type { World } from "../platform/world.ts";
-import type { ClockMode, ClockState } from "../simulation/clock.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import type { World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 import type { Cut } from "../simulation/replay.ts";
+import type { ClockMode, ClockState } from "../simulation/world-clock.ts";
 import type { SnapshotInfo, WorldFacts } from "./world-handle.ts";
 
 /** A world's history, open. */

@@ -1,14 +1,14 @@
 import type { Command } from "../platform/commands.ts";
+import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import type { Operation } from "../platform/operation.ts";
+import type { Operation } from "../platform/operation/operation.ts";
 import type { Result } from "../platform/refusals.ts";
-import type { DurationMs, SimTime } from "../platform/time.ts";
-import type { World } from "../platform/world.ts";
-import type { ClockMode } from "../simulation/clock.ts";
 import type { Feed } from "../simulation/feed.ts";
 import type { EventsOnly } from "../simulation/journal.ts";
 import type { Cut, Point } from "../simulation/replay.ts";
 import type { RecordedRequest } from "../simulation/requests.ts";
+import type { ClockMode } from "../simulation/world-clock.ts";
 
 /** A look at a world as it is at the instant `now`, and at what has led there. */
 export type Look = {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { coverage } from "../../src/api/coverage.ts";
-import { PUBLIC_OPERATIONS } from "../../src/api/public-operations.ts";
+import { coverage } from "../../src/api/coverage/coverage.ts";
+import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
 import { createDouble } from "../support/double.ts";
 
 const { operations } = coverage();

@@ -10,73 +10,73 @@ import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
 const BROKEN: Readonly<Record<string, BrokenRule>> = {
   "a branch may have two primaries": {
-    file: "src/platform/compute.ts",
+    file: "src/platform/compute/compute.ts",
     right: "if (primary === undefined || primary.id === except) return accept(true);",
     wrong: "if (primary === undefined || primary.id !== undefined) return accept(true);",
   },
   "a compute sleeps a millisecond late": {
-    file: "src/platform/autosuspend.ts",
+    file: "src/platform/compute/autosuspend.ts",
     right: "since + delayS * SECOND",
     wrong: "since + delayS * SECOND + 1",
   },
   "a compute sleeps a millisecond early": {
-    file: "src/platform/autosuspend.ts",
+    file: "src/platform/compute/autosuspend.ts",
     right: "since + delayS * SECOND",
     wrong: "since + delayS * SECOND - 1",
   },
   "at one instant, sleep comes before arrivals": { file: "src/simulation/agenda.ts", right: "autosuspend: 3,", wrong: "autosuspend: 0.5," },
   "an open transaction keeps nothing awake": {
-    file: "src/platform/autosuspend.ts",
+    file: "src/platform/compute/autosuspend.ts",
     right: "if (phase.openTransactions > 0) return undefined;",
     wrong: "",
   },
   "the last activity is over as soon as it begins": {
-    file: "src/platform/compute-life.ts",
+    file: "src/platform/compute/evolve-compute.ts",
     right: "const until = at + activity.longestMs;",
     wrong: "const until = at;",
   },
   "nobody is ever told 423": {
-    file: "src/platform/operation.ts",
+    file: "src/platform/operation/operation.ts",
     right: 'world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts()',
     wrong: "undefined",
   },
   "whoever waits for a start is told a millisecond too much": {
-    file: "src/platform/activity.ts",
+    file: "src/platform/compute/activity.ts",
     right: "readyAt(world, compute, start, now) - now",
     wrong: "readyAt(world, compute, start, now) - now + 1",
   },
   "branches never expire": {
-    file: "src/platform/branch-expiration.ts",
+    file: "src/platform/branch/branch-expiration.ts",
     right: "deletedAt === undefined ? branch.expiresAt : undefined",
     wrong: "deletedAt === undefined ? undefined : undefined",
   },
   "branches expire a millisecond early": {
-    file: "src/platform/branch-expiration.ts",
+    file: "src/platform/branch/branch-expiration.ts",
     right: "deletedAt === undefined ? branch.expiresAt : undefined",
     wrong: "deletedAt === undefined && branch.expiresAt !== undefined ? branch.expiresAt - 1 : undefined",
   },
   "there is room for one branch more than the limit": {
-    file: "src/platform/branch.ts",
+    file: "src/platform/branch/branch.ts",
     right: "branchesOf(world, projectId).length < limit",
     wrong: "branchesOf(world, projectId).length <= limit",
   },
   "a restart keeps connections open": {
-    file: "src/platform/connection.ts",
+    file: "src/platform/compute/connection.ts",
     right: "if (!waiting) world.connections.delete(endpointId, id);",
     wrong: "",
   },
   "the free plan has read replicas": {
-    file: "src/platform/compute.ts",
+    file: "src/platform/compute/compute.ts",
     right: 'asked.computeType === "read_only" && !plan.readReplicas',
     wrong: "false",
   },
   "the free plan chooses its autosuspend delay": {
-    file: "src/platform/autosuspend.ts",
+    file: "src/platform/compute/autosuspend.ts",
     right: "!plan.autosuspendSetting && !isDefault",
     wrong: "false",
   },
   "a revoked key goes on working": {
-    file: "src/api/authenticate.ts",
+    file: "src/api/http/authenticate.ts",
     right: "!sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined",
     wrong: "!sameHash(apiKey.hash, hash)",
   },

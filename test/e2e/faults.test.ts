@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createStandin } from "../../src/create-standin.ts";
+import { createStandin } from "../../src/app/create-standin.ts";
 import { standin } from "../support/process.ts";
 import { newDirectory, type Running, start } from "../support/running.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { openForReading } from "../../src/store/read.ts";
-import { verifyFile } from "../../src/store/verify.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { API_KEY } from "../support/double.ts";
 import { inWorld, makeLargeWorld } from "../support/kills.ts";
 import { newDirectory, start } from "../support/running.ts";

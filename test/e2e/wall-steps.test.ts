@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { MIGRATIONS_FOLDER, memoryShelf } from "../../src/compose.ts";
+import { MIGRATIONS_FOLDER, memoryShelf } from "../../src/app/compose.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import type { Shelf } from "../../src/worlds/shelf.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Clock, type ClockMode } from "../../src/simulation/clock.ts";
+import { Clock, type ClockMode } from "../../src/simulation/world-clock.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const WALL_START = 1_700_000_000_000;

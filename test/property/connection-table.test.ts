@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Connection } from "../../src/platform/connection.ts";
-import { ConnectionTable } from "../../src/platform/connection-table.ts";
-import { Changes } from "../../src/platform/table.ts";
+import type { Connection } from "../../src/platform/compute/connection.ts";
+import { ConnectionTable } from "../../src/platform/compute/connection-table.ts";
+import { Changes } from "../../src/platform/core/table.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const steps = fc.array(

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PROFILES } from "../../src/platform/profile.ts";
-import { sizeForLoad } from "../../src/platform/sizes.ts";
-import { emptyWorld } from "../../src/platform/world.ts";
+import { PROFILES } from "../../src/platform/catalog/profile.ts";
+import { sizeForLoad } from "../../src/platform/catalog/sizes.ts";
+import { emptyWorld } from "../../src/platform/core/world.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { journalOf } from "../support/chronicle.ts";
 import { createDouble, type Double, START } from "../support/double.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Granularity, type HourlyUsage, HourlyUsageTable } from "../../src/platform/hourly-usage.ts";
-import { Changes } from "../../src/platform/table.ts";
+import { Changes } from "../../src/platform/core/table.ts";
+import { type Granularity, type HourlyUsage, HourlyUsageTable } from "../../src/platform/usage/hourly-usage.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { emptyWorld } from "../../src/platform/world.ts";
+import { emptyWorld } from "../../src/platform/core/world.ts";
 import { PendingRequests } from "../../src/simulation/requests.ts";
 import { expectHolds } from "../support/properties.ts";
 import { TwinJournal } from "../support/twin-journal.ts";

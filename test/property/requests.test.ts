@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { renderState } from "../../src/control/state.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { renderState } from "../../src/control/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/file/open-world.ts";
 import { createDouble, START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { expectHolds } from "../support/properties.ts";

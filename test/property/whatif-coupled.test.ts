@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
+import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { type MonthOutcome, monthsOf, quotaMonths } from "../../src/whatif/quota-months.ts";
-import type { StartLatency } from "../../src/whatif/start-latency.ts";
-import type { Trace } from "../../src/whatif/trace.ts";
+import { type MonthOutcome, monthsOf, quotaMonths } from "../../src/whatif/quota/quota-months.ts";
+import type { StartLatency } from "../../src/whatif/replay/start-latency.ts";
 import { live, liveProject, servedToTheEnd } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { replayTrace } from "../support/replay-trace.ts";

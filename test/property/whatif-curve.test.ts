@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { burdenMs } from "../../src/whatif/costs.ts";
-import { clairvoyant, coldStartBounds, curveOf, pointAt, pointOf } from "../../src/whatif/curve.ts";
-import { GapReader, mergeGaps, noGaps } from "../../src/whatif/gaps.ts";
-import { bestDelay, bestDelayOf } from "../../src/whatif/pick.ts";
+import { checkRequests, eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
+import { burdenMs } from "../../src/whatif/curve/costs.ts";
+import { clairvoyant, coldStartBounds, curveOf, pointAt, pointOf } from "../../src/whatif/curve/curve.ts";
+import { bestDelay, bestDelayOf } from "../../src/whatif/curve/optimum.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { checkRequests, eachPart, partsOf, type Trace } from "../../src/whatif/trace.ts";
+import { GapReader, mergeGaps, noGaps } from "../../src/whatif/trace/gaps.ts";
 import { expectHolds } from "../support/properties.ts";
 import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
 import { plainGaps, SECOND, settingOf, tracesAround } from "../support/traces.ts";

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exportWorld, importWorld } from "../../src/cli/history.ts";
+import { exportWorld, importWorld } from "../../src/cli/history/open-history.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import { hashSecret } from "../../src/worlds/secrets.ts";
 import { API_KEY, createProject, type Double, START } from "../support/double.ts";

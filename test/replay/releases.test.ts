@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { importWorld, verifyWorld } from "../../src/cli/history.ts";
-import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { connect, look } from "../../src/store/connect.ts";
-import { openForReading } from "../../src/store/read.ts";
-import { JOURNAL_VERSION, SCHEMA_VERSION, schemaVersionOf } from "../../src/store/version.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { importWorld, verifyWorld } from "../../src/cli/history/open-history.ts";
+import { connect, look } from "../../src/store/file/connection.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { JOURNAL_VERSION, SCHEMA_VERSION, schemaVersionOf } from "../../src/store/tables/format-version.ts";
 import { journalOf } from "../support/chronicle.ts";
 import { createProject } from "../support/double.ts";
 import { stateOf } from "../support/life.ts";

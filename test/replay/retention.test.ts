@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { HOUR } from "../../src/platform/time.ts";
-import { openForReading } from "../../src/store/read.ts";
-import { verifyFile } from "../../src/store/verify.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { HOUR } from "../../src/platform/core/time.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";

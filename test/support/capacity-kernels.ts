@@ -1,8 +1,8 @@
-import { PROFILES } from "../../src/platform/profile.ts";
-import { directConnections, pooledConnections } from "../../src/whatif/connections.ts";
-import { replayScaling } from "../../src/whatif/scaling-replay.ts";
-import { hitRatioOf, StackDistances } from "../../src/whatif/stack-distance.ts";
-import type { Requests } from "../../src/whatif/trace.ts";
+import { PROFILES } from "../../src/platform/catalog/profile.ts";
+import type { Requests } from "../../src/recordings/trace/trace.ts";
+import { directConnections, pooledConnections } from "../../src/whatif/capacity/pool-connections.ts";
+import { replayScaling } from "../../src/whatif/capacity/scaling-replay.ts";
+import { hitRatioOf, StackDistances } from "../../src/whatif/capacity/stack-distance.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../src/compose.ts";
-import { Damaged } from "../../src/store/checksum.ts";
-import { openForReading } from "../../src/store/read.ts";
-import { verifyFile } from "../../src/store/verify.ts";
-import { NewerFile, NotAWorld } from "../../src/store/version.ts";
+import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../src/app/compose.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { verifyFile } from "../../src/store/file/verify-world.ts";
+import { Damaged } from "../../src/store/tables/checksum.ts";
+import { NewerFile, NotAWorld } from "../../src/store/tables/format-version.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../src/worlds/world-handle.ts";
 import { type Answer, API_KEY, createDouble } from "./double.ts";

@@ -1,8 +1,8 @@
-import { createApp, memoryShelf, openWorlds, type ServerOptions } from "../../src/compose.ts";
+import { createApp, memoryShelf, openWorlds, type ServerOptions } from "../../src/app/compose.ts";
 import type { MemoryJournal } from "../../src/simulation/journal.ts";
 import type { HostedWorld } from "../../src/worlds/hosted-world.ts";
 import type { Shelf } from "../../src/worlds/shelf.ts";
-import type { Worlds } from "../../src/worlds/worlds.ts";
+import type { Worlds } from "../../src/worlds/world-registry.ts";
 import { currentRecording } from "./scenario-recording.ts";
 
 export const API_KEY = "k".repeat(64);

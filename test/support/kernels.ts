@@ -1,13 +1,13 @@
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
-import { curveOf, pointAt } from "../../src/whatif/curve.ts";
-import { erlangB, erlangC } from "../../src/whatif/erlang.ts";
-import { gapsOf } from "../../src/whatif/gaps.ts";
-import type { Outcome } from "../../src/whatif/outcome.ts";
+import { erlangB, erlangC } from "../../src/whatif/capacity/erlang.ts";
+import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
+import { curveOf, pointAt } from "../../src/whatif/curve/curve.ts";
 import { clairvoyant } from "../../src/whatif/policies/clairvoyant.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../src/whatif/policies/ski-rental.ts";
+import type { Outcome } from "../../src/whatif/replay/replay-outcome.ts";
+import { gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { capacityFigures } from "./capacity-kernels.ts";
 import { policyFigures } from "./policy-kernels.ts";
 import { replayTrace } from "./replay-trace.ts";

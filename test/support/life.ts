@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { renderState } from "../../src/control/state.ts";
+import { renderState } from "../../src/control/routes/state.ts";
+import type { World } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
-import type { Operation } from "../../src/platform/operation.ts";
-import type { World } from "../../src/platform/world.ts";
+import type { Operation } from "../../src/platform/operation/operation.ts";
 import { foldOperation } from "../../src/simulation/journal.ts";
 import { chronicleOf, type Entry, tell } from "./chronicle.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";

@@ -1,13 +1,13 @@
 import type { Command } from "../../src/platform/commands.ts";
-import type { DurationDistribution } from "../../src/platform/distribution.ts";
+import type { DurationDistribution } from "../../src/platform/core/distribution.ts";
+import { DAY } from "../../src/platform/core/time.ts";
+import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
-import { DAY } from "../../src/platform/time.ts";
-import { usageAt } from "../../src/platform/usage.ts";
-import { emptyWorld } from "../../src/platform/world.ts";
+import { usageAt } from "../../src/platform/usage/usage.ts";
+import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
-import type { Delay } from "../../src/whatif/curve.ts";
-import type { Trace } from "../../src/whatif/trace.ts";
+import type { Delay } from "../../src/whatif/curve/curve.ts";
 
 export type LiveSettings = {
   readonly delay: Delay;

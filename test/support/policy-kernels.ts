@@ -1,12 +1,12 @@
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { Attributor } from "../../src/whatif/attribution.ts";
-import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled.ts";
-import { noGaps } from "../../src/whatif/gaps.ts";
+import { Attributor } from "../../src/whatif/attribution/attribution.ts";
+import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { hybridHistogram } from "../../src/whatif/policies/hybrid-histogram.ts";
 import { learnedHazard } from "../../src/whatif/policies/learned-hazard.ts";
 import type { Keeper, Plan, Policy } from "../../src/whatif/policies/policy.ts";
 import { predictiveResume } from "../../src/whatif/policies/predictive-resume.ts";
-import { quotaMonths } from "../../src/whatif/quota-months.ts";
+import { quotaMonths } from "../../src/whatif/quota/quota-months.ts";
+import { noGaps } from "../../src/whatif/trace/gaps.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

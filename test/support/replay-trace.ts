@@ -1,10 +1,10 @@
-import { replayOf, type Setting } from "../../src/whatif/experiment.ts";
-import type { Gaps } from "../../src/whatif/gaps.ts";
-import type { Outcome } from "../../src/whatif/outcome.ts";
+import type { Trace } from "../../src/recordings/trace/trace.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
-import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/report/replays.ts";
-import { trafficOf } from "../../src/whatif/report/traffic.ts";
-import type { Trace } from "../../src/whatif/trace.ts";
+import { replayOf, type Setting } from "../../src/whatif/replay/experiment.ts";
+import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/replay/replay-jobs.ts";
+import type { Outcome } from "../../src/whatif/replay/replay-outcome.ts";
+import type { Gaps } from "../../src/whatif/trace/gaps.ts";
+import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 
 /** The outcome of a policy on a trace that is at hand, by the pass that the commands make. */
 export function replayTrace(trace: Trace, policy: Policy, setting: Setting): Outcome {

@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { withoutNames } from "../../src/scenario/matrix.ts";
-import { withoutReferences } from "../../src/scenario/references.ts";
+import { withoutNames } from "../../src/scenario/file/matrix.ts";
+import { withoutReferences } from "../../src/scenario/file/references.ts";
 
 type Called = { readonly method: string; readonly path: string; readonly body?: unknown };
 type Answered = { readonly status: number; readonly body: any };

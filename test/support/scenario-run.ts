@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { readRecordings } from "../../src/cli/recordings.ts";
-import { type Job, runJob } from "../../src/cli/run-job.ts";
-import { parseScenario } from "../../src/scenario/parse.ts";
-import type { Verdict } from "../../src/scenario/verdict.ts";
+import { type Job, runJob } from "../../src/cli/run/run-job.ts";
+import { readRecordings } from "../../src/cli/run/traffic-files.ts";
+import { parseScenario } from "../../src/scenario/file/parse-scenario.ts";
+import type { Verdict } from "../../src/scenario/run/verdict.ts";
 
 /** Plays every run of a scenario in this process, in memory where it can be. */
 export async function playText(text: string, file = "mine.yaml", job: Partial<Job> = {}): Promise<Verdict[]> {

@@ -1,6 +1,6 @@
-import { MIGRATIONS_FOLDER, memoryShelf } from "../../src/compose.ts";
-import { openForReading } from "../../src/store/read.ts";
-import { type Verification, verifyFile } from "../../src/store/verify.ts";
+import { MIGRATIONS_FOLDER, memoryShelf } from "../../src/app/compose.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { type Verification, verifyFile } from "../../src/store/file/verify-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { API_KEY, createDouble, type Double, type DoubleOptions } from "./double.ts";
 import { temporaryDirectory } from "./process.ts";

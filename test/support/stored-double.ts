@@ -1,5 +1,5 @@
-import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { openStore } from "../../src/store/open.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { openStore } from "../../src/store/file/open-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";
 import { temporaryDirectory } from "./process.ts";

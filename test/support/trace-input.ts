@@ -1,5 +1,5 @@
-import type { InputReader } from "../../src/whatif/input/csv-input.ts";
-import { Intake, type IntakeOptions } from "../../src/whatif/input/intake.ts";
+import type { InputReader } from "../../src/recordings/formats/csv-input.ts";
+import { Intake, type IntakeOptions } from "../../src/recordings/rows/intake.ts";
 
 export type TakenRow = readonly [endpoint: string, at: string, durationMs: number, source: string];
 

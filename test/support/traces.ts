@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { type Chance, uniform } from "../../src/platform/chance.ts";
+import { type Chance, uniform } from "../../src/platform/core/random-port.ts";
+import type { Period, Requests, Trace } from "../../src/recordings/trace/trace.ts";
 import { chanceFrom } from "../../src/simulation/random.ts";
-import { eachBin, type GapHistogram } from "../../src/whatif/gap-histogram.ts";
-import type { Gaps } from "../../src/whatif/gaps.ts";
-import { NO_LATENCY, type StartLatency } from "../../src/whatif/start-latency.ts";
-import type { Period, Requests, Trace } from "../../src/whatif/trace.ts";
+import { NO_LATENCY, type StartLatency } from "../../src/whatif/replay/start-latency.ts";
+import { eachBin, type GapHistogram } from "../../src/whatif/trace/gap-histogram.ts";
+import type { Gaps } from "../../src/whatif/trace/gaps.ts";
 
 export const SECOND = 1_000;
 export const HOUR = 3_600 * SECOND;

@@ -1,4 +1,4 @@
-import { instantOf } from "../../src/platform/calendar.ts";
+import { instantOf } from "../../src/platform/core/calendar.ts";
 import type { Arrivals } from "../../src/traffic/arrivals.ts";
 import { type PatternInput, pattern } from "../../src/traffic/description.ts";
 import { TrafficSources } from "../../src/traffic/sources.ts";

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/compose.ts";
-import { emptyWorld } from "../../src/platform/world.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
 import { type Batch, type EventsOnly, type Forgetting, type Journal, MemoryJournal } from "../../src/simulation/journal.ts";
 import type { Point } from "../../src/simulation/replay.ts";
-import { openStore, type Store } from "../../src/store/open.ts";
+import { openStore, type Store } from "../../src/store/file/open-world.ts";
 import type { History } from "../../src/worlds/shelf.ts";
 import { temporaryDirectory } from "./process.ts";
 

@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/time.ts";
+import { SECOND } from "../../platform/core/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
 
 /** Sleeps at once where the gap is longer than a cold start is worth, else not at all: nothing that only sleeps does better. */

@@ -1,8 +1,8 @@
-import { SECOND } from "../../platform/time.ts";
-import type { Delay } from "../curve.ts";
-import { curveOf } from "../curve.ts";
-import type { Gaps } from "../gaps.ts";
-import { bestDelay, bestDelayOf } from "../pick.ts";
+import { SECOND } from "../../platform/core/time.ts";
+import type { Delay } from "../curve/curve.ts";
+import { curveOf } from "../curve/curve.ts";
+import { bestDelay, bestDelayOf } from "../curve/optimum.ts";
+import type { Gaps } from "../trace/gaps.ts";
 import { type Keeper, type Policy, sleepOnly } from "./policy.ts";
 
 /** The same delay always: what the platform has. */

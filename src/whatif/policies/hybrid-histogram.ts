@@ -1,4 +1,4 @@
-import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../platform/time.ts";
+import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Keeper, type Plan, type Policy, sleepOnly } from "./policy.ts";
 
 /** Serverless in the Wild (Shahrad et al., ATC'20), section 4.2; the defaults are the paper's but for the fallback. */

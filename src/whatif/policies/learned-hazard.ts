@@ -1,5 +1,5 @@
-import { type DurationMs, SECOND } from "../../platform/time.ts";
-import { LONGEST_DELAY_S } from "../gap-histogram.ts";
+import { type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { type Keeper, type Plan, type Policy, sleepOnly } from "./policy.ts";
 
 /** Each bin is so much longer than the one before: a delay is known to 7 %, and 200 bins reach a week. */

@@ -1,5 +1,5 @@
-import { HOUR, MINUTE, parseDuration, SECOND } from "../../platform/time.ts";
-import { LONGEST_DELAY_S } from "../gap-histogram.ts";
+import { HOUR, MINUTE, parseDuration, SECOND } from "../../platform/core/time.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { clairvoyant, clairvoyantResume } from "./clairvoyant.ts";
 import { bestFixed, fixed, ownDelays } from "./fixed.ts";
 import { hybridHistogram } from "./hybrid-histogram.ts";

@@ -1,8 +1,8 @@
-import type { Chance } from "../../platform/chance.ts";
-import type { DurationMs, SimTime } from "../../platform/time.ts";
-import type { DelayChoice } from "../curve.ts";
-import type { Gaps } from "../gaps.ts";
-import type { LatencySource } from "../start-latency.ts";
+import type { Chance } from "../../platform/core/random-port.ts";
+import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DelayChoice } from "../curve/curve.ts";
+import type { LatencySource } from "../replay/start-latency.ts";
+import type { Gaps } from "../trace/gaps.ts";
 
 /** When a compute sleeps, and when it comes up again though nobody asked. Written anew for every idle time: nothing is made. */
 export type Plan = {

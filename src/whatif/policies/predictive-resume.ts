@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, type SimTime, WEEK } from "../../platform/time.ts";
+import { type DurationMs, HOUR, type SimTime, WEEK } from "../../platform/core/time.ts";
 import type { Keeper, Plan, Policy } from "./policy.ts";
 
 export type PredictiveOptions = {

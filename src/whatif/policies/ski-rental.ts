@@ -1,5 +1,5 @@
-import { uniform } from "../../platform/chance.ts";
-import { SECOND } from "../../platform/time.ts";
+import { uniform } from "../../platform/core/random-port.ts";
+import { SECOND } from "../../platform/core/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
 
 /** Awake for as long as a cold start is worth: never more than twice as dear as who knows the future, whatever comes. */

@@ -1,7 +1,7 @@
-import { DAY, type DurationMs, SECOND } from "../../platform/time.ts";
-import { billOf, burdenMs, type Costs } from "../costs.ts";
-import type { CurvePoint, DelayChoice, Sized } from "../curve.ts";
-import { meteredMs, type Outcome } from "../outcome.ts";
+import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { billOf, burdenMs, type Costs } from "../curve/costs.ts";
+import type { CurvePoint, DelayChoice, Sized } from "../curve/curve.ts";
+import { meteredMs, type Outcome } from "../replay/replay-outcome.ts";
 
 /** What a delay comes to, by the curve. Seconds, dollars; `cost` is null where there is no price. */
 export type PointFigures = {

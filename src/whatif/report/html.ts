@@ -1,6 +1,6 @@
-import { PALETTE } from "./draw.ts";
 import { STYLE } from "./html-style.ts";
-import { type Chart, LIMIT_TITLES, type Limits, type Page, type PageTable } from "./page.ts";
+import { type Chart, LIMIT_TITLES, type Limits, type Page, type PageTable } from "./page-layout.ts";
+import { PALETTE } from "./svg.ts";
 
 /** The page with its charts as one file: no script, nothing to load. */
 export function reportHtml(page: Page, charts: readonly Chart[], manifest: object): string {

@@ -1,13 +1,13 @@
-import type { Chance } from "../../platform/chance.ts";
-import { DISTRIBUTION_RULE, distributionText, parseDistribution } from "../../platform/distribution.ts";
-import { PROFILES, type Profile, type ProfileName } from "../../platform/profile.ts";
-import { parseDuration, SECOND, type SimTime } from "../../platform/time.ts";
-import { type Costs, sizeOf } from "../costs.ts";
-import type { Delay, DelayChoice } from "../curve.ts";
-import type { Setting } from "../experiment.ts";
-import { LONGEST_DELAY_S } from "../gap-histogram.ts";
-import { MEASURED_LATENCY, type StartLatency } from "../start-latency.ts";
-import { delayText } from "./numbers.ts";
+import { PROFILES, type Profile, type ProfileName } from "../../platform/catalog/profile.ts";
+import { DISTRIBUTION_RULE, distributionText, parseDistribution } from "../../platform/core/distribution.ts";
+import type { Chance } from "../../platform/core/random-port.ts";
+import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { type Costs, sizeOf } from "../curve/costs.ts";
+import type { Delay, DelayChoice } from "../curve/curve.ts";
+import type { Setting } from "../replay/experiment.ts";
+import { MEASURED_LATENCY, type StartLatency } from "../replay/start-latency.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import { delayText } from "./number-format.ts";
 
 /** What all reports hold the same. */
 export type Question = {

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
-import { draw, INK } from "./draw.ts";
-import { amount } from "./numbers.ts";
-import type { Chart } from "./page.ts";
+import { amount } from "./number-format.ts";
+import type { Chart } from "./page-layout.ts";
+import { draw, INK } from "./svg.ts";
 
 export type Timeline = { readonly name: string; readonly ink: string; readonly activeSeconds: readonly number[] };
 

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../../src/compose.ts";
+import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../../src/app/compose.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { API_KEY, START } from "../double.ts";
 

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Failure, failureOf } from "../../http/errors.ts";
+import type { FaultTarget } from "../../platform/fault/fault.ts";
+import type { FaultOutcome } from "../../platform/fault/match-fault.ts";
+import { refuseConflicts } from "../../platform/operation/operation.ts";
+import { StoreUnavailable, type Turn, type WorldHandle } from "../../worlds/world-handle.ts";
+
+/** What the faults that a request meets make of it. */
+export type Fate = {
+  /** The last one that it met, which says how it ends. */
+  readonly fault: string;
+  /** Before anything is done. */
+  readonly delays: readonly Delay[];
+  /** Answered in place of doing the work. */
+  readonly answer?: FaultAnswer;
+  /** The connection is lost, before the work is done or behind it. */
+  readonly lost?: "before" | "after";
+};
+
+type Delay = Extract<FaultOutcome, { kind: "latency" }>;
+/** Its code may be any that its user has chosen. */
+type FaultAnswer = Omit<Failure, "code"> & { readonly code: string };
+
+/** Counts what a request meets; `undefined` where nothing comes of it. */
+export function meetFaults(turn: Turn, target: FaultTarget): Fate | undefined {
+  const met = turn.execute({ type: "MeetFaults", target });
+  const hits = met.ok ? met.value.filter((event) => event.type === "FaultHit") : [];
+  const last = hits.at(-1);
+  if (last === undefined) return undefined;
+  const delays = hits.flatMap(({ outcome }) => (outcome.kind === "latency" ? [outcome] : []));
+  return { fault: last.fault, delays, ...endOf(last.outcome) };
+}
+
+function endOf(outcome: FaultOutcome): Pick<Fate, "answer" | "lost"> {
+  switch (outcome.kind) {
+    case "drop":
+      return { lost: "before" };
+    case "lose_response":
+      return { lost: "after" };
+    case "answer":
+      return { answer: answerOf(outcome) };
+    case "rate_limit":
+      return {
+        answer: {
+          status: 429,
+          code: "TOO_MANY_REQUESTS",
+          message: `too many requests: ${outcome.requests} in ${outcome.perMs / 1_000} s are allowed`,
+          headers: retryAfter(outcome.retryAfterS),
+        },
+      };
+    case "maintenance":
+      // A: the public document knows maintenance (maintenance_starts_at, maintenance_scheduled_for), but not how changes are refused.
+      return {
+        answer: {
+          status: 423,
+          code: "PROJECT_IN_MAINTENANCE",
+          message: `project "${outcome.projectId}" is in maintenance; try again later`,
+        },
+      };
+    case "latency":
+    case "operation_fails":
+    case "start_slower":
+      return {};
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** C, D for 423, D for 429, A for the others: what the platform's errors of this status are like. */
+function answerOf({ status, code, message, retryAfterS }: Extract<FaultOutcome, { kind: "answer" }>): FaultAnswer {
+  const usual = USUAL[status] ?? { code: `HTTP_${status}`, message: `answered by a fault: ${status}` };
+  const seconds = retryAfterS ?? usual.retryAfterS;
+  return {
+    status,
+    code: code ?? usual.code,
+    message: message ?? usual.message,
+    ...(seconds === undefined ? {} : { headers: retryAfter(seconds) }),
+  };
+}
+
+const USUAL: Readonly<Record<number, { readonly code: string; readonly message: string; readonly retryAfterS?: number }>> = {
+  400: { code: "BAD_REQUEST", message: "bad request" },
+  401: { code: "UNAUTHORIZED", message: "the API key is not valid or has been revoked" },
+  403: { code: "FORBIDDEN", message: "forbidden" },
+  404: { code: "NOT_FOUND", message: "not found" },
+  409: { code: "CONFLICT", message: "conflict" },
+  422: { code: "UNPROCESSABLE_ENTITY", message: "unprocessable entity" },
+  423: failureOf(refuseConflicts()),
+  429: { code: "TOO_MANY_REQUESTS", message: "too many requests", retryAfterS: 1 },
+  500: { code: "INTERNAL_SERVER_ERROR", message: "internal server error" },
+  502: { code: "BAD_GATEWAY", message: "bad gateway" },
+  503: { code: "SERVICE_UNAVAILABLE", message: "service unavailable", retryAfterS: 1 },
+  504: { code: "GATEWAY_TIMEOUT", message: "gateway timeout" },
+};
+
+/** What errors of faults are called where nobody has chosen another code. */
+export const FAULT_CODES: readonly string[] = [
+  ...Object.values(USUAL).map(({ code }) => code),
+  "PROJECT_IN_MAINTENANCE",
+  ...Array.from({ length: 200 }, (_, index) => `HTTP_${400 + index}`),
+];
+
+function retryAfter(seconds: number): Readonly<Record<string, string>> {
+  return { "Retry-After": String(seconds) };
+}
+
+/** So long at most before the world's clock is looked at again: somebody else may move it. */
+const LONGEST_NAP_MS = 50;
+
+/** Waits out the delays of a request. */
+export async function wait(world: WorldHandle, delays: readonly Delay[]): Promise<void> {
+  for (const { clock, ms } of delays) {
+    if (clock === "wall") await sleep(ms);
+    else await waitOnWorldsClock(world, ms);
+  }
+}
+
+/**
+ * On a clock that moves by itself, until it has come so far. A manual clock is moved by the request itself: all that is due on the way
+ * happens, and then the request takes effect at exactly its instant.
+ */
+async function waitOnWorldsClock(world: WorldHandle, ms: number): Promise<void> {
+  const until = world.now() + ms;
+  while (world.now() < until) {
+    if (world.isEnding) throw new StoreUnavailable(`world "${world.name}" is closing`);
+    const { mode, factor } = await world.clock();
+    if (mode === "manual") {
+      // Where time ends before, it is as late as it can be.
+      if ((await world.advance({ to: until })) === undefined) return;
+    } else await sleep(Math.min(LONGEST_NAP_MS, Math.ceil((until - world.now()) / factor)));
+  }
+}

@@ -1,0 +1,115 @@
+import type * as public_ from "@neondatabase/api-client";
+import { timestamp } from "../../http/instants.ts";
+import type { Branch } from "../../platform/branch/branch.ts";
+import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
+import type { Database } from "../../platform/branch/database.ts";
+import { lsnAt } from "../../platform/branch/point-in-time.ts";
+import type { Role } from "../../platform/branch/role.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import { computesOnBranch } from "../../platform/lookup.ts";
+import { usedThisMonth } from "../../platform/usage/consumption.ts";
+import { usageAt } from "../../platform/usage/usage.ts";
+import { CREATION_SOURCE, type Optional, optionalTimestamp, present, wholeSeconds } from "./render-common.ts";
+
+// A branch, what it holds, and what is kept of it, as the public document describes them.
+
+export function renderBranch(world: World, branch: Branch, now: SimTime) {
+  const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
+  return present({
+    id: branch.id,
+    project_id: branch.projectId,
+    parent_id: branch.parentId,
+    parent_lsn: branch.parentLsn ?? placeInLog(world, branch.projectId, branch.parentTimestamp),
+    parent_timestamp: optionalTimestamp(branch.parentTimestamp),
+    name: branch.name,
+    current_state: branch.state,
+    pending_state: branch.state === "ready" ? undefined : "ready",
+    state_changed_at: timestamp(branch.stateChangedAt),
+    logical_size: 0,
+    creation_source: CREATION_SOURCE,
+    primary: branch.default,
+    default: branch.default,
+    protected: branch.protected,
+    // S: "reset at the beginning of each billing period".
+    cpu_used_sec: wholeSeconds(usedThisMonth(world, branch.id, computesOnBranch(world, branch.id), now).cuMs),
+    compute_time_seconds: wholeSeconds(usage.cuMs),
+    active_time_seconds: wholeSeconds(usage.activeMs),
+    written_data_bytes: 0,
+    data_transfer_bytes: 0,
+    created_at: timestamp(branch.createdAt),
+    updated_at: timestamp(branch.updatedAt),
+    init_source: branch.initSource,
+    expires_at: optionalTimestamp(branch.expiresAt),
+    ttl_interval_seconds: branch.ttlSeconds,
+    last_reset_at: optionalTimestamp(branch.lastResetAt),
+    restore_status: branch.restoreStatus,
+    restored_from: branch.restoredFrom,
+    restored_as: branch.restoredAs,
+    recovery: renderRecovery(branch),
+  }) satisfies Optional<public_.Branch>;
+}
+
+/** S: there only while a deleted branch can be recovered. */
+function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
+  if (deletedAt === undefined || recoverableUntil === undefined) return undefined;
+  const expired = expiresAt !== undefined && expiresAt <= deletedAt;
+  return {
+    deleted_at: timestamp(deletedAt),
+    recoverable_until: timestamp(recoverableUntil),
+    deletion_method: (expired ? "ttl" : "user") as public_.BranchRecoveryInfo["deletion_method"],
+  } satisfies public_.BranchRecoveryInfo;
+}
+
+export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
+  return present({
+    id: snapshot.id,
+    name: snapshot.name,
+    lsn: snapshot.lsn ?? placeInLog(world, snapshot.projectId, snapshot.timestamp),
+    timestamp: timestamp(snapshot.timestamp),
+    source_branch_id: snapshot.sourceBranchId,
+    created_at: timestamp(snapshot.createdAt),
+    expires_at: optionalTimestamp(snapshot.expiresAt),
+    manual: snapshot.manual,
+    // S: "a value of 0 means the snapshot is not being charged".
+    full_size: 0,
+  }) satisfies Optional<public_.Snapshot>;
+}
+
+/** Where in the log a branch left its parent, or a snapshot was taken, when that was named by an instant or not at all. */
+function placeInLog(world: World, projectId: string, at: SimTime | undefined): string | undefined {
+  const project = world.projects.get(projectId);
+  return project === undefined || at === undefined ? undefined : lsnAt(project, at);
+}
+
+export function renderAnnotation(branch: Branch) {
+  return {
+    object: { type: "console/branch", id: branch.id },
+    value: { ...branch.annotations },
+    created_at: timestamp(branch.createdAt),
+    updated_at: timestamp(branch.updatedAt),
+  } satisfies public_.AnnotationData;
+}
+
+export function renderRole(branch: Branch, role: Role, password?: string) {
+  return present({
+    branch_id: branch.id,
+    name: role.name,
+    password,
+    protected: false,
+    authentication_method: role.noLogin === true ? "no_login" : "password",
+    created_at: timestamp(role.createdAt),
+    updated_at: timestamp(role.updatedAt),
+  }) satisfies Optional<public_.Role>;
+}
+
+export function renderDatabase(branch: Branch, database: Database) {
+  return {
+    id: database.id,
+    branch_id: branch.id,
+    name: database.name,
+    owner_name: database.ownerName,
+    created_at: timestamp(database.createdAt),
+    updated_at: timestamp(database.updatedAt),
+  } satisfies public_.Database;
+}

@@ -1,0 +1,69 @@
+import { Command } from "commander";
+import { addTargetOptions, type Target } from "../client/client.ts";
+import { withControl } from "../client/control-client.ts";
+import { integer, jsonOption, option } from "../terminal/option-parsers.ts";
+import { formatTable } from "../terminal/text-table.ts";
+
+type KeyOptions = Target & { account?: string; json?: boolean };
+type Key = {
+  readonly id: number;
+  readonly name: string;
+  readonly account_id: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+};
+
+/** The console's part: keys by hand, through the running server where there is one, else straight in the file. */
+export function keysCommand(): Command {
+  const keys = new Command("keys").addHelpText(
+    "after",
+    `
+Examples:
+  $ standin keys create ci
+  $ standin keys list
+  $ standin keys revoke 3`,
+  );
+  const account = () => option("--account <id>", "whose key (default: the first account's)");
+  addTargetOptions(
+    keys
+      .command("create <name>")
+      .description("make a key and print it, for the only time")
+      .addHelpText("after", "\nExamples:\n  $ standin keys create ci\n  $ standin keys create ci --account acme --json"),
+  )
+    .addOption(account())
+    .addOption(jsonOption())
+    .action(async (name: string, options: KeyOptions) => {
+      const key = await withControl(options, (call) =>
+        call<Key & { key: string }>("POST", "/api_keys", { key_name: name, account_id: options.account }),
+      );
+      process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
+    });
+  addTargetOptions(
+    keys
+      .command("list")
+      .description("show the valid keys, without their secrets")
+      .addHelpText("after", "\nExamples:\n  $ standin keys list\n  $ standin keys list --account acme"),
+  )
+    .addOption(account())
+    .addOption(jsonOption())
+    .action(async (options: KeyOptions) => {
+      const query = options.account === undefined ? "" : `?account_id=${encodeURIComponent(options.account)}`;
+      const answer = await withControl(options, (call) => call<{ api_keys: Key[] }>("GET", `/api_keys${query}`));
+      if (options.json === true) return void process.stdout.write(`${JSON.stringify(answer)}\n`);
+      const rows = answer.api_keys.map((key) => [String(key.id), key.name, key.account_id, key.created_at, key.last_used_at ?? "never"]);
+      process.stdout.write(`${formatTable(["ID", "NAME", "ACCOUNT", "CREATED", "LAST USED"], rows)}\n`);
+    });
+  addTargetOptions(
+    keys
+      .command("revoke")
+      .argument("<id>", "number of the key, see: standin keys list", integer(1, Number.MAX_SAFE_INTEGER))
+      .description("end a key, at once and for ever")
+      .addHelpText("after", "\nExamples:\n  $ standin keys revoke 3"),
+  )
+    .addOption(jsonOption())
+    .action(async (id: number, options: KeyOptions) => {
+      const key = await withControl(options, (call) => call<Key>("DELETE", `/api_keys/${id}`));
+      process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`);
+    });
+  return keys;
+}

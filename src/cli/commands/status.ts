@@ -1,0 +1,46 @@
+import { Command } from "commander";
+import { addTargetOptions, requireServer, type Target } from "../client/client.ts";
+import { jsonOption } from "../terminal/option-parsers.ts";
+import { formatTable } from "../terminal/text-table.ts";
+
+type Endpoint = {
+  readonly endpoint_id: string;
+  readonly project_id: string;
+  readonly branch_id: string;
+  readonly status: string;
+  readonly pending_state: string | null;
+  readonly current_size_cu: number;
+  readonly connections: { readonly direct: number; readonly pooled: number };
+  readonly autosuspend: { readonly suspend_in_ms: number | null };
+};
+
+/** Computes as the console shows them. */
+export function statusCommand(): Command {
+  return addTargetOptions(new Command("status"))
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExamples:\n  $ standin status\n  $ standin status --json")
+    .action(async (options: Target & { json?: boolean }) => {
+      const server = await requireServer(options);
+      const answer = await server.call<{ now: string; endpoints: Endpoint[] }>("GET", "/endpoints");
+      if (options.json === true) return void process.stdout.write(`${JSON.stringify(answer)}\n`);
+      const rows = answer.endpoints.map((endpoint) => [
+        endpoint.endpoint_id,
+        endpoint.project_id,
+        endpoint.branch_id,
+        endpoint.pending_state === null ? endpoint.status : `${endpoint.status} → ${endpoint.pending_state}`,
+        endpoint.current_size_cu === 0 ? "" : `${endpoint.current_size_cu} CU`,
+        String(endpoint.connections.direct + endpoint.connections.pooled),
+        describeSuspend(endpoint.autosuspend.suspend_in_ms, endpoint.status),
+      ]);
+      const table =
+        rows.length === 0
+          ? "no computes yet; a project has one"
+          : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
+      process.stdout.write(`${answer.now}\n${table}\n`);
+    });
+}
+
+function describeSuspend(inMs: number | null, status: string): string {
+  if (status === "Idle") return "";
+  return inMs === null ? "not while it works" : `${Math.ceil(inMs / 1000)}s`;
+}

@@ -1,0 +1,32 @@
+import { Command } from "commander";
+import { attributeCommand } from "../whatif-commands/attribute-command.ts";
+import { capacityCommand } from "../whatif-commands/capacity-command.ts";
+import { compareCommand } from "../whatif-commands/compare-command.ts";
+import { curveCommand } from "../whatif-commands/curve-command.ts";
+import { fleetCommand } from "../whatif-commands/fleet-command.ts";
+import { importTraceCommand } from "../whatif-commands/import-command.ts";
+import { profilesCommand } from "../whatif-commands/profiles-command.ts";
+import { quotaCommand } from "../whatif-commands/quota-command.ts";
+import { startsCommand } from "../whatif-commands/starts-command.ts";
+
+/** Experiments: what another delay, policy, size or source would have done. */
+export function whatIfCommand(): Command {
+  return new Command("whatif")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
+  $ standin whatif curve fleet.csv --present 300 --out report/
+  $ standin whatif compare fleet.csv --policy fixed:60 --policy hybrid`,
+    )
+    .addCommand(curveCommand())
+    .addCommand(compareCommand())
+    .addCommand(capacityCommand())
+    .addCommand(attributeCommand())
+    .addCommand(quotaCommand())
+    .addCommand(profilesCommand())
+    .addCommand(startsCommand())
+    .addCommand(fleetCommand())
+    .addCommand(importTraceCommand());
+}

@@ -1,0 +1,50 @@
+import { type DestinationStream, destination, type Logger, pino } from "pino";
+import type { HostedWorld } from "../../worlds/hosted-world.ts";
+
+type Fetch = (request: Request, ...rest: never[]) => Response | Promise<Response>;
+
+/** Logs go to stderr, with the wall's time and the world's. Nothing that carries a secret is ever handed to it. */
+export class Log {
+  readonly #pino: Logger;
+  #world: HostedWorld | undefined;
+
+  constructor(level: string, stream: DestinationStream) {
+    this.#pino = pino({ level, base: null, mixin: () => this.#simulatedTime(), timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  }
+
+  /** From now on, entries carry the time of this world. */
+  follow(world: HostedWorld): void {
+    this.#world = world;
+  }
+
+  info(message: string): void {
+    this.#pino.info(message);
+  }
+
+  error(error: unknown, message: string): void {
+    this.#pino.error({ err: error }, message);
+  }
+
+  /** Logs each request at level debug: method, path and status, no header and no body. */
+  requests<F extends Fetch>(fetch: F): F {
+    if (!this.#pino.isLevelEnabled("debug")) return fetch;
+    const logged = async (request: Request, ...rest: never[]) => {
+      const response = await fetch(request, ...rest);
+      this.#pino.debug({ method: request.method, path: new URL(request.url).pathname, status: response.status }, "request");
+      return response;
+    };
+    return logged as F;
+  }
+
+  #simulatedTime(): { sim?: string } {
+    try {
+      return this.#world === undefined ? {} : { sim: new Date(this.#world.now()).toISOString() };
+    } catch {
+      return {};
+    }
+  }
+}
+
+export function createLog(level: string): Log {
+  return new Log(level, destination({ dest: 2, sync: true }));
+}

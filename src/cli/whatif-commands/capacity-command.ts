@@ -1,0 +1,160 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { PROFILES, type Profile } from "../../platform/catalog/profile.ts";
+import type { SizeRange } from "../../platform/catalog/sizes.ts";
+import { chanceFrom } from "../../simulation/random.ts";
+import { capacityPage } from "../../whatif/capacity/capacity-page.ts";
+import { capacity, type PoolBy } from "../../whatif/capacity/capacity-report.ts";
+import { DEFAULTS, toldQuestion } from "../../whatif/report/question.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { bytes, integer } from "../terminal/option-parsers.ts";
+import { drive } from "../whatif/drive.ts";
+import { settledOf } from "../whatif/manifest.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import {
+  above,
+  addOutputOptions,
+  addQuestionOptions,
+  atLeast,
+  type OutputOptions,
+  type QuestionOptions,
+  questionOf,
+  reservedOption,
+} from "../whatif/question-options.ts";
+import { present } from "../whatif/report-output.ts";
+
+type Options = QuestionOptions &
+  OutputOptions &
+  TraceOptions & {
+    readonly size: SizeRange;
+    readonly loadPerRequest: number;
+    readonly memoryPerRequest?: number;
+    readonly reserved: number;
+    readonly poolBy: PoolBy;
+    readonly workingSet?: number;
+    readonly blocksPerRequest: number;
+    readonly skew: number;
+  };
+
+const MOST_BLOCKS = 100_000;
+const BYTES_PER_GB = 1024 ** 3;
+
+/** Sizes and ranges: what they cost, and whether they carry the traffic. */
+export function capacityCommand(): Command {
+  const command = new Command("capacity").description("what sizes would cost, and whether they carry the traffic: CPU, connections, cache");
+  addTraceOptions(command);
+  addQuestionOptions(command, ["cu", "coldStartWorth"])
+    .addOption(
+      new Option("--size <range>", "sizes to look at, each alone and as a range: 0.25..2")
+        .argParser(sizes)
+        .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
+    )
+    .addOption(new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs").argParser(above(0)).default(1))
+    .addOption(
+      new Option("--memory-per-request <size>", "memory that a request takes while it runs, like 64MiB: a range follows it").argParser(
+        bytes,
+      ),
+    )
+    .addOption(reservedOption())
+    .addOption(
+      new Option("--pool-by <what>", "who has a pool of its own: the compute, or each source (--map source=user+database: as the platform)")
+        .choices(["compute", "source"])
+        .default("compute"),
+    )
+    .addOption(
+      new Option(
+        "--working-set <size>",
+        "what the requests of a compute read from, like 4GiB: a range follows it, and there are cache hit ratios",
+      ).argParser(bytes),
+    )
+    .addOption(
+      new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads of --working-set")
+        .argParser(integer(1, MOST_BLOCKS))
+        .default(10),
+    )
+    .addOption(
+      new Option("--skew <share>", "how uneven the reads are: 0 even, towards 1 few blocks are read most").argParser(skew).default(0.8),
+    );
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
+  $ standin whatif capacity busy.csv --size 0.25..2
+  $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
+    )
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
+}
+
+async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+  checkCache(options, command);
+  const opened = await openTraces(paths, options, command, signal);
+  const { traffic, told, world } = opened;
+  try {
+    // Those of the world are not looked at either: no note may say so.
+    const question = questionOf({ ...options, cu: DEFAULTS.cu }, world);
+    const profile = PROFILES[question.profile];
+    const ranges = rangesOf(options.size, profile.sizes);
+    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
+    const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
+    const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
+    const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache };
+    const work = capacity(traffic, ranges, profile, question, assumptions, chanceFrom(question.seed));
+    const report = await drive(work, "replaying computes", traffic.computes.length, signal);
+    const finding = {
+      summary: { ...report, input: told },
+      page: capacityPage(report),
+      charts: async () => (await import("../../whatif/capacity/capacity-charts.ts")).capacityCharts(report),
+    };
+    await present(
+      finding,
+      {
+        command,
+        settled: { ...settledOf(question, opened), ...(cache === undefined ? { "blocks-per-request": [], skew: [] } : {}) },
+        inputs: told.files,
+        question: { ...toldQuestion(question), sizes: options.size, ...report.assumptions },
+      },
+      options,
+    );
+  } finally {
+    opened.close();
+  }
+}
+
+/** How blocks are read says something only where there is something to read from. */
+function checkCache({ workingSet }: Options, command: Command): void {
+  const cacheOptions = command.options.filter((one) => ["blocksPerRequest", "skew"].includes(one.attributeName()));
+  const typed = cacheOptions.find((one) => command.getOptionValueSource(one.attributeName()) === "cli");
+  if (workingSet === undefined && typed !== undefined) throw new CliError(`${typed.long} changes nothing without --working-set`, true);
+}
+
+/** Each size between the bounds alone, and then all of them as a range. */
+function rangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Profile["sizes"]): SizeRange[] {
+  if (minCu === maxCu && fixedOnly.includes(minCu)) return [{ minCu, maxCu }];
+  for (const cu of [minCu, maxCu]) {
+    if (fixedOnly.includes(cu)) throw new CliError(`--size: ${cu} CU is a fixed size; it cannot bound a range`, true);
+    if (!autoscaled.includes(cu)) {
+      const known = [...autoscaled, ...fixedOnly].join(", ");
+      throw new CliError(`--size: ${cu} CU is not a size of this profile; there are ${known}`, true);
+    }
+  }
+  const alone = autoscaled.filter((cu) => cu >= minCu && cu <= maxCu).map((cu) => ({ minCu: cu, maxCu: cu }));
+  return minCu === maxCu ? alone : [...alone, { minCu, maxCu }];
+}
+
+function sizes(text: string): SizeRange {
+  const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(atLeast(0));
+  for (const cu of [minCu, maxCu]) {
+    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled, fixedOnly } }) => [...autoscaled, ...fixedOnly].includes(cu));
+    if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
+  }
+  if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
+  throw new InvalidArgumentError("It must be a size like 1, or a range like 0.25..2.");
+}
+
+function skew(text: string): number {
+  const value = atLeast(0)(text);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("It must be a number from 0 to below 1.");
+}

@@ -1,0 +1,89 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { comparisonOf, jobsOf } from "../../whatif/compare/comparison.ts";
+import { comparisonPage } from "../../whatif/compare/comparison-page.ts";
+import { POLICY_FORMS, parsePolicy } from "../../whatif/policies/parse.ts";
+import { DEFAULTS, MOST_REPLICATIONS, toldQuestion } from "../../whatif/report/question.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { integer } from "../terminal/option-parsers.ts";
+import { settledOf } from "../whatif/manifest.ts";
+import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import {
+  addOutputOptions,
+  addQuestionOptions,
+  type OutputOptions,
+  type QuestionOptions,
+  questionOf,
+  workersOption,
+} from "../whatif/question-options.ts";
+import { replayAll } from "../whatif/replay-workers.ts";
+import { present } from "../whatif/report-output.ts";
+
+type Options = QuestionOptions &
+  OutputOptions &
+  TraceOptions & { readonly policy?: readonly string[]; readonly replications: number; readonly workers: number };
+
+const DEFAULT_POLICIES = ["fixed:60", "best-fixed:fleet", "ski-rental", "hybrid", "hazard", "predictive", "clairvoyant"];
+
+/** Policies against the present setting, by replays of every request. */
+export function compareCommand(): Command {
+  const command = new Command("compare").description("what other policies would have done, each beside the present setting");
+  addTraceOptions(command);
+  addQuestionOptions(command)
+    .addOption(new Option("--policy <name>", "again and again; see below (default: one of each kind)").argParser(addPolicy))
+    .addOption(
+      new Option("--replications <n>", "so often where chance is involved")
+        .argParser(integer(1, MOST_REPLICATIONS))
+        .default(DEFAULTS.replications),
+    )
+    .addOption(workersOption());
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+Policies:
+${POLICY_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
+
+Examples:
+  $ standin whatif compare fleet.csv --policy fixed:300 --policy hybrid --policy clairvoyant
+  $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
+  $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json`,
+    )
+    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => compare(paths, options, asked, signal)));
+}
+
+async function compare(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+  const opened = await openTraces(paths, options, command, signal);
+  try {
+    const question = questionOf(options, opened.world);
+    const policies = options.policy ?? DEFAULT_POLICIES;
+    const jobs = jobsOf(policies, question, options.replications);
+    const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
+    const comparison = comparisonOf(opened.traffic, question, jobs, outcomes);
+    const finding = {
+      summary: { ...comparison, input: opened.told },
+      page: comparisonPage(comparison),
+      charts: async () => (await import("../../whatif/compare/comparison-charts.ts")).comparisonCharts(comparison),
+    };
+    await present(
+      finding,
+      {
+        command,
+        settled: { ...settledOf(question, opened), policy: policies },
+        inputs: opened.told.files,
+        question: toldQuestion(question),
+      },
+      options,
+    );
+  } finally {
+    opened.close();
+  }
+}
+
+function addPolicy(text: string, former: readonly string[] | undefined): readonly string[] {
+  try {
+    return [...(former ?? []), parsePolicy(text).name];
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import { Command, Option } from "commander";
+import { TraceInputError } from "../../recordings/rows/recording-error.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { newFileAt } from "../terminal/new-file.ts";
+import { jsonOption } from "../terminal/option-parsers.ts";
+import { addInputOptions, type InputOptions, importFiles } from "../whatif/import-options.ts";
+import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
+
+type Options = InputOptions & { readonly out: string; readonly json?: boolean };
+
+/** Files into a columnar trace, which opens at once. */
+export function importTraceCommand(): Command {
+  const command = new Command("import").description(`read traces once, into a columnar file that opens at once (${TRACE_SUFFIX})`);
+  command.argument("<traces...>", "files: CSV, NDJSON, Parquet, logs, journals");
+  return addInputOptions(command)
+    .addOption(new Option("--out <file>", `where to, a new file: name${TRACE_SUFFIX}`).makeOptionMandatory())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ standin whatif import january.csv february.csv --out winter${TRACE_SUFFIX}
+  $ standin whatif import log.csv --format csvlog --out log${TRACE_SUFFIX}
+  $ standin whatif import queries.parquet --preset redset --out redset${TRACE_SUFFIX}
+  $ standin whatif import calls.csv --map endpoint=db,at=start,duration=ms --out calls${TRACE_SUFFIX}`,
+    )
+    .action((paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+}
+
+async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+  const { out, json } = options;
+  if (!out.endsWith(TRACE_SUFFIX)) throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
+  newFileAt(out);
+  try {
+    const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(paths, out, options, signal);
+    if (json === true) {
+      const told = {
+        file: out,
+        rows,
+        bad_rows: badRows,
+        skipped_rows: skippedRows,
+        bad,
+        notes,
+        computes: header.computes,
+        sha256: header.sha256,
+      };
+      process.stdout.write(`${JSON.stringify(told, null, 2)}\n`);
+      return;
+    }
+    for (const note of notes) process.stderr.write(`note: ${note}\n`);
+    for (const { input, line, reason } of bad) process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
+    const left = badRows === 0 ? "" : `; ${badRows.toLocaleString("en")} bad rows left out`;
+    process.stdout.write(`${out}: ${rows.toLocaleString("en")} requests to ${header.computes.toLocaleString("en")} computes${left}\n`);
+  } catch (error) {
+    if (error instanceof TraceInputError || (error instanceof Error && "code" in error)) throw new CliError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { INPUT_FORMATS, type InputFormat } from "../../recordings/formats/formats.ts";
+import { PRESETS, type PresetName } from "../../recordings/formats/presets.ts";
+import { type Mapping, parseMapping } from "../../recordings/rows/column-mapping.ts";
+import { fileInput } from "../../recordings/trace-files/file-input.ts";
+import { type ImportReport, importTrace } from "../../recordings/trace-files/import-trace.ts";
+import { chanceFrom } from "../../simulation/random.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { showProgress } from "../terminal/progress-display.ts";
+
+/** How files are read that were not imported before. */
+export type InputOptions = {
+  readonly format?: InputFormat;
+  readonly map?: Mapping;
+  readonly preset?: PresetName;
+  readonly endpoint?: string;
+  readonly timeZone?: string;
+  readonly strict?: boolean;
+};
+
+export const READING_OPTIONS: readonly (keyof InputOptions)[] = ["format", "map", "preset", "endpoint", "timeZone", "strict"];
+
+export function addInputOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--format <name>", "of the files, where it is not told by how they begin").choices(
+        INPUT_FORMATS.filter((name) => name !== "world"),
+      ),
+    )
+    .addOption(
+      new Option(
+        "--map <fields>",
+        "columns by field: endpoint=db,at=start_time,duration=ms (default: guessed); of a Postgres log, source=user_name+database_name",
+      ).argParser(mapping),
+    )
+    .addOption(new Option("--preset <name>", "columns of a published data set").choices(Object.keys(PRESETS)))
+    .addOption(new Option("--endpoint <name>", "the compute of rows that name none"))
+    .addOption(new Option("--time-zone <name>", "of instants that name none (default: UTC)"))
+    .addOption(new Option("--strict", "refuse a file with a bad row, in the place of counting them"));
+}
+
+/** Reads files into one columnar trace. Throws a `TraceInputError`. */
+export async function importFiles(
+  paths: readonly string[],
+  out: string,
+  options: InputOptions,
+  signal: AbortSignal,
+): Promise<ImportReport> {
+  const { format, map, preset, endpoint, timeZone, strict } = options;
+  const rows = { format, mapping: map, preset, endpoint, timeZone, chance: chanceFrom(1) };
+  const progress = showProgress("reading");
+  try {
+    return await importTrace(
+      paths.map((path) => fileInput(path, rows)),
+      out,
+      {
+        strict,
+        clock: () => performance.now(),
+        onProgress: async ({ bytes, ofBytes, rows, rowsPerSecond }) => {
+          await progress.report(bytes, ofBytes, { rows, rowsPerSecond });
+          if (signal.aborted) throw new CliError("interrupted");
+        },
+      },
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+function mapping(text: string): Mapping {
+  try {
+    return parseMapping(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { parse as parseYaml } from "yaml";
+import * as z from "zod";
+import { PROFILES, type Profile, type ProfileName } from "../../platform/catalog/profile.ts";
+import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
+import type { NamedProfile } from "../../whatif/profiles/profiles-report.ts";
+import { CliError } from "../terminal/cli-error.ts";
+
+const LONGEST_DELAY_S = 604_800;
+const positive = z.number().positive();
+const seconds = z.int().min(0).max(LONGEST_DELAY_S);
+const names = Object.keys(PROFILES) as [ProfileName, ...ProfileName[]];
+
+/** A profile of one's own: what is left out is as in the one that it is `like`. */
+const file = z.strictObject({
+  name: z.string().min(1).max(64).optional(),
+  like: z.enum(names).default("2026"),
+  price_per_cu_hour: z.number().min(0).optional(),
+  start_latency: z.string().optional(),
+  suspend_timeout_s: z.strictObject({ default: seconds.optional(), minimum: seconds.optional(), maximum: seconds.optional() }).optional(),
+  ram_gb_per_cu: positive.optional(),
+  file_cache_share: z.number().min(0).max(1).optional(),
+  pooled_connections: z.int().min(0).optional(),
+  max_connections: z
+    .record(z.string(), z.int().min(0))
+    .refine((table) => Object.keys(table).length > 0, "must have at least one size")
+    .refine((table) => Object.keys(table).every((size) => /^\d+(\.\d+)?$/.test(size)), 'its keys must be sizes in CU, like "0.25"')
+    .optional(),
+});
+
+/** One of the profiles that are there, or one's own out of a file in JSON or YAML. */
+export function readProfile(text: string): NamedProfile {
+  const known = names.find((name) => name === text);
+  if (known !== undefined) return { name: known, profile: PROFILES[known] };
+  const fail = (message: string): never => {
+    throw new CliError(`--profile ${text}: ${message}`, true);
+  };
+  const given = readGiven(text, fail);
+  const parsed = file.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return fail(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is not understood"}`);
+  }
+  const { name, like, start_latency, ...own } = parsed.data;
+  const latency = start_latency === undefined ? undefined : parseDistribution(start_latency);
+  if (start_latency !== undefined && latency === undefined) return fail(`start_latency: "${start_latency}" ${DISTRIBUTION_RULE}`);
+  const profile = profileOf(PROFILES[like], own, latency);
+  const { defaultS, minimumS, maximumS } = profile.suspendTimeout;
+  if (minimumS > defaultS || defaultS > maximumS)
+    return fail(`suspend_timeout_s: minimum ${minimumS}, default ${defaultS} and maximum ${maximumS} must ascend`);
+  return { name: name ?? basename(text, extname(text)), profile };
+}
+
+function readGiven(path: string, fail: (message: string) => never): unknown {
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch {
+    return fail(`is neither one of ${names.join(", ")} nor a file that can be read`);
+  }
+  try {
+    return parseYaml(content);
+  } catch (error) {
+    return fail(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+  }
+}
+
+type Own = Omit<z.output<typeof file>, "name" | "like" | "start_latency">;
+
+function profileOf(base: Profile, own: Own, latency: Profile["durations"]["start_compute"] | undefined): Profile {
+  const { suspend_timeout_s: timeout, max_connections: table } = own;
+  const known =
+    table === undefined
+      ? undefined
+      : Object.keys(table)
+          .map(Number)
+          .sort((a, b) => a - b);
+  return {
+    ...base,
+    ...(known === undefined || table === undefined
+      ? {}
+      : {
+          sizes: { autoscaled: known, fixedOnly: [] },
+          maxConnections: (minCu: number) => Object.entries(table).find(([cu]) => Number(cu) === minCu)?.[1] ?? 0,
+        }),
+    ramGbPerCu: own.ram_gb_per_cu ?? base.ramGbPerCu,
+    fileCacheShare: own.file_cache_share ?? base.fileCacheShare,
+    pooledConnections: own.pooled_connections ?? base.pooledConnections,
+    suspendTimeout: {
+      defaultS: timeout?.default ?? base.suspendTimeout.defaultS,
+      minimumS: timeout?.minimum ?? base.suspendTimeout.minimumS,
+      maximumS: timeout?.maximum ?? base.suspendTimeout.maximumS,
+    },
+    durations: { ...base.durations, start_compute: latency ?? base.durations.start_compute },
+    pricePerCuHour: own.price_per_cu_hour === undefined ? base.pricePerCuHour : { paid: own.price_per_cu_hour },
+  };
+}

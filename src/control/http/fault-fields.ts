@@ -1,0 +1,158 @@
+import * as z from "zod";
+import { type Fault, type FaultDefinition, type FaultEffect, isOperationEffect } from "../../platform/fault/fault.ts";
+import { OPERATION_ACTIONS } from "../../platform/operation/operation.ts";
+import { effect, renderEffect } from "../explain/fault-effect.ts";
+import { instant as renderInstant } from "../routes/records.ts";
+import { instant } from "./control-fields.ts";
+import { given, names, strict } from "./strict-fields.ts";
+
+const MAX_FAULTS = 1_000;
+const count = z.int().min(1).max(1_000_000_000_000);
+
+export const faultName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit");
+
+const id = z.string().min(1).max(60);
+const match = strict({
+  project_id: id.optional(),
+  branch_id: id.optional(),
+  endpoint_id: id.optional(),
+  account_id: id.optional(),
+  org_id: id.optional(),
+  method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).optional(),
+});
+
+const when = strict({
+  first: count.optional(),
+  every: count.optional(),
+  probability: z.number().min(0).max(1).optional(),
+  limit: count.optional(),
+  from: instant.optional(),
+  until: instant.optional(),
+})
+  .refine(({ first, every, probability }) => [first, every, probability].filter((one) => one !== undefined).length <= 1, {
+    message: "only one of first, every and probability can be given",
+  })
+  .refine(({ from, until }) => from === undefined || until === undefined || from < until, {
+    message: "must be after from",
+    path: ["until"],
+  });
+
+/** Parses faults; `operationIds` are the public operations that there are. */
+export function faultFields(operationIds: readonly string[]) {
+  const on = strict({
+    operation: names("operation", operationIds).optional(),
+    action: names("action", OPERATION_ACTIONS).optional(),
+    match: match.optional(),
+  }).default({});
+  const fields = {
+    on,
+    when: when.default({}),
+    effect,
+    // What is shown of a fault may be given again.
+    seen: z.unknown().optional(),
+    hits: z.unknown().optional(),
+    set_at: z.unknown().optional(),
+  };
+  type Parsed = z.output<ReturnType<typeof strict<typeof fields>>>;
+  const check = (fault: Parsed, context: z.RefinementCtx) => {
+    for (const { path, message } of contradictions(fault)) context.addIssue({ code: "custom", path: [...path], message });
+  };
+  const named = strict({ name: faultName, ...fields })
+    .superRefine(check)
+    .transform((fault) => definitionOf(fault.name, fault));
+  return {
+    one: (name: string) =>
+      strict({ name: z.literal(name, `must be "${name}", as in the path, or left out`).optional(), ...fields })
+        .superRefine(check)
+        .transform((fault) => definitionOf(name, fault)),
+    all: z
+      .union([z.array(z.unknown()), strict({ faults: z.array(z.unknown()) }).transform(({ faults }) => faults)], {
+        error: "must be a list of faults, or an object with the list faults",
+      })
+      .pipe(z.array(named).max(MAX_FAULTS, `must be at most ${MAX_FAULTS} faults`))
+      .superRefine((faults, context) => {
+        const seen = new Set<string>();
+        for (const [index, { name }] of faults.entries()) {
+          if (seen.has(name)) context.addIssue({ code: "custom", path: [index, "name"], message: `there are two faults "${name}"` });
+          seen.add(name);
+        }
+      }),
+  };
+}
+
+type Names = readonly string[] | undefined;
+type Fields = {
+  readonly on: { readonly operation?: Names; readonly action?: Names; readonly match?: z.output<typeof match> | undefined };
+  readonly when: z.output<typeof when>;
+  readonly effect: FaultEffect;
+};
+
+type Contradiction = { readonly path: readonly string[]; readonly message: string };
+
+function contradictions({ on, when, effect }: Fields): Contradiction[] {
+  const wrong: Contradiction[] = [];
+  const add = (path: string, message: string) => wrong.push({ path: path.split("."), message });
+  if (isOperationEffect(effect)) {
+    if ("operation" in on) add("on.operation", `${effect.kind} strikes operations of the platform, by on.action`);
+    for (const field of ["method", "account_id", "org_id"] as const)
+      if (on.match?.[field] !== undefined) add(`on.match.${field}`, "an operation of the platform has none");
+    const others = (on.action ?? []).filter((action) => action !== "start_compute");
+    if (effect.kind !== "operation_fails" && others.length > 0)
+      add("on.action", `${effect.kind} strikes start_compute alone, not ${others.join(", ")}`);
+  } else if ("action" in on) add("on.action", `${effect.kind} strikes requests, by on.operation`);
+  const chosen = when.first ?? when.every ?? when.probability;
+  if (effect.kind === "rate_limit" && chosen !== undefined)
+    add("when", "a rate_limit strikes what is beyond it, not the first, every so-manieth or by chance");
+  if (effect.kind === "maintenance" && chosen !== undefined) add("when", "a maintenance lasts: it is for a while, or from and until");
+  return wrong;
+}
+
+function definitionOf(name: string, { on, when, effect }: Fields): FaultDefinition {
+  const { operation, action, match } = on;
+  const { from, ...timing } = when;
+  return {
+    name,
+    scope: {
+      ...(operation === undefined ? {} : { operations: operation }),
+      ...(action === undefined ? {} : { actions: action as NonNullable<FaultDefinition["scope"]["actions"]> }),
+      ...(match === undefined ? {} : { match: given(matchOf(match)) }),
+    },
+    timing: given({ ...timing, fromAt: from }),
+    effect,
+  };
+}
+
+function matchOf({ project_id, branch_id, endpoint_id, account_id, org_id, method }: z.output<typeof match>) {
+  return { projectId: project_id, branchId: branch_id, endpointId: endpoint_id, accountId: account_id, organizationId: org_id, method };
+}
+
+/** The fault as it would be written, and what has become of it. */
+export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: Fault) {
+  const { operations, actions, match } = scope;
+  const { fromAt, until, ...rest } = timing;
+  return {
+    name,
+    on: given({
+      operation: isOperationEffect(effect) ? undefined : (operations ?? "*"),
+      // What strikes starts alone says nothing of actions, unless somebody has.
+      action: isOperationEffect(effect) ? (actions ?? (effect.kind === "operation_fails" ? "*" : undefined)) : undefined,
+      match:
+        match &&
+        given({
+          project_id: match.projectId,
+          branch_id: match.branchId,
+          endpoint_id: match.endpointId,
+          account_id: match.accountId,
+          org_id: match.organizationId,
+          method: match.method,
+        }),
+    }),
+    when: given({ ...rest, from: fromAt && renderInstant(fromAt), until: until && renderInstant(until) }),
+    effect: renderEffect(effect),
+    seen,
+    hits,
+    set_at: renderInstant(setAt),
+  };
+}

@@ -1,0 +1,35 @@
+import type { World } from "../../platform/core/world.ts";
+import type { ClockReading } from "../../worlds/world-handle.ts";
+
+/** Figures of a world in the Prometheus text format. */
+export function renderMetrics(name: string, world: World, clock: ClockReading, sizeBytes: number): string {
+  const states = { init: 0, active: 0, idle: 0 };
+  let activeCu = 0;
+  for (const { phase } of world.computes.values()) {
+    states[phase.state] += 1;
+    if (phase.state === "active") activeCu += phase.sizeCu;
+  }
+  const label = `world="${name}"`;
+  const lines: string[] = [];
+  const metric = (metricName: string, type: "gauge" | "counter", help: string, samples: Readonly<Record<string, number>>) => {
+    lines.push(`# HELP standin_${metricName} ${help}`, `# TYPE standin_${metricName} ${type}`);
+    for (const [labels, value] of Object.entries(samples)) lines.push(`standin_${metricName}{${label}${labels}} ${value}`);
+  };
+  metric("events_total", "counter", "Events in the journal.", { "": world.seq });
+  metric("simulated_time_seconds", "gauge", "The world's present instant, in seconds since 1970.", { "": clock.now / 1000 });
+  metric("clock_factor", "gauge", "Simulated seconds in a second of the wall.", { "": clock.factor });
+  metric("endpoints", "gauge", "Computes by state.", {
+    ',state="init"': states.init,
+    ',state="active"': states.active,
+    ',state="idle"': states.idle,
+  });
+  metric("active_compute_units", "gauge", "Compute units of all active computes.", { "": activeCu });
+  metric("projects", "gauge", "Projects.", { "": world.projects.size });
+  metric("branches", "gauge", "Branches.", { "": world.branches.size });
+  metric("connections", "gauge", "Connections that somebody opened.", { "": world.connections.size });
+  metric("operations_unfinished", "gauge", "Operations that are scheduling or running.", { "": world.operations.size });
+  metric("scheduled_activities", "gauge", "Activities told ahead.", { "": world.scheduledActivities.size });
+  metric("world_size_bytes", "gauge", "Size of the world's file.", { "": sizeBytes });
+  metric("resident_memory_bytes", "gauge", "Memory of the process.", { "": process.memoryUsage.rss() });
+  return `${lines.join("\n")}\n`;
+}

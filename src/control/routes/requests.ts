@@ -1,0 +1,134 @@
+import { Hono } from "hono";
+import * as z from "zod";
+import type { RecordedRequest } from "../../simulation/requests.ts";
+import type { WorldHandle } from "../../worlds/world-handle.ts";
+import { instant as instantField } from "../http/control-fields.ts";
+import { type ControlOptions, handler } from "../http/handler.ts";
+import { strict, unknownName } from "../http/strict-fields.ts";
+import { instant } from "./records.ts";
+
+const MAX_REQUESTS = 10_000;
+const DEFAULT_REQUESTS = 1_000;
+const REQUESTS_PER_READ = 1_000;
+
+const wholeNumber = (maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number up to ${maximum}`)
+    .transform(Number)
+    .refine((value) => value <= maximum, `must be a whole number up to ${maximum}`);
+const yesOrNo = z.enum(["true", "false"]).transform((text) => text === "true");
+
+const queryOf = (operationIds: readonly string[]) =>
+  strict({
+    since: wholeNumber(Number.MAX_SAFE_INTEGER).default(0),
+    limit: wholeNumber(MAX_REQUESTS)
+      .refine((limit) => limit >= 1, `must be a whole number from 1 to ${MAX_REQUESTS}`)
+      .default(DEFAULT_REQUESTS),
+    count: yesOrNo.default(false),
+    method: z
+      .string()
+      .transform((text) => text.toUpperCase())
+      .optional(),
+    operation_id: z
+      .string()
+      .refine((name) => operationIds.includes(name), { error: (issue) => unknownName("operation", String(issue.input), operationIds) })
+      .optional(),
+    status: z
+      .string()
+      .regex(/^([1-5]\d\d|[1-5]xx|none)$/, "must be a status like 423, a class like 5xx, or none for a connection that was lost")
+      .optional(),
+    path: z.string().optional(),
+    key_id: wholeNumber(Number.MAX_SAFE_INTEGER).optional(),
+    account_id: z.string().optional(),
+    fault: z.string().optional(),
+    matched: yesOrNo.optional(),
+    from: instantField.optional(),
+    until: instantField.optional(),
+  });
+type Asked = z.output<ReturnType<typeof queryOf>>;
+
+/** The journal of requests: what the imitated API was asked, and what it answered. */
+export function requestRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+  const query = queryOf(options.operationIds);
+
+  app.get(
+    "/requests",
+    handler(options, { query }, async ({ world, query }) => {
+      const fitting: RecordedRequest[] = [];
+      let count = 0;
+      for await (const request of requestsOf(world, query.since)) {
+        if (!fits(request, query)) continue;
+        count += 1;
+        if (query.count) continue;
+        fitting.push(request);
+        if (count === query.limit) break;
+      }
+      if (query.count) return { count };
+      return { requests: fitting.map(renderRequest), next_since: fitting.at(-1)?.number ?? query.since };
+    }),
+  );
+
+  app.delete(
+    "/requests",
+    handler(options, {}, async ({ world }) => {
+      await world.forgetRequests();
+      return { requests: [], next_since: 0 };
+    }),
+  );
+
+  return app;
+}
+
+async function* requestsOf(world: WorldHandle, since: number): AsyncGenerator<RecordedRequest> {
+  for (let from = since; ; ) {
+    const some = await world.requests(from, REQUESTS_PER_READ);
+    yield* some;
+    const last = some.at(-1);
+    if (last === undefined || some.length < REQUESTS_PER_READ) return;
+    from = last.number;
+  }
+}
+
+function fits(request: RecordedRequest, asked: Asked): boolean {
+  const isAsked = <T>(wanted: T | undefined, is: T | undefined) => wanted === undefined || wanted === is;
+  return (
+    isAsked(asked.method, request.method) &&
+    isAsked(asked.operation_id, request.operationId) &&
+    isAsked(asked.key_id, request.keyId) &&
+    isAsked(asked.account_id, request.accountId) &&
+    isAsked(asked.fault, request.fault) &&
+    isAsked(asked.matched, request.operationId !== undefined) &&
+    hasStatus(request, asked.status) &&
+    request.path.includes(asked.path ?? "") &&
+    request.at >= (asked.from ?? 0) &&
+    request.at < (asked.until ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+function hasStatus({ status }: RecordedRequest, asked: string | undefined): boolean {
+  if (asked === undefined) return true;
+  const text = String(status ?? "none");
+  return asked.endsWith("xx") ? text.startsWith(asked.slice(0, 1)) && text !== "none" : text === asked;
+}
+
+function renderRequest(request: RecordedRequest) {
+  const { number, at, seq, requestId, method, path, operationId, status, code, accountId, keyId, body, answered, fault } = request;
+  return {
+    number,
+    at: instant(at),
+    seq,
+    request_id: requestId,
+    method,
+    path,
+    operation_id: operationId ?? null,
+    status: status ?? null,
+    ...(code === undefined ? {} : { code }),
+    account_id: accountId ?? null,
+    key_id: keyId ?? null,
+    ...(body === undefined ? {} : { body }),
+    ...(answered === undefined ? {} : { answered }),
+    ...(fault === undefined ? {} : { fault }),
+  };
+}

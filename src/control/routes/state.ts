@@ -1,0 +1,48 @@
+import type { World } from "../../platform/core/world.ts";
+import { record as inAnyOrder } from "./records.ts";
+
+/** The whole world: what is durable and nothing else, in the order in which it was made. Two worlds are equal iff these are. */
+export function renderState(world: World) {
+  const rows = (table: { values(): IterableIterator<unknown> }) => [...table.values()].map((row) => record(row));
+  const byId = (table: { values(): IterableIterator<{ readonly id: string }> }) =>
+    [...table.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map((row) => record(row));
+  return {
+    seq: world.seq,
+    at: record(world.at, "at"),
+    // Not under its own name, which is for what callers fill freely.
+    world: record(world.settings),
+    numbers: record(world.numbers),
+    accounts: rows(world.accounts),
+    // A hash is no secret, but it is no fact about the world either: another key in its place would change nothing.
+    api_keys: [...world.apiKeys.values()].map(({ hash: _, ...apiKey }) => record(apiKey)),
+    projects: rows(world.projects),
+    branches: rows(world.branches),
+    endpoints: rows(world.computes),
+    connections: world.connections
+      .toArray()
+      .sort((a, b) => (`${a.endpointId}/${a.id}` < `${b.endpointId}/${b.id}` ? -1 : 1))
+      .map((row) => record(row)),
+    operations: rows(world.operations),
+    scheduled_activities: rows(world.scheduledActivities),
+    usage: byId(world.usage),
+    hourly_usage: world.hourlyUsage
+      .toArray()
+      .sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : a.hour - b.hour))
+      .map((row) => record(row)),
+    branch_snapshots: rows(world.branchSnapshots),
+    records: rows(world.records),
+    faults: rows(world.faults),
+  };
+}
+
+/** Properties in the order of the alphabet: that of a row tells how it came about, in memory or from a file. */
+function record(value: unknown, property = ""): unknown {
+  return sorted(inAnyOrder(value, property));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}

@@ -1,0 +1,72 @@
+import type { Context } from "hono";
+import { Hono } from "hono";
+import * as z from "zod";
+import { found } from "../../http/request.ts";
+import type { WorldInfo } from "../../worlds/world-handle.ts";
+import { clockSetting, point, worldName } from "../http/control-fields.ts";
+import { type ControlOptions, handler } from "../http/handler.ts";
+import { instant } from "./records.ts";
+
+const fork = z.strictObject({
+  name: worldName,
+  from: worldName.optional(),
+  at: point.optional(),
+  clock: clockSetting.optional(),
+  seed: z.int().min(0).optional(),
+});
+
+/** Worlds that go their own way from a point in another one's history. */
+export function worldRoutes(options: ControlOptions): Hono {
+  const { worlds } = options;
+  const app = new Hono();
+
+  app.get(
+    "/worlds",
+    handler(options, {}, (_, context) => ({ worlds: worlds.list().map((world) => renderWorld(world, context)) })),
+  );
+
+  app.post(
+    "/worlds",
+    handler(options, { body: fork }, async ({ world, body: { from = world.name, ...asked } }, context) => {
+      const forked = found(await worlds.fork({ ...asked, from }));
+      return context.json({ world: { ...renderWorld(forked, context), from } }, 201);
+    }),
+  );
+
+  app.get(
+    "/worlds/:name",
+    handler(options, {}, ({ params }, context) => {
+      const { name } = found(worlds.world(params["name"] ?? ""));
+      const info = worlds.list().find((world) => world.name === name);
+      return { world: info && renderWorld(info, context) };
+    }),
+  );
+
+  app.delete(
+    "/worlds/:name",
+    handler(options, {}, async ({ params }) => {
+      const name = params["name"] ?? "";
+      found(await worlds.remove(name));
+      return { name, deleted: true };
+    }),
+  );
+
+  return app;
+}
+
+function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo, context: Context) {
+  const { origin } = new URL(context.req.url);
+  const base = name === "default" ? origin : `${origin}/w/${name}`;
+  return {
+    name,
+    api_url: `${base}/api/v2`,
+    control_url: `${base}/_sim`,
+    // One that nobody has asked for anything yet stands where it was left.
+    open: isOpen,
+    now: instant(now),
+    seq,
+    history_id: historyId,
+    size_bytes: sizeBytes,
+    ...(error === undefined ? {} : { error }),
+  };
+}

@@ -1,0 +1,48 @@
+import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
+import type { ControlClient } from "../cli/client/client.ts";
+import { canBeFilled, type ReadCall } from "./read-calls.ts";
+
+type Page = { readonly requests: readonly { readonly path: string; readonly operation_id?: string }[]; readonly next_since: number };
+
+const REQUESTS_PER_PAGE = 10_000;
+const PATHS = new Map(PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]));
+
+/** What a parameter of the query names, where it names something that each side has of its own. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  org_id: "org_id",
+  project_id: "project_id",
+  project_ids: "project_id",
+  branch_id: "branch_id",
+  endpoint_id: "endpoint_id",
+  db_name: "database_name",
+  database_name: "database_name",
+  role_name: "role_name",
+};
+
+/** The calls of a double's journal of requests that read and were answered, each kind once, with placeholders for what they named. */
+export async function recordedCalls(server: ControlClient): Promise<ReadCall[]> {
+  const templates = new Set<string>();
+  for (let since = 0; ; ) {
+    const { requests, next_since } = await server.call<Page>(
+      "GET",
+      `/requests?method=GET&status=2xx&since=${since}&limit=${REQUESTS_PER_PAGE}`,
+    );
+    for (const { path, operation_id } of requests) {
+      const template = templateOf(path, PATHS.get(operation_id ?? ""));
+      if (template !== undefined) templates.add(template);
+    }
+    if (requests.length < REQUESTS_PER_PAGE) return [...templates].map((template) => ({ template }));
+    since = next_since;
+  }
+}
+
+/** `undefined` for what only its own side can be asked again: a later page, or an object that no list tells of. */
+function templateOf(path: string, route: string | undefined): string | undefined {
+  if (route === undefined || !canBeFilled(route)) return undefined;
+  const query = new URLSearchParams(path.split("?")[1] ?? "");
+  if (query.has("cursor")) return undefined;
+  const asked = [...query].map(
+    ([name, value]) => `${name}=${NAMED_BY[name] === undefined ? encodeURIComponent(value) : `{${NAMED_BY[name]}}`}`,
+  );
+  return asked.length === 0 ? route : `${route}?${asked.join("&")}`;
+}

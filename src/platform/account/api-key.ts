@@ -1,0 +1,102 @@
+import type { Context } from "../core/context.ts";
+import type { SimTime } from "../core/time.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { findOrganization, findProject } from "../lookup.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import { type Account, findAccount } from "./account.ts";
+
+/** R: authenticates every request of its account until revoked. The secret itself is nowhere, only its hash. */
+export type ApiKey = {
+  readonly id: number;
+  readonly accountId: string;
+  readonly name: string;
+  /** SHA-256 of the secret, in hex. */
+  readonly hash: string;
+  readonly createdAt: SimTime;
+  readonly revokedAt?: SimTime;
+  /** S: a key of the organization instead of a person's, for one of its projects alone where that is named. */
+  readonly scope?: { readonly organizationId: string; readonly projectId?: string };
+};
+
+/** What a secret that a caller chose must look like: fit for a header. How well it can be guessed is the caller's matter. */
+export const SECRET_PATTERN = /^[\x21-\x7e]{1,256}$/;
+export const SECRET_RULE = "must be 1 to 256 printable ASCII characters without spaces";
+
+/** Kept beside the key and coalesced: it changes with every request and proves nothing about the world's history. */
+export type ApiKeyUse = { readonly keyId: number; readonly lastUsedAt: SimTime; readonly lastUsedFromAddr: string };
+
+export type CreateApiKey = {
+  readonly type: "CreateApiKey";
+  /** Whose key it is; of an organization's, who made it. */
+  readonly accountId: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly scope?: ApiKey["scope"] | undefined;
+};
+/** With an organization, one of its keys; without, one of the account's own. */
+export type RevokeApiKey = {
+  readonly type: "RevokeApiKey";
+  readonly accountId: string;
+  readonly organizationId?: string | undefined;
+  readonly keyId: number;
+};
+
+export function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Context): Result<Event[]> {
+  const account = findAccount(world, command.accountId);
+  if (!account.ok) return account;
+  const scoped = checkScope(world, command.scope);
+  if (!scoped.ok) return scoped;
+  if (findApiKeyByHash(world, command.hash) !== undefined) return refuse("API_KEY_EXISTS", "an API key with this secret exists already");
+  const apiKey: ApiKey = {
+    id: nextNumber(world, "apiKey"),
+    accountId: command.accountId,
+    name: command.name,
+    hash: command.hash,
+    createdAt: now,
+    ...(command.scope === undefined ? {} : { scope: command.scope }),
+  };
+  return accept([{ type: "ApiKeyCreated", at: now, apiKey }]);
+}
+
+/** R: immediate and irreversible. A key that is revoked already is gone: 404 (PLATFORM, "Deleting what is not there"). */
+export function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Context): Result<Event[]> {
+  const apiKey = world.apiKeys.get(String(command.keyId));
+  if (apiKey === undefined || !isOwn(apiKey, command) || apiKey.revokedAt !== undefined) {
+    return refuse("API_KEY_NOT_FOUND", `API key ${command.keyId} not found`);
+  }
+  return accept([{ type: "ApiKeyRevoked", at: now, keyId: apiKey.id }]);
+}
+
+/** The key with this hash, revoked ones included. */
+export function findApiKeyByHash(world: World, hash: string): ApiKey | undefined {
+  for (const apiKey of world.apiKeys.by("hash", hash).values()) return apiKey;
+  return undefined;
+}
+
+/** The keys of a person that are still valid, oldest first; those that he made for an organization are not among them. */
+export function* validApiKeys(world: World, accountId: string): Generator<ApiKey> {
+  for (const apiKey of world.apiKeys.by("account", accountId).values()) {
+    if (apiKey.revokedAt === undefined && apiKey.scope === undefined) yield apiKey;
+  }
+}
+
+/** The keys of an organization and of its projects that are still valid, oldest first. */
+export function* validOrganizationKeys(world: World, organizationId: string): Generator<ApiKey> {
+  for (const apiKey of world.apiKeys.by("organization", organizationId).values()) {
+    if (apiKey.revokedAt === undefined) yield apiKey;
+  }
+}
+
+function isOwn({ accountId, scope }: ApiKey, command: RevokeApiKey): boolean {
+  if (command.organizationId !== undefined) return scope?.organizationId === command.organizationId;
+  return scope === undefined && accountId === command.accountId;
+}
+
+function checkScope(world: World, scope: ApiKey["scope"]): Result<Account | undefined> {
+  if (scope === undefined) return accept(undefined);
+  const owner = findOrganization(world, scope.organizationId);
+  if (!owner.ok || scope.projectId === undefined) return owner;
+  const project = findProject(world, owner.value.id, scope.projectId);
+  return project.ok ? owner : project;
+}

@@ -1,0 +1,175 @@
+import type { Context } from "../core/context.ts";
+import { uuidOf } from "../core/ids.ts";
+import type { SimTime } from "../core/time.ts";
+import type { World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { findOrganization } from "../lookup.ts";
+import { findRecord, isOfKind, recordCreated, recordDeleted, recordsOf, recordUpdated } from "../project/evolve-settings-record.ts";
+import { concernsAccount, concernsEmail, type MemberRole, type RecordOf } from "../project/settings-record.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { Account } from "./account.ts";
+
+export type Member = {
+  readonly id: string;
+  readonly account: Account;
+  readonly organizationId: string;
+  readonly role: MemberRole;
+  readonly joinedAt: SimTime;
+};
+
+type InOrganization = { readonly organizationId: string };
+export type InviteMembers = InOrganization & {
+  readonly type: "InviteMembers";
+  /** The account of whoever invites. */
+  readonly invitedBy: string;
+  readonly invitations: readonly { readonly email: string; readonly role: MemberRole }[];
+};
+export type AcceptInvitation = InOrganization & { readonly type: "AcceptInvitation"; readonly invitationId: string };
+export type ChangeMemberRole = InOrganization & { readonly type: "ChangeMemberRole"; readonly memberId: string; readonly role: MemberRole };
+export type RemoveMember = InOrganization & { readonly type: "RemoveMember"; readonly memberId: string };
+
+/** All members, the organization's own account first. */
+export function membersOf(world: World, owner: Account): Member[] {
+  return [ownerOf(owner), ...recordsOf(world, owner.organizationId, "member").flatMap((record) => memberFrom(world, record) ?? [])];
+}
+
+/** What an account is in an organization that is not its own. */
+export function roleIn(world: World, accountId: string, organizationId: string): MemberRole | undefined {
+  for (const record of world.records.by("concern", concernsAccount(accountId)).values()) {
+    if (isOfKind(record, "member") && record.scope === organizationId) return record.fields.role;
+  }
+  return undefined;
+}
+
+/** The organizations that an account belongs to, its own first, then in the order in which it joined. */
+export function organizationsOf(world: World, account: Account): Account[] {
+  const joined = world.records
+    .by("concern", concernsAccount(account.id))
+    .toArray()
+    .filter((record) => isOfKind(record, "member"))
+    .sort((a, b) => a.number - b.number)
+    .flatMap(({ scope }) => {
+      const owner = findOrganization(world, scope);
+      return owner.ok ? owner.value : [];
+    });
+  return [account, ...joined];
+}
+
+export function findMember(world: World, owner: Account, memberId: string): Result<Member> {
+  const own = ownerOf(owner);
+  if (own.id === memberId) return accept(own);
+  const record = findRecord(world, owner.organizationId, "member", memberId);
+  const member = record && memberFrom(world, record);
+  return member === undefined ? refuse("MEMBER_NOT_FOUND", `member "${memberId}" not found`) : accept(member);
+}
+
+/** S: whoever has an account already joins at once. All are invited, or nobody. */
+export function decideInviteMembers(world: World, command: InviteMembers, context: Context): Result<Event[]> {
+  const owner = findOrganization(world, command.organizationId);
+  if (!owner.ok) return owner;
+  const { organizationId } = command;
+  const seen = new Set<string>();
+  const events: Event[] = [];
+  for (const [index, { email, role }] of command.invitations.entries()) {
+    const taken = refuseTaken(world, owner.value, email, seen);
+    if (taken !== undefined) return refuse("MEMBER_EXISTS", `invitations.${index}.email: ${taken}`);
+    seen.add(concernsEmail(email));
+    const account = accountWith(world, email);
+    const acceptedAt = account === undefined ? {} : { acceptedAt: context.now };
+    const invitation = { email, role, invitedBy: command.invitedBy, ...acceptedAt };
+    events.push(recordCreated(world, context, organizationId, "invitation", invitation, events.length));
+    if (account === undefined) continue;
+    events.push(recordCreated(world, context, organizationId, "member", { accountId: account.id, role }, events.length));
+  }
+  return accept(events);
+}
+
+/** A: who had no account when invited joins by a call of ours; the platform's way leads through a letter and its console. */
+export function decideAcceptInvitation(world: World, command: AcceptInvitation, context: Context): Result<Event[]> {
+  const owner = findOrganization(world, command.organizationId);
+  if (!owner.ok) return owner;
+  const invitation = findRecord(world, command.organizationId, "invitation", command.invitationId);
+  if (invitation === undefined) return refuse("INVITATION_NOT_FOUND", `invitation "${command.invitationId}" not found`);
+  const { email, role, acceptedAt } = invitation.fields;
+  if (acceptedAt !== undefined) return refuse("MEMBER_EXISTS", `the invitation of ${email} has been accepted already`);
+  const account = accountWith(world, email);
+  if (account === undefined) return refuse("ACCOUNT_NOT_FOUND", `there is no account with the email address ${email}; create it first`);
+  return accept([
+    recordUpdated(invitation, { ...invitation.fields, acceptedAt: context.now }, context.now),
+    recordCreated(world, context, command.organizationId, "member", { accountId: account.id, role }),
+  ]);
+}
+
+export function decideChangeMemberRole(world: World, command: ChangeMemberRole, { now }: Context): Result<Event[]> {
+  const record = findRemovable(world, command.organizationId, command.memberId, command.role === "admin");
+  if (!record.ok) return record;
+  if (record.value === undefined || record.value.fields.role === command.role) return accept([]);
+  return accept([recordUpdated(record.value, { ...record.value.fields, role: command.role }, now)]);
+}
+
+export function decideRemoveMember(world: World, command: RemoveMember, { now }: Context): Result<Event[]> {
+  const record = findRemovable(world, command.organizationId, command.memberId, false);
+  if (!record.ok) return record;
+  return accept(record.value === undefined ? [] : [recordDeleted(record.value, now)]);
+}
+
+/**
+ * The record of a member whose role may change; none where the owner, whose role is not kept, stays admin.
+ * S: the last admin cannot be removed. A: here, an organization is an account, so its own account is an admin for ever, and the last.
+ */
+function findRemovable(
+  world: World,
+  organizationId: string,
+  memberId: string,
+  staysAdmin: boolean,
+): Result<RecordOf<"member"> | undefined> {
+  const owner = findOrganization(world, organizationId);
+  if (!owner.ok) return owner;
+  const member = findMember(world, owner.value, memberId);
+  if (!member.ok) return member;
+  if (member.value.account.id === owner.value.id && !staysAdmin) {
+    return refuse(
+      "MEMBER_OWNS_ORGANIZATION",
+      "the account that the organization belongs to stays its admin: it cannot be removed or get another role",
+    );
+  }
+  return accept(findRecord(world, organizationId, "member", memberId));
+}
+
+/** The one member without a record: no event made it, so it is there in the worlds of former releases, too. */
+function ownerOf(account: Account): Member {
+  return {
+    id: uuidOf(`${account.organizationId}/${account.id}`),
+    account,
+    organizationId: account.organizationId,
+    role: "admin",
+    joinedAt: account.createdAt,
+  };
+}
+
+function memberFrom(world: World, { id, scope, fields, createdAt }: RecordOf<"member">): Member | undefined {
+  const account = world.accounts.get(fields.accountId);
+  return account && { id, account, organizationId: scope, role: fields.role, joinedAt: createdAt };
+}
+
+/** A: addresses are not unique among accounts; the oldest account is meant. */
+function accountWith(world: World, email: string): Account | undefined {
+  for (const account of world.accounts.values()) {
+    if (concernsEmail(account.email) === concernsEmail(email)) return account;
+  }
+  return undefined;
+}
+
+function refuseTaken(world: World, owner: Account, email: string, seen: ReadonlySet<string>): string | undefined {
+  const concern = concernsEmail(email);
+  if (seen.has(concern)) return `${email} is invited twice`;
+  const account = accountWith(world, email);
+  if (account !== undefined && (account.id === owner.id || roleIn(world, account.id, owner.organizationId) !== undefined)) {
+    return `${email} is a member already`;
+  }
+  for (const record of world.records.by("concern", concern).values()) {
+    if (!isOfKind(record, "invitation") || record.scope !== owner.organizationId) continue;
+    if (record.fields.acceptedAt === undefined) return `${email} is invited already`;
+  }
+  return undefined;
+}

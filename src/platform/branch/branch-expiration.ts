@@ -1,0 +1,49 @@
+import { DAY, SECOND, type SimTime } from "../core/time.ts";
+import type { World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { Branch } from "./branch.ts";
+
+const MAX_EXPIRATION = 30 * DAY; // D
+
+/**
+ * D: the default branch, protected ones and those with children do not expire, and one that expires gets no children; at most 30 days
+ * ahead. `parent` is the one that the new branch would have.
+ */
+export function checkExpiration(
+  parent: Branch | undefined,
+  expiresAt: SimTime | undefined | null,
+  branch: { readonly default?: boolean; readonly protected?: boolean | undefined; readonly hasChildren?: boolean },
+  now: SimTime,
+): Result<true> {
+  const no = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
+  if (parent?.expiresAt !== undefined) return no(`branch "${parent.name}" has an expiration and can have no child branches`);
+  if (expiresAt === undefined || expiresAt === null) return accept(true);
+  if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION) return no("expires_at must lie in the future, at most 30 days from now");
+  if (branch.default) return no("the default branch cannot expire");
+  if (branch.protected) return no("a protected branch cannot expire");
+  if (branch.hasChildren) return no("a branch with child branches cannot expire");
+  return accept(true);
+}
+
+/** S: the time to live is kept as it was when the expiration was set. */
+export function expirationFrom(expiresAt: SimTime | undefined, now: SimTime): Pick<Branch, "expiresAt" | "ttlSeconds"> {
+  return expiresAt === undefined ? {} : { expiresAt, ttlSeconds: Math.floor((expiresAt - now) / SECOND) };
+}
+
+export function expirationDueAt(world: World, branchId: string): SimTime | undefined {
+  const branch = world.branches.get(branchId);
+  if (branch?.deletedAt !== undefined || branch === undefined) return undefined;
+  return world.projects.get(branch.projectId)?.deletedAt === undefined ? branch.expiresAt : undefined;
+}
+
+/** An event cannot say that something is not there but by leaving it out. */
+export function expirationSet(branchId: string, expiresAt: SimTime | undefined, at: SimTime): Event {
+  return { type: "BranchExpirationSet", at, branchId, ...(expiresAt === undefined ? {} : { expiresAt }) };
+}
+
+/** D: the default branch does not expire. */
+export function checkLasting({ name, expiresAt }: Branch): Result<true> {
+  if (expiresAt === undefined) return accept(true);
+  return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${name}" has an expiration and cannot be the default branch`);
+}

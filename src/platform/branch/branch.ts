@@ -1,0 +1,299 @@
+import { type Account, findAccount, limitsOf, planOf, whoLimits } from "../account/account.ts";
+import type { Plan } from "../catalog/plan.ts";
+import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "../compute/compute.ts";
+import type { Context } from "../core/context.ts";
+import { drawId } from "../core/ids.ts";
+import type { SimTime } from "../core/time.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { branchesOf, childrenOf, defaultBranchOf, findBranch, findProject } from "../lookup.ts";
+import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { Project } from "../project/project.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { BackupSchedule } from "./backup-schedule.ts";
+import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
+import { checkExpiration, checkLasting, expirationFrom, expirationSet } from "./branch-expiration.ts";
+import type { Database } from "./database.ts";
+import { checkDatabaseName } from "./database.ts";
+import { findPoint } from "./point-in-time.ts";
+import { checkRoleName, newSecretId, type Role, withNewPasswords } from "./role.ts";
+
+/** A line of a project's data, with its roles and databases; reached only through a compute of its own. */
+export type Branch = {
+  readonly id: string;
+  readonly number: number;
+  readonly projectId: string;
+  readonly parentId?: string;
+  readonly parentTimestamp?: SimTime;
+  readonly parentLsn?: string;
+  readonly name: string;
+  /** S: `resetting` while it is restored. */
+  readonly state: "init" | "ready" | "resetting";
+  readonly stateChangedAt: SimTime;
+  readonly default: boolean;
+  readonly protected: boolean;
+  readonly initSource: "parent-data" | "schema-only";
+  readonly roles: readonly Role[];
+  readonly databases: readonly Database[];
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+  /** S: when it is deleted by itself, and how long that was when it was set. */
+  readonly expiresAt?: SimTime;
+  readonly ttlSeconds?: number;
+  readonly lastResetAt?: SimTime;
+  /** Id of the snapshot that it was restored from, and of the branch that it is to replace, or has replaced. */
+  readonly restoredFrom?: string;
+  readonly restoredAs?: string;
+  readonly restoreStatus?: "restored" | "finalized";
+  readonly backupSchedule?: BackupSchedule;
+  /** What it held before, oldest first, as far back as its project keeps history. */
+  readonly past?: readonly (BranchContent & { readonly until: SimTime })[];
+  /** It was deleted: nobody sees it any more, but for those who look for what can be recovered. */
+  readonly deletedAt?: SimTime;
+  /** S: until when it can be recovered; absent where it cannot. */
+  readonly recoverableUntil?: SimTime;
+};
+
+export type CreateBranch = {
+  readonly type: "CreateBranch";
+  readonly accountId: string;
+  readonly projectId: string;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly parentId?: string | undefined;
+  readonly parentTimestamp?: SimTime | undefined;
+  readonly parentLsn?: string | undefined;
+  readonly protected?: boolean | undefined;
+  readonly initSource?: Branch["initSource"] | undefined;
+  readonly expiresAt?: SimTime | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
+  readonly queue?: true;
+  readonly computes?:
+    | readonly { readonly id?: string | undefined; readonly computeType: ComputeType; readonly options: ComputeOptions }[]
+    | undefined;
+};
+export type UpdateBranch = OnBranch & {
+  readonly type: "UpdateBranch";
+  readonly name?: string | undefined;
+  readonly protected?: boolean | undefined;
+  /** `null` ends the expiration. */
+  readonly expiresAt?: SimTime | null | undefined;
+};
+export type DeleteBranch = OnBranch & {
+  readonly type: "DeleteBranch";
+  /** S: without a time in which it can be recovered. */
+  readonly hard?: boolean | undefined;
+};
+export type SetDefaultBranch = OnBranch & { readonly type: "SetDefaultBranch" };
+
+export type BranchChanges = Partial<Pick<Branch, "name" | "protected" | "restoreStatus">>;
+
+/** The default branch of a new project; roles and databases as asked for. */
+export function makeBranch(
+  world: World,
+  project: Project,
+  asked: {
+    readonly id?: string | undefined;
+    readonly name: string;
+    readonly roleName?: string | undefined;
+    readonly databaseName?: string | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly isDefault: boolean;
+  },
+  { now, chance }: Context,
+): Result<Branch> {
+  const id = decideBranchId(world, asked.id, chance);
+  if (!id.ok) return id;
+  const databaseName = asked.databaseName ?? DEFAULT_DATABASE_NAME;
+  const ownerName = asked.roleName ?? `${databaseName}_owner`;
+  const named = checkDatabaseName(databaseName);
+  if (!named.ok) return named;
+  const owned = checkRoleName(ownerName);
+  if (!owned.ok) return owned;
+  return accept({
+    id: id.value,
+    number: nextNumber(world, "branch"),
+    projectId: project.id,
+    name: asked.name,
+    state: "init",
+    stateChangedAt: now,
+    default: asked.isDefault,
+    protected: false,
+    initSource: "parent-data",
+    roles: [{ name: ownerName, secretId: newSecretId(world), createdAt: now, updatedAt: now }],
+    databases: [{ id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now }],
+    annotations: asked.annotations ?? {},
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+export function decideCreateBranch(world: World, command: CreateBranch, context: Context): Result<Event[]> {
+  const { now, chance } = context;
+  const project = findProject(world, command.accountId, command.projectId);
+  if (!project.ok) return project;
+  const parent = findParent(world, project.value, command);
+  if (!parent.ok) return parent;
+  const { parentTimestamp: timestamp, parentLsn: lsn } = command;
+  const point = findPoint(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
+  if (!point.ok) return point;
+  const account = findAccount(world, command.accountId);
+  if (!account.ok) return account;
+  const plan = planOf(account.value);
+  const id = decideBranchId(world, command.id, chance);
+  if (!id.ok) return id;
+  const name = command.name ?? id.value;
+  const taken = checkBranchName(world, project.value.id, name, undefined);
+  if (!taken.ok) return taken;
+  const room = checkRoom(world, account.value, project.value.id);
+  if (!room.ok) return room;
+  const expires = checkExpiration(parent.value, command.expiresAt, command, now);
+  if (!expires.ok) return expires;
+  const parentTimestamp = point.value;
+  // S: `schema-only` creates a new root branch, with the schema of another.
+  const isRoot = command.initSource === "schema-only";
+  const content = contentAt(parent.value, parentTimestamp);
+  const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
+  const branch: Branch = {
+    ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
+    ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
+    ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
+    protected: command.protected ?? false,
+    initSource: command.initSource ?? "parent-data",
+    annotations: command.annotations ?? {},
+    ...expirationFrom(command.expiresAt, now),
+  };
+  const computes = makeComputes(world, project.value, plan, branch, command, context);
+  if (!computes.ok) return computes;
+  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  const requests: OperationRequest[] = [{ action: "create_branch", branchId: branch.id }, ...startRequests(computes.value)];
+  return accept([
+    { type: "BranchCreated", at: now, branch },
+    ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
+    ...scheduleOperations(world, project.value.id, requests, context),
+  ]);
+}
+
+/** A branch that begins with what another held; whose child it is, is for the caller to say. */
+export function branchFrom(
+  world: World,
+  project: Project,
+  { roles, databases }: BranchContent,
+  { id, name, ahead = 0 }: { readonly id: string; readonly name: string; readonly ahead?: number },
+  now: SimTime,
+): Branch {
+  return {
+    id,
+    number: nextNumber(world, "branch", ahead),
+    projectId: project.id,
+    name,
+    state: "init",
+    stateChangedAt: now,
+    default: false,
+    protected: false,
+    initSource: "parent-data",
+    roles: roles.map((role) => ({ ...role, createdAt: now, updatedAt: now })),
+    databases: databases.map((database, index) => ({
+      ...database,
+      id: nextNumber(world, "database", index),
+      createdAt: now,
+      updatedAt: now,
+    })),
+    annotations: {},
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** D: the limit of a project counts the branches that can be seen. */
+export function checkRoom(world: World, account: Account, projectId: string): Result<true> {
+  const plan = planOf(account);
+  const { branches: limit } = limitsOf(world, plan);
+  if (branchesOf(world, projectId).length < limit) return accept(true);
+  return refuse(
+    "BRANCHES_LIMIT_EXCEEDED",
+    `branches limit exceeded: ${whoLimits(world, plan, "branches")} allows ${limit} branches in a project`,
+  );
+}
+
+function makeComputes(
+  world: World,
+  project: Project,
+  plan: Plan,
+  branch: Branch,
+  command: CreateBranch,
+  context: Context,
+): Result<Compute[]> {
+  const asked = command.computes ?? [];
+  if (asked.filter((compute) => compute.computeType === "read_write").length > 1) {
+    return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
+  }
+  const room = checkComputeRoom(world, project, plan, asked.length);
+  if (!room.ok) return room;
+  const computes: Compute[] = [];
+  for (const [index, options] of asked.entries()) {
+    const compute = makeCompute(world, project, plan, { ...options, branchId: branch.id }, context, index);
+    if (!compute.ok) return compute;
+    computes.push(compute.value);
+  }
+  return accept(computes);
+}
+
+function findParent(world: World, project: Project, { parentId }: CreateBranch): Result<Branch> {
+  const parent = parentId === undefined ? accept(defaultBranchOf(world, project.id)) : findBranch(world, project, parentId);
+  if (!parent.ok) return parent;
+  if (parent.value === undefined) return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
+  return accept(parent.value);
+}
+
+export function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
+  const branch = findBranchFor(world, command);
+  if (!branch.ok) return branch;
+  if (command.name !== undefined) {
+    const taken = checkBranchName(world, command.projectId, command.name, command.branchId);
+    if (!taken.ok) return taken;
+  }
+  const { expiresAt } = command;
+  const isProtected = command.protected ?? branch.value.protected;
+  const hasChildren = childrenOf(world, command.branchId).length > 0;
+  const expires = checkExpiration(undefined, expiresAt, { default: branch.value.default, protected: isProtected, hasChildren }, now);
+  if (!expires.ok) return expires;
+  if (command.protected === true && expiresAt !== null && branch.value.expiresAt !== undefined) {
+    return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`);
+  }
+  const changes: BranchChanges = {
+    ...(command.name === undefined ? {} : { name: command.name }),
+    ...(command.protected === undefined ? {} : { protected: command.protected }),
+  };
+  return accept([
+    { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
+    ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),
+  ]);
+}
+
+/** S: the former default loses the designation; nothing is scheduled. */
+export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
+  const branch = findBranchFor(world, command);
+  if (!branch.ok) return branch;
+  if (branch.value.default) return accept([]);
+  const lasting = checkLasting(branch.value);
+  if (!lasting.ok) return lasting;
+  return accept([{ type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId }]);
+}
+
+export function decideBranchId(world: World, asked: string | undefined, chance: Context["chance"]): Result<string> {
+  const isTaken = (id: string) => world.branches.get(id) !== undefined;
+  if (asked !== undefined && isTaken(asked)) return refuse("ID_EXISTS", `a branch with id "${asked}" exists already`);
+  return accept(asked ?? drawId(chance, "branch", nextNumber(world, "branch"), isTaken));
+}
+
+/** D: the exact sentence that public clients look for. */
+export function checkBranchName(world: World, projectId: string, name: string, except: string | undefined): Result<true> {
+  const taken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
+  return taken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : accept(true);
+}
+
+const DEFAULT_DATABASE_NAME = "neondb"; // D

@@ -1,0 +1,114 @@
+import type { Context } from "../core/context.ts";
+import type { SimTime } from "../core/time.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { Branch } from "./branch.ts";
+import { type BranchContent, type OnBranch, withContent } from "./branch-content.ts";
+import { decideOnBranch, findRole } from "./role.ts";
+
+export type Database = {
+  readonly id: number;
+  readonly name: string;
+  readonly ownerName: string;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
+
+export type CreateDatabase = OnBranch & { readonly type: "CreateDatabase"; readonly name: string; readonly ownerName: string };
+export type UpdateDatabase = OnBranch & {
+  readonly type: "UpdateDatabase";
+  readonly name: string;
+  readonly newName?: string | undefined;
+  readonly ownerName?: string | undefined;
+};
+export type DeleteDatabase = OnBranch & { readonly type: "DeleteDatabase"; readonly name: string };
+
+export type DatabaseChanges = Partial<Pick<Database, "name" | "ownerName">>;
+
+export function findDatabase(branch: Pick<Branch, "databases">, name: string): Result<Database> {
+  const database = branch.databases.find((candidate) => candidate.name === name);
+  return database === undefined ? refuse("DATABASE_NOT_FOUND", `database "${name}" not found`) : accept(database);
+}
+
+export function decideCreateDatabase(world: World, command: CreateDatabase, context: Context): Result<Event[]> {
+  const { now } = context;
+  return decideOnBranch(world, command, context, (branch) => {
+    const named = checkName(branch, command.name);
+    if (!named.ok) return named;
+    const owner = findRole(branch, command.ownerName);
+    if (!owner.ok) return owner;
+    const database: Database = {
+      id: nextNumber(world, "database"),
+      name: command.name,
+      ownerName: command.ownerName,
+      createdAt: now,
+      updatedAt: now,
+    };
+    return accept({ type: "DatabaseCreated", at: now, branchId: branch.id, database });
+  });
+}
+
+export function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Context): Result<Event[]> {
+  return decideOnBranch(world, command, context, (branch) => {
+    const database = findDatabase(branch, command.name);
+    if (!database.ok) return database;
+    if (command.newName !== undefined && command.newName !== command.name) {
+      const named = checkName(branch, command.newName);
+      if (!named.ok) return named;
+    }
+    const owner = command.ownerName === undefined ? undefined : findRole(branch, command.ownerName);
+    if (owner?.ok === false) return owner;
+    const changes: DatabaseChanges = {
+      ...(command.newName === undefined ? {} : { name: command.newName }),
+      ...(command.ownerName === undefined ? {} : { ownerName: command.ownerName }),
+    };
+    return accept({ type: "DatabaseUpdated", at: context.now, branchId: branch.id, databaseId: database.value.id, changes });
+  });
+}
+
+export function decideDeleteDatabase(world: World, command: DeleteDatabase, context: Context): Result<Event[]> {
+  return decideOnBranch(world, command, context, (branch) => {
+    const database = findDatabase(branch, command.name);
+    if (!database.ok) return database;
+    return accept({ type: "DatabaseDeleted", at: context.now, branchId: branch.id, databaseId: database.value.id });
+  });
+}
+
+function checkName(branch: Branch, name: string): Result<true> {
+  if (findDatabase(branch, name).ok) return refuse("DATABASE_ALREADY_EXISTS", `database already exists; database_name:"${name}"`);
+  return checkDatabaseName(name);
+}
+
+/** D: Postgres' own, which every branch has and nobody sees. */
+export function checkDatabaseName(name: string): Result<true> {
+  if (!["postgres", "template0", "template1"].includes(name)) return accept(true);
+  return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
+}
+
+type DatabaseEvent = Extract<Event, { type: "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted" }>;
+
+export function evolveDatabase(world: World, event: DatabaseEvent): void {
+  const branch = world.branches.get(event.branchId);
+  if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
+  if (event.type === "DatabaseCreated") world.numbers.database = event.database.id;
+  world.branches.set(withContent(world, branch, contentAfter(branch, event), event.at));
+}
+
+function contentAfter({ roles, databases }: Branch, event: DatabaseEvent): BranchContent {
+  switch (event.type) {
+    case "DatabaseCreated":
+      return { roles, databases: [...databases, event.database] };
+    case "DatabaseUpdated":
+      return {
+        roles,
+        databases: databases.map((database) =>
+          database.id === event.databaseId ? { ...database, ...event.changes, updatedAt: event.at } : database,
+        ),
+      };
+    case "DatabaseDeleted":
+      return { roles, databases: databases.filter((database) => database.id !== event.databaseId) };
+    default:
+      return event satisfies never;
+  }
+}

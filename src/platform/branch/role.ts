@@ -1,0 +1,169 @@
+import type { Context } from "../core/context.ts";
+import { fitsPostgres } from "../core/text.ts";
+import type { SimTime } from "../core/time.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { primaryOf } from "../lookup.ts";
+import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import { refuseOverQuota } from "../project/quota.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { Branch } from "./branch.ts";
+import { type BranchContent, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
+
+/** A Postgres role of a branch. Its password is a secret of the world and is nowhere in history, only its name there. */
+export type Role = {
+  readonly name: string;
+  readonly secretId: string;
+  /** S: a group of rights that nobody logs in with, and that has no password. */
+  readonly noLogin?: true;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
+
+export type CreateRole = OnBranch & { readonly type: "CreateRole"; readonly name: string; readonly noLogin?: boolean | undefined };
+export type DeleteRole = OnBranch & { readonly type: "DeleteRole"; readonly name: string };
+export type ResetRolePassword = OnBranch & { readonly type: "ResetRolePassword"; readonly name: string };
+
+/** The name under which the password of a new role is kept; `ahead` counts those that the same decision makes before it. */
+export function newSecretId(world: World, ahead = 0): string {
+  return `role-${nextNumber(world, "role", ahead)}`;
+}
+
+export function findRole(branch: Pick<Branch, "roles">, name: string): Result<Role> {
+  const role = branch.roles.find((candidate) => candidate.name === name);
+  return role === undefined ? refuse("ROLE_NOT_FOUND", `role "${name}" not found`) : accept(role);
+}
+
+export function decideCreateRole(world: World, command: CreateRole, context: Context): Result<Event[]> {
+  const { now } = context;
+  return decideOnBranch(world, command, context, (branch) => {
+    if (findRole(branch, command.name).ok) return refuse("ROLE_ALREADY_EXISTS", `role already exists; role_name:"${command.name}"`);
+    const named = checkRoleName(command.name);
+    if (!named.ok) return named;
+    const role: Role = {
+      name: command.name,
+      secretId: newSecretId(world),
+      ...(command.noLogin === true ? { noLogin: true } : {}),
+      createdAt: now,
+      updatedAt: now,
+    };
+    return accept({ type: "RoleCreated", at: now, branchId: branch.id, role });
+  });
+}
+
+/** A: a role that owns a database cannot be dropped, as Postgres has it. */
+export function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
+  return decideOnBranch(world, command, context, (branch) => {
+    const role = findRole(branch, command.name);
+    if (!role.ok) return role;
+    const owned = branch.databases.find((database) => database.ownerName === command.name);
+    if (owned !== undefined) {
+      return refuse(
+        "ROLE_OWNS_DATABASE",
+        `role "${command.name}" owns the database "${owned.name}"; give that another owner or delete it first`,
+      );
+    }
+    return accept({ type: "RoleDeleted", at: context.now, branchId: branch.id, roleName: command.name });
+  });
+}
+
+/** The new password is told by the caller's edge; here it gets a name of its own, so that other branches keep the former one. */
+export function decideResetRolePassword(world: World, command: ResetRolePassword, context: Context): Result<Event[]> {
+  return decideOnBranch(world, command, context, (branch) => {
+    const role = findRole(branch, command.name);
+    if (!role.ok) return role;
+    if (role.value.noLogin) return refuse("ROLE_HAS_NO_PASSWORD", `role "${command.name}" cannot log in and has no password`);
+    return accept({
+      type: "RolePasswordReset",
+      at: context.now,
+      branchId: branch.id,
+      roleName: command.name,
+      secretId: newSecretId(world),
+    });
+  });
+}
+
+/** A change of what a branch holds: refused while its project is busy, and applied through its primary compute. */
+export function decideOnBranch(
+  world: World,
+  command: OnBranch,
+  context: Context,
+  change: (branch: Branch) => Result<Event>,
+): Result<Event[]> {
+  const branch = findBranchFor(world, command);
+  if (!branch.ok) return branch;
+  const event = change(branch.value);
+  if (!event.ok) return event;
+  const busy = refuseWhileBusy(world, command.projectId);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  return accept([event.value, ...scheduleOperations(world, command.projectId, applyRequests(world, branch.value, context), context)]);
+}
+
+/**
+ * S: "if the compute endpoint is idle, the endpoint becomes active for a short period of time": it is started first, and falls asleep by
+ * its own delay (A). A: without a compute that may start there is nothing to apply it with, and it is applied at the next start.
+ */
+function applyRequests(world: World, branch: Branch, { now }: Context): OperationRequest[] {
+  const compute = primaryOf(world, branch.id);
+  if (compute === undefined || compute.disabled || refuseOverQuota(world, branch.projectId, now) !== undefined) return [];
+  const on = { branchId: branch.id, endpointId: compute.id };
+  const start: OperationRequest[] = compute.phase.state === "active" ? [] : [{ action: "start_compute", ...on }];
+  return [...start, { action: "apply_config", ...on }];
+}
+
+type RoleEvent = Extract<Event, { type: "RoleCreated" | "RoleDeleted" | "RolePasswordReset" }>;
+
+export function evolveRole(world: World, event: RoleEvent): void {
+  const { at } = event;
+  const branch = world.branches.get(event.branchId);
+  if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
+  const content = contentAfter(branch, event);
+  countRoles(world, content.roles);
+  world.branches.set(withContent(world, branch, content, at));
+}
+
+function contentAfter({ roles, databases }: Branch, event: RoleEvent): BranchContent {
+  switch (event.type) {
+    case "RoleCreated":
+      return { roles: [...roles, event.role], databases };
+    case "RoleDeleted":
+      return { roles: roles.filter((role) => role.name !== event.roleName), databases };
+    case "RolePasswordReset":
+      return {
+        roles: roles.map((role) => (role.name === event.roleName ? { ...role, secretId: event.secretId, updatedAt: event.at } : role)),
+        databases,
+      };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** D: "new passwords are generated for the roles of a branch that is created from a protected branch". */
+export function withNewPasswords(world: World, roles: readonly Role[]): Role[] {
+  let ahead = 0;
+  return roles.map((role) => (role.noLogin === true ? role : { ...role, secretId: newSecretId(world, ahead++) }));
+}
+
+/** Those of a branch whose passwords were named after `before` of them had been, and who log in. */
+export function rolesNamedAfter(roles: readonly Role[], before: number): Role[] {
+  return roles.filter(({ secretId, noLogin }) => noLogin !== true && numberOf(secretId) > before);
+}
+
+export function countRoles(world: World, roles: readonly Role[]): void {
+  for (const { secretId } of roles) world.numbers.role = Math.max(world.numbers.role, numberOf(secretId));
+}
+
+/** The names of passwords carry the number of their draw. */
+function numberOf(secretId: string): number {
+  return Number(secretId.slice("role-".length));
+}
+
+/** D: names that Postgres and the platform keep for themselves. S: "Cannot exceed 63 bytes in length", be it asked for or made here. */
+export function checkRoleName(name: string, field = "role.name"): Result<true> {
+  if (!fitsPostgres(name)) return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
+  return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`) : accept(true);
+}
+
+function isReserved(name: string): boolean {
+  return /^pg_/.test(name) || ["postgres", "public", "none", "current_user", "session_user", "cloud_admin"].includes(name);
+}

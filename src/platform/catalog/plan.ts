@@ -1,0 +1,74 @@
+import { type Refusal, refuse } from "../refusals.ts";
+
+export type PlanName = "paid" | "free";
+
+/** What an account's plan allows (R: Configuration modes, Limits; D and A for the refusals). */
+export type Plan = {
+  readonly name: PlanName;
+  /** The only size there is, in CU; absent where all sizes of the profile may be chosen. */
+  readonly onlySizeCu?: number;
+  readonly autoscaling: boolean;
+  readonly readReplicas: boolean;
+  /** Whether the autosuspend delay may differ from the default. */
+  readonly autosuspendSetting: boolean;
+  /** S: history of consumption is kept for paid plans. */
+  readonly consumptionHistory: boolean;
+  /** S: what the public document calls it. */
+  readonly subscriptionType: string;
+  readonly projectsLimit: number;
+  /** Per project. */
+  readonly branchesLimit: number;
+  /** Computes, per project. */
+  readonly endpointsLimit: number;
+  /** Snapshots that somebody asked for, per project. */
+  readonly snapshotsLimit: number;
+};
+
+/** A test rarely wants to make five thousand branches to meet a limit: any of them may be set for a world. */
+export type LimitSettings = {
+  readonly projects?: number;
+  readonly branches?: number;
+  readonly endpoints?: number;
+  readonly snapshots?: number;
+};
+
+export const PLANS: Readonly<Record<PlanName, Plan>> = {
+  paid: {
+    name: "paid",
+    autoscaling: true,
+    readReplicas: true,
+    autosuspendSetting: true,
+    consumptionHistory: true,
+    subscriptionType: "launch_v3",
+    projectsLimit: 100_000, // A: the platform raises it on request; a double need not be asked
+    branchesLimit: 5_000, // D
+    endpointsLimit: 10_000, // A
+    snapshotsLimit: 10, // D
+  },
+  free: {
+    name: "free",
+    onlySizeCu: 0.25,
+    autoscaling: false,
+    readReplicas: false,
+    autosuspendSetting: false,
+    consumptionHistory: false,
+    subscriptionType: "free_v3",
+    projectsLimit: 100, // D
+    branchesLimit: 10, // D
+    endpointsLimit: 20, // D
+    snapshotsLimit: 1, // D
+  },
+};
+
+export function refuseByPlan(plan: Plan, what: string): { readonly ok: false; readonly refusal: Refusal } {
+  return refuse("PLAN_LIMIT_EXCEEDED", `${what} is not available on the ${plan.name} plan; it needs a paid plan`);
+}
+
+/** S: 403, "supported with" paid plans only. */
+export function refuseWithoutHistory(plan: Plan): Refusal | undefined {
+  if (plan.consumptionHistory) return undefined;
+  return refuse(
+    "PLAN_WITHOUT_CONSUMPTION_HISTORY",
+    `the history of consumption is not available on the ${plan.name} plan; it needs a paid plan`,
+  ).refusal;
+}

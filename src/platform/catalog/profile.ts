@@ -1,0 +1,93 @@
+import type { DurationDistribution } from "../core/distribution.ts";
+import { DAY, type DurationMs, MINUTE, SECOND } from "../core/time.ts";
+import type { OperationAction } from "../operation/operation.ts";
+
+export type ProfileName = "2024" | "2026";
+
+/** The platform's published numbers of one date. Data, not code: a rule that needs a number asks here. */
+export type Profile = {
+  readonly name: ProfileName;
+  /** Sizes in compute units, ascending. `autoscaled` may be a bound of a range, `fixedOnly` only both bounds at once. */
+  readonly sizes: { readonly autoscaled: readonly number[]; readonly fixedOnly: readonly number[] };
+  readonly ramGbPerCu: number;
+  /** The share of RAM that the local file cache may use. */
+  readonly fileCacheShare: number;
+  readonly sharedBuffersMb: number;
+  readonly maxConnections: (minCu: number, maxCu: number) => number;
+  readonly pooledConnections: number;
+  readonly suspendTimeout: { readonly defaultS: number; readonly minimumS: number; readonly maximumS: number };
+  /** How long each operation runs. `start_compute` is the start delay that a waking query waits for. */
+  readonly durations: Readonly<Record<OperationAction, DurationDistribution>>;
+  /** How long one reading of the load counts after the activity that carried it. */
+  readonly loadReadingMs: DurationMs;
+  /** Dollars per CU-hour by plan, where published. */
+  readonly pricePerCuHour: { readonly paid?: number; readonly free?: number };
+  readonly defaultPgVersion: number;
+};
+
+/** R, section "Compute sizes": `max_connections` by minimum size. */
+const MAX_CONNECTIONS_2024: ReadonlyMap<number, number> = new Map([
+  [0.25, 112],
+  [0.5, 225],
+  [1, 450],
+  [2, 901],
+  [3, 1351],
+  [4, 1802],
+  [5, 2253],
+  [6, 2703],
+  [7, 3154],
+  [8, 3604],
+  [9, 4000],
+  [10, 4000],
+]);
+
+function wholeCus(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+function fixed(ms: DurationMs): DurationDistribution {
+  return { kind: "fixed", ms };
+}
+
+/** A: the public documents give no durations but the start; a second each is long enough to meet a 423 and short enough to wait. */
+function durations(startMs: DurationMs): Profile["durations"] {
+  return {
+    create_timeline: fixed(SECOND),
+    create_branch: fixed(SECOND),
+    start_compute: fixed(startMs),
+    suspend_compute: fixed(SECOND),
+    apply_config: fixed(SECOND),
+    delete_timeline: fixed(SECOND),
+  };
+}
+
+const SHARED = {
+  ramGbPerCu: 4, // R
+  sharedBuffersMb: 128, // R
+  pooledConnections: 10_000, // R
+  suspendTimeout: { defaultS: 300, minimumS: 60, maximumS: (7 * DAY) / SECOND }, // R; minimum S
+  loadReadingMs: MINUTE, // A: load1 is an average over one minute, so a reading speaks for the minute after it
+} as const;
+
+export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
+  "2024": {
+    ...SHARED,
+    name: "2024",
+    sizes: { autoscaled: [0.25, 0.5, ...wholeCus(1, 10)], fixedOnly: [] }, // R
+    fileCacheShare: 0.8, // R
+    maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
+    durations: durations(3 * SECOND), // R: "a few seconds"
+    pricePerCuHour: {},
+    defaultPgVersion: 16, // A
+  },
+  "2026": {
+    ...SHARED,
+    name: "2026",
+    sizes: { autoscaled: [0.25, 0.5, ...wholeCus(1, 16)], fixedOnly: wholeCus(17, 56) }, // D
+    fileCacheShare: 0.75, // D
+    maxConnections: (minCu, maxCu) => Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
+    durations: durations(500), // D: "few hundred ms"
+    pricePerCuHour: { free: 0.106, paid: 0.222 }, // D
+    defaultPgVersion: 17, // S
+  },
+};

@@ -1,0 +1,74 @@
+import { accept, type Result, refuse } from "../refusals.ts";
+import { type Plan, refuseByPlan } from "./plan.ts";
+import type { Profile } from "./profile.ts";
+
+/** The bounds between which a compute scales, in CU; equal for a fixed size. */
+export type SizeRange = { readonly minCu: number; readonly maxCu: number };
+
+/** What a size gives (R: Compute sizes). */
+export type SizeFacts = { readonly vcpu: number; readonly ramGb: number; readonly fileCacheGb: number };
+
+export function sizeFacts(profile: Profile, cu: number): SizeFacts {
+  const ramGb = cu * profile.ramGbPerCu;
+  return { vcpu: cu, ramGb, fileCacheGb: round(ramGb * profile.fileCacheShare) };
+}
+
+/** R: set from the minimum size, unmoved by autoscaling. */
+export function maxConnections(profile: Profile, range: SizeRange): number {
+  return profile.maxConnections(range.minCu, range.maxCu);
+}
+
+/** The bounds asked for, filled up from `base`: a lone minimum lifts the maximum to itself, a lone maximum keeps the minimum. */
+export function decideRange(
+  plan: Plan,
+  profile: Profile,
+  asked: { readonly minCu?: number | undefined; readonly maxCu?: number | undefined },
+  base: SizeRange,
+): Result<SizeRange> {
+  const minCu = asked.minCu ?? base.minCu;
+  const maxCu = asked.maxCu ?? (asked.minCu !== undefined && asked.minCu > base.maxCu ? asked.minCu : base.maxCu);
+  const refusal =
+    checkSize(profile, "autoscaling_limit_min_cu", minCu, minCu === maxCu) ??
+    checkSize(profile, "autoscaling_limit_max_cu", maxCu, minCu === maxCu);
+  if (refusal !== undefined) return refusal;
+  if (minCu > maxCu) {
+    return refuse(
+      "COMPUTE_SIZE_NOT_ALLOWED",
+      `autoscaling_limit_min_cu (${minCu}) must not be greater than autoscaling_limit_max_cu (${maxCu})`,
+    );
+  }
+  if (plan.onlySizeCu !== undefined && (minCu !== plan.onlySizeCu || maxCu !== plan.onlySizeCu)) {
+    return refuseByPlan(plan, `a compute size other than ${plan.onlySizeCu} CU`);
+  }
+  if (!plan.autoscaling && minCu !== maxCu) return refuseByPlan(plan, "autoscaling");
+  return accept({ minCu, maxCu });
+}
+
+/** The smallest size of the range whose CPU carries `load` at 90 % (WHATIF, autoscaling goal), in CU. */
+export function sizeForLoad(profile: Profile, range: SizeRange, load: number): number {
+  const goal = load / 0.9;
+  for (const size of profile.sizes.autoscaled) {
+    if (size >= goal && size >= range.minCu) return Math.min(size, range.maxCu);
+  }
+  return range.maxCu;
+}
+
+function checkSize(profile: Profile, field: string, cu: number, fixed: boolean) {
+  if (profile.sizes.autoscaled.includes(cu)) return undefined;
+  if (profile.sizes.fixedOnly.includes(cu)) {
+    if (fixed) return undefined;
+    return refuse("COMPUTE_SIZE_NOT_ALLOWED", `${field}: ${cu} CU is a fixed size; it cannot bound an autoscaling range`);
+  }
+  return refuse("COMPUTE_SIZE_NOT_ALLOWED", `${field}: ${cu} CU is not a compute size; allowed are ${describeSizes(profile)}`);
+}
+
+function describeSizes(profile: Profile): string {
+  const { autoscaled, fixedOnly } = profile.sizes;
+  const fixed = fixedOnly.length === 0 ? "" : `, fixed up to ${fixedOnly.at(-1)}`;
+  return `0.25, 0.5 and whole numbers from 1 to ${autoscaled.at(-1)}${fixed}`;
+}
+
+/** 0.8 × 1 GB is 0.8 GB and not 0.8000000000000000444. */
+function round(gb: number): number {
+  return Math.round(gb * 1000) / 1000;
+}

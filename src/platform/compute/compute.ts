@@ -1,0 +1,320 @@
+import { findAccount, limitsOf, planOf, whoLimits } from "../account/account.ts";
+import { type Plan, refuseByPlan } from "../catalog/plan.ts";
+import { checkPreloadLibraries, type PreloadLibraries } from "../catalog/preload-libraries.ts";
+import { decideRange, type SizeRange } from "../catalog/sizes.ts";
+import type { Context } from "../core/context.ts";
+import { drawId } from "../core/ids.ts";
+import type { SimTime } from "../core/time.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { computesOf, findBranch, findCompute, findProject, primaryOf } from "../lookup.ts";
+import { type OperationRequest, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "../operation/operation.ts";
+import type { Project } from "../project/project.ts";
+import { reachedQuota } from "../project/quota.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { Waiting } from "./activity.ts";
+import type { LoadReading } from "./autoscaling.ts";
+import { DEFAULT_DELAY, decideDelay } from "./autosuspend.ts";
+import type { CacheStatistics } from "./cache.ts";
+
+/** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
+export type ComputeType = "read_write" | "read_only";
+
+/** Settings that a compute keeps and gives back; its Postgres would read them. */
+type ComputeSettings = {
+  readonly pg_settings?: Readonly<Record<string, string>> | undefined;
+  readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
+  readonly preload_libraries?: PreloadLibraries | undefined;
+};
+
+/** What only an active compute has. */
+export type ActivePhase = {
+  readonly state: "active";
+  readonly startedAt: SimTime;
+  /** The limits that it was started with; new ones come with the restart that an update brings. */
+  readonly range: SizeRange;
+  readonly sizeCu: number;
+  /** Up to when its use is booked. */
+  readonly meteredAt: SimTime;
+  /** The compute release it runs until its next start. */
+  readonly release: number;
+  readonly openTransactions: number;
+  /** Queries served since the start. */
+  readonly queries: number;
+  readonly readings: readonly LoadReading[];
+  readonly cache: CacheStatistics;
+  /** A suspend is running: connections are closed, arrivals wait for the next start. */
+  readonly suspending: boolean;
+};
+
+type Phase = { readonly state: "init" } | { readonly state: "idle" } | ActivePhase;
+
+/** The process that runs Postgres for one branch; the API calls it an endpoint. */
+export type Compute = {
+  readonly id: string;
+  readonly number: number;
+  readonly projectId: string;
+  readonly branchId: string;
+  readonly regionId: string;
+  readonly type: ComputeType;
+  readonly name?: string | undefined;
+  readonly range: SizeRange;
+  /** In seconds; 0 is the default, -1 never (S). */
+  readonly suspendTimeoutSeconds: number;
+  readonly settings: ComputeSettings;
+  readonly poolerEnabled: boolean;
+  readonly passwordlessAccess: boolean;
+  readonly disabled: boolean;
+  readonly provisioner: string;
+  readonly phase: Phase;
+  /** What arrived while it was not active, to be served from the end of its start. */
+  readonly waiting?: Waiting | undefined;
+  /** End of the last activity, in the future while a query runs; absent until the first (R). */
+  readonly lastActiveAt?: SimTime | undefined;
+  readonly startedAt?: SimTime | undefined;
+  readonly suspendedAt?: SimTime | undefined;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
+
+/** What a caller may choose for a compute. */
+export type ComputeOptions = {
+  readonly name?: string | undefined;
+  readonly minCu?: number | undefined;
+  readonly maxCu?: number | undefined;
+  readonly suspendTimeoutSeconds?: number | undefined;
+  readonly settings?: ComputeSettings | undefined;
+  readonly poolerEnabled?: boolean | undefined;
+  readonly passwordlessAccess?: boolean | undefined;
+  readonly disabled?: boolean | undefined;
+  readonly provisioner?: string | undefined;
+};
+
+type InProject = { readonly accountId: string; readonly projectId: string };
+export type OnCompute = InProject & { readonly endpointId: string };
+
+export type CreateCompute = InProject & {
+  readonly type: "CreateCompute";
+  readonly id?: string | undefined;
+  readonly branchId: string;
+  readonly regionId?: string | undefined;
+  /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
+  readonly queue?: true;
+  readonly computeType: ComputeType;
+  readonly options: ComputeOptions;
+};
+export type UpdateCompute = OnCompute & {
+  readonly type: "UpdateCompute";
+  readonly branchId?: string | undefined;
+  readonly options: ComputeOptions;
+};
+export type DeleteCompute = OnCompute & { readonly type: "DeleteCompute" };
+
+/** What an update may change; the rest of a compute is moved by its life alone. */
+export type ComputeChanges = Partial<
+  Pick<
+    Compute,
+    | "branchId"
+    | "name"
+    | "range"
+    | "suspendTimeoutSeconds"
+    | "settings"
+    | "poolerEnabled"
+    | "passwordlessAccess"
+    | "disabled"
+    | "provisioner"
+  >
+>;
+
+export function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
+  const found = findProjectAndPlan(world, command);
+  if (!found.ok) return found;
+  const { project, plan } = found.value;
+  const branch = findBranch(world, project, command.branchId);
+  if (!branch.ok) return branch;
+  if (command.regionId !== undefined && command.regionId !== project.regionId) {
+    return refuse("REGION_NOT_SUPPORTED", `region_id: a compute is in the region of its project, which is "${project.regionId}"`);
+  }
+  const taken = checkPlace(world, command.branchId, command.computeType, undefined);
+  if (!taken.ok) return taken;
+  const room = checkComputeRoom(world, project, plan, 1);
+  if (!room.ok) return room;
+  const compute = makeCompute(world, project, plan, command, context);
+  if (!compute.ok) return compute;
+  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  return accept([
+    { type: "ComputeCreated", at: context.now, compute: compute.value },
+    ...scheduleOperations(world, project.id, startRequests([compute.value]), context),
+  ]);
+}
+
+/** Whether a project may have so many more computes. */
+export function checkComputeRoom(world: World, project: Project, plan: Plan, more: number): Result<true> {
+  const { endpoints: limit } = limitsOf(world, plan);
+  if (computesOf(world, project.id).length + more <= limit) return accept(true);
+  return refuse(
+    "ENDPOINTS_LIMIT_EXCEEDED",
+    `endpoints limit exceeded: ${whoLimits(world, plan, "endpoints")} allows ${limit} computes in a project`,
+  );
+}
+
+/** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */
+export function makeCompute(
+  world: World,
+  project: Project,
+  plan: Plan,
+  asked: {
+    readonly id?: string | undefined;
+    readonly branchId: string;
+    readonly computeType: ComputeType;
+    readonly options: ComputeOptions;
+  },
+  { now, chance, profile }: Context,
+  ahead = 0,
+): Result<Compute> {
+  const { options } = asked;
+  const defaults = project.defaultEndpointSettings;
+  if (asked.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
+  const range = decideRange(plan, profile, options, {
+    minCu: defaults.minCu ?? SMALLEST_CU,
+    maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU,
+  });
+  if (!range.ok) return range;
+  const delay = decideDelay(plan, profile, options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_DELAY);
+  if (!delay.ok) return delay;
+  const libraries = checkPreloadLibraries(project, options.settings);
+  if (!libraries.ok) return libraries;
+  const isTaken = (id: string) => world.computes.get(id) !== undefined;
+  if (asked.id !== undefined && isTaken(asked.id)) return refuse("ID_EXISTS", `an endpoint with id "${asked.id}" exists already`);
+  const disabled = options.disabled ?? false;
+  const number = nextNumber(world, "endpoint", ahead);
+  return accept({
+    id: asked.id ?? drawId(chance, "endpoint", number, isTaken),
+    number,
+    projectId: project.id,
+    branchId: asked.branchId,
+    regionId: project.regionId,
+    type: asked.computeType,
+    ...(options.name === undefined ? {} : { name: options.name }),
+    range: range.value,
+    suspendTimeoutSeconds: delay.value,
+    settings: { pg_settings: defaults.pg_settings ?? {}, ...options.settings },
+    poolerEnabled: options.poolerEnabled ?? false,
+    passwordlessAccess: options.passwordlessAccess ?? true,
+    disabled,
+    provisioner: options.provisioner ?? project.provisioner,
+    // A: what is made disabled is never started, nor what is made while its project is at its quota.
+    phase: { state: disabled || reachedQuota(world, project, now) !== undefined ? "idle" : "init" },
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+/** The operations that bring new computes up. */
+export function startRequests(computes: readonly Compute[]): OperationRequest[] {
+  return computes
+    .filter((compute) => compute.phase.state === "init")
+    .map((compute) => ({ action: "start_compute", branchId: compute.branchId, endpointId: compute.id }));
+}
+
+export function decideUpdateCompute(world: World, command: UpdateCompute, context: Context): Result<Event[]> {
+  const found = findComputeAndPlan(world, command);
+  if (!found.ok) return found;
+  const { project, plan, compute } = found.value;
+  const changes = decideChanges(world, project, plan, compute, command, context);
+  if (!changes.ok) return changes;
+  const busy = refuseWhileBusy(world, project.id);
+  if (busy !== undefined) return { ok: false, refusal: busy };
+  const branchId = changes.value.branchId ?? compute.branchId;
+  const requests = updateRequests(compute, changes.value).map((request) => ({ ...request, branchId, endpointId: compute.id }));
+  return accept([
+    { type: "ComputeUpdated", at: context.now, endpointId: compute.id, changes: changes.value },
+    ...scheduleOperations(world, project.id, requests, context),
+  ]);
+}
+
+/** PLATFORM, "Life of a compute": the delay and the name alone need no restart, disabling only a suspend, all else both. */
+export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
+  const gentle: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
+  const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some((key) => !gentle.includes(key));
+  const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
+  if (needsRestart) return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
+  const disables = changes.disabled === true && !compute.disabled;
+  if (!disables) return [{ action: "apply_config" }];
+  return Object.keys(changes).length === 1 ? [{ action: "suspend_compute" }] : [{ action: "apply_config" }, { action: "suspend_compute" }];
+}
+
+function decideChanges(
+  world: World,
+  project: Project,
+  plan: Plan,
+  compute: Compute,
+  { branchId, options }: UpdateCompute,
+  { profile }: Context,
+): Result<ComputeChanges> {
+  if (branchId !== undefined) {
+    const branch = findBranch(world, project, branchId);
+    if (!branch.ok) return branch;
+    const taken = checkPlace(world, branchId, compute.type, compute.id);
+    if (!taken.ok) return taken;
+  }
+  const resized = options.minCu !== undefined || options.maxCu !== undefined;
+  const range = resized ? decideRange(plan, profile, options, compute.range) : undefined;
+  if (range?.ok === false) return range;
+  const delay = options.suspendTimeoutSeconds === undefined ? undefined : decideDelay(plan, profile, options.suspendTimeoutSeconds);
+  if (delay?.ok === false) return delay;
+  const libraries = checkPreloadLibraries(project, options.settings);
+  if (!libraries.ok) return libraries;
+  return accept({
+    ...(branchId === undefined ? {} : { branchId }),
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(range === undefined ? {} : { range: range.value }),
+    ...(delay === undefined ? {} : { suspendTimeoutSeconds: delay.value }),
+    ...(options.settings === undefined ? {} : { settings: { ...compute.settings, ...options.settings } }),
+    ...(options.poolerEnabled === undefined ? {} : { poolerEnabled: options.poolerEnabled }),
+    ...(options.passwordlessAccess === undefined ? {} : { passwordlessAccess: options.passwordlessAccess }),
+    ...(options.disabled === undefined ? {} : { disabled: options.disabled }),
+    ...(options.provisioner === undefined ? {} : { provisioner: options.provisioner }),
+  });
+}
+
+/** R: permanent, and the operations array is empty; what was still under way for it is cancelled. */
+/** D: a compute of a protected branch stays. */
+export function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
+  const compute = findCompute(world, command);
+  if (!compute.ok) return compute;
+  const branch = world.branches.get(compute.value.branchId);
+  if (branch?.protected === true) {
+    return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and its computes cannot be deleted`);
+  }
+  const under = unfinishedOperations(world, command.projectId).filter((operation) => operation.endpointId === command.endpointId);
+  return accept([
+    ...under.map((operation): Event => ({ type: "OperationCancelled", at: now, operationId: operation.id })),
+    { type: "ComputeDeleted", at: now, endpointId: command.endpointId },
+  ]);
+}
+
+/** R: on create and on a change of branch, the target must not already have a primary; replicas move freely. */
+function checkPlace(world: World, branchId: string, type: ComputeType, except: string | undefined): Result<true> {
+  const primary = type === "read_write" ? primaryOf(world, branchId) : undefined;
+  if (primary === undefined || primary.id === except) return accept(true);
+  return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
+}
+
+function findProjectAndPlan(world: World, { accountId, projectId }: InProject): Result<{ project: Project; plan: Plan }> {
+  const project = findProject(world, accountId, projectId);
+  if (!project.ok) return project;
+  const account = findAccount(world, accountId);
+  return account.ok ? accept({ project: project.value, plan: planOf(account.value) }) : account;
+}
+
+function findComputeAndPlan(world: World, command: OnCompute): Result<{ project: Project; plan: Plan; compute: Compute }> {
+  const found = findProjectAndPlan(world, command);
+  if (!found.ok) return found;
+  const compute = findCompute(world, command);
+  return compute.ok ? accept({ ...found.value, compute: compute.value }) : compute;
+}
+
+/** R: the first row of the size table, what a compute gets that nobody chose a size for (A). */
+const SMALLEST_CU = 0.25;

@@ -1,0 +1,55 @@
+import { normal, uniform } from "./random-port.ts";
+import { type DurationMs, parseDuration } from "./time.ts";
+
+/** How long something takes: always the same, anything between two bounds, or log-normal with a cap (all in milliseconds). */
+export type DurationDistribution =
+  | { readonly kind: "fixed"; readonly ms: DurationMs }
+  | { readonly kind: "uniform"; readonly minMs: DurationMs; readonly maxMs: DurationMs }
+  | { readonly kind: "lognormal"; readonly medianMs: DurationMs; readonly sigma: number; readonly maxMs: DurationMs };
+
+/** Draws one duration, in whole milliseconds, never negative. What is always the same asks no source. */
+export function drawDuration(distribution: DurationDistribution, source: () => () => number): DurationMs {
+  switch (distribution.kind) {
+    case "fixed":
+      return distribution.ms;
+    case "uniform":
+      return Math.round(distribution.minMs + uniform(source()) * (distribution.maxMs - distribution.minMs));
+    case "lognormal":
+      return Math.min(distribution.maxMs, Math.round(distribution.medianMs * Math.exp(distribution.sigma * normal(source()))));
+    default:
+      return distribution satisfies never;
+  }
+}
+
+/** A start that takes longer than this would have failed (A). */
+const LONGEST_MS: DurationMs = 600_000;
+const WIDEST_SIGMA = 5;
+
+export const DISTRIBUTION_RULE = "must be a duration like 3s, a range like 1s..5s, or a log-normal one like 3s~0.5 (median~sigma)";
+
+/** `3s`, `1s..5s` (uniform), or `3s~0.5` (log-normal: median and sigma of the logarithm); `undefined` for anything else. */
+export function parseDistribution(text: string): DurationDistribution | undefined {
+  const [first = "", kind, second = ""] = text.split(/(\.\.|~)/);
+  const ms = parseDuration(first);
+  if (ms === undefined || kind === undefined) return ms === undefined ? undefined : { kind: "fixed", ms };
+  if (kind === "..") {
+    const maxMs = parseDuration(second);
+    return maxMs === undefined || maxMs < ms ? undefined : { kind: "uniform", minMs: ms, maxMs };
+  }
+  const sigma = Number(second);
+  return sigma > 0 && sigma <= WIDEST_SIGMA ? { kind: "lognormal", medianMs: ms, sigma, maxMs: LONGEST_MS } : undefined;
+}
+
+/** The text that `parseDistribution` takes for this one. */
+export function distributionText(distribution: DurationDistribution): string {
+  switch (distribution.kind) {
+    case "fixed":
+      return `${distribution.ms}ms`;
+    case "uniform":
+      return `${distribution.minMs}ms..${distribution.maxMs}ms`;
+    case "lognormal":
+      return `${distribution.medianMs}ms~${distribution.sigma}`;
+    default:
+      return distribution satisfies never;
+  }
+}

@@ -1,0 +1,24 @@
+import type { Compute } from "../compute/compute.ts";
+import type { World } from "./world.ts";
+
+/** S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`; ours end in a name that never leaves the machine (RFC 6761). */
+export const HOST_DOMAIN = "standin.localhost";
+
+/** What a host name may end in. */
+export const HOST_DOMAIN_PATTERN =
+  /^(?=.{1,160}$)(?!(.*\.)?\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+export const HOST_DOMAIN_RULE = "must be a host name like localhost or db.test, whose last part is no number";
+
+export function proxyHost({ settings }: World, regionId: string): string {
+  const [cloud, ...place] = regionId.split("-");
+  return `${place.join("-")}.${cloud}.${settings.hostDomain ?? HOST_DOMAIN}`;
+}
+
+export function computeHost(world: World, compute: Compute): string {
+  return `${compute.id}.${proxyHost(world, compute.regionId)}`;
+}
+
+/** D: `-pooler` behind the id leads through the connection pooler. */
+export function poolerHost(world: World, compute: Compute): string {
+  return `${compute.id}-pooler.${proxyHost(world, compute.regionId)}`;
+}

@@ -1,0 +1,186 @@
+import type { Account } from "../account/account.ts";
+import type { ApiKey, ApiKeyUse } from "../account/api-key.ts";
+import type { Branch } from "../branch/branch.ts";
+import type { BranchSnapshot } from "../branch/branch-snapshot.ts";
+import type { LimitSettings, PlanName } from "../catalog/plan.ts";
+import { PROFILES, type Profile, type ProfileName } from "../catalog/profile.ts";
+import type { ScheduledActivity } from "../compute/activity.ts";
+import type { Compute } from "../compute/compute.ts";
+import { ConnectionTable } from "../compute/connection-table.ts";
+import type { Fault } from "../fault/fault.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { Project } from "../project/project.ts";
+import { concernOf, type InertRecord } from "../project/settings-record.ts";
+import { HourlyUsageTable } from "../usage/hourly-usage.ts";
+import type { Usage } from "../usage/usage.ts";
+import type { DurationDistribution } from "./distribution.ts";
+import { Changes, Table } from "./table.ts";
+import type { SimTime } from "./time.ts";
+
+/** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
+export type WorldSettings = {
+  readonly seed: number;
+  readonly profile: ProfileName;
+  /** The plan of an account that is created without one. */
+  readonly plan: PlanName;
+  /** `immediate`: operations take no time and are finished before the next command. */
+  readonly operations: "timed" | "immediate";
+  /** In the place of the profile's start delay. */
+  readonly startDelay?: DurationDistribution;
+  /** The name that the hosts of its computes end in, in the place of ours. */
+  readonly hostDomain?: string;
+  /** In the place of the plan's limits. */
+  readonly limits?: LimitSettings;
+  /** Use is also kept by the hour. Absent in histories of releases that did not, until they are told to. */
+  readonly hourlyUsage?: true;
+  /** Where its clock began. */
+  readonly startAt: SimTime;
+};
+
+/** What becomes of them; `null`: it is the profile's or the plan's again. */
+export type SettingsChanges = Partial<Pick<WorldSettings, "operations" | "seed" | "hourlyUsage">> & {
+  readonly startDelay?: DurationDistribution | null;
+  readonly limits?: LimitSettings | null;
+};
+
+export function changedSettings(settings: WorldSettings, changes: SettingsChanges): WorldSettings {
+  return Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null)) as WorldSettings;
+}
+
+/** How many objects of a kind were ever made: the number of the next draw of its ids. */
+export type NumberedKind =
+  | "account"
+  | "apiKey"
+  | "project"
+  | "branch"
+  | "endpoint"
+  | "operation"
+  | "role"
+  | "database"
+  | "activity"
+  | "snapshot"
+  | "record";
+export type Numbers = Record<NumberedKind, number>;
+
+/** The whole state. Only `evolve` changes it, and it replaces rows; nobody edits one. */
+export type World = {
+  settings: WorldSettings;
+  /** Sequence number and instant of the last event folded in. */
+  seq: number;
+  at: SimTime;
+  numbers: Numbers;
+  readonly changes: Changes;
+  readonly accounts: Table<Account, "organization">;
+  readonly apiKeys: Table<ApiKey, "account" | "hash" | "organization" | "project">;
+  readonly projects: Table<Project, "account">;
+  readonly branches: Table<Branch, "project" | "parent">;
+  readonly computes: Table<Compute, "project" | "branch">;
+  readonly connections: ConnectionTable;
+  /** Those that are not finished; the others are history. */
+  readonly operations: Table<Operation, "project">;
+  readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
+  readonly usage: Table<Usage>;
+  readonly hourlyUsage: HourlyUsageTable;
+  readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
+  readonly records: Table<InertRecord, "scope" | "concern">;
+  readonly faults: Table<Fault>;
+  /** Beside history; `verify` does not compare them. */
+  readonly apiKeyUses: Table<ApiKeyUse>;
+  readonly secrets: Table<Secret>;
+};
+
+/** The tables that history folds to. The others are beside it: durable, but no event tells of them. */
+export const HISTORY_TABLES = [
+  "accounts",
+  "apiKeys",
+  "projects",
+  "branches",
+  "computes",
+  "connections",
+  "operations",
+  "scheduledActivities",
+  "usage",
+  "hourlyUsage",
+  "branchSnapshots",
+  "records",
+  "faults",
+] as const satisfies readonly (keyof World)[];
+
+/** What must be told again later and must not stand in history: the password of a role. */
+type Secret = { readonly id: string; readonly value: string };
+
+export const NO_NUMBERS: Readonly<Numbers> = {
+  account: 0,
+  apiKey: 0,
+  project: 0,
+  branch: 0,
+  endpoint: 0,
+  operation: 0,
+  role: 0,
+  database: 0,
+  activity: 0,
+  snapshot: 0,
+  record: 0,
+};
+
+/** A world before its first event. */
+export function emptyWorld(): World {
+  const changes = new Changes();
+  return {
+    settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", startAt: 0 },
+    seq: 0,
+    at: 0,
+    numbers: { ...NO_NUMBERS },
+    changes,
+    accounts: new Table("accounts", changes, { key: (row) => row.id, indexes: { organization: (row) => row.organizationId } }),
+    apiKeys: new Table("apiKeys", changes, {
+      key: (row) => String(row.id),
+      indexes: {
+        account: (row) => row.accountId,
+        hash: (row) => row.hash,
+        organization: (row) => row.scope?.organizationId,
+        project: (row) => row.scope?.projectId,
+      },
+    }),
+    projects: new Table("projects", changes, {
+      key: (row) => row.id,
+      // Those that the account sees: one whose removal is under way is in no list and counts for no limit.
+      indexes: { account: (row) => (row.deletedAt === undefined ? row.accountId : undefined) },
+    }),
+    branches: new Table("branches", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId, parent: (row) => row.parentId },
+      constrained: (row) => `${row.projectId}/${row.deletedAt ?? row.name}/${row.default}`,
+    }),
+    computes: new Table("computes", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId, branch: (row) => row.branchId },
+      constrained: (row) => `${row.branchId}/${row.type}`,
+    }),
+    connections: new ConnectionTable(changes),
+    operations: new Table("operations", changes, { key: (row) => row.id, indexes: { project: (row) => row.projectId } }),
+    scheduledActivities: new Table("scheduledActivities", changes, {
+      key: (row) => String(row.number),
+      indexes: { endpoint: (row) => row.activity.endpointId },
+    }),
+    usage: new Table("usage", changes, { key: (row) => row.id }),
+    hourlyUsage: new HourlyUsageTable(changes),
+    branchSnapshots: new Table("branchSnapshots", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId, branch: (row) => row.sourceBranchId },
+    }),
+    records: new Table("records", changes, { key: (row) => row.id, indexes: { scope: (row) => row.scope, concern: concernOf } }),
+    faults: new Table("faults", changes, { key: (row) => row.name }),
+    apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
+    secrets: new Table("secrets", changes, { key: (row) => row.id }),
+  };
+}
+
+export function profileOf(world: World): Profile {
+  return PROFILES[world.settings.profile];
+}
+
+/** The number of the next object of a kind, `ahead` of which the same decision makes before it. */
+export function nextNumber(world: World, kind: NumberedKind, ahead = 0): number {
+  return world.numbers[kind] + 1 + ahead;
+}

@@ -1,0 +1,93 @@
+import type { Context } from "../core/context.ts";
+import { drawDuration } from "../core/distribution.ts";
+import { uniform } from "../core/random-port.ts";
+import { type DurationMs, SECOND, type SimTime } from "../core/time.ts";
+import type { World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { appliesTo, type Fault, type FaultEffect, type FaultTarget, isInForce, type RateWindow } from "./fault.ts";
+
+/** What a hit comes to, with all that was drawn for it. */
+export type FaultOutcome =
+  | Extract<FaultEffect, { kind: "answer" | "drop" | "lose_response" }>
+  | { readonly kind: "latency"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
+  | { readonly kind: "rate_limit"; readonly requests: number; readonly perMs: DurationMs; readonly retryAfterS: number }
+  | { readonly kind: "maintenance"; readonly projectId: string }
+  | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
+  | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
+
+type FaultHit = { readonly fault: string; readonly outcome: FaultOutcome };
+
+/** What was met: the events that count it, and the hits among them, in the order in which the faults were set. */
+export type Met = { readonly events: readonly Event[]; readonly hits: readonly FaultHit[] };
+
+/** About to be done: are there faults in its way? */
+export type MeetFaults = { readonly type: "MeetFaults"; readonly target: FaultTarget };
+
+/** Counts of faults that one decision meets several times: what it has seen already is in no event yet. */
+export type FaultCounts = Map<string, Pick<Fault, "seen" | "hits">>;
+
+/** Asks every fault that is in force, until one puts an end to it: behind a connection that is lost, no fault is met. */
+export function meetFaults(world: World, target: FaultTarget, context: Context, counts: FaultCounts = new Map()): Met {
+  const events: Event[] = [];
+  const hits: FaultHit[] = [];
+  for (const set of world.faults.values()) {
+    const fault = { ...set, ...counts.get(set.name) };
+    if (!isInForce(fault, context.now) || !appliesTo(fault, target)) continue;
+    const { event, outcome } = meet(fault, target, context);
+    events.push(event);
+    counts.set(fault.name, { seen: fault.seen + 1, hits: fault.hits + (outcome === undefined ? 0 : 1) });
+    if (outcome === undefined) continue;
+    hits.push({ fault: fault.name, outcome });
+    if (outcome.kind !== "latency" && target.kind === "request") break;
+  }
+  return { events, hits };
+}
+
+/** Draws come from a stream of the fault's own, by the number of the meeting: nothing that else happens shifts them. */
+function meet(fault: Fault, target: FaultTarget, { now: at, chance }: Context): { event: Event; outcome?: FaultOutcome } {
+  const { name, timing, effect } = fault;
+  const number = fault.seen + 1;
+  const source = chance.source(`fault:${name}`, number);
+  const drawn = timing.probability === undefined ? undefined : uniform(source);
+  const facts = { at, fault: name, number, target, ...(drawn === undefined ? {} : { drawn }) };
+  if (effect.kind === "rate_limit") {
+    const window = openWindow(fault.rate, effect.perMs, at);
+    if (window.requests < effect.requests)
+      return { event: { type: "FaultMatched", ...facts, rate: { ...window, requests: window.requests + 1 } } };
+    const leftMs = window.startedAt + effect.perMs - at;
+    const outcome: FaultOutcome = { ...effect, retryAfterS: Math.max(1, Math.ceil(leftMs / SECOND)) };
+    return { event: { type: "FaultHit", ...facts, outcome }, outcome };
+  }
+  const isHit = number % (timing.every ?? 1) === 0 && (drawn ?? 0) < (timing.probability ?? 1);
+  if (!isHit) return { event: { type: "FaultMatched", ...facts } };
+  const outcome = outcomeOf(effect, target, source);
+  return { event: { type: "FaultHit", ...facts, outcome }, outcome };
+}
+
+function openWindow(window: RateWindow | undefined, perMs: DurationMs, now: SimTime): RateWindow {
+  return window === undefined || now - window.startedAt >= perMs ? { startedAt: now, requests: 0 } : window;
+}
+
+function outcomeOf(effect: Exclude<FaultEffect, { kind: "rate_limit" }>, target: FaultTarget, source: () => number): FaultOutcome {
+  switch (effect.kind) {
+    case "answer":
+    case "drop":
+    case "lose_response":
+    case "operation_fails":
+      return effect;
+    case "latency":
+      return { kind: "latency", ms: drawDuration(effect.takes, () => source), clock: effect.clock };
+    case "maintenance":
+      return { kind: "maintenance", projectId: target.projectId ?? "" };
+    case "start_slower":
+      return {
+        kind: "start_slower",
+        byMs: effect.by === undefined ? 0 : drawDuration(effect.by, () => source),
+        factor: effect.factor ?? 1,
+      };
+    case "start_fails":
+      return { kind: "operation_fails", times: effect.times, ends: "failed" };
+    default:
+      return effect satisfies never;
+  }
+}

@@ -1,0 +1,56 @@
+import { checkRoleName } from "../branch/role.ts";
+import type { Context } from "../core/context.ts";
+import type { World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { branchesOf, findBranch, findProject } from "../lookup.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
+
+type InProject = { readonly accountId: string; readonly projectId: string };
+export type AddJwks = InProject & {
+  readonly type: "AddJwks";
+  readonly jwksUrl: string;
+  readonly providerName: string;
+  readonly branchId?: string | undefined;
+  readonly jwtAudience?: string | undefined;
+  readonly roleNames?: readonly string[] | undefined;
+  /** S: the roles are not made; so they have to be there (A). */
+  readonly skipRoleCreation?: boolean | undefined;
+};
+export type DeleteJwks = InProject & { readonly type: "DeleteJwks"; readonly jwksId: string };
+
+/**
+ * S: for all branches where none is named, for the default roles where none are. What it would make in the databases is not imitated
+ * (PLATFORM: an inert record), so named roles need to be there only where their creation is to be skipped.
+ */
+export function decideAddJwks(world: World, command: AddJwks, context: Context): Result<Event[]> {
+  const project = findProject(world, command.accountId, command.projectId);
+  if (!project.ok) return project;
+  const { jwksUrl, providerName, branchId, jwtAudience, roleNames, skipRoleCreation } = command;
+  const branch = branchId === undefined ? undefined : findBranch(world, project.value, branchId);
+  if (branch?.ok === false) return branch;
+  const branches = branch === undefined ? branchesOf(world, project.value.id) : [branch.value];
+  for (const [index, name] of (roleNames ?? []).entries()) {
+    if (branches.some(({ roles }) => roles.some((role) => role.name === name))) continue;
+    if (skipRoleCreation === true) return refuse("ROLE_NOT_FOUND", `role_names.${index}: role "${name}" not found`);
+    const allowed = checkRoleName(name, `role_names.${index}`);
+    if (!allowed.ok) return allowed;
+  }
+  const fields = {
+    jwksUrl,
+    providerName,
+    ...(branchId === undefined ? {} : { branchId }),
+    ...(jwtAudience === undefined ? {} : { jwtAudience }),
+    roleNames: roleNames ?? DEFAULT_ROLES,
+  };
+  return accept([recordCreated(world, context, project.value.id, "jwks", fields)]);
+}
+
+export function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Context): Result<Event[]> {
+  const project = findProject(world, command.accountId, command.projectId);
+  if (!project.ok) return project;
+  const jwks = findRecord(world, project.value.id, "jwks", command.jwksId);
+  return jwks === undefined ? refuse("JWKS_NOT_FOUND", `JWKS "${command.jwksId}" not found`) : accept([recordDeleted(jwks, now)]);
+}
+
+const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"]; // S

@@ -1,0 +1,107 @@
+import type { Compute } from "../compute/compute.ts";
+import { civil, nextMonthStart } from "../core/calendar.ts";
+import type { Context } from "../core/context.ts";
+import { SECOND, type SimTime } from "../core/time.ts";
+import type { World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import { recordOperation } from "../operation/operation.ts";
+import { type Refusal, refuse } from "../refusals.ts";
+import { usedThisMonth } from "../usage/consumption.ts";
+import type { Project } from "./project.ts";
+
+// S: "If a quota is exceeded, all active computes are automatically suspended and cannot be started via API calls or incoming
+// connections"; 0 is no limit. What counts is the use of the billing period, from the first millisecond at which it is as much as the
+// quota (A). Quotas of bytes are kept and told, and never reached: there is no data here.
+
+/** Those that use of computes can reach, and what of it they limit. */
+const LIMITS = [
+  { name: "active_time_seconds", of: "activeMs" },
+  { name: "compute_time_seconds", of: "cuMs" },
+] as const;
+
+type Limit = { readonly name: (typeof LIMITS)[number]["name"]; readonly of: "activeMs" | "cuMs"; readonly maximumMs: number };
+
+/** Whether a quota of any kind is set: the project then tells when it begins anew. */
+export function hasQuota({ settings }: Project): boolean {
+  const { quota } = settings as { quota?: Readonly<Record<string, number>> };
+  return quota !== undefined && Object.values(quota).some((value) => value > 0);
+}
+
+/** The name of the quota that a project has reached in this billing period. */
+export function reachedQuota(world: World, project: Project, now: SimTime): Limit["name"] | undefined {
+  const limits = limitsOf(project);
+  if (limits.length === 0) return undefined;
+  const used = usedThisMonth(world, project.id, world.computes.by("project", project.id).values(), now);
+  return limits.find(({ of, maximumMs }) => used[of] >= maximumMs)?.name;
+}
+
+/** Why no compute of a project may start now; with the next billing period they may again. */
+export function refuseOverQuota(world: World, projectId: string, now: SimTime): Refusal | undefined {
+  const project = world.projects.get(projectId);
+  const reached = project === undefined ? undefined : reachedQuota(world, project, now);
+  if (reached === undefined) return undefined;
+  const { year, month } = civil(nextMonthStart(now));
+  const until = `${year}-${String(month).padStart(2, "0")}-01T00:00:00Z`;
+  return refuse(
+    "QUOTA_EXCEEDED",
+    `project "${projectId}" has reached its quota of ${reached}: its computes cannot start before ${until}, unless the quota is raised`,
+  ).refusal;
+}
+
+/** When a quota will be reached by the computes that are active, if nothing else happens. Inclusive: at exactly this instant they stop. */
+export function quotaDueAt(world: World, projectId: string): SimTime | undefined {
+  const project = world.projects.get(projectId);
+  const limits = project === undefined ? [] : limitsOf(project);
+  if (limits.length === 0) return undefined;
+  const computes = world.computes.by("project", projectId).toArray();
+  if (!computes.some(canBeStopped)) return undefined;
+  let earliest: SimTime | undefined;
+  for (const limit of limits) {
+    const at = reachedAt(world, projectId, computes, limit);
+    if (at !== undefined && at < (earliest ?? Number.POSITIVE_INFINITY)) earliest = at;
+  }
+  return earliest;
+}
+
+function reachedAt(world: World, projectId: string, computes: readonly Compute[], { of, maximumMs }: Limit): SimTime | undefined {
+  let rate = 0;
+  for (const { phase } of computes) {
+    if (phase.state === "active") rate += of === "cuMs" ? phase.sizeCu : 1;
+  }
+  let from = world.at;
+  let used = usedThisMonth(world, projectId, computes, from)[of];
+  // What a month of 31 days does not reach is never reached, and one of two months that follow each other has as many.
+  for (let months = 0; months < 3; months += 1) {
+    const at = from + Math.max(0, Math.ceil((maximumMs - used) / rate));
+    const end = nextMonthStart(from);
+    if (at < end) return at;
+    from = end;
+    used = 0;
+  }
+  return undefined;
+}
+
+/** The quota is reached: what is active is suspended, at once (A). A suspend that is under way already takes its time. */
+export function decideQuota(world: World, projectId: string, context: Context): Event[] {
+  if (refuseOverQuota(world, projectId, context.now) === undefined) return [];
+  const computes = world.computes.by("project", projectId).toArray().filter(canBeStopped);
+  return computes.flatMap(({ id: endpointId, branchId }, index) => [
+    recordOperation(world, projectId, { action: "suspend_compute", branchId, endpointId, cause: "quota" }, context, index),
+    { type: "ComputeSuspended", at: context.now, endpointId, cause: "quota" },
+  ]);
+}
+
+export function canBeStopped({ phase }: Compute): boolean {
+  return phase.state === "active" && !phase.suspending;
+}
+
+function limitsOf({ settings }: Project): readonly Limit[] {
+  const { quota } = settings as { quota?: { readonly [name in Limit["name"]]?: number } };
+  if (quota === undefined) return NO_LIMITS;
+  return LIMITS.flatMap(({ name, of }) => {
+    const seconds = quota[name] ?? 0;
+    return seconds > 0 ? [{ name, of, maximumMs: seconds * SECOND }] : [];
+  });
+}
+
+const NO_LIMITS: readonly Limit[] = [];

@@ -1,0 +1,31 @@
+import { type Cells, textAt } from "../rows/cells.ts";
+import type { Intake } from "../rows/intake.ts";
+import { TraceInputError } from "../rows/recording-error.ts";
+import { type RowOptions, RowReader } from "../rows/row-reader.ts";
+import { CsvScanner } from "./csv-scanner.ts";
+
+/** Reads one input, from chunks of bytes cut anywhere. */
+export type InputReader = { readonly push: (chunk: Uint8Array) => void; readonly end: () => void };
+
+/** CSV whose first record names the columns. */
+export function csvInput(intake: Intake, options: RowOptions = {}): InputReader {
+  let rows: RowReader | undefined;
+  const scanner = new CsvScanner({
+    row(line, cells) {
+      if (rows === undefined) rows = new RowReader(intake, namesIn(cells), options);
+      else rows.read(line, cells);
+    },
+    bad: (line, reason) => intake.refuse(line, reason),
+  });
+  return {
+    push: (chunk) => scanner.push(chunk),
+    end() {
+      scanner.end();
+      if (rows === undefined) throw new TraceInputError("is empty; the first line must name the columns");
+    },
+  };
+}
+
+export function namesIn(cells: Cells): readonly string[] {
+  return Array.from({ length: cells.count }, (_, place) => textAt(cells, place));
+}

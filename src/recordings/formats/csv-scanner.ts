@@ -1,0 +1,232 @@
+import type { Cells } from "../rows/cells.ts";
+import { TraceInputError } from "../rows/recording-error.ts";
+
+/** A record may be no longer; a quote that is never closed would swallow all the rest. */
+const LONGEST_RECORD_BYTES = 16 * 1024 * 1024;
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const QUOTE = 34;
+/** What is quoted, and what has quotes doubled within. */
+const QUOTED = 1;
+const ESCAPED = 2;
+
+export type CsvVisitor = {
+  /** The cells are valid until it returns. */
+  readonly row: (line: number, cells: Cells) => void;
+  readonly bad: (line: number, reason: string) => void;
+};
+
+/**
+ * Records of CSV (RFC 4180; LF or CRLF, a byte order mark, blanks around cells) from chunks of bytes, without making a string of any cell.
+ * Own code where a library would do: at a hundred million rows a string for each cell is most of the time.
+ */
+export class CsvScanner implements Cells {
+  bytes = new Uint8Array(0);
+  starts = new Int32Array(64);
+  ends = new Int32Array(64);
+  count = 0;
+  readonly #visitor: CsvVisitor;
+  #flags = new Uint8Array(64);
+  #delimiter: number | undefined;
+  #line = 1;
+  #isBegun = false;
+  /** Whether the cell that `#closing` has seen last has quotes within. */
+  #hasEscapes = false;
+
+  /** The delimiter is guessed from the first line where it is not given: the most frequent one of `,`, `;` and tab. */
+  constructor(visitor: CsvVisitor, delimiter?: "," | ";" | "\t") {
+    this.#visitor = visitor;
+    this.#delimiter = delimiter?.charCodeAt(0);
+  }
+
+  push(chunk: Uint8Array): void {
+    const rest = this.bytes.length;
+    const joined = new Uint8Array(rest + chunk.length);
+    joined.set(this.bytes);
+    joined.set(chunk, rest);
+    this.bytes = joined;
+    if (!this.#begin(false)) return;
+    this.#scan(false);
+  }
+
+  end(): void {
+    this.#begin(true);
+    this.#scan(true);
+  }
+
+  /** Looks at the very first bytes; `false` while there are too few of them. */
+  #begin(isEnd: boolean): boolean {
+    if (this.#isBegun) return true;
+    const { bytes } = this;
+    const lineEnd = bytes.indexOf(LF);
+    if (lineEnd < 0 && !isEnd && bytes.length < LONGEST_RECORD_BYTES) return false;
+    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+      throw new TraceInputError("is UTF-16; save it as UTF-8", 1);
+    }
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.bytes = bytes.subarray(3);
+    this.#delimiter ??= delimiterOf(bytes.subarray(0, lineEnd < 0 ? bytes.length : lineEnd));
+    this.#isBegun = true;
+    return true;
+  }
+
+  #scan(isEnd: boolean): void {
+    let from = 0;
+    while (from < this.bytes.length) {
+      const next = this.#record(from, isEnd);
+      if (next < 0) break;
+      from = next;
+    }
+    this.bytes = this.bytes.subarray(from);
+  }
+
+  /** Takes the record that begins at `from`; gives where the next one does, or -1 where it is not all there yet. */
+  #record(from: number, isEnd: boolean): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    const delimiter = this.#delimiter;
+    let [at, start, count] = [from, from, 0];
+    for (; at < length; at += 1) {
+      const byte = bytes[at] as number;
+      if (byte > QUOTE && byte !== delimiter) continue;
+      if (byte === delimiter) {
+        this.#cell(count, start, at, 0);
+        count += 1;
+        start = at + 1;
+      } else if (byte === LF) break;
+      else if (byte === QUOTE && this.#isBlank(start, at)) {
+        const close = this.#closing(at + 1);
+        if (close < 0) return this.#unclosed(from, isEnd);
+        const after = this.#afterBlanks(close + 1);
+        if (after >= length && !isEnd) return -1;
+        if (after < length && bytes[after] !== delimiter && bytes[after] !== LF) return this.#spoilt(from, after, isEnd);
+        this.#cell(count, at + 1, close, this.#hasEscapes ? ESCAPED : QUOTED);
+        count += 1;
+        at = after;
+        start = at + 1;
+        if (at >= length || bytes[at] === LF) return this.#emit(from, at, count);
+      }
+    }
+    if (at >= length && !isEnd) return length - from > LONGEST_RECORD_BYTES ? this.#tooLong(from) : -1;
+    this.#cell(count, start, at, 0);
+    return this.#emit(from, at, count + 1);
+  }
+
+  /** The quote that closes a cell; -1 where there is none yet. Whether a quote at the very end closes is known with the next byte. */
+  #closing(from: number): number {
+    const { bytes } = this;
+    this.#hasEscapes = false;
+    let at = bytes.indexOf(QUOTE, from);
+    while (at >= 0 && bytes[at + 1] === QUOTE) {
+      this.#hasEscapes = true;
+      at = bytes.indexOf(QUOTE, at + 2);
+    }
+    return at;
+  }
+
+  #cell(index: number, start: number, end: number, flags: number): void {
+    if (index === this.starts.length) this.#grow();
+    this.starts[index] = start;
+    this.ends[index] = end;
+    this.#flags[index] = flags;
+  }
+
+  #emit(from: number, end: number, count: number): number {
+    const line = this.#line;
+    let isQuoted = false;
+    for (let index = 0; index < count; index += 1) isQuoted ||= this.#flags[index] !== 0;
+    // Counted before anything is moved.
+    const lines = isQuoted ? 1 + this.#lineEnds(from, end) : 1;
+    for (let index = 0; index < count; index += 1) {
+      if (this.#flags[index] === 0) this.#trim(index);
+      else if (this.#flags[index] === ESCAPED) this.#unescape(index);
+    }
+    this.count = count;
+    const isEmpty = count === 1 && !isQuoted && this.starts[0] === this.ends[0];
+    this.#line += lines;
+    if (!isEmpty) this.#visitor.row(line, this);
+    return end + 1;
+  }
+
+  #trim(index: number): void {
+    const { bytes } = this;
+    let [start, end] = [this.starts[index] as number, this.ends[index] as number];
+    while (start < end && (bytes[start] as number) <= SPACE) start += 1;
+    while (start < end && (bytes[end - 1] as number) <= SPACE) end -= 1;
+    this.starts[index] = start;
+    this.ends[index] = end;
+  }
+
+  /** In place: it gets shorter. */
+  #unescape(index: number): void {
+    const { bytes } = this;
+    const end = this.ends[index] as number;
+    let to = this.starts[index] as number;
+    for (let at = to; at < end; at += 1) {
+      bytes[to] = bytes[at] as number;
+      to += 1;
+      if (bytes[at] === QUOTE) at += 1;
+    }
+    this.ends[index] = to;
+  }
+
+  #unclosed(from: number, isEnd: boolean): number {
+    if (!isEnd && this.bytes.length - from <= LONGEST_RECORD_BYTES) return -1;
+    return this.#skipLine(from, "has a quote that is never closed");
+  }
+
+  #spoilt(from: number, at: number, isEnd: boolean): number {
+    const lineEnd = this.bytes.indexOf(LF, at);
+    if (lineEnd < 0 && this.bytes.length - from <= LONGEST_RECORD_BYTES && !isEnd) return -1;
+    return this.#skipLine(from, "has text behind a closing quote");
+  }
+
+  #tooLong(from: number): number {
+    return this.#skipLine(from, `is longer than ${LONGEST_RECORD_BYTES} bytes`);
+  }
+
+  /** The line is lost, and no more: the next one may be a record again. */
+  #skipLine(from: number, reason: string): number {
+    this.#visitor.bad(this.#line, reason);
+    this.#line += 1;
+    const lineEnd = this.bytes.indexOf(LF, from);
+    return lineEnd < 0 ? this.bytes.length : lineEnd + 1;
+  }
+
+  #isBlank(start: number, end: number): boolean {
+    for (let at = start; at < end; at += 1) if (this.bytes[at] !== SPACE) return false;
+    return true;
+  }
+
+  #afterBlanks(from: number): number {
+    let at = from;
+    while (this.bytes[at] === SPACE || this.bytes[at] === CR) at += 1;
+    return at;
+  }
+
+  #lineEnds(from: number, end: number): number {
+    let lines = 0;
+    for (let at = this.bytes.indexOf(LF, from); at >= 0 && at < end; at = this.bytes.indexOf(LF, at + 1)) lines += 1;
+    return lines;
+  }
+
+  #grow(): void {
+    const length = 2 * this.starts.length;
+    const grown = <Column extends Int32Array | Uint8Array>(column: Column, to: Column): Column => {
+      to.set(column);
+      return to;
+    };
+    this.starts = grown(this.starts, new Int32Array(length));
+    this.ends = grown(this.ends, new Int32Array(length));
+    this.#flags = grown(this.#flags, new Uint8Array(length));
+  }
+}
+
+function delimiterOf(line: Uint8Array): number {
+  const counted = [",", ";", "\t"].map((delimiter) => {
+    const code = delimiter.charCodeAt(0);
+    return { code, count: line.reduce((count, byte) => (byte === code ? count + 1 : count), 0) };
+  });
+  return counted.reduce((most, other) => (other.count > most.count ? other : most)).code;
+}

@@ -1,0 +1,110 @@
+import { isoInstant } from "../../platform/core/calendar.ts";
+import { TextCells } from "../rows/cells.ts";
+import type { Intake } from "../rows/intake.ts";
+import { TraceInputError } from "../rows/recording-error.ts";
+import { type RowOptions, RowReader } from "../rows/row-reader.ts";
+import type { InputReader } from "./csv-input.ts";
+import { LineScanner } from "./line-scanner.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** So many rows are looked at for keys before the first one is read: a row need not have all of them. */
+const ROWS_LOOKED_AT = 100;
+
+/** NDJSON: an object a line, with the fields as keys. */
+export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputReader {
+  // What is bad among them is told in its place.
+  const looked: (readonly [line: number, value: JsonObject | string])[] = [];
+  let objects = 0;
+  let rows: ObjectRows | undefined;
+  const begin = () => {
+    const names = [...new Set(looked.flatMap(([, value]) => (typeof value === "string" ? [] : Object.keys(value))))];
+    const reader = new ObjectRows(intake, names, options);
+    rows = reader;
+    tellLooked((line, value) => reader.read(line, value));
+  };
+  const tellLooked = (read: (line: number, value: JsonObject) => void) => {
+    for (const [line, value] of looked.splice(0)) {
+      if (typeof value === "string") intake.refuse(line, value);
+      else read(line, value);
+    }
+  };
+  const bad = (line: number, reason: string) => {
+    if (rows !== undefined) intake.refuse(line, reason);
+    else looked.push([line, reason]);
+  };
+  const lines = new LineScanner({
+    line(line, text) {
+      const value = parseObject(text);
+      if (value === undefined) bad(line, "is no JSON object");
+      else if (rows !== undefined) rows.read(line, value);
+      else {
+        looked.push([line, value]);
+        objects += 1;
+        if (objects === ROWS_LOOKED_AT) begin();
+      }
+    },
+    bad,
+  });
+  return {
+    push: (chunk) => lines.push(chunk),
+    end() {
+      lines.end();
+      if (rows !== undefined) return;
+      if (objects > 0) {
+        begin();
+        return;
+      }
+      tellLooked(() => {});
+      throw new TraceInputError("has no line that is a JSON object");
+    },
+  };
+}
+
+/** Rows that come as values by name: each value is put into words, and read like a cell of CSV. */
+export class ObjectRows {
+  /** The names that are read. */
+  readonly columns: readonly string[];
+  readonly #rows: RowReader;
+  readonly #cells: TextCells;
+
+  constructor(intake: Intake, names: readonly string[], options: RowOptions) {
+    const places: string[] = [];
+    this.#rows = new RowReader(intake, names, options, (name) => {
+      if (!places.includes(name)) places.push(name);
+      return places.indexOf(name);
+    });
+    this.columns = places;
+    this.#cells = new TextCells(places.length);
+  }
+
+  read(line: number, value: JsonObject): void {
+    this.readFrom(line, (place) => value[this.columns[place] as string]);
+  }
+
+  /** The values by place in `columns`. */
+  readFrom(line: number, valueAt: (place: number) => unknown): void {
+    this.#cells.fill((place) => textOf(valueAt(place)));
+    this.#rows.read(line, this.#cells);
+  }
+}
+
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Dates are what readers of Parquet make of timestamps. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "object" && "getTime" in value && typeof value.getTime === "function") return dateText(value.getTime());
+  return String(value);
+}
+
+function dateText(at: unknown): string {
+  return typeof at === "number" && Number.isFinite(at) ? isoInstant(at) : "";
+}

@@ -1,0 +1,65 @@
+import { instantOf } from "../../platform/core/calendar.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { Mapping } from "../rows/column-mapping.ts";
+import type { NumberUnit } from "../rows/decimal.ts";
+
+/** How the columns of a published data set are read. */
+export type Preset = {
+  readonly mapping: Mapping;
+  readonly timeUnit?: NumberUnit;
+  readonly durationUnit: NumberUnit;
+  readonly origin?: SimTime;
+  /** What stands for a value that is missing. */
+  readonly missing?: string;
+  /** What one should know of it before one believes in numbers from it. */
+  readonly note: string;
+};
+
+export type PresetName = "azure-functions-2021" | "redset" | "snowset";
+
+export const PRESETS: Readonly<Record<PresetName, Preset>> = {
+  /**
+   * Azure Functions Invocation Trace 2021: `app, func, end_timestamp, duration`, in seconds, two weeks from 2021-01-31, timestamps "have been
+   * modified" (github.com/Azure/AzurePublicDataset, AzureFunctionsInvocationTrace2021.md). An app is what is kept warm. That the first
+   * second is that day's midnight in UTC is an assumption.
+   */
+  "azure-functions-2021": {
+    mapping: { endpoint: "app", end: "end_timestamp", duration: "duration", source: "func" },
+    timeUnit: "s",
+    durationUnit: "s",
+    origin: instantOf(2021, 1, 31),
+    note: "azure-functions-2021: hours of the day are a guess, for the data set says only the day it begins at",
+  },
+  /**
+   * Redset: `instance_id, arrival_timestamp, compile_duration_ms, queue_duration_ms, execution_duration_ms, user_id …`
+   * (github.com/amazon-science/redset, README.md). A query holds its cluster from its arrival to its answer, so all three durations count.
+   */
+  redset: {
+    mapping: {
+      endpoint: "instance_id",
+      at: "arrival_timestamp",
+      duration: "compile_duration_ms+queue_duration_ms+execution_duration_ms",
+      source: "user_id",
+    },
+    durationUnit: "ms",
+    note: "redset: its instances were chosen for being busy, and stand for no fleet (its README)",
+  },
+  /**
+   * Snowset: `warehouseId, createdTime (UTC), durationTotal (ms), databaseId …`, `\N` for what is missing
+   * (github.com/resource-disaggregation/snowset, schema.md).
+   */
+  snowset: {
+    mapping: { endpoint: "warehouseId", at: "createdTime", duration: "durationTotal", source: "databaseId" },
+    durationUnit: "ms",
+    missing: "\\N",
+    note: "snowset: queries that were answered without their warehouse count as if they had kept it awake",
+  },
+};
+
+/** The data set that has these columns. */
+export function presetOf(names: readonly string[]): PresetName | undefined {
+  const has = (...wanted: readonly string[]) => wanted.every((name) => names.includes(name));
+  if (has("app", "func", "end_timestamp", "duration")) return "azure-functions-2021";
+  if (has("instance_id", "arrival_timestamp", "execution_duration_ms")) return "redset";
+  return has("warehouseId", "createdTime", "durationTotal") ? "snowset" : undefined;
+}

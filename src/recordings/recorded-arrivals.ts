@@ -1,0 +1,128 @@
+import { ACTIVITY_KINDS, type ActivityKind } from "../platform/compute/activity.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import type { Arrivals } from "../traffic/arrivals.ts";
+import { NO_CONNECTION } from "../traffic/arrivals.ts";
+import type { RecordedRow } from "./rows/recorded-row.ts";
+
+/** Requests of one endpoint as columns, by ascending `at`; all equally long. */
+export type RecordedRequests = {
+  readonly at: Float64Array;
+  readonly durationMs: Float64Array;
+  readonly queries: Uint32Array;
+  /** Index of the kind. */
+  readonly kind: Uint8Array;
+  /** Index of the source's name. */
+  readonly source: Uint16Array;
+  /** Numbers of connections, from 0 in the order of their first rows; `NO_CONNECTION` of rows that name none. */
+  readonly connection: Int32Array;
+};
+
+/** Columns that grow. */
+export class RequestColumns {
+  #columns = columnsFor(64);
+  #length = 0;
+  #isInOrder = true;
+  readonly #connections = new Map<string, number>();
+
+  add({ at, durationMs, kind, queries, connection }: RecordedRow, source: number): void {
+    if (this.#length === this.#columns.at.length) this.#columns = copied(this.#columns, columnsFor(2 * this.#length));
+    const columns = this.#columns;
+    const index = this.#length;
+    if (index > 0 && at < (columns.at[index - 1] as number)) this.#isInOrder = false;
+    columns.at[index] = at;
+    columns.durationMs[index] = durationMs;
+    columns.queries[index] = queries;
+    columns.kind[index] = ACTIVITY_KINDS.indexOf(kind);
+    columns.source[index] = source;
+    columns.connection[index] = connection === "" ? NO_CONNECTION : this.#numberOf(connection);
+    this.#length += 1;
+  }
+
+  /** What was added, by time; rows of one instant stay in their order. */
+  end(): RecordedRequests {
+    const { at, durationMs, queries, kind, source, connection } = this.#columns;
+    const order = this.#isInOrder ? undefined : inOrder(at.subarray(0, this.#length));
+    const sorted = <Column extends Float64Array | Uint32Array | Uint16Array | Uint8Array | Int32Array>(column: Column): Column => {
+      const part = column.slice(0, this.#length) as Column;
+      order?.forEach((from, to) => {
+        part[to] = column[from] as number;
+      });
+      return part;
+    };
+    return {
+      at: sorted(at),
+      durationMs: sorted(durationMs),
+      queries: sorted(queries),
+      kind: sorted(kind),
+      source: sorted(source),
+      connection: sorted(connection),
+    };
+  }
+
+  #numberOf(connection: string): number {
+    const number = this.#connections.get(connection) ?? this.#connections.size;
+    this.#connections.set(connection, number);
+    return number;
+  }
+}
+
+/** Plays recorded requests, shifted by `shiftMs`, up to, not including, `until`. */
+export class RecordedArrivals implements Arrivals {
+  at: SimTime = Number.POSITIVE_INFINITY;
+  durationMs = 0;
+  queries = 0;
+  kind: ActivityKind = "query";
+  connection = NO_CONNECTION;
+  /** Index of the source's name in the recording. */
+  source = 0;
+  readonly #requests: RecordedRequests;
+  readonly #shiftMs: number;
+  readonly #until: SimTime;
+  #index = -1;
+
+  constructor(requests: RecordedRequests, shiftMs = 0, until: SimTime = Number.POSITIVE_INFINITY) {
+    this.#requests = requests;
+    this.#shiftMs = shiftMs;
+    this.#until = until;
+    this.next();
+  }
+
+  next(): void {
+    this.#index += 1;
+    const index = this.#index;
+    const { at, durationMs, queries, kind, source, connection } = this.#requests;
+    if (index >= at.length || (at[index] as number) + this.#shiftMs >= this.#until) {
+      this.at = Number.POSITIVE_INFINITY;
+      return;
+    }
+    this.at = (at[index] as number) + this.#shiftMs;
+    this.durationMs = durationMs[index] as number;
+    this.queries = queries[index] as number;
+    this.kind = ACTIVITY_KINDS[kind[index] as number] as ActivityKind;
+    this.source = source[index] as number;
+    this.connection = connection[index] as number;
+  }
+
+  /** What was recorded has happened: it does not change with what becomes of it now. */
+  closed(): void {}
+}
+
+function columnsFor(length: number): RecordedRequests {
+  return {
+    at: new Float64Array(length),
+    durationMs: new Float64Array(length),
+    queries: new Uint32Array(length),
+    kind: new Uint8Array(length),
+    source: new Uint16Array(length),
+    connection: new Int32Array(length),
+  };
+}
+
+function copied(from: RecordedRequests, to: RecordedRequests): RecordedRequests {
+  for (const name of Object.keys(from) as (keyof RecordedRequests)[]) to[name].set(from[name]);
+  return to;
+}
+
+function inOrder(at: Float64Array): Uint32Array {
+  return Uint32Array.from(at, (_, index) => index).sort((one, other) => (at[one] as number) - (at[other] as number) || one - other);
+}

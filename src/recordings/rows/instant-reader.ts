@@ -1,0 +1,122 @@
+import { instantOf } from "../../platform/core/calendar.ts";
+import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { isTimeZone, Zone } from "../../traffic/zone.ts";
+import { instantUnitOf, millisecondsIn, type NumberUnit, wholeDigitsIn } from "./decimal.ts";
+import { parseInstant } from "./instant.ts";
+import { TraceInputError } from "./recording-error.ts";
+
+export type InstantOptions = {
+  /** Of numbers; guessed from the first one's size where it is left out. */
+  readonly unit?: NumberUnit | undefined;
+  /** What numbers count from; 1970-01-01T00:00:00Z where it is left out. */
+  readonly origin?: SimTime | undefined;
+  /** Of instants that name no zone, or one by letters only the writer knows (`CET`); UTC where it is left out. */
+  readonly timeZone?: string | undefined;
+};
+
+const NAMED_ZONE = / (?!Z$|UTC$|GMT$)[A-Z]{2,5}$/;
+const HAS_ZONE = /(Z|UTC|[+-]\d{2}(:?\d{2})?)$/i;
+const DASH = 45;
+const COLON = 58;
+const decoder = new TextDecoder();
+
+/** Reads instants out of one column: ISO 8601, or seconds, milliseconds, microseconds, nanoseconds since 1970. */
+export class InstantReader {
+  /** Of numbers: what was given, or what the first number looked like. */
+  unit: NumberUnit | undefined;
+  readonly #origin: SimTime;
+  readonly #zone: Zone | undefined;
+  /** A day's first instant, and the ten characters that stand for it: most rows are of the same day as the one before. */
+  #day = 0;
+  readonly #dayBytes = new Uint8Array(10);
+
+  constructor({ unit, origin = 0, timeZone }: InstantOptions = {}) {
+    this.unit = unit;
+    this.#origin = origin;
+    if (timeZone !== undefined && !isTimeZone(timeZone)) {
+      throw new TraceInputError(`time zone: "${timeZone}" is none; it must be one like Europe/Berlin`);
+    }
+    this.#zone = timeZone === undefined ? undefined : new Zone(timeZone);
+  }
+
+  /** Whole milliseconds, cut; NaN where it is no instant. */
+  read(bytes: Uint8Array, start: number, end: number): number {
+    if (bytes[start + 4] === DASH) return this.#iso(bytes, start, end);
+    const digits = wholeDigitsIn(bytes, start, end);
+    if (digits === 0 && !Number.isFinite(millisecondsIn(bytes, start, end, "ms")))
+      return this.#text(decoder.decode(bytes.subarray(start, end)));
+    this.unit ??= instantUnitOf(digits);
+    const at = this.#origin + millisecondsIn(bytes, start, end, this.unit);
+    return at <= END_OF_TIME ? at : Number.NaN;
+  }
+
+  /** `2026-01-05T00:00:00.123Z`, `2026-01-05 00:00:00` in UTC and the like without making a string; all else the long way. */
+  #iso(bytes: Uint8Array, start: number, end: number): number {
+    const isZulu = bytes[end - 1] === 90;
+    const stop = isZulu ? end - 1 : end;
+    if (stop - start < 19 || (!isZulu && this.#zone !== undefined) || !this.#isSameDay(bytes, start)) {
+      const at = this.#text(decoder.decode(bytes.subarray(start, end)));
+      if (stop - start >= 19) this.#keepDay(bytes, start);
+      return at;
+    }
+    const hour = two(bytes, start + 11);
+    const minute = two(bytes, start + 14);
+    const second = two(bytes, start + 17);
+    const ms = fraction(bytes, start + 19, stop);
+    const isPlain = bytes[start + 13] === COLON && bytes[start + 16] === COLON && hour < 24 && minute < 60 && second < 60 && ms >= 0;
+    if (!isPlain) return this.#text(decoder.decode(bytes.subarray(start, end)));
+    return this.#day + hour * HOUR + minute * MINUTE + second * SECOND + ms;
+  }
+
+  #isSameDay(bytes: Uint8Array, start: number): boolean {
+    const separator = bytes[start + 10];
+    if (separator !== 84 && separator !== 32) return false;
+    for (let i = 9; i >= 0; i -= 1) if (bytes[start + i] !== this.#dayBytes[i]) return false;
+    return true;
+  }
+
+  #keepDay(bytes: Uint8Array, start: number): void {
+    const text = decoder.decode(bytes.subarray(start, start + 10));
+    if (parseInstant(text) === undefined) return;
+    this.#dayBytes.set(bytes.subarray(start, start + 10));
+    this.#day = instantOf(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10)));
+  }
+
+  #text(text: string): number {
+    const at =
+      this.#zone === undefined || HAS_ZONE.test(withoutDate(text))
+        ? parseInstant(text.replace(/ GMT$/, "Z"))
+        : this.#local(text, this.#zone);
+    return at ?? Number.NaN;
+  }
+
+  #local(text: string, zone: Zone): number | undefined {
+    const local = parseInstant(text.replace(NAMED_ZONE, ""));
+    return local === undefined ? undefined : zone.instantOf(local);
+  }
+}
+
+/** The dashes of a date look like an offset. */
+function withoutDate(text: string): string {
+  return text.slice(10);
+}
+
+/** Two digits; more than any clock shows where they are none. */
+function two(bytes: Uint8Array, at: number): number {
+  const [tens, ones] = [(bytes[at] as number) - 48, (bytes[at + 1] as number) - 48];
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 99;
+}
+
+/** Milliseconds of `.1`, `.123`, `.123456789` or nothing; -1 for all else. */
+function fraction(bytes: Uint8Array, start: number, end: number): number {
+  if (start === end) return 0;
+  if (bytes[start] !== 46 || end - start < 2 || end - start > 10) return -1;
+  let [ms, scale] = [0, 100];
+  for (let at = start + 1; at < end; at += 1) {
+    const digit = (bytes[at] as number) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    if (scale >= 1) ms += digit * scale;
+    scale /= 10;
+  }
+  return ms;
+}

@@ -1,0 +1,115 @@
+import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { Names } from "./name-table.ts";
+import { TraceInputError } from "./recording-error.ts";
+
+/** A sink of rows in any order: numbers of computes and sources, whole milliseconds. */
+export type RowSink = { readonly add: (compute: number, at: SimTime, durationMs: number, source: number) => void };
+
+/** `line` counts from 1, rows of Parquet do so too. */
+export type BadInputRow = { readonly input: string; readonly line: number; readonly reason: string };
+
+export type IntakeOptions = {
+  /** The first bad row ends it with a `TraceInputError`. */
+  readonly strict?: boolean | undefined;
+  /** Rows before it, and from `endAt` on, are left out and counted. */
+  readonly startAt?: SimTime | undefined;
+  readonly endAt?: SimTime | undefined;
+};
+
+export const BAD_ROWS_SHOWN = 10;
+const MOST_COMPUTES = 1_000_000;
+/** `source` is a column of 16 bits. */
+export const MOST_SOURCES = 65_536;
+const OTHER_SOURCES = "(other)";
+
+/** What all inputs of one trace are put into: gives numbers to names, counts what is bad, keeps what is worth saying. */
+export class Intake {
+  readonly notes: string[] = [];
+  readonly bad: BadInputRow[] = [];
+  /** Taken, refused, of a kind that is no request, and outside of the period. */
+  rows = 0;
+  badRows = 0;
+  skippedRows = 0;
+  outsideRows = 0;
+  firstAt = Number.POSITIVE_INFINITY;
+  lastAt = Number.NEGATIVE_INFINITY;
+  /** What the inputs say of their own time: minute counts are of whole days. */
+  period: { startAt: SimTime; endAt: SimTime } | undefined;
+  readonly #options: IntakeOptions;
+  readonly #sink: RowSink;
+  #input = "";
+  readonly #computes = new Names(MOST_COMPUTES);
+  readonly #sources = new Names(MOST_SOURCES - 1);
+  #hasOtherSources = false;
+
+  constructor(sink: RowSink, options: IntakeOptions = {}) {
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  /** What comes now is from this input. */
+  begin(input: string): void {
+    this.#input = input;
+  }
+
+  /** The number of the compute; throws where there are too many of them, which no trace of computes has. */
+  compute(bytes: Uint8Array, start: number, end: number): number {
+    const number = this.#computes.numberOf(bytes, start, end);
+    if (number >= 0) return number;
+    throw new TraceInputError(`endpoint: there are more than ${MOST_COMPUTES} computes; is this column one of queries?`);
+  }
+
+  source(bytes: Uint8Array, start: number, end: number): number {
+    const number = this.#sources.numberOf(bytes, start, end);
+    if (number >= 0) return number;
+    this.#hasOtherSources = true;
+    this.note(`source: there are more than ${MOST_SOURCES} of them; the rest count as ${OTHER_SOURCES}`);
+    return MOST_SOURCES - 1;
+  }
+
+  get computeNames(): readonly string[] {
+    return this.#computes.list;
+  }
+
+  /** The empty name is that of rows without one. */
+  get sourceNames(): readonly string[] {
+    return this.#hasOtherSources ? [...this.#sources.list, OTHER_SOURCES] : this.#sources.list;
+  }
+
+  take(line: number, compute: number, at: SimTime, durationMs: number, source: number): void {
+    if (!(at >= 0 && at <= END_OF_TIME)) {
+      this.refuse(line, `at: ${at} is before 1970 or after 9999`);
+      return;
+    }
+    const { startAt = 0, endAt = Number.POSITIVE_INFINITY } = this.#options;
+    if (at < startAt || at >= endAt) {
+      this.outsideRows += 1;
+      return;
+    }
+    if (at < this.firstAt) this.firstAt = at;
+    if (at > this.lastAt) this.lastAt = at;
+    this.rows += 1;
+    this.#sink.add(compute, at, durationMs, source);
+  }
+
+  refuse(line: number, reason: string): void {
+    if (this.#options.strict === true) throw new TraceInputError(reason, line);
+    this.badRows += 1;
+    if (this.bad.length < BAD_ROWS_SHOWN) this.bad.push({ input: this.#input, line, reason });
+  }
+
+  skip(): void {
+    this.skippedRows += 1;
+  }
+
+  /** Something that the user should know; said once. */
+  note(text: string): void {
+    if (!this.notes.includes(text)) this.notes.push(text);
+  }
+
+  /** The input says that it knows of this time; what several say so goes together. */
+  covers(startAt: SimTime, endAt: SimTime): void {
+    const known = this.period ?? { startAt, endAt };
+    this.period = { startAt: Math.min(known.startAt, startAt), endAt: Math.max(known.endAt, endAt) };
+  }
+}

@@ -1,0 +1,120 @@
+import type { SimTime } from "../../platform/core/time.ts";
+import type { RowSink } from "./intake.ts";
+
+/** Rows of many computes as columns. */
+export type RowColumns = { readonly at: Float64Array; readonly durationMs: Float64Array; readonly source: Uint16Array };
+
+/** Rows by compute, each compute's by ascending arrival: what came at one instant stays in its order. */
+export type Run = {
+  readonly rows: RowColumns;
+  /** Numbers of the computes that have rows here, ascending, and where the rows of each begin; one more start than computes. */
+  readonly computes: Uint32Array;
+  readonly starts: Uint32Array;
+};
+
+export function rowColumns(length: number): RowColumns {
+  return { at: new Float64Array(length), durationMs: new Float64Array(length), source: new Uint16Array(length) };
+}
+
+const FEWEST_ROWS = 1_024;
+
+/** Takes rows in any order, and gives them grouped and sorted: a bounded part of a trace of any size. */
+export class RowRun implements RowSink {
+  count = 0;
+  readonly #most: number;
+  readonly #full: () => void;
+  #rows = rowColumns(FEWEST_ROWS);
+  #compute = new Uint32Array(FEWEST_ROWS);
+  #grouped: RowColumns | undefined;
+  #highest = 0;
+
+  /** `full` is called once there are `most` rows; it must `group` and `clear`. */
+  constructor(most: number, full: () => void) {
+    this.#most = most;
+    this.#full = full;
+  }
+
+  add(compute: number, at: SimTime, durationMs: number, source: number): void {
+    if (this.count === this.#compute.length) this.#grow();
+    const index = this.count;
+    this.#compute[index] = compute;
+    this.#rows.at[index] = at;
+    this.#rows.durationMs[index] = durationMs;
+    this.#rows.source[index] = source;
+    if (compute > this.#highest) this.#highest = compute;
+    this.count = index + 1;
+    if (this.count === this.#most) this.#full();
+  }
+
+  /** Valid until rows are added again. */
+  group(): Run {
+    const ends = new Uint32Array(this.#highest + 2);
+    for (let i = 0; i < this.count; i += 1) {
+      const next = (this.#compute[i] as number) + 1;
+      ends[next] = (ends[next] as number) + 1;
+    }
+    const computes: number[] = [];
+    const starts: number[] = [];
+    for (let compute = 0; compute <= this.#highest; compute += 1) {
+      const start = ends[compute] as number;
+      if ((ends[compute + 1] as number) > 0) {
+        computes.push(compute);
+        starts.push(start);
+      }
+      ends[compute + 1] = start + (ends[compute + 1] as number);
+    }
+    const rows = this.#scatter(ends);
+    starts.push(this.count);
+    for (let i = 0; i < computes.length; i += 1) sortByTime(rows, starts[i] as number, starts[i + 1] as number);
+    return { rows, computes: Uint32Array.from(computes), starts: Uint32Array.from(starts) };
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.#highest = 0;
+  }
+
+  /** Each row to its compute's place: `next[compute]` is where the compute's next row goes. */
+  #scatter(next: Uint32Array): RowColumns {
+    const { at, durationMs, source } = this.#rows;
+    if ((this.#grouped?.at.length ?? 0) < this.count) this.#grouped = rowColumns(this.#compute.length);
+    const to = this.#grouped as RowColumns;
+    for (let i = 0; i < this.count; i += 1) {
+      const compute = this.#compute[i] as number;
+      const place = next[compute] as number;
+      next[compute] = place + 1;
+      to.at[place] = at[i] as number;
+      to.durationMs[place] = durationMs[i] as number;
+      to.source[place] = source[i] as number;
+    }
+    return to;
+  }
+
+  #grow(): void {
+    const length = Math.min(2 * this.#compute.length, Math.max(this.#most, FEWEST_ROWS));
+    const rows = rowColumns(length);
+    rows.at.set(this.#rows.at);
+    rows.durationMs.set(this.#rows.durationMs);
+    rows.source.set(this.#rows.source);
+    this.#rows = rows;
+    const compute = new Uint32Array(length);
+    compute.set(this.#compute);
+    this.#compute = compute;
+  }
+}
+
+/** Sorts the rows from `start` up to, not including, `end`; those that are in order already, as in most logs, cost one look. */
+function sortByTime({ at, durationMs, source }: RowColumns, start: number, end: number): void {
+  let isSorted = true;
+  for (let i = start + 1; i < end && isSorted; i += 1) isSorted = (at[i] as number) >= (at[i - 1] as number);
+  if (isSorted) return;
+  const times = at.slice(start, end);
+  const order = Uint32Array.from(times, (_, index) => index);
+  order.sort((one, other) => (times[one] as number) - (times[other] as number) || one - other);
+  for (const column of [at, durationMs, source]) {
+    const values = column.slice(start, end);
+    order.forEach((from, to) => {
+      column[start + to] = values[from] as number;
+    });
+  }
+}

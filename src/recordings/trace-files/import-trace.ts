@@ -1,0 +1,180 @@
+import type { SimTime } from "../../platform/core/time.ts";
+import { type BadInputRow, Intake, type IntakeOptions } from "../rows/intake.ts";
+import { mergeStretches, type Stretch } from "../rows/merged-rows.ts";
+import { TraceInputError } from "../rows/recording-error.ts";
+import { RowRun, type Run } from "../rows/row-run.ts";
+import type { Period } from "../trace/trace.ts";
+import { type FileInput, readFileInput } from "./file-input.ts";
+import { Spill } from "./spill.ts";
+import type { TraceHeader } from "./trace-header.ts";
+import { TraceWriter } from "./trace-writer.ts";
+
+/** What has been read so far. `rowsPerSecond` is there where a clock was given. */
+export type ImportProgress = {
+  readonly input: string;
+  readonly rows: number;
+  readonly badRows: number;
+  /** Of all inputs together, as they are on disk. */
+  readonly bytes: number;
+  readonly ofBytes: number;
+  readonly rowsPerSecond: number | undefined;
+};
+
+/** An input that is no file: puts its rows into the intake. */
+type RowsInput = { readonly name: string; readonly read: (intake: Intake) => void | Promise<void> };
+export type TraceInput = FileInput | RowsInput;
+
+export type ImportOptions = IntakeOptions & {
+  /** Rows that are held in memory; more are sorted by way of the disk. A row takes 44 bytes. */
+  readonly rowsInMemory?: number | undefined;
+  readonly onProgress?: ((progress: ImportProgress) => void | Promise<void>) | undefined;
+  /** Milliseconds of any clock that goes on, for the rate. */
+  readonly clock?: (() => number) | undefined;
+};
+
+export type ImportReport = {
+  readonly header: TraceHeader;
+  readonly rows: number;
+  readonly badRows: number;
+  readonly skippedRows: number;
+  readonly outsideRows: number;
+  /** The first of them. */
+  readonly bad: readonly BadInputRow[];
+  /** What was guessed, and what one should know. */
+  readonly notes: readonly string[];
+};
+
+const ROWS_IN_MEMORY = 4_194_304;
+
+/**
+ * Reads inputs into one `.standin-trace`: computes in the order of their first rows, each compute's requests by arrival, those of one instant
+ * in the order of the inputs. Throws a `TraceInputError` that begins with the input's name; `path` is then as it was before.
+ */
+export async function importTrace(inputs: readonly TraceInput[], path: string, options: ImportOptions = {}): Promise<ImportReport> {
+  const sorting = new Sorting(path, options.rowsInMemory ?? ROWS_IN_MEMORY);
+  try {
+    const intake = new Intake(sorting.run, options);
+    await readInputs(inputs, intake, options);
+    if (intake.rows === 0)
+      throw new TraceInputError(`there is no request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`);
+    const header = write(path, sorting, intake, inputs, periodOf(intake, options));
+    const { rows, badRows, skippedRows, outsideRows, bad, notes } = intake;
+    return { header, rows, badRows, skippedRows, outsideRows, bad, notes };
+  } finally {
+    sorting.end();
+  }
+}
+
+async function readInputs(inputs: readonly TraceInput[], intake: Intake, { onProgress, clock }: ImportOptions): Promise<void> {
+  const startedAt = clock?.() ?? 0;
+  const ofBytes = inputs.reduce((sum, input) => sum + ("path" in input ? input.bytes : 0), 0);
+  let before = 0;
+  for (const input of inputs) {
+    intake.begin(input.name);
+    try {
+      if (!("path" in input)) await input.read(intake);
+      else {
+        await readFileInput(input, intake, async (bytes) => {
+          const elapsedMs = (clock?.() ?? 0) - startedAt;
+          const rowsPerSecond = elapsedMs > 0 ? (intake.rows / elapsedMs) * 1_000 : undefined;
+          await onProgress?.({
+            input: input.name,
+            rows: intake.rows,
+            badRows: intake.badRows,
+            bytes: before + bytes,
+            ofBytes,
+            rowsPerSecond,
+          });
+        });
+        before += input.bytes;
+      }
+    } catch (error) {
+      if (error instanceof TraceInputError) throw new TraceInputError(`${input.name}: ${error.message}`);
+      throw error;
+    }
+  }
+}
+
+function write(path: string, sorting: Sorting, intake: Intake, inputs: readonly TraceInput[], period: Period): TraceHeader {
+  const writer = new TraceWriter(path);
+  try {
+    const stretchesOf = sorting.stretches();
+    const take = (at: SimTime, durationMs: number, source: number) => writer.add(at, durationMs, source);
+    intake.computeNames.forEach((name, compute) => {
+      const stretches = stretchesOf(compute);
+      // All of its rows may have been refused.
+      if (stretches.length === 0) return;
+      mergeStretches(stretches, take);
+      writer.end(name);
+    });
+    const { badRows, skippedRows, outsideRows, notes } = intake;
+    return writer.finish(period, intake.sourceNames, { inputs: inputs.map(({ name }) => name), badRows, skippedRows, outsideRows, notes });
+  } catch (error) {
+    writer.abandon();
+    throw error;
+  }
+}
+
+/** What was asked for; what the inputs say of their own time; from the first arrival to the last one. */
+function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
+  const { period, firstAt, lastAt } = intake;
+  return {
+    startAt: startAt ?? Math.min(period?.startAt ?? firstAt, firstAt),
+    endAt: endAt ?? Math.max(period?.endAt ?? 0, lastAt + 1),
+  };
+}
+
+function firstProblem({ bad: [first], outsideRows }: Intake): string {
+  if (first !== undefined) return ` (${first.input}, line ${first.line}: ${first.reason})`;
+  return outsideRows > 0 ? ` (${outsideRows} are outside of the period)` : "";
+}
+
+/** One run in memory, and more of them on disk where there are more rows. */
+class Sorting {
+  readonly run: RowRun;
+  readonly #path: string;
+  #spill: Spill | undefined;
+
+  constructor(path: string, rowsInMemory: number) {
+    this.#path = path;
+    this.run = new RowRun(rowsInMemory, () => this.#spillOver());
+  }
+
+  /** To be called with ascending numbers of computes, each once, after the last row. */
+  stretches(): (compute: number) => Stretch[] {
+    if (this.#spill === undefined) return stretchesIn(this.run.group());
+    this.#spillOver();
+    return this.#spill.stretchesOf();
+  }
+
+  end(): void {
+    this.#spill?.remove();
+  }
+
+  #spillOver(): void {
+    if (this.run.count === 0) return;
+    this.#spill ??= new Spill(this.#path);
+    this.#spill.write(this.run.group());
+    this.run.clear();
+  }
+}
+
+function stretchesIn({ rows, computes, starts }: Run): (compute: number) => Stretch[] {
+  let place = 0;
+  return (compute) => {
+    if (computes[place] !== compute) return [];
+    const [start, end] = [starts[place] as number, starts[place + 1] as number];
+    place += 1;
+    return [
+      {
+        length: end - start,
+        read(from, { at, durationMs, source }) {
+          const to = Math.min(start + from + at.length, end);
+          at.set(rows.at.subarray(start + from, to));
+          durationMs.set(rows.durationMs.subarray(start + from, to));
+          source.set(rows.source.subarray(start + from, to));
+        },
+      },
+    ];
+  };
+}

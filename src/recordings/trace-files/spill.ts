@@ -1,0 +1,67 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Stretch } from "../rows/merged-rows.ts";
+import type { RowColumns, Run } from "../rows/row-run.ts";
+import { readFully } from "./trace-file.ts";
+import { writeAll } from "./trace-writer.ts";
+
+/** Where a run lies in the file: one column behind the other. */
+type SpilledRun = { readonly offset: number; readonly rows: number; readonly computes: Uint32Array; readonly starts: Uint32Array };
+
+/** Runs that do not fit into memory, on the disk of `path`: in a file that has no name any more, so that nothing is left of it however the process ends. */
+export class Spill {
+  readonly #file: number;
+  readonly #runs: SpilledRun[] = [];
+  #bytes = 0;
+
+  constructor(path: string) {
+    const directory = mkdtempSync(join(dirname(path), ".standin-import-"));
+    try {
+      this.#file = openSync(join(directory, "runs"), "w+");
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+
+  write({ rows, computes, starts }: Run): void {
+    const count = starts.at(-1) ?? 0;
+    this.#runs.push({ offset: this.#bytes, rows: count, computes, starts });
+    for (const column of [rows.at, rows.durationMs, rows.source]) {
+      const bytes = new Uint8Array(column.buffer, column.byteOffset, count * column.BYTES_PER_ELEMENT);
+      writeAll(this.#file, bytes);
+      this.#bytes += bytes.length;
+    }
+  }
+
+  /** Stretches of each compute in the order of the runs: call it with ascending numbers of computes, each once. */
+  stretchesOf(): (compute: number) => Stretch[] {
+    const next = this.#runs.map(() => 0);
+    return (compute) =>
+      this.#runs.flatMap((run, index) => {
+        const place = next[index] as number;
+        if (run.computes[place] !== compute) return [];
+        next[index] = place + 1;
+        return [this.#stretch(run, run.starts[place] as number, run.starts[place + 1] as number)];
+      });
+  }
+
+  remove(): void {
+    closeSync(this.#file);
+  }
+
+  #stretch({ offset, rows }: SpilledRun, start: number, end: number): Stretch {
+    const read = (column: RowColumns[keyof RowColumns], columnAt: number, from: number) => {
+      const count = Math.min(column.length, end - start - from);
+      const size = column.BYTES_PER_ELEMENT;
+      readFully(this.#file, new Uint8Array(column.buffer, column.byteOffset, count * size), columnAt + (start + from) * size);
+    };
+    return {
+      length: end - start,
+      read: (from, { at, durationMs, source }) => {
+        read(at, offset, from);
+        read(durationMs, offset + 8 * rows, from);
+        read(source, offset + 16 * rows, from);
+      },
+    };
+  }
+}

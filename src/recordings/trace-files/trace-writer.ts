@@ -1,0 +1,114 @@
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import type { SimTime } from "../../platform/core/time.ts";
+import { PART_LENGTH, type Period } from "../trace/trace.ts";
+import { type BlockColumns, blockColumns, encodeBlock, largestBlock } from "./trace-block.ts";
+import {
+  type ComputeEntry,
+  encodeHeader,
+  HEADER_BYTES,
+  TRACE_VERSION,
+  type TraceHeader,
+  type TraceIndex,
+  type TraceOrigin,
+} from "./trace-header.ts";
+
+const BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Writes a `.standin-trace`, compute after compute, each by ascending arrival. The file is there when `finish` returns, and not before. */
+export class TraceWriter {
+  readonly #path: string;
+  readonly #unfinished: string;
+  readonly #file: number;
+  readonly #hash: Hash = createHash("sha256");
+  readonly #columns: BlockColumns = blockColumns(PART_LENGTH);
+  readonly #buffer = Buffer.from(new ArrayBuffer(BUFFER_BYTES + largestBlock(PART_LENGTH)));
+  readonly #computes: ComputeEntry[] = [];
+  #buffered = 0;
+  #offset = HEADER_BYTES;
+  #count = 0;
+  #rowsOfCompute = 0;
+  #computeAt = HEADER_BYTES;
+  #rows = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#unfinished = `${path}.unfinished`;
+    this.#file = openSync(this.#unfinished, "w");
+    writeSync(this.#file, Buffer.alloc(HEADER_BYTES));
+  }
+
+  /** The next request of the compute; `at` is not before that of the one before. */
+  add(at: SimTime, durationMs: number, source: number): void {
+    const columns = this.#columns;
+    const index = this.#count;
+    columns.at[index] = at;
+    columns.durationMs[index] = durationMs;
+    columns.source[index] = source;
+    this.#count = index + 1;
+    if (this.#count === PART_LENGTH) this.#endBlock();
+  }
+
+  /** That was all of this compute. */
+  end(id: string): void {
+    this.#endBlock();
+    this.#computes.push([id, this.#rowsOfCompute, this.#computeAt, this.#offset - this.#computeAt]);
+    this.#rows += this.#rowsOfCompute;
+    this.#rowsOfCompute = 0;
+    this.#computeAt = this.#offset;
+  }
+
+  finish(period: Period, sources: readonly string[], origin: TraceOrigin): TraceHeader {
+    const index: TraceIndex = { period, computes: this.#computes, sources, origin };
+    const json = Buffer.from(JSON.stringify(index));
+    const indexOffset = this.#offset;
+    this.#flush();
+    this.#hash.update(json);
+    writeAll(this.#file, json);
+    const header: TraceHeader = {
+      version: TRACE_VERSION,
+      period,
+      rows: this.#rows,
+      computes: this.#computes.length,
+      sources: sources.length,
+      indexOffset,
+      indexBytes: json.length,
+      indexCrc: crc32(json),
+      sha256: this.#hash.digest("hex"),
+    };
+    writeSync(this.#file, encodeHeader(header), 0, HEADER_BYTES, 0);
+    fsyncSync(this.#file);
+    closeSync(this.#file);
+    renameSync(this.#unfinished, this.#path);
+    return header;
+  }
+
+  /** Gives it up: nothing is left of it. */
+  abandon(): void {
+    closeSync(this.#file);
+    rmSync(this.#unfinished, { force: true });
+  }
+
+  #endBlock(): void {
+    if (this.#count === 0) return;
+    const length = encodeBlock(this.#columns, this.#count, this.#buffer.subarray(this.#buffered));
+    this.#buffered += length;
+    this.#offset += length;
+    this.#rowsOfCompute += this.#count;
+    this.#count = 0;
+    if (this.#buffered >= BUFFER_BYTES) this.#flush();
+  }
+
+  #flush(): void {
+    const bytes = this.#buffer.subarray(0, this.#buffered);
+    this.#hash.update(bytes);
+    writeAll(this.#file, bytes);
+    this.#buffered = 0;
+  }
+}
+
+/** A write may be shorter than what it was given. */
+export function writeAll(file: number, bytes: Uint8Array): void {
+  for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from, bytes.length - from);
+}

@@ -1,0 +1,120 @@
+import type { WorldDescription } from "./scenario-schema.ts";
+
+/** What stands between the slashes of `shop/main/replica-1`. */
+export const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
+export const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
+/** Where a project's branch has computes, the first read-write one is meant by the branch's label. */
+const FULL_LABEL = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/;
+
+export type LabelKind = "account" | "project" | "branch" | "compute";
+
+/** One thing of the world under its label. */
+export type Labelled = {
+  readonly kind: LabelKind;
+  readonly label: string;
+  /** Of an account it is the id of its organization's account. */
+  readonly id: string;
+  readonly account: string;
+};
+
+/** The things of a world by label. Computes that a wildcard names come in the order of the file. */
+export class Labels {
+  readonly #byLabel = new Map<string, Labelled>();
+  readonly #byId = new Map<string, Labelled>();
+
+  add(labelled: Labelled): void {
+    this.#byLabel.set(labelled.label, labelled);
+    this.#byId.set(labelled.id, labelled);
+  }
+
+  get(label: string): Labelled | undefined {
+    return this.#byLabel.get(label);
+  }
+
+  /** The label of an id, or the id itself where nobody gave it one. */
+  of(id: string): string {
+    return this.#byId.get(id)?.label ?? id;
+  }
+
+  all(): readonly Labelled[] {
+    return [...this.#byLabel.values()];
+  }
+
+  /** What a label means where a compute is wanted: `shop/main` is its first read-write one; `fleet-*` are many. */
+  computes(pattern: string): readonly Labelled[] {
+    const exact = this.#byLabel.get(pattern);
+    if (exact?.kind === "compute") return [exact];
+    const depth = pattern.split("/").length;
+    const matches = matcher(pattern);
+    const found = new Map<string, Labelled>();
+    for (const one of this.#byLabel.values()) {
+      if (one.kind !== "compute" || !matches(one.label.split("/").slice(0, depth).join("/"))) continue;
+      const branch = depth === 3 ? one.label : one.label.slice(0, one.label.lastIndexOf("/"));
+      if (!found.has(branch)) found.set(branch, one);
+    }
+    return [...found.values()];
+  }
+}
+
+function matcher(pattern: string): (label: string) => boolean {
+  if (!pattern.includes("*")) return (label) => label === pattern;
+  const expression = new RegExp(`^${pattern.replaceAll("*", "[a-z0-9-]*")}$`);
+  return (label) => expression.test(label);
+}
+
+/** Whether a text has the form of a label, wildcards included. */
+export function isLabel(text: string): boolean {
+  return FULL_LABEL.test(text.replaceAll("*", "x"));
+}
+
+/** The account that projects belong to which name none. */
+const MAIN_ACCOUNT = "main";
+
+/** The accounts of a description, projects without an account under theirs, `count` written out. */
+export function accountsOf(world: WorldDescription): readonly AccountDescription[] {
+  const accounts = Object.entries(world.accounts).map(([label, account]) => ({
+    label,
+    plan: account.plan ?? world.plan,
+    projects: writtenOut(account.projects),
+  }));
+  const own = writtenOut(world.projects);
+  const main = accounts.find(({ label }) => label === MAIN_ACCOUNT);
+  if (main !== undefined) return accounts.map((one) => (one === main ? { ...one, projects: [...one.projects, ...own] } : one));
+  return own.length === 0 && accounts.length > 0 ? accounts : [{ label: MAIN_ACCOUNT, plan: world.plan, projects: own }, ...accounts];
+}
+
+type ProjectFields = WorldDescription["projects"][string];
+export type ProjectDescription = Omit<ProjectFields, "count"> & { readonly label: string };
+export type AccountDescription = {
+  readonly label: string;
+  readonly plan: "paid" | "free";
+  readonly projects: readonly ProjectDescription[];
+};
+
+function writtenOut(projects: Readonly<Record<string, ProjectFields>>): ProjectDescription[] {
+  return Object.entries(projects).flatMap(([label, { count, ...project }]) =>
+    count === undefined
+      ? [{ ...project, label }]
+      : Array.from({ length: count }, (_, index) => ({ ...project, label: `${label}-${index + 1}` })),
+  );
+}
+
+/** Every label of a description: known before the world is. */
+export function labelsOf(
+  world: WorldDescription,
+): readonly { readonly kind: LabelKind; readonly label: string; readonly account: string }[] {
+  return accountsOf(world).flatMap((account) => [
+    { kind: "account" as const, label: account.label, account: account.label },
+    ...account.projects.flatMap((project) => [
+      { kind: "project" as const, label: project.label, account: account.label },
+      ...Object.entries(project.branches).flatMap(([branch, { computes }]) => [
+        { kind: "branch" as const, label: `${project.label}/${branch}`, account: account.label },
+        ...Object.keys(computes).map((compute) => ({
+          kind: "compute" as const,
+          label: `${project.label}/${branch}/${compute}`,
+          account: account.label,
+        })),
+      ]),
+    ]),
+  ]);
+}

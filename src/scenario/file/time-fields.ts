@@ -1,0 +1,50 @@
+import * as z from "zod";
+import { parseDuration, type SimTime } from "../../platform/core/time.ts";
+import { parseInstant } from "../../recordings/rows/instant.ts";
+import { DURATION_RULE } from "../../traffic/fields.ts";
+
+const INSTANT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z";
+const LATEST = "9999-12-31T23:59:59.999Z";
+
+/** An ISO 8601 instant; gives milliseconds since 1970. */
+export const instant = z.iso
+  .datetime({ offset: true, message: INSTANT_RULE })
+  .transform((text, context) => {
+    const at = parseInstant(text);
+    if (at !== undefined) return at;
+    context.addIssue({ code: "custom", message: INSTANT_RULE });
+    return z.NEVER;
+  })
+  .meta({ id: "instant", description: "an ISO 8601 instant like 2026-01-31T12:00:00Z" });
+
+export type When = { readonly afterStart: number } | { readonly instant: SimTime };
+
+/** A time of the run: an instant, or how long after its start. */
+export const when = z
+  .union([z.string(), z.number()], { error: `${DURATION_RULE} after the start, or an ISO 8601 instant` })
+  .transform((text, context): When => {
+    const ms = parseDuration(text);
+    if (ms !== undefined) return { afterStart: ms };
+    const parsed = instant.safeParse(text);
+    if (parsed.success) return { instant: parsed.data };
+    context.addIssue({ code: "custom", message: `${DURATION_RULE} after the start, or an ISO 8601 instant like ${LATEST}` });
+    return z.NEVER;
+  })
+  .meta({ id: "when", description: "how long after the start, like 10m, or an ISO 8601 instant" });
+
+/** How long after the end of a step: of the one before, where none is named. */
+export type After = { readonly step?: string; readonly delay: number };
+const AFTER_RULE = "must be a duration like 5m, the name of a step above, or both: deploy + 5m";
+
+export const after = z
+  .union([z.string(), z.number()], { error: AFTER_RULE })
+  .transform((text, context): After => {
+    const alone = parseDuration(text);
+    if (alone !== undefined) return { delay: alone };
+    const [, step = "", later] = /^([^+]+?)(?:\s*\+\s*([^+]+))?$/.exec(String(text)) ?? [];
+    const delay = later === undefined ? 0 : parseDuration(later);
+    if (step !== "" && delay !== undefined) return { step, delay };
+    context.addIssue({ code: "custom", message: AFTER_RULE });
+    return z.NEVER;
+  })
+  .describe("how long after the step before, or after a named one: deploy + 5m");

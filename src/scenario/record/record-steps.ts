@@ -1,0 +1,202 @@
+import type { ApiKey } from "../../platform/account/api-key.ts";
+import type { Activity } from "../../platform/compute/activity.ts";
+import { isoInstant } from "../../platform/core/calendar.ts";
+import { findTornText } from "../../platform/core/text.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { FaultDefinition } from "../../platform/fault/fault.ts";
+import type { RecordedRequest } from "../../simulation/requests.ts";
+import { listed } from "../file/check-scenario.ts";
+import { withoutReferences } from "../file/references.ts";
+import { METHODS } from "../file/scenario-schema.ts";
+import { type Delay, delaysIn } from "./fault-delays.ts";
+import { unrequested } from "./missing-requests.ts";
+
+/** What happened in a world between two points, and the world as it was at the first: what came from outside is in one of these lists. */
+export type Happened = { readonly world: World; readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
+
+type Entry = { readonly seq: number; readonly step: object };
+/** The steps that bring it about again, and what of it they cannot. */
+export type Recording = { readonly steps: readonly object[]; readonly omitted: readonly string[] };
+
+/** Things as the control API takes them. */
+export type Shown = { readonly activity: (activity: Activity) => object; readonly fault: (fault: FaultDefinition) => object };
+
+const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
+
+/**
+ * Turns what happened into steps, in the order in which it happened: requests as they were asked, and what came through the control API
+ * by the events that tell of it. `keyOf` is the secret by which a key is known in the run.
+ */
+export function recordSteps({ world, events, requests }: Happened, shown: Shown, keyOf: (keyId: number) => string): Recording {
+  const omitted: string[] = [];
+  const madeByRequest = new Set(requests.flatMap((request) => idsIn(request.answered)));
+  const firstKeys = firstKeysIn(events);
+  const unasked = unrequested(world, events, requests);
+  const unaskedSeqs = new Set(unasked.map(({ seq }) => seq));
+  const lost = unasked.filter(({ type }) => type !== "ApiKeyRevoked");
+  const [firstLost] = lost;
+  if (firstLost !== undefined) {
+    const types = listed([...new Set(lost.map(({ type }) => type))]);
+    const [from, to] = [isoInstant(firstLost.at), isoInstant((lost.at(-1) ?? firstLost).at)];
+    omitted.push(`what was asked from ${from} to ${to} (${types}): no request of it is kept; record from after it`);
+  }
+  // What faults are met is counted by all requests, those that only read included.
+  const hasFaults = requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
+  const captured = new Set<number>();
+  const delays = delaysIn(events, requests);
+  const delayOf = new Map(delays.map((delay) => [delay.request, delay]));
+  const worthAsking = requests.filter((request) => isWorthAsking(request, hasFaults));
+  const asked = worthAsking.map((request): Entry => {
+    // Held back again, it takes effect when it did.
+    const { seq, at } = delayOf.get(request) ?? { seq: request.seq + 0.5, at: request.at };
+    return { seq, step: requestStep({ ...request, at }, captured, keyOf, omitted) };
+  });
+  const told = events.flatMap((event): Entry[] => {
+    const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys, unaskedSeqs }, omitted);
+    return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control: withoutReferences(control) } }];
+  });
+  for (const delay of delays) {
+    const reason = otherwiseNow(delay, { delays, requests: worthAsking, told });
+    if (reason !== undefined) omitted.push(`what fault ${delay.fault} held back at ${isoInstant(delay.at)}: ${reason}`);
+  }
+  const met = new Set(events.flatMap((event) => (event.type === "FaultHit" ? [`${event.fault} ${event.at}`] : [])));
+  for (const request of worthAsking) {
+    const { fault, at, method, path } = request;
+    if (fault !== undefined && !delayOf.has(request) && !met.has(`${fault} ${at}`))
+      omitted.push(`${method} ${path} at ${isoInstant(at)}: fault ${fault} held it back since before the recording`);
+  }
+  // Sorting is stable: requests of one instant that changed nothing stay in their order.
+  const steps = [...told, ...asked].sort((one, other) => one.seq - other.seq).map(({ step }) => step);
+  return { steps, omitted };
+}
+
+/** What changed nothing is left out where it only read, matched nothing, or cannot be written down. */
+function isWorthAsking({ method, operationId, status, fault, path, body }: RecordedRequest, hasFaults: boolean): boolean {
+  if (!METHODS.some((one) => one === method) || operationId === undefined) return false;
+  if (method === "GET") return hasFaults;
+  const wasRefused = status !== undefined && status >= 400 && fault === undefined;
+  return !(wasRefused && (isNotKept(body) || REMOVED.test(`${path}${JSON.stringify(body)}`) || findTornText(body) !== undefined));
+}
+
+type Beside = { readonly delays: readonly Delay[]; readonly requests: readonly RecordedRequest[]; readonly told: readonly Entry[] };
+
+/** Why a delay does not come about again: a run asks one thing after the other, on a clock that stands. */
+function otherwiseNow({ seq, until, request }: Delay, { delays, requests, told }: Beside): string | undefined {
+  if (request === undefined) return "nothing tells how it ended";
+  if (request.at !== until)
+    return `it took effect at ${isoInstant(request.at)}, and on a clock that stands it would at ${isoInstant(until)}`;
+  const isBeside =
+    requests.some((other) => other.number < request.number && other.seq >= seq) ||
+    [...delays, ...told].some((other) => other.seq > seq && other.seq <= request.seq);
+  return isBeside ? "others came before it took effect" : undefined;
+}
+
+const REMOVED = /\[removed\]/;
+
+function isNotKept(body: unknown): boolean {
+  return (body as { not_kept?: unknown } | undefined)?.not_kept !== undefined;
+}
+
+function requestStep(request: RecordedRequest, captured: Set<number>, keyOf: (keyId: number) => string, omitted: string[]): object {
+  const { at, method, path, body, status, keyId, operationId, answered } = request;
+  const made = /^create\w*ApiKey$/.test(operationId ?? "") && status !== undefined && status < 300 ? Number(idsIn(answered)[0]) : undefined;
+  if (made !== undefined) captured.add(made);
+  const what = `${method} ${path} at ${isoInstant(at)}`;
+  if (REMOVED.test(`${path}${JSON.stringify(body)}`)) omitted.push(`${what}: a secret in it was not kept`);
+  if (isNotKept(body)) omitted.push(`${what}: its body was not kept`);
+  return {
+    at: isoInstant(at),
+    request: {
+      method,
+      path: withoutReferences(path.replace(API_PATH, "")),
+      ...(body === undefined ? {} : { body: withoutReferences(body) }),
+      key: keyId === undefined ? "no-key" : captured.has(keyId) ? `{key_${keyId}}` : keyOf(keyId),
+      // A connection that was lost had none.
+      status: status ?? 0,
+      ...(made === undefined ? {} : { capture: { [`key_${made}`]: "key" } }),
+    },
+  };
+}
+
+type Made = {
+  readonly madeByRequest: ReadonlySet<string>;
+  readonly firstKeys: ReadonlyMap<string, ApiKey>;
+  /** Of what no request tells of. */
+  readonly unaskedSeqs: ReadonlySet<number>;
+};
+
+/** The call of the control API that brings an event about; `undefined` where a request did, or the world by itself. */
+function controlOf(
+  event: RecordedEvent,
+  shown: Shown,
+  keyOf: (keyId: number) => string,
+  { madeByRequest, firstKeys, unaskedSeqs }: Made,
+  omitted: string[],
+): object | undefined {
+  switch (event.type) {
+    case "ActivityRecorded":
+      return event.scheduled === undefined ? { method: "POST", path: "/activity", body: shown.activity(event.activity) } : undefined;
+    case "ActivityScheduled": {
+      const { activity, at } = event.scheduled;
+      return { method: "POST", path: "/activity", body: { ...shown.activity(activity), at: isoInstant(at) } };
+    }
+    case "AccountPlanChanged":
+      return { method: "PATCH", path: `/accounts/${event.accountId}`, body: { plan: event.plan } };
+    case "ApiKeyCreated": {
+      const { id, accountId, name, scope } = event.apiKey;
+      if (madeByRequest.has(String(id)) || scope !== undefined || firstKeys.get(accountId)?.id === id) return undefined;
+      return { method: "POST", path: "/api_keys", body: { account_id: accountId, key_name: name, api_key: keyOf(id) } };
+    }
+    case "ApiKeyRevoked":
+      return unaskedSeqs.has(event.seq) ? { method: "DELETE", path: `/api_keys/${event.keyId}` } : undefined;
+    case "FaultSet":
+      return { method: "PUT", path: `/faults/${event.definition.name}`, body: shown.fault(event.definition) };
+    case "FaultRemoved":
+      return { method: "DELETE", path: `/faults/${event.fault}` };
+    case "AccountCreated": {
+      const { id, name, email, plan } = event.account;
+      const key = firstKeys.get(id);
+      if (key === undefined) {
+        omitted.push(`account ${id} of ${isoInstant(event.at)}, which was made without a key: record from after it`);
+        return undefined;
+      }
+      return { method: "POST", path: "/accounts", body: { id, name, email, plan, key_name: key.name, api_key: keyOf(key.id) } };
+    }
+    case "WorldReset":
+    case "WorldConfigured":
+      omitted.push(`${event.type} at ${isoInstant(event.at)}: record from after it`);
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The console makes an account and its first key in one call. */
+function firstKeysIn(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {
+  const keys = new Map<string, ApiKey>();
+  for (const [index, event] of events.entries()) {
+    const next = events[index + 1];
+    if (event.type === "AccountCreated" && next?.type === "ApiKeyCreated" && next.apiKey.accountId === event.account.id) {
+      keys.set(event.account.id, next.apiKey);
+    }
+  }
+  return keys;
+}
+
+function idsIn(answered: unknown): string[] {
+  if (typeof answered !== "object" || answered === null) return [];
+  return Object.values(answered).flat().map(String);
+}
+
+/** Events that make a world and its first key: a recording begins behind them where nothing else is said. */
+export function setupEnd(events: readonly RecordedEvent[]): { readonly seq: number; readonly at: SimTime } | undefined {
+  const setup: readonly RecordedEvent["type"][] = ["WorldCreated", "WorldConfigured", "AccountCreated", "ApiKeyCreated"];
+  let last: RecordedEvent | undefined;
+  for (const event of events) {
+    if (!setup.includes(event.type)) break;
+    last = event;
+  }
+  return last && { seq: last.seq, at: last.at };
+}

@@ -1,0 +1,61 @@
+import { create } from "xmlbuilder2";
+import type { CouldNotRun, Verdict } from "../run/verdict.ts";
+import { titleOf } from "./pretty.ts";
+
+type Case = { readonly name: string; readonly failure: string | undefined };
+
+/**
+ * JUnit's XML: a suite a scenario, a case a step, and one for all that is watched throughout and looked at in the end; one case, an error,
+ * where it could not be run. No wall times.
+ */
+export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
+  const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");
+  for (const verdict of runs) {
+    if (verdict.verdict === "could_not_run") {
+      const { file, seed, reason } = verdict;
+      const suite = root.ele("testsuite", { name: titleOf(verdict), tests: 1, failures: 0, errors: 1, time: 0 });
+      suite.ele("properties").ele("property", { name: "seed", value: seed });
+      suite
+        .ele("testcase", { classname: file, name: "run", time: 0 })
+        .ele("error", { message: reason.split("\n")[0] ?? "" })
+        .txt(reason);
+      continue;
+    }
+    const cases = casesOf(verdict);
+    const failures = cases.filter(({ failure }) => failure !== undefined).length;
+    const suite = root.ele("testsuite", { name: titleOf(verdict), tests: cases.length, failures, errors: 0, time: 0 });
+    const properties = suite.ele("properties");
+    for (const [name, value] of [
+      ["seed", verdict.seed],
+      ["state", verdict.state],
+    ] as const)
+      properties.ele("property", { name, value });
+    for (const { name, failure } of cases) {
+      const testCase = suite.ele("testcase", { classname: verdict.file, name, time: 0 });
+      if (failure !== undefined) testCase.ele("failure", { message: failure.split("\n")[1] ?? "" }).txt(failure);
+    }
+  }
+  return `${root.end({ prettyPrint: true })}\n`;
+}
+
+function casesOf(verdict: Verdict): Case[] {
+  const steps = verdict.steps.map(({ place, name, ok }) => ({
+    name: `${place} ${name}`,
+    failure: ok ? undefined : told(verdict, (what) => isOf(place, what)),
+  }));
+  const isOther = (what: string) => !what.startsWith("step ");
+  const failure = verdict.failures.some(({ what }) => isOther(what)) ? told(verdict, isOther) : undefined;
+  return [...steps, { name: "throughout and in the end", failure }];
+}
+
+/** Whether a failure is a step's, or one of the steps' within it. */
+function isOf(place: string, what: string): boolean {
+  return what === `step ${place}` || what.startsWith(`step ${place},`) || what.startsWith(`step ${place}.`);
+}
+
+function told({ failures, repeat }: Verdict, isMeant: (what: string) => boolean): string {
+  const lines = failures
+    .filter(({ what }) => isMeant(what))
+    .flatMap(({ what, at, expected, actual, events }) => [`${what} at ${at}`, `expected ${expected}, actual ${actual}`, ...events]);
+  return [...lines, `to repeat it: ${repeat}`].join("\n");
+}

@@ -1,0 +1,113 @@
+import { type MeasureName, showMeasured } from "../file/expectation.ts";
+import type { ComputeTimeline, CouldNotRun, Failure, StepResult, Verdict } from "../run/verdict.ts";
+
+type Colour = "green" | "red" | "yellow" | "dim" | "bold";
+/** How a text is made to stand out, where the terminal can. */
+type Paint = (colour: Colour, text: string) => string;
+export type Look = { readonly width: number; readonly paint: Paint };
+
+const LONGEST_LABEL = 32;
+const MOST_TIMELINES = 20;
+const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+/** What is told in the last lines of a run; the rest is in the JSON. */
+const TOLD: readonly MeasureName[] = [
+  "activities",
+  "refused",
+  "cold_starts",
+  "active_time",
+  "compute_time",
+  "wait_p99",
+  "wait_max",
+  "requests",
+  "errors",
+];
+
+export function titleOf({ scenario, values }: Pick<Verdict, "scenario" | "values">): string {
+  const shown = Object.entries(values).map(([name, value]) => `${name} ${value}`);
+  return shown.length === 0 ? scenario : `${scenario} (${shown.join(", ")})`;
+}
+
+export function prettyStep({ ok, name, at, place, detail }: StepResult, { paint }: Look): string {
+  const indent = "  ".repeat(place.split(".").length);
+  const told = detail === undefined ? "" : paint("dim", `  ${detail}`);
+  return `${indent}${ok ? paint("green", "✓") : paint("red", "✗")} ${paint("dim", at)} ${name}${told}`;
+}
+
+export function prettyReason(run: CouldNotRun, { paint }: Look): string {
+  return `${paint("red", "could not run")} ${titleOf(run)}: ${run.reason}`;
+}
+
+/** What a run has come to: its timeline, its figures, and what failed. */
+export function prettyVerdict(verdict: Verdict, look: Look): string {
+  const { paint } = look;
+  const isPassed = verdict.verdict === "passed";
+  const mark = isPassed ? paint("green", "passed") : paint("red", "failed");
+  return [
+    ...timelines(verdict, look),
+    `  ${paint("dim", figures(verdict))}`,
+    ...verdict.failures.flatMap((failure) => prettyFailure(failure, look)),
+    ...(isPassed ? [] : [`  ${paint("dim", "to repeat it:")} ${verdict.repeat}`]),
+    `${mark} ${paint("bold", titleOf(verdict))}`,
+  ].join("\n");
+}
+
+function figures({ measures, events }: Verdict): string {
+  const told = TOLD.map((name) => `${name} ${showMeasured(name, measures[name] ?? 0)}`);
+  return [...told, `events ${events.toLocaleString("en")}`].join(" · ");
+}
+
+function prettyFailure({ what, at, expected, actual, events }: Failure, { paint }: Look): string[] {
+  return [
+    `  ${paint("red", "✗")} ${paint("bold", what)} at ${at}`,
+    `      expected  ${paint("green", expected)}`,
+    `      actual    ${paint("red", actual)}`,
+    ...(events.length === 0
+      ? []
+      : [`      ${paint("dim", "what led there:")}`, ...events.map((event) => `        ${paint("dim", event)}`)]),
+  ];
+}
+
+/** One line a compute, as wide as the terminal. */
+function timelines({ timelines: all, timelines_left_out, started_at, ended_at }: Verdict, { width, paint }: Look): string[] {
+  if (all.length === 0) return [];
+  const shown = all.slice(0, MOST_TIMELINES);
+  const labelWidth = Math.min(LONGEST_LABEL, Math.max(...shown.map(({ label }) => label.length)));
+  const columns = Math.max(10, width - labelWidth - 4);
+  const lines = shown.map((timeline) => `  ${fitted(timeline.label, labelWidth)}  ${paintBar(bar(timeline, columns), paint)}`);
+  const scale = `${started_at}${" ".repeat(Math.max(1, columns - started_at.length - ended_at.length))}${ended_at}`;
+  const left = all.length - shown.length + timelines_left_out;
+  return [
+    ...lines,
+    ...(left === 0 ? [] : [`  ${paint("dim", `and ${left} more computes`)}`]),
+    `  ${" ".repeat(labelWidth)}  ${paint("dim", scale)}`,
+    `  ${paint("dim", "· idle  ░ starting  ▁…█ active, as high as its share of the time")}`,
+  ];
+}
+
+/** Exported for its test: a column is as high as the share of its time in which the compute was active. */
+export function bar({ active, starting }: ComputeTimeline, columns: number): string {
+  return Array.from({ length: columns }, (_, column) => {
+    const share = mean(active, column, columns);
+    if (share > 0) return BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? "█";
+    return mean(starting, column, columns) > 0 ? "░" : "·";
+  }).join("");
+}
+
+/** The mean of those of `values` that fall into one of `columns` equal parts. */
+function mean(values: readonly number[], column: number, columns: number): number {
+  const from = Math.floor((column * values.length) / columns);
+  const to = Math.max(from + 1, Math.floor(((column + 1) * values.length) / columns));
+  const part = values.slice(from, to);
+  return part.reduce((sum, value) => sum + value, 0) / Math.max(1, part.length);
+}
+
+function paintBar(text: string, paint: Paint): string {
+  return text
+    .replaceAll(/[▁-█]+/g, (run) => paint("green", run))
+    .replaceAll(/░+/g, (run) => paint("yellow", run))
+    .replaceAll(/·+/g, (run) => paint("dim", run));
+}
+
+function fitted(text: string, width: number): string {
+  return text.length <= width ? text.padEnd(width) : `…${text.slice(text.length - width + 1)}`;
+}

@@ -1,0 +1,51 @@
+import { isoInstant } from "../../platform/core/calendar.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { Labels } from "../file/labels.ts";
+
+/** Events as a reader likes them: when, what, of which thing, and why. */
+export function describeEvents(events: readonly RecordedEvent[], labels: Labels): string[] {
+  return events.map((event) => [isoInstant(event.at), event.type, ...factsOf(event).map((fact) => labels.of(fact))].join(" "));
+}
+
+function factsOf(event: RecordedEvent): string[] {
+  switch (event.type) {
+    case "ActivityRecorded":
+      return [event.activity.endpointId, event.activity.kind, `waited ${event.waitedMs} ms`];
+    case "OperationScheduled": {
+      const { action, cause, endpointId, branchId, projectId } = event.operation;
+      return [action, endpointId ?? branchId ?? projectId, `by ${cause}`];
+    }
+    case "ComputeSuspended":
+      return [event.endpointId, `by ${event.cause}`];
+    case "ComputeCreated":
+      return [event.compute.id];
+    case "BranchCreated":
+      return [event.branch.id, event.branch.name];
+    case "ProjectCreated":
+      return [event.project.id];
+    case "ActivityDropped":
+      return [event.endpointId, event.reason];
+    case "FaultSet":
+      return [event.definition.name];
+    case "FaultHit": {
+      const { fault, outcome, target } = event;
+      const of = target.endpointId ?? target.branchId ?? target.projectId;
+      return [
+        fault,
+        outcome.kind,
+        target.kind === "operation" ? target.action : (target.operation ?? target.method),
+        ...(of === undefined ? [] : [of]),
+      ];
+    }
+    default:
+      return "endpointId" in event
+        ? [event.endpointId]
+        : "branchId" in event
+          ? [event.branchId]
+          : "projectId" in event
+            ? [event.projectId]
+            : "operationId" in event
+              ? [event.operationId]
+              : [];
+  }
+}

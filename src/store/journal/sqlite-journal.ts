@@ -1,0 +1,296 @@
+import { promisify } from "node:util";
+import { gunzipSync, gzip } from "node:zlib";
+import type BetterSqlite3 from "better-sqlite3";
+import type { SimTime } from "../../platform/core/time.ts";
+import { emptyWorld } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
+import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts";
+import type { Batch, EventsOnly, Forgetting, Journal } from "../../simulation/journal.ts";
+import type { RecordedRequest } from "../../simulation/requests.ts";
+import { chainOf, checksumOf, Damaged, type StoredEvent } from "../tables/checksum.ts";
+import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
+import { readHistory, writeHistory } from "./journal-row.ts";
+import { RequestRows } from "./request-rows.ts";
+
+/** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
+const FORGOTTEN_PER_WRITE = 500;
+const FORGOTTEN_PER_EVENT = 2;
+/** And so many at once where somebody waits for it. */
+const FORGOTTEN_PER_SWEEP = 5_000;
+/** Checkpoints are written while others wait: quickly, rather than as small as can be. */
+const COMPRESSION = { level: 1 };
+
+const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
+
+/** What the journal goes on from. */
+export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
+
+type EventRow = StoredEvent & { readonly chain: number };
+/** What is forgotten and still there: events from `firstEvent` on, operations from behind a row on; `undefined` where none is. */
+type ToForget = { readonly firstEvent: number; readonly fromOperation: number | undefined; readonly operationsBefore: SimTime };
+type CheckpointRow = { readonly seq: number; readonly at: SimTime; readonly chain: number; readonly world: Buffer };
+
+/** History in a world's SQLite file: events and their projection in one transaction, durable when `write` returns. */
+export class SqliteJournal implements Journal {
+  readonly #sqlite: BetterSqlite3.Database;
+  readonly #rows: RowWriter;
+  readonly #requests: RequestRows;
+  readonly #statements;
+  readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
+  readonly #readOperation: (id: string) => Operation[];
+  #head: JournalHead;
+  /** Where history begins; its events up to there are forgotten. */
+  #oldest: JournalHead;
+  #toForget: ToForget;
+
+  constructor(sqlite: BetterSqlite3.Database, head: JournalHead) {
+    this.#sqlite = sqlite;
+    this.#head = head;
+    this.#rows = new RowWriter(sqlite);
+    this.#requests = new RequestRows(sqlite);
+    this.#statements = prepareStatements(sqlite);
+    this.#readOperations = prepareReader(sqlite, "operations", "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?");
+    this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
+    const { forgottenSeq: seq, operationsForgottenBefore } = readHistory(sqlite);
+    const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
+    if (oldest === undefined) throw new Damaged(`history begins at a checkpoint that is not there: ${seq}`);
+    this.#oldest = oldest;
+    this.#toForget = {
+      firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
+      fromOperation: seq === 0 ? undefined : 0,
+      operationsBefore: operationsForgottenBefore,
+    };
+  }
+
+  /** Operations that ended before this instant may be gone. */
+  get forgottenBefore(): SimTime {
+    return this.#toForget.operationsBefore;
+  }
+
+  get newestCheckpoint(): number {
+    return this.#statements.newestCheckpoint.get()?.seq ?? 0;
+  }
+
+  get oldest(): Pick<Checkpoint, "seq" | "at"> {
+    return this.#oldest;
+  }
+
+  write({ events, changes, settings, numbers, clock, now, requests }: Batch): void {
+    const { appendEvent, writeWorld } = this.#statements;
+    const { seq, at } = events.at(-1) ?? this.#head;
+    let { chain } = this.#head;
+    this.#toForget = this.#inTransaction(() => {
+      for (const event of events) {
+        const { seq, at, type, decision, ...rest } = event;
+        const payload = JSON.stringify(rest);
+        chain = chainOf([{ seq, decision, at, type, payload }], chain);
+        appendEvent.run(seq, at, type, payload, decision, chain);
+      }
+      for (const change of changes) this.#rows.write(change);
+      const world = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
+      writeWorld.run(...world, checksumOf(world));
+      if (requests !== undefined) this.#requests.add(requests);
+      return this.#isSwept ? this.#toForget : this.#forgetSome(FORGOTTEN_PER_WRITE + FORGOTTEN_PER_EVENT * events.length);
+    });
+    this.#head = { seq, at, chain };
+  }
+
+  events(since: number, limit: number): RecordedEvent[] {
+    const from = Math.max(since, this.#oldest.seq);
+    const chain = this.chainAt(from);
+    if (chain === undefined) return [];
+    const rows = this.#statements.eventsSince.all(from, Math.min(limit, Number.MAX_SAFE_INTEGER)).map(rowOf);
+    const last = rows.at(-1);
+    if (last === undefined) return [];
+    if (last.seq !== from + rows.length || last.chain !== chainOf(rows, chain)) checkLinks(rows, from, chain);
+    return rows.map(eventOf);
+  }
+
+  /** Throws where any link of the chain is not what it should be, though the events may be. */
+  checkLinks(since: number, limit: number): void {
+    checkLinks(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
+  }
+
+  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly): RecordedEvent[] {
+    const { eventsAbout, lifeAbout, typeAbout } = this.#statements;
+    const asked = [this.#oldest.seq, before, `"${id}"`, limit] as const;
+    const raws = only === undefined ? eventsAbout.all(...asked) : only === "life" ? lifeAbout.all(...asked) : typeAbout.all(only, ...asked);
+    return raws.map((raw) => {
+      const row = rowOf(raw);
+      checkLinks([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
+      return eventOf(row);
+    });
+  }
+
+  checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
+    const { checkpointBySeq, checkpointByTime, checkpointAt } = this.#statements;
+    const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
+    const found = nearest ?? checkpointAt.get(this.#oldest.seq);
+    return found === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(found);
+  }
+
+  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    const { seq, at } = checkpoint;
+    const chain = this.chainAt(seq);
+    if (chain === undefined) throw new Error(`there is no event ${seq} to take a checkpoint at`);
+    const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
+    this.#statements.insertCheckpoint.run(seq, at, chain, world);
+  }
+
+  forget({ eventsUpTo, operationsBefore }: Forgetting): void {
+    const checkpoint = eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
+    if (checkpoint === undefined) throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
+    const before = Math.max(operationsBefore, this.#toForget.operationsBefore);
+    this.#inTransaction(() => {
+      writeHistory(this.#sqlite, { ...readHistory(this.#sqlite), forgottenSeq: checkpoint.seq, operationsForgottenBefore: before });
+      this.#statements.deleteCheckpoints.run(checkpoint.seq);
+    });
+    this.#oldest = checkpoint;
+    this.#toForget = { ...this.#toForget, fromOperation: 0, operationsBefore: before };
+  }
+
+  sweep(): boolean {
+    this.#toForget = this.#inTransaction(() => this.#forgetSome(FORGOTTEN_PER_SWEEP));
+    return this.#isSwept;
+  }
+
+  operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
+    return this.#readOperations(projectId, beforeNumber, limit);
+  }
+
+  operation(id: string): Operation | undefined {
+    return this.#readOperation(id)[0];
+  }
+
+  get newestRequest(): number {
+    return this.#requests.newest;
+  }
+
+  requests(since: number, limit: number): RecordedRequest[] {
+    return this.#requests.since(since, limit);
+  }
+
+  forgetRequests(): void {
+    this.#requests.forget();
+  }
+
+  sizeBytes(): number {
+    return this.#statements.size.get()?.bytes ?? 0;
+  }
+
+  /** The chain of the events at this one; `undefined` where there is none. */
+  chainAt(seq: number): number | undefined {
+    if (seq === this.#head.seq) return this.#head.chain;
+    return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
+  }
+
+  get #isSwept(): boolean {
+    return this.#toForget.firstEvent > this.#oldest.seq && this.#toForget.fromOperation === undefined;
+  }
+
+  /** Deletes a little of what is forgotten, within a transaction; gives what is left. */
+  #forgetSome(limit: number): ToForget {
+    const { firstEvent, fromOperation, operationsBefore } = this.#toForget;
+    const { deleteEvents, someOperations, deleteOperations } = this.#statements;
+    const nextEvent = Math.min(firstEvent + limit, this.#oldest.seq + 1);
+    if (nextEvent > firstEvent) deleteEvents.run(nextEvent);
+    if (fromOperation === undefined) return { firstEvent: nextEvent, fromOperation, operationsBefore };
+    const some = someOperations.all(fromOperation, limit);
+    const last = some.at(-1);
+    if (last !== undefined) deleteOperations.run(fromOperation, last.rowid, operationsBefore);
+    const isLast = last === undefined || some.length < limit || last.updated_at >= operationsBefore;
+    return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.rowid, operationsBefore };
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    const { begin, commit, rollback } = this.#statements;
+    begin.run();
+    try {
+      const done = work();
+      commit.run();
+      return done;
+    } catch (error) {
+      // A full disk has made SQLite roll back already; any other failure leaves the transaction open.
+      if (this.#sqlite.inTransaction) rollback.run();
+      throw error;
+    }
+  }
+}
+
+/** Throws at the first row that is not what was written, or not the one that follows. */
+function checkLinks(rows: readonly EventRow[], since: number, before: number): void {
+  let [seq, chain] = [since, before];
+  for (const row of rows) {
+    seq += 1;
+    chain = chainOf([row], chain);
+    if (row.seq !== seq || row.chain !== chain) throw new Damaged(`event ${seq} is damaged, or the one before it`);
+  }
+}
+
+/** SQLite hands out arrays at twice the speed of objects. */
+type RawEvent = [seq: number, at: SimTime, type: string, decision: number, payload: string, chain: number];
+
+function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
+  // Bytes that are text no more would hash as the text that they were.
+  if (typeof type !== "string" || typeof payload !== "string") throw new Damaged(`event ${seq} is damaged`);
+  return { seq, at, type, payload, decision, chain };
+}
+
+function eventOf({ seq, at, type, decision, payload }: EventRow): RecordedEvent {
+  return { seq, at, type, decision, ...JSON.parse(payload) } as RecordedEvent;
+}
+
+function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
+  try {
+    return JSON.parse(gunzipSync(world).toString()) as Checkpoint;
+  } catch (error) {
+    throw new Damaged(`checkpoint ${seq} is damaged`, { cause: error });
+  }
+}
+
+function prepareStatements(sqlite: BetterSqlite3.Database) {
+  const prepare = <Row, Parameters extends unknown[]>(source: string) => sqlite.prepare<Parameters, Row>(source);
+  const event = "seq, at, type, decision, payload, chain";
+  return {
+    begin: prepare("BEGIN IMMEDIATE"),
+    commit: prepare("COMMIT"),
+    rollback: prepare("ROLLBACK"),
+    size: prepare<{ bytes: number }, []>("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size"),
+    appendEvent: prepare<unknown, [number, SimTime, string, string, number, number]>(
+      "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (?, ?, ?, ?, ?, ?)",
+    ),
+    writeWorld: prepare(
+      `INSERT INTO world (id, settings, numbers, clock, seq, at, now, chain, checksum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
+         seq = excluded.seq, at = excluded.at, now = excluded.now, chain = excluded.chain, checksum = excluded.checksum`,
+    ),
+    chainAt: prepare<{ chain: number }, [number]>("SELECT chain FROM events WHERE seq = ?"),
+    firstEvent: prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM events"),
+    eventsSince: prepare<RawEvent, [number, number]>(`SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
+    eventsAbout: prepare<RawEvent, [number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    ).raw(),
+    lifeAbout: prepare<RawEvent, [number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    ).raw(),
+    typeAbout: prepare<RawEvent, [string, number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    ).raw(),
+    deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
+    someOperations: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
+      "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
+    ),
+    deleteOperations: prepare<unknown, [number, number, SimTime]>(
+      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
+    ),
+    checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
+    checkpointBySeq: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1"),
+    checkpointByTime: prepare<CheckpointRow, [SimTime]>("SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1"),
+    newestCheckpoint: prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM checkpoints"),
+    insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
+      "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",
+    ),
+    deleteCheckpoints: prepare<unknown, [number]>("DELETE FROM checkpoints WHERE seq < ?"),
+  };
+}

@@ -1,0 +1,173 @@
+import type BetterSqlite3 from "better-sqlite3";
+import { type Column, getTableColumns, getTableName } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { ALL_ROWS, type Change } from "../../platform/core/table.ts";
+import type { World } from "../../platform/core/world.ts";
+import { checksumOf, Damaged } from "./checksum.ts";
+import * as schema from "./schema.ts";
+
+/** Every table of the world must have one in the database: the compiler asks for it. */
+export type TableName = { [K in keyof World]: World[K] extends { load(row: never): void } ? K : never }[keyof World];
+
+/** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
+type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
+
+/** The world's tables by their name in a change. */
+const TABLES: Readonly<Record<TableName, StoredTable>> = {
+  accounts: { table: schema.accounts, key: "id", order: "number" },
+  apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
+  apiKeyUses: { table: schema.apiKeyUses, key: "keyId", order: "keyId" },
+  secrets: { table: schema.secrets, key: "id", order: "id" },
+  projects: { table: schema.projects, key: "id", order: "number" },
+  branches: { table: schema.branches, key: "id", order: "number" },
+  computes: { table: schema.computes, key: "id", order: "number" },
+  connections: { table: schema.connections, key: "key", order: "rowid" },
+  operations: { table: schema.operations, key: "id", order: "number" },
+  scheduledActivities: { table: schema.scheduledActivities, key: "number", order: "number" },
+  usage: { table: schema.usage, key: "id", order: "id" },
+  hourlyUsage: { table: schema.hourlyUsage, key: "key", order: "key" },
+  branchSnapshots: { table: schema.branchSnapshots, key: "id", order: "number" },
+  records: { table: schema.records, key: "id", order: "number" },
+  faults: { table: schema.faults, key: "name", order: "number" },
+};
+
+/** The checksum is none of the values that it is of; what SQLite computes itself is not written. */
+function valueColumns(table: SQLiteTable): readonly (readonly [property: string, column: Column])[] {
+  return Object.entries(getTableColumns(table)).filter(([property, column]) => column.generated === undefined && property !== "checksum");
+}
+
+export function tableName(name: TableName): string {
+  return getTableName(TABLES[name].table);
+}
+
+type Writer = {
+  readonly upsert: (key: string, row: Record<string, unknown>) => void;
+  readonly remove: BetterSqlite3.Statement<[string]>;
+  readonly empty: BetterSqlite3.Statement<[]>;
+};
+
+/** Writes changed rows through statements that are prepared once: what a request waits for. */
+export class RowWriter {
+  readonly #writers = new Map<string, Writer>();
+
+  constructor(sqlite: BetterSqlite3.Database) {
+    for (const [name, stored] of Object.entries(TABLES)) this.#writers.set(name, prepareWriter(sqlite, stored));
+  }
+
+  write({ table, key, value }: Change): void {
+    const writer = this.#writers.get(table);
+    if (writer === undefined) throw new Error(`there is no table for changes of ${table}`);
+    if (key === ALL_ROWS) writer.empty.run();
+    else if (value === undefined) writer.remove.run(key);
+    else writer.upsert(key, value as Record<string, unknown>);
+  }
+}
+
+/**
+ * An upsert must name the columns that it replaces: `INSERT OR REPLACE` would silently delete another row where a unique index
+ * stands in the way, and the constraint that guards the rules would guard nothing.
+ */
+function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): Writer {
+  const name = quote(getTableName(table));
+  const columns = valueColumns(table);
+  const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
+  const updates = names.filter((column) => column !== quoteColumn(key)).map((column) => `${column} = excluded.${column}`);
+  const upsert = sqlite.prepare(
+    `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
+     ON CONFLICT (${quoteColumn(key)}) DO UPDATE SET ${updates.join(", ")}`,
+  );
+  return {
+    upsert(rowKey, row) {
+      const values = columns.map(([property, column]) => {
+        const value = property === "key" ? rowKey : row[property];
+        return value === undefined ? null : column.mapToDriverValue(value);
+      });
+      values.push(checksumOf(values));
+      upsert.run(values);
+    },
+    remove: sqlite.prepare(`DELETE FROM ${name} WHERE ${quoteColumn(key)} = ?`),
+    empty: sqlite.prepare(`DELETE FROM ${name}`),
+  };
+}
+
+/**
+ * Reads rows as the rules know them, checked against their checksums; a column without a value is a property that is not there.
+ * `which` is the SQL behind the name of the table; without it, all rows in the order in which they were made.
+ */
+export function prepareReader<T>(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+  which = `ORDER BY ${quoteColumn(TABLES[name].order)}`,
+): (...parameters: unknown[]) => T[] {
+  const columns = valueColumns(TABLES[name].table);
+  const key = columns.findIndex(([property]) => property === TABLES[name].key);
+  const names = columns.map(([property]) => quoteColumn(property));
+  const select = sqlite.prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${which}`).raw();
+  return (...parameters) =>
+    (select.all(...parameters) as unknown[][]).map((values) => {
+      const checksum = values.pop();
+      if (checksumOf(values) !== checksum) throw new Damaged(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
+      const row: Record<string, unknown> = {};
+      for (const [index, [property, column]] of columns.entries()) {
+        const value = values[index];
+        if (value !== null && property !== "key") row[property] = column.mapFromDriverValue(value);
+      }
+      return row as T;
+    });
+}
+
+/** Every row against its checksum, in a file whose tables may have fewer columns than those of today. */
+export function checkChecksums(sqlite: BetterSqlite3.Database): void {
+  for (const { table } of Object.values(TABLES)) {
+    const name = getTableName(table);
+    const there = new Set(sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name));
+    if (there.size === 0) continue;
+    const columns = valueColumns(table)
+      .map(([property]) => toSnakeCase(property))
+      .filter((column) => there.has(column));
+    for (const [, ...values] of inPortions(sqlite, name, [...columns.map(quote), "checksum"])) {
+      const checksum = values.pop();
+      if (checksumOf(values) !== checksum) throw new Damaged(`a row of ${name} is damaged`);
+    }
+  }
+}
+
+/** Computes every row's checksum anew, where rows were not written by a `RowWriter`. */
+export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
+  for (const { table } of Object.values(TABLES)) {
+    const name = getTableName(table);
+    const columns = valueColumns(table).map(([property]) => quoteColumn(property));
+    const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);
+    for (const [rowid, ...values] of inPortions(sqlite, name, columns)) update.run(checksumOf(values), rowid);
+  }
+}
+
+const ROWS_PER_PORTION = 5_000;
+
+/**
+ * All rows, each behind its rowid. A statement that iterates keeps its connection from writing, and leaves an iterator behind that some
+ * Nodes cannot collect (see `keepStatements`), so rows come in portions.
+ */
+function* inPortions(sqlite: BetterSqlite3.Database, name: string, columns: readonly string[]): Generator<[rowid: number, ...unknown[]]> {
+  const some = sqlite
+    .prepare<[number], [number, ...unknown[]]>(
+      `SELECT rowid, ${columns.join(", ")} FROM ${quote(name)} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
+    )
+    .raw();
+  for (let rowid = -1; ; ) {
+    const rows = some.all(rowid);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    rowid = last[0];
+  }
+}
+
+function quote(name: string): string {
+  return `"${name}"`;
+}
+
+function quoteColumn(property: string): string {
+  return property === "rowid" ? property : quote(toSnakeCase(property));
+}

@@ -1,0 +1,159 @@
+import type { Profile } from "../../platform/catalog/profile.ts";
+import { maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
+import { type DurationMs, MINUTE } from "../../platform/core/time.ts";
+import type { Requests } from "../../recordings/trace/trace.ts";
+import { WaitHistogram } from "../replay/wait-histogram.ts";
+import { EndTimes } from "./departure-queue.ts";
+
+export type DirectOutcome = {
+  readonly sessions: number;
+  readonly refused: number;
+  /** The most that were open at once; with a limit, at most that. */
+  readonly peak: number;
+};
+
+/** Connections from arrival to end against a limit: who finds all taken is refused and does not come again (M/G/c/c). */
+export function directConnections({ at, durationMs }: Requests, limit = Number.POSITIVE_INFINITY): DirectOutcome {
+  const open = new EndTimes();
+  let [refused, peak] = [0, 0];
+  for (let i = 0; i < at.length; i += 1) {
+    const arrival = at[i] as number;
+    while (open.firstAt <= arrival) open.take();
+    if (open.size >= limit) {
+      refused += 1;
+      continue;
+    }
+    open.add(arrival + (durationMs[i] as number));
+    peak = Math.max(peak, open.size);
+  }
+  return { sessions: at.length, refused, peak };
+}
+
+/** How many clients may be connected directly to a compute of this range; some are kept back for the platform. */
+export function directLimit(profile: Profile, range: SizeRange, reserved = 0): number {
+  return Math.max(0, maxConnections(profile, range) - reserved);
+}
+
+export type PoolRules = {
+  /** Server connections that each pool, one for a user and a database, may have. */
+  readonly poolSize: number;
+  /** And all pools together. */
+  readonly ceiling: number;
+  /** Clients that may be connected to the pooler, those that wait included. */
+  readonly clients: number;
+  readonly waitLimitMs: DurationMs;
+};
+
+/** R: who has waited for so long is disconnected. */
+export const POOL_WAIT_LIMIT_MS: DurationMs = 2 * MINUTE;
+
+export type PooledOutcome = {
+  readonly sessions: number;
+  /** Those that found as many clients as there may be, or gave up: nobody had a server for them within the limit, inclusive. */
+  readonly refused: number;
+  readonly peak: number;
+  readonly waits: WaitHistogram;
+};
+
+/**
+ * Transactions through poolers, first come first served within each pool and, where the ceiling holds all back, among them. `source` tells
+ * the pool; without it there is one.
+ */
+export function pooledConnections({ at, durationMs, source }: Requests, rules: PoolRules): PooledOutcome {
+  const pools = new Pools(rules);
+  for (let i = 0; i < at.length; i += 1) pools.arrive(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
+  return pools.finish();
+}
+
+type Waiting = { readonly at: number; readonly durationMs: DurationMs };
+
+class Pools {
+  readonly #rules: PoolRules;
+  readonly #busy = new EndTimes();
+  readonly #pools: { readonly waiting: Waiting[]; first: number; busy: number }[] = [];
+  readonly #waits = new WaitHistogram();
+  #sessions = 0;
+  #refused = 0;
+  #peak = 0;
+  #waiting = 0;
+
+  constructor(rules: PoolRules) {
+    this.#rules = rules;
+  }
+
+  arrive(at: number, durationMs: DurationMs, pool: number): void {
+    this.#freeUntil(at);
+    this.#sessions += 1;
+    if (this.#isFull(at)) {
+      this.#refused += 1;
+      return;
+    }
+    while (this.#pools.length <= pool) this.#pools.push({ waiting: [], first: 0, busy: 0 });
+    this.#pools[pool]?.waiting.push({ at, durationMs });
+    this.#waiting += 1;
+    this.#dispatch(at);
+  }
+
+  finish(): PooledOutcome {
+    this.#freeUntil(Number.MAX_VALUE);
+    return { sessions: this.#sessions, refused: this.#refused, peak: this.#peak, waits: this.#waits };
+  }
+
+  /** Who has given up is looked for when it matters. */
+  #isFull(now: number): boolean {
+    const { clients } = this.#rules;
+    if (this.#busy.size + this.#waiting < clients) return false;
+    for (const pool of this.#pools) this.#giveUp(pool, now);
+    return this.#busy.size + this.#waiting >= clients;
+  }
+
+  #freeUntil(at: number): void {
+    while (this.#busy.firstAt <= at) {
+      const now = this.#busy.firstAt;
+      const pool = this.#pools[this.#busy.take()];
+      if (pool !== undefined) pool.busy -= 1;
+      this.#dispatch(now);
+    }
+  }
+
+  /** Gives servers to those who wait, the longest wait first, as long as there are any for them. */
+  #dispatch(now: number): void {
+    while (this.#waiting > 0 && this.#busy.size < this.#rules.ceiling) {
+      const index = this.#nextPool(now);
+      const pool = this.#pools[index];
+      const next = pool?.waiting[pool.first];
+      if (pool === undefined || next === undefined) return;
+      pool.first += 1;
+      if (pool.first === pool.waiting.length) pool.first = pool.waiting.length = 0;
+      pool.busy += 1;
+      this.#waiting -= 1;
+      this.#waits.add(now - next.at);
+      this.#busy.add(now + next.durationMs, index);
+      this.#peak = Math.max(this.#peak, this.#busy.size);
+    }
+  }
+
+  /** The pool with a server to spare whose first has waited longest; -1 where there is none. */
+  #nextPool(now: number): number {
+    let [best, since] = [-1, Number.POSITIVE_INFINITY];
+    for (const [index, pool] of this.#pools.entries()) {
+      if (pool.busy >= this.#rules.poolSize) continue;
+      this.#giveUp(pool, now);
+      const at = pool.waiting[pool.first]?.at ?? Number.POSITIVE_INFINITY;
+      if (at < since) [best, since] = [index, at];
+    }
+    return best;
+  }
+
+  #giveUp(pool: { readonly waiting: Waiting[]; first: number }, now: number): void {
+    for (
+      let next = pool.waiting[pool.first];
+      next !== undefined && now - next.at > this.#rules.waitLimitMs;
+      next = pool.waiting[pool.first]
+    ) {
+      pool.first += 1;
+      this.#refused += 1;
+      this.#waiting -= 1;
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import type { Profile } from "../../platform/catalog/profile.ts";
+import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
+import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
+import type { Period, Requests } from "../../recordings/trace/trace.ts";
+import { EndTimes } from "./departure-queue.ts";
+
+/** What a compute needs by what runs in it. */
+export type Demand = {
+  /** vCPUs that each request keeps busy while it runs: load1 is the sum of those that run. */
+  readonly loadPerRequest: number;
+  /** Memory that each takes while it runs. */
+  readonly memoryGbPerRequest?: number | undefined;
+  /** What all of them read from: asked for as long as the compute is awake. */
+  readonly workingSetGb?: number | undefined;
+};
+
+export type ScalingOutcome = {
+  /** Size × time. */
+  readonly cuMs: number;
+  /** Time in which what runs needs more CPU than the size has. */
+  readonly throttledS: number;
+  readonly scaleEvents: number;
+};
+
+/** WHATIF: of memory and of the local file cache, so much may be used before a larger size is asked for; of the CPU, 90 %. */
+const FILLED = 0.75;
+const CPU_FILLED = 0.9;
+
+/**
+ * The size that the platform's goal function gives a compute that is awake through the whole period: the largest of what load, memory and
+ * cache ask for. What has run at once is believed for as long as one reading of the load is.
+ */
+export function replayScaling(requests: Requests, demand: Demand, period: Period, range: SizeRange, profile: Profile): ScalingOutcome {
+  const scaling = new Scaling(demand, period, range, profile);
+  for (let i = 0; i < requests.at.length; i += 1) scaling.arrive(requests.at[i] as number, requests.durationMs[i] as number);
+  return scaling.finish();
+}
+
+/** The size while so many requests run, or have run lately: with none, what the working set alone asks for. */
+export function sizeFor(running: number, demand: Demand, range: SizeRange, profile: Profile): number {
+  const { loadPerRequest, memoryGbPerRequest = 0, workingSetGb = 0 } = demand;
+  const memory = asLoad(running * memoryGbPerRequest, profile);
+  return sizeForLoad(profile, range, Math.max(running * loadPerRequest, memory, asLoad(workingSetGb, profile)));
+}
+
+/** The goal function is told loads alone: the one that asks for as large a size. */
+function asLoad(gb: number, { ramGbPerCu }: Profile): number {
+  return (gb / FILLED / ramGbPerCu) * CPU_FILLED;
+}
+
+class Scaling {
+  readonly #endAt: SimTime;
+  readonly #loadPerRequest: number;
+  readonly #believedMs: DurationMs;
+  /** By how many run, or have run lately. */
+  readonly #sizes: number[] = [];
+  readonly #sizeOf: (running: number) => number;
+  readonly #running = new EndTimes();
+  readonly #lately = new HighestLately();
+  /** A request that takes no time has come at this instant: it is seen, beside all that run, and runs for none. */
+  #isMoment = false;
+  #sizeCu: number;
+  #now: SimTime;
+  #cuMs = 0;
+  #throttledMs: DurationMs = 0;
+  #scaleEvents = 0;
+
+  constructor(demand: Demand, { startAt, endAt }: Period, range: SizeRange, profile: Profile) {
+    this.#endAt = endAt;
+    this.#now = startAt;
+    this.#loadPerRequest = demand.loadPerRequest;
+    this.#believedMs = profile.loadReadingMs;
+    this.#sizeOf = (running) => sizeFor(running, demand, range, profile);
+    this.#sizeCu = this.#sizeOf(0);
+  }
+
+  arrive(at: SimTime, durationMs: DurationMs): void {
+    this.#runUntil(at);
+    if (durationMs > 0) this.#running.add(at + durationMs);
+    else this.#isMoment = true;
+  }
+
+  finish(): ScalingOutcome {
+    this.#runUntil(this.#endAt);
+    return { cuMs: this.#cuMs, throttledS: this.#throttledMs / SECOND, scaleEvents: this.#scaleEvents };
+  }
+
+  /** From one end to the next, of a request or of a belief: between them nothing changes. */
+  #runUntil(at: SimTime): void {
+    const [running, lately] = [this.#running, this.#lately];
+    const end = Math.min(at, this.#endAt);
+    if (this.#isMoment && this.#now < end) {
+      lately.add(running.size + 1, this.#now + this.#believedMs);
+      this.#isMoment = false;
+    }
+    while (this.#now < end) {
+      const next = Math.min(end, running.firstAt, lately.until);
+      this.#resize(Math.max(running.size, lately.highest));
+      this.#cuMs += (next - this.#now) * this.#sizeCu;
+      // One CU has one vCPU (R: Compute sizes).
+      if (running.size * this.#loadPerRequest > this.#sizeCu) this.#throttledMs += next - this.#now;
+      this.#now = next;
+      lately.forget(next);
+      if (running.firstAt <= next) lately.add(running.size, next + this.#believedMs);
+      while (running.firstAt <= next) running.take();
+    }
+  }
+
+  #resize(running: number): void {
+    this.#sizes[running] ??= this.#sizeOf(running);
+    const sizeCu = this.#sizes[running] as number;
+    if (sizeCu !== this.#sizeCu) this.#scaleEvents += 1;
+    this.#sizeCu = sizeCu;
+  }
+}
+
+/** The highest of some counts that are each believed until an instant: those that a later and higher one covers are forgotten. */
+class HighestLately {
+  /** Falling counts with rising ends, from `#first` on. */
+  #counts: number[] = [];
+  #untils: number[] = [];
+  #first = 0;
+
+  /** `until` never falls. */
+  add(count: number, until: SimTime): void {
+    while (this.#counts.length > this.#first && (this.#counts.at(-1) as number) <= count) {
+      this.#counts.pop();
+      this.#untils.pop();
+    }
+    this.#counts.push(count);
+    this.#untils.push(until);
+  }
+
+  get highest(): number {
+    return this.#counts[this.#first] ?? 0;
+  }
+
+  /** When that changes; infinite where there is none. */
+  get until(): SimTime {
+    return this.#untils[this.#first] ?? Number.POSITIVE_INFINITY;
+  }
+
+  forget(now: SimTime): void {
+    while (this.until <= now) this.#first += 1;
+    if (this.#first < MOST_FORGOTTEN) return;
+    this.#counts = this.#counts.slice(this.#first);
+    this.#untils = this.#untils.slice(this.#first);
+    this.#first = 0;
+  }
+}
+
+/** So many places of what is forgotten are kept at most. */
+const MOST_FORGOTTEN = 1_024;

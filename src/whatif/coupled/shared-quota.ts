@@ -1,0 +1,65 @@
+import { SECOND, type SimTime } from "../../platform/core/time.ts";
+
+/** Compute time that groups of computes (projects) may use in a month, in CU-seconds; infinite for as much as they like. */
+export type Quotas = {
+  readonly computeSeconds: Float64Array;
+  /** By compute: its group. */
+  readonly groupOf: Int32Array;
+};
+
+/**
+ * Meters groups of computes against their quotas, by the platform's rule: what counts is the use since the beginning of the month, from the
+ * first millisecond at which it is as much as the quota.
+ */
+export class SharedQuota {
+  readonly #limitCuMs: Float64Array;
+  readonly #usedCuMs: Float64Array;
+  /** CUs that are active, and since when the rest has not been booked. */
+  readonly #rate: Float64Array;
+  readonly #bookedAt: Float64Array;
+
+  constructor({ computeSeconds }: Quotas, startAt: SimTime) {
+    this.#limitCuMs = computeSeconds.map((seconds) => seconds * SECOND);
+    this.#usedCuMs = new Float64Array(computeSeconds.length);
+    this.#rate = new Float64Array(computeSeconds.length);
+    this.#bookedAt = new Float64Array(computeSeconds.length).fill(startAt);
+  }
+
+  /** A compute of this size is active from now on; or, with a negative size, not any more. */
+  change(group: number, cu: number, now: SimTime): void {
+    this.#book(group, now);
+    this.#rate[group] = (this.#rate[group] as number) + cu;
+  }
+
+  isReached(group: number, now: SimTime): boolean {
+    const since = now - (this.#bookedAt[group] as number);
+    return (this.#usedCuMs[group] as number) + since * (this.#rate[group] as number) >= (this.#limitCuMs[group] as number);
+  }
+
+  /** When it is reached if nothing else happens; infinite where nothing is active. */
+  dueAt(group: number, now: SimTime): SimTime {
+    const rate = this.#rate[group] as number;
+    if (rate <= 0) return Number.POSITIVE_INFINITY;
+    this.#book(group, now);
+    return now + Math.max(0, Math.ceil(((this.#limitCuMs[group] as number) - (this.#usedCuMs[group] as number)) / rate));
+  }
+
+  /** Another month begins. */
+  renew(now: SimTime): void {
+    this.#usedCuMs.fill(0);
+    this.#bookedAt.fill(now);
+  }
+
+  #book(group: number, now: SimTime): void {
+    this.#usedCuMs[group] = (this.#usedCuMs[group] as number) + (now - (this.#bookedAt[group] as number)) * (this.#rate[group] as number);
+    this.#bookedAt[group] = now;
+  }
+}
+
+/** Computes by group. */
+export function membersOf(quotas: Quotas | undefined): number[][] {
+  if (quotas === undefined) return [];
+  const members: number[][] = Array.from(quotas.computeSeconds, () => []);
+  for (const [compute, group] of quotas.groupOf.entries()) members[group]?.push(compute);
+  return members;
+}

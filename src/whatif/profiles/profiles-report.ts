@@ -1,0 +1,214 @@
+import type { Profile } from "../../platform/catalog/profile.ts";
+import { maxConnections, sizeFacts } from "../../platform/catalog/sizes.ts";
+import type { Chance } from "../../platform/core/random-port.ts";
+import { allOf, type Requests } from "../../recordings/trace/trace.ts";
+import { directConnections, directLimit } from "../capacity/pool-connections.ts";
+import { type Costs, sizeOf } from "../curve/costs.ts";
+import { type Curve, curveOf, type Delay, type DelayChoice } from "../curve/curve.ts";
+import { bestDelay } from "../curve/optimum.ts";
+import { FixedReplay } from "../replay/fixed-replay.ts";
+import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
+import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
+import type { Limits } from "../report/page-layout.ts";
+import { cuOf, delaysUnder, latencyText, sameOf, sizeSentence, type WorldSetting } from "../report/question.ts";
+import { GapReader } from "../trace/gaps.ts";
+import type { Traffic } from "../trace/known-traffic.ts";
+import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "../trace/traffic-summary.ts";
+
+/** A profile as somebody names it: one of those that are there, or one's own. */
+export type NamedProfile = { readonly name: string; readonly profile: Profile };
+
+export type ProfilesQuestion = {
+  /** The others are compared with the first. */
+  readonly profiles: readonly NamedProfile[];
+  /** The same under each; `undefined`: those of the world, else the one that each presets. */
+  readonly delay: Delay | undefined;
+  /** Of all computes; `undefined`: as the world has it, else the default. */
+  readonly cu: number | undefined;
+  readonly world?: WorldSetting | undefined;
+  readonly coldStartS: number;
+  readonly reserved: number;
+  readonly seed: number;
+};
+
+/** What a profile says, and what the traffic comes to under it. */
+export type ProfileRow = {
+  readonly profile: string;
+  /** Paid plan; null where none is published. */
+  readonly price_per_cu_hour: number | null;
+  readonly start_latency: string;
+  readonly default_delay_s: number;
+  readonly minimum_delay_s: number;
+  readonly maximum_delay_s: number;
+  /** Of the size that all computes have, as the next two; null where they differ in it. */
+  readonly ram_gb: number | null;
+  readonly file_cache_gb: number | null;
+  readonly max_connections: number | null;
+  readonly pooled_connections: number;
+  readonly largest_autoscaled_cu: number;
+  readonly largest_cu: number;
+  readonly delay_s: DelayChoice;
+  readonly best_delay_s: Delay;
+  /** Connections that find all taken, less those that the platform keeps. */
+  readonly direct_refused: number;
+  readonly figures: OutcomeFigures;
+  /** To the first profile: of each figure, null where one of them has none. */
+  readonly difference: { readonly [Name in keyof OutcomeFigures]: number | null };
+};
+
+export type ToldProfilesQuestion = {
+  readonly profiles: readonly string[];
+  /** Null: the one that each presets; "own": each compute's own. */
+  readonly delay_s: DelayChoice | null;
+  readonly cu: number | "own";
+  readonly cold_start_worth_s: number;
+  readonly reserved: number;
+  readonly seed: number;
+  /** Those of the fields that a world has told. */
+  readonly from_world: readonly ("delay" | "cu")[];
+};
+
+export type ProfilesReport = {
+  readonly question: ToldProfilesQuestion;
+  readonly traffic: ToldTraffic;
+  readonly profiles: readonly ProfileRow[];
+  readonly limits: Limits;
+};
+
+/** Replays the traffic under each profile; tells after each compute how many are done, all profiles counted. */
+export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chance: Chance): Generator<number, ProfilesReport> {
+  const { period } = traffic;
+  const goneAt = asked.world?.goneAt;
+  const reader = new GapReader(period);
+  const runs = asked.profiles.map(({ profile }) => new ProfileRun(traffic, asked, profile, chance));
+  let done = 0;
+  for (const number of traffic.computes.keys()) {
+    const own = allOf(traffic.requests(number));
+    reader.add(own);
+    reader.end(goneAt?.[number]);
+    for (const run of runs) {
+      run.add(own, number);
+      done += 1;
+      yield done;
+    }
+  }
+  const curve = curveOf(reader.gaps);
+  const [first] = runs;
+  const { profiles } = asked;
+  return {
+    question: toldProfiles(asked),
+    traffic: toldTraffic(traffic, reader.gaps.computes, reader.gaps.requests),
+    profiles: runs.map((run, index) => run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures())),
+    limits: limitsOf(asked),
+  };
+}
+
+export function toldProfiles(asked: ProfilesQuestion): ToldProfilesQuestion {
+  const { profiles, delay, world, coldStartS: cold_start_worth_s, reserved, seed } = asked;
+  const cu = cuOf(asked.cu, world);
+  const own = world === undefined ? "preset" : (sameOf(world.delays) ?? "own");
+  const fromWorld = [delay === undefined && ("delay" as const), asked.cu === undefined && ("cu" as const)];
+  return {
+    profiles: profiles.map(({ name }) => name),
+    delay_s: delay ?? (own === "preset" ? null : own),
+    cu: typeof cu === "number" ? cu : "own",
+    cold_start_worth_s,
+    reserved,
+    seed,
+    from_world: world === undefined ? [] : fromWorld.filter((field) => field !== false),
+  };
+}
+
+class ProfileRun {
+  readonly #profile: Profile;
+  readonly #costs: Costs;
+  readonly #delay: DelayChoice;
+  /** By compute, where they are a world's. */
+  readonly #ownDelays: readonly Delay[] | undefined;
+  readonly #goneAt: WorldSetting["goneAt"] | undefined;
+  readonly #latency: StartLatency;
+  readonly #replay: FixedReplay;
+  readonly #chance: Chance;
+  readonly #periodMs: number;
+  readonly #reserved: number;
+  #refused = 0;
+
+  constructor({ period }: Traffic, { delay, cu, world, coldStartS, reserved }: ProfilesQuestion, profile: Profile, chance: Chance) {
+    const preset = profile.suspendTimeout.defaultS;
+    this.#profile = profile;
+    this.#costs = { cu: cuOf(cu, world), coldStartS, pricePerCuHour: profile.pricePerCuHour.paid };
+    this.#ownDelays = delay === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
+    this.#goneAt = world?.goneAt;
+    this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (sameOf(this.#ownDelays) ?? "own"));
+    this.#latency = profile.durations.start_compute;
+    this.#replay = new FixedReplay(period, this.#delay === "own" ? preset : this.#delay);
+    this.#chance = chance;
+    this.#periodMs = period.endAt - period.startAt;
+    this.#reserved = reserved;
+  }
+
+  add(requests: Requests, number: number): void {
+    const cu = sizeOf(this.#costs, number);
+    const own = { cu, delay: this.#ownDelays?.[number], goneAt: this.#goneAt?.[number] };
+    this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number), own);
+    this.#replay.add(requests);
+    this.#replay.end();
+    this.#refused += directConnections(requests, directLimit(this.#profile, { minCu: cu, maxCu: cu }, this.#reserved)).refused;
+  }
+
+  figures(): OutcomeFigures {
+    return outcomeFigures(this.#replay.outcome, this.#periodMs, this.#costs);
+  }
+
+  row(name: string, curve: Curve, base: OutcomeFigures): ProfileRow {
+    const { cu, coldStartS, pricePerCuHour = null } = this.#costs;
+    const { suspendTimeout, sizes, pooledConnections } = this.#profile;
+    const figures = this.figures();
+    const { ramGb, fileCacheGb, connections } =
+      typeof cu === "number"
+        ? { ...sizeFacts(this.#profile, cu), connections: maxConnections(this.#profile, { minCu: cu, maxCu: cu }) }
+        : { ramGb: null, fileCacheGb: null, connections: null };
+    return {
+      profile: name,
+      price_per_cu_hour: pricePerCuHour,
+      start_latency: latencyText(this.#latency),
+      default_delay_s: suspendTimeout.defaultS,
+      minimum_delay_s: suspendTimeout.minimumS,
+      maximum_delay_s: suspendTimeout.maximumS,
+      ram_gb: ramGb,
+      file_cache_gb: fileCacheGb,
+      max_connections: connections,
+      pooled_connections: pooledConnections,
+      largest_autoscaled_cu: sizes.autoscaled.at(-1) ?? 0,
+      largest_cu: sizes.fixedOnly.at(-1) ?? sizes.autoscaled.at(-1) ?? 0,
+      delay_s: this.#delay,
+      best_delay_s: bestDelay(curve, coldStartS, suspendTimeout.minimumS, suspendTimeout.maximumS).delay,
+      direct_refused: this.#refused,
+      figures,
+      difference: differenceOf(figures, base),
+    };
+  }
+}
+
+function differenceOf(figures: OutcomeFigures, base: OutcomeFigures): ProfileRow["difference"] {
+  const names = Object.keys(figures) as (keyof OutcomeFigures)[];
+  const entries = names.map((name) => [name, figures[name] === null || base[name] === null ? null : figures[name] - base[name]] as const);
+  return Object.fromEntries(entries) as ProfileRow["difference"];
+}
+
+function limitsOf({ cu, world }: ProfilesQuestion): Limits {
+  return {
+    exact: [
+      "Replays of every request under each profile: its delay, its start latency, its price. Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again.",
+    ],
+    simulated: [
+      "Where a start latency is a distribution, each start draws by its instant: profiles that start a compute at the same instant with the same distribution draw the same.",
+    ],
+    left_out: [
+      "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
+      `${sizeSentence({ cu: cuOf(cu, world) })}. Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.`,
+      "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
+      BEHIND_THE_END,
+    ],
+  };
+}

@@ -1,0 +1,35 @@
+import { SECOND } from "../../platform/core/time.ts";
+import type { Period, Requests } from "../../recordings/trace/trace.ts";
+import type { Delay } from "../curve/curve.ts";
+import type { LatencySource } from "./start-latency.ts";
+
+/** A time from the end of a start to the suspend, and what is served in it: from the index `from` up to, not including, `to`. */
+export type Awake = { readonly period: Period; readonly from: number; readonly to: number };
+
+/** When a compute is awake under a delay, by the rules of `FixedReplay`; `served` are its requests, each from when it does not wait any more. */
+export function awakeTimes(
+  { at: arrivals, durationMs }: Requests,
+  { endAt }: Period,
+  delay: Delay,
+  latencies: LatencySource,
+): { readonly served: Requests; readonly awake: readonly Awake[] } {
+  const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+  const awake: Awake[] = [];
+  const at = new Float64Array(arrivals.length);
+  let [from, readyAt, busyEnd] = [0, 0, 0];
+  const sleep = (to: number) =>
+    awake.push({ period: { startAt: readyAt, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + delayMs) }, from, to });
+  for (let i = 0; i < at.length; i += 1) {
+    const arrival = arrivals[i] as number;
+    if (i === 0 || arrival > busyEnd + delayMs) {
+      if (i > 0) sleep(i);
+      from = i;
+      readyAt = arrival + latencies.at(arrival);
+      busyEnd = readyAt;
+    }
+    at[i] = Math.max(arrival, readyAt);
+    busyEnd = Math.max(busyEnd, (at[i] as number) + (durationMs[i] as number));
+  }
+  if (at.length > 0) sleep(at.length);
+  return { served: { at, durationMs }, awake };
+}

@@ -1,0 +1,120 @@
+import type { DurationMs } from "../../platform/core/time.ts";
+
+/** Waits up to here are counted to the millisecond: 17 minutes. Longer ones come from queues for starts. */
+const LONGEST_EXACT_MS = 2 ** 20 - 1;
+/** Steps between a longer wait and its double: it is counted as at most a thousandth longer. */
+const STEPS = 1_024;
+
+/** How many waited so many milliseconds, for each wait that there was. */
+export type PlainWaits = {
+  readonly waitsMs: readonly DurationMs[];
+  readonly counts: readonly number[];
+  readonly sumMs: DurationMs;
+  readonly longestMs: DurationMs;
+};
+
+/** Added waits by whole milliseconds: quantiles are exact, but for those of very long waits. Those who did not wait are told by number alone. */
+export class WaitHistogram {
+  /** Index is the wait in milliseconds, from 1; grows with the longest. */
+  #counts = new Float64Array(1_024);
+  /** Longer waits, by what they are counted as. */
+  readonly #long = new Map<DurationMs, number>();
+  /** Requests that had to wait, by more than nothing. */
+  waited = 0;
+  sumMs = 0;
+  longestMs: DurationMs = 0;
+
+  /** One request that waited for so many whole milliseconds. */
+  add(waitMs: DurationMs): void {
+    if (waitMs <= 0) return;
+    if (waitMs > LONGEST_EXACT_MS) {
+      this.#addLong(countedAs(waitMs), 1);
+    } else {
+      if (waitMs >= this.#counts.length) this.#grow(waitMs);
+      this.#counts[waitMs] = (this.#counts[waitMs] as number) + 1;
+    }
+    this.waited += 1;
+    this.sumMs += waitMs;
+    if (waitMs > this.longestMs) this.longestMs = waitMs;
+  }
+
+  static from({ waitsMs, counts, sumMs, longestMs }: PlainWaits): WaitHistogram {
+    const histogram = new WaitHistogram();
+    Object.assign(histogram, { sumMs, longestMs });
+    for (const [index, bin] of waitsMs.entries()) {
+      const count = counts[index] as number;
+      histogram.waited += count;
+      if (bin > LONGEST_EXACT_MS) {
+        histogram.#addLong(bin, count);
+      } else {
+        if (bin >= histogram.#counts.length) histogram.#grow(bin);
+        histogram.#counts[bin] = count;
+      }
+    }
+    return histogram;
+  }
+
+  /** Few of the waits that there could be were there. */
+  plain(): PlainWaits {
+    const waitsMs: DurationMs[] = [];
+    const counts: number[] = [];
+    for (let bin = 1; bin < this.#counts.length; bin += 1) {
+      const count = this.#counts[bin] as number;
+      if (count === 0) continue;
+      waitsMs.push(bin);
+      counts.push(count);
+    }
+    waitsMs.push(...this.#long.keys());
+    counts.push(...this.#long.values());
+    return { waitsMs, counts, sumMs: this.sumMs, longestMs: this.longestMs };
+  }
+
+  merge(part: WaitHistogram): void {
+    const counts = part.#counts;
+    if (counts.length > this.#counts.length) this.#grow(counts.length - 1);
+    for (let bin = 0; bin < counts.length; bin += 1) this.#counts[bin] = (this.#counts[bin] as number) + (counts[bin] as number);
+    for (const [bin, count] of part.#long) this.#addLong(bin, count);
+    this.waited += part.waited;
+    this.sumMs += part.sumMs;
+    this.longestMs = Math.max(this.longestMs, part.longestMs);
+  }
+
+  /** The wait that `share` of all `requests` do not exceed; of those who waited alone where that is their number. 0 of nothing. */
+  quantile(share: number, requests: number): DurationMs {
+    // The rank is counted from the top, so that the many who did not wait need not be looked at.
+    let above = requests - Math.ceil(share * requests);
+    if (above >= this.waited) return 0;
+    for (const [bin, count] of [...this.#long].sort(([a], [b]) => b - a)) {
+      if (count > above) return Math.min(bin, this.longestMs);
+      above -= count;
+    }
+    for (let bin = this.#counts.length - 1; bin > 0; bin -= 1) {
+      const count = this.#counts[bin] as number;
+      if (count > above) return bin;
+      above -= count;
+    }
+    return 0;
+  }
+
+  mean(requests: number): DurationMs {
+    return requests === 0 ? 0 : this.sumMs / requests;
+  }
+
+  #addLong(bin: DurationMs, count: number): void {
+    this.#long.set(bin, (this.#long.get(bin) ?? 0) + count);
+  }
+
+  #grow(bin: number): void {
+    let length = this.#counts.length;
+    while (length <= bin) length *= 2;
+    const grown = new Float64Array(length);
+    grown.set(this.#counts);
+    this.#counts = grown;
+  }
+}
+
+/** The last wait of its step; of that, itself. */
+function countedAs(waitMs: DurationMs): DurationMs {
+  const step = 2 ** Math.floor(Math.log2(waitMs)) / STEPS;
+  return (Math.floor(waitMs / step) + 1) * step - 1;
+}

@@ -1,0 +1,61 @@
+import { LIMIT_TITLES, type Limits, type Page, type PageTable } from "./page-layout.ts";
+
+/** How a text is made to stand out, where the terminal can. */
+export type Paint = (colour: "green" | "yellow" | "dim" | "bold" | "cyan", text: string) => string;
+
+const MARKS = { best: "★", present: "●", bound: "◇" } as const;
+const COLOURS = { best: "green", present: "yellow", bound: "cyan" } as const;
+const MEANINGS = { best: "best", present: "present", bound: "bound, cannot be had" } as const;
+
+/** The page as text: the answer in its first lines. */
+export function terminalText(page: Page, width: number, paint: Paint): string {
+  const answer = page.answer.flatMap((sentence, index) =>
+    wrapped(sentence, width).map((line) => (index === 0 ? paint("bold", line) : line)),
+  );
+  const parts = [
+    answer,
+    wrapped(page.subject, width).map((line) => paint("dim", line)),
+    ...page.tables.map((table) => tableLines(table, paint)),
+  ];
+  return [...parts, limitLines(page.limits, width, paint)].map((lines) => lines.join("\n")).join("\n\n");
+}
+
+function tableLines({ title, headings, rows }: PageTable, paint: Paint): string[] {
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ");
+  const marks = [...new Set(rows.flatMap(({ mark }) => (mark === undefined ? [] : [mark])))];
+  const legend = marks.map((mark) => `${MARKS[mark]} ${MEANINGS[mark]}`).join("  ");
+  return [
+    paint("bold", title),
+    paint("dim", `  ${line(headings)}`.trimEnd()),
+    ...rows.map(({ cells, mark }) =>
+      mark === undefined ? `  ${line(cells)}`.trimEnd() : paint(COLOURS[mark], `${MARKS[mark]} ${line(cells)}`.trimEnd()),
+    ),
+    ...(legend === "" ? [] : [paint("dim", `  ${legend}`)]),
+  ];
+}
+
+function limitLines(limits: Limits, width: number, paint: Paint): string[] {
+  return (Object.keys(LIMIT_TITLES) as (keyof Limits)[]).flatMap((kind) =>
+    limits[kind].flatMap((sentence, index) => {
+      const label = index === 0 ? `${LIMIT_TITLES[kind]}: ` : "";
+      return wrapped(sentence, width - 12).map((line, row) => paint("dim", `${(row === 0 ? label : "").padEnd(12)}${line}`));
+    }),
+  );
+}
+
+/** By words, to a width of at least 40. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > Math.max(40, width)) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,78 @@
+import { type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+import { EndTimes } from "../capacity/departure-queue.ts";
+
+const FIRST_LENGTH = 1_024;
+
+/** How many starts are under way at most, and when first; and how many begin in a minute. */
+export type StartLoad = {
+  readonly starts: number;
+  readonly mostUnderWay: number;
+  /** `undefined` where nothing starts. */
+  readonly mostUnderWayAt: SimTime | undefined;
+  /** Of the minutes of the period, counted from its beginning: by index. Starts behind the last of them are in none. */
+  readonly perMinute: Uint32Array;
+};
+
+/** Starts as they are told, in any order. */
+export class StartTimes {
+  #at = new Float64Array(FIRST_LENGTH);
+  #readyAt = new Float64Array(FIRST_LENGTH);
+  #length = 0;
+
+  add(at: SimTime, readyAt: SimTime): void {
+    if (this.#length === this.#at.length) this.#grow();
+    this.#at[this.#length] = at;
+    this.#readyAt[this.#length] = readyAt;
+    this.#length += 1;
+  }
+
+  load({ startAt, endAt }: Period): StartLoad {
+    const perMinute = new Uint32Array(Math.max(1, Math.ceil((endAt - startAt) / MINUTE)));
+    let [mostUnderWay, mostUnderWayAt]: [number, SimTime | undefined] = [0, undefined];
+    this.#sweep((at, underWay) => {
+      const minute = Math.floor((at - startAt) / MINUTE);
+      if (minute < perMinute.length) perMinute[minute] = (perMinute[minute] as number) + 1;
+      if (underWay > mostUnderWay) [mostUnderWay, mostUnderWayAt] = [underWay, at];
+    });
+    return { starts: this.#length, mostUnderWay, mostUnderWayAt, perMinute };
+  }
+
+  /** The most that are under way in each of equally long stretches of the period; what starts behind it counts for the last one. */
+  mostBy({ startAt, endAt }: Period, stretches: number): number[] {
+    const lengthMs: DurationMs = (endAt - startAt) / stretches;
+    const most = new Array<number>(stretches).fill(0);
+    this.#sweep((at, underWay) => {
+      const stretch = Math.min(stretches - 1, Math.floor((at - startAt) / lengthMs));
+      most[stretch] = Math.max(most[stretch] as number, underWay);
+    });
+    return most;
+  }
+
+  /** By time, each with how many are under way then, itself included. Who is ready at an instant is so before the next one starts. */
+  #sweep(visit: (at: SimTime, underWay: number) => void): void {
+    const order = Uint32Array.from({ length: this.#length }, (_, index) => index);
+    order.sort((a, b) => (this.#at[a] as number) - (this.#at[b] as number));
+    const ends = new EndTimes();
+    for (const index of order) {
+      const at = this.#at[index] as number;
+      while (ends.firstAt <= at) ends.take();
+      ends.add(this.#readyAt[index] as number);
+      visit(at, ends.size);
+    }
+  }
+
+  #grow(): void {
+    const [at, readyAt] = [this.#at, this.#readyAt];
+    this.#at = new Float64Array(2 * at.length);
+    this.#readyAt = new Float64Array(2 * at.length);
+    this.#at.set(at);
+    this.#readyAt.set(readyAt);
+  }
+}
+
+/** The number that `share` of all minutes do not exceed, those without a start included. */
+export function perMinuteQuantile(perMinute: Uint32Array, share: number): number {
+  const sorted = perMinute.slice().sort();
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+}

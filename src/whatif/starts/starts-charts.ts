@@ -1,0 +1,94 @@
+import * as Plot from "@observablehq/plot";
+import { DAY, MINUTE } from "../../platform/core/time.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+import { amount, tickMillis } from "../report/number-format.ts";
+import type { Chart } from "../report/page-layout.ts";
+import { draw, INK } from "../report/svg.ts";
+import { limitName } from "./starts-page.ts";
+import { type StartsAnswer, WAIT_SHARES } from "./starts-report.ts";
+
+const STRETCHES = 300;
+const INKS = [INK.accent, INK.present, INK.best, INK.bound, INK.faint];
+const MINUTES_OF_A_DAY = DAY / MINUTE;
+const MINUTES_TOGETHER = 15;
+
+/** Starts under way over time, the most in a minute by the time of the day, and how waits spread. */
+export function startsCharts({ report, series }: StartsAnswer, period: Period): Chart[] {
+  const names = report.rows.map(limitName);
+  const ink = (index: number) => INKS[index % INKS.length] as string;
+  const days = (period.endAt - period.startAt) / DAY;
+  const underWay = series.flatMap(({ times }, index) =>
+    times
+      .mostBy(period, STRETCHES)
+      .map((most, stretch) => ({ day: 1 + ((stretch + 0.5) * days) / STRETCHES, most, name: names[index], ink: ink(index) })),
+  );
+  const waits = series.flatMap(({ waits: values }, index) =>
+    values.map((ms, place) => ({
+      ms: Math.max(1, ms),
+      over: 100 * (1 - (WAIT_SHARES[place] as number)),
+      name: names[index],
+      ink: ink(index),
+    })),
+  );
+  const legend = names.map((name, index) => ({ name, ink: ink(index) }));
+  const told = legend.map(({ name }, index) => `${["Blue", "Orange", "Green", "Violet", "Grey"][index % INKS.length]}: ${name}`).join("; ");
+  return [
+    draw({
+      name: "under-way",
+      title: "Starts under way at once",
+      caption: `The most within each ${amount((days * 24) / STRETCHES)} h, days counted from ${report.traffic.from}. ${told}.`,
+      plot: {
+        x: { label: "day →", tickFormat: amount },
+        y: { label: "↑ starts under way", grid: true, zero: true, nice: true, tickFormat: amount },
+        color: { type: "identity" },
+        marks: [
+          Plot.ruleY([0], { stroke: INK.line }),
+          Plot.lineY(underWay, { x: "day", y: "most", z: "name", stroke: "ink", strokeWidth: 1.5, curve: "step" }),
+        ],
+      },
+    }),
+    draw({
+      name: "time-of-day",
+      title: "Starts in a minute, by the time of the day",
+      caption: `The busiest minute of each quarter of an hour (UTC) in all days together, with nothing shared.`,
+      plot: {
+        x: { label: "hour of the day, UTC →", domain: [0, 24], ticks: 12, tickFormat: amount },
+        y: { label: "↑ starts in a minute", grid: true, zero: true, nice: true, tickFormat: amount },
+        marks: [
+          Plot.rectY(byTimeOfDay(series[0]?.perMinute ?? new Uint32Array(1), period), {
+            x1: "from",
+            x2: "to",
+            y: "most",
+            fill: INK.accent,
+          }),
+          Plot.ruleY([0], { stroke: INK.line }),
+        ],
+      },
+    }),
+    ...(report.rows.every(({ figures }) => figures.waited === 0)
+      ? []
+      : [
+          draw({
+            name: "waits",
+            title: "How long those wait that meet a start",
+            caption: `Share of them that wait for longer. ${told}.`,
+            plot: {
+              x: { type: "log", label: "added wait →", grid: true, ticks: 6, tickFormat: tickMillis },
+              y: { label: "↑ wait longer, %", grid: true, domain: [0, 100] },
+              color: { type: "identity" },
+              marks: [Plot.line(waits, { x: "ms", y: "over", z: "name", stroke: "ink", strokeWidth: 2.5, curve: "step-after" })],
+            },
+          }),
+        ]),
+  ];
+}
+
+function byTimeOfDay(perMinute: Uint32Array, { startAt }: Period): { from: number; to: number; most: number }[] {
+  const most = new Array<number>(MINUTES_OF_A_DAY / MINUTES_TOGETHER).fill(0);
+  for (const [minute, starts] of perMinute.entries()) {
+    const place = Math.floor((Math.floor(startAt / MINUTE + minute) % MINUTES_OF_A_DAY) / MINUTES_TOGETHER);
+    most[place] = Math.max(most[place] as number, starts);
+  }
+  const hours = MINUTES_TOGETHER / 60;
+  return most.map((starts, place) => ({ from: place * hours, to: (place + 1) * hours, most: starts }));
+}

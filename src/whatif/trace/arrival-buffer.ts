@@ -1,0 +1,48 @@
+import type { Requests } from "../../recordings/trace/trace.ts";
+
+const FIRST_LENGTH = 1_024;
+
+/** Requests that come in any order. */
+export class GrowingRequests {
+  #at = new Float64Array(FIRST_LENGTH);
+  #durationMs = new Float64Array(FIRST_LENGTH);
+  #source = new Uint16Array(FIRST_LENGTH);
+  #length = 0;
+  #isInOrder = true;
+
+  add(at: number, durationMs: number, source: number): void {
+    if (this.#length === this.#at.length) this.#grow();
+    if (this.#length > 0 && at < (this.#at[this.#length - 1] as number)) this.#isInOrder = false;
+    this.#at[this.#length] = at;
+    this.#durationMs[this.#length] = durationMs;
+    this.#source[this.#length] = source;
+    this.#length += 1;
+  }
+
+  /** By arrival; those of one instant as they were added. */
+  sorted(): Requests {
+    const [at, durationMs, source] = [this.#at, this.#durationMs, this.#source].map((column) => column.subarray(0, this.#length)) as [
+      Float64Array,
+      Float64Array,
+      Uint16Array,
+    ];
+    if (this.#isInOrder) return { at, durationMs, source };
+    const order = Uint32Array.from(at, (_, index) => index).sort((a, b) => (at[a] as number) - (at[b] as number) || a - b);
+    return {
+      at: Float64Array.from(order, (index) => at[index] as number),
+      durationMs: Float64Array.from(order, (index) => durationMs[index] as number),
+      source: Uint16Array.from(order, (index) => source[index] as number),
+    };
+  }
+
+  #grow(): void {
+    const length = 2 * this.#at.length;
+    const [at, durationMs, source] = [this.#at, this.#durationMs, this.#source];
+    this.#at = new Float64Array(length);
+    this.#durationMs = new Float64Array(length);
+    this.#source = new Uint16Array(length);
+    this.#at.set(at);
+    this.#durationMs.set(durationMs);
+    this.#source.set(source);
+  }
+}

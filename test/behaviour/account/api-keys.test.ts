@@ -1,0 +1,193 @@
+import { expect, test } from "vitest";
+import { hashSecret, newApiKeySecret, sameHash } from "../../../src/worlds/secrets.ts";
+import { createAccount, worldOf } from "../../support/compute.ts";
+import { API_KEY, createDouble, type Double } from "../../support/double.ts";
+
+const create = (double: Double, key_name: unknown = "ci", key?: string) => double.api("POST", "/api_keys", { key_name }, key);
+const keysOf = async (double: Double, key?: string) => (await double.api("GET", "/api_keys", undefined, key)).body as any[];
+
+test("a new key is answered with an integer id and a secret of 64 characters, and works", async () => {
+  const double = await createDouble();
+  const { status, body } = await create(double);
+  expect(status).toBe(200);
+  expect(Number.isInteger(body.id)).toBe(true);
+  expect(body.key).toMatch(/^[A-Za-z0-9]{64}$/);
+  expect((await double.api("GET", "/projects", undefined, body.key)).status).toBe(200);
+});
+
+test("the list is one array of keys with name, creation and use", async () => {
+  const double = await createDouble();
+  await double.advance("1h");
+  const { body } = await create(double);
+  const keys = await keysOf(double);
+  expect(Array.isArray(keys)).toBe(true);
+  expect(keys.find(({ id }) => id === body.id)).toMatchObject({
+    id: body.id,
+    name: "ci",
+    created_at: "2026-01-01T01:00:00Z",
+    last_used_at: null,
+    last_used_from_addr: "",
+  });
+});
+
+test("the secret is told once, at creation, and never again", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  await double.api("GET", "/projects", undefined, body.key);
+  const told = [
+    await double.api("GET", "/api_keys"),
+    await double.sim("GET", "/state"),
+    await double.sim("GET", "/events"),
+    await double.sim("GET", "/api_keys"),
+    await double.api("DELETE", `/api_keys/${body.id}`),
+  ];
+  for (const answer of told) expect(JSON.stringify(answer.body)).not.toContain(body.key);
+});
+
+test("only a hash is kept, and hashes are compared whole", () => {
+  const secret = newApiKeySecret();
+  expect(hashSecret(secret)).toMatch(/^[0-9a-f]{64}$/);
+  expect(hashSecret(secret)).not.toContain(secret);
+  expect(sameHash(hashSecret(secret), hashSecret(secret))).toBe(true);
+  expect(sameHash(hashSecret(secret), hashSecret(`${secret}x`))).toBe(false);
+  expect(sameHash(hashSecret(secret), "")).toBe(false);
+  expect(newApiKeySecret()).not.toBe(secret);
+});
+
+test("a revocation answers with the key, revoked, and with its last use", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  await double.advance("90s");
+  await double.api("GET", "/projects", undefined, body.key);
+  await double.advance("1h");
+  const { status, body: revoked } = await double.api("DELETE", `/api_keys/${body.id}`);
+  expect(status).toBe(200);
+  expect(revoked).toMatchObject({
+    id: body.id,
+    name: "ci",
+    revoked: true,
+    last_used_at: "2026-01-01T00:01:30Z",
+    last_used_from_addr: "127.0.0.1",
+  });
+});
+
+test("revocation is immediate: the very next request fails with 401", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  const [revoked, next] = await Promise.all([
+    double.api("DELETE", `/api_keys/${body.id}`),
+    double.api("GET", "/projects", undefined, body.key),
+  ]);
+  expect([revoked.status, next.status]).toEqual([200, 401]);
+});
+
+test("a key can revoke itself", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  expect((await double.api("DELETE", `/api_keys/${body.id}`, undefined, body.key)).body.revoked).toBe(true);
+  expect((await double.api("GET", "/projects", undefined, body.key)).status).toBe(401);
+});
+
+test("revocation cannot be reversed: the key is gone from the list and a second revocation is 404", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  await double.api("DELETE", `/api_keys/${body.id}`);
+  expect((await keysOf(double)).map(({ id }) => id)).not.toContain(body.id);
+  expect((await double.api("DELETE", `/api_keys/${body.id}`)).body).toMatchObject({ code: "API_KEY_NOT_FOUND" });
+  const reused = await double.sim("POST", "/api_keys", { key_name: "again", api_key: body.key });
+  expect([reused.status, reused.body.code]).toEqual([409, "API_KEY_EXISTS"]);
+  await double.advance("365d");
+  expect((await double.api("GET", "/projects", undefined, body.key)).status).toBe(401);
+});
+
+test("a key is valid until it is revoked, however long that is", async () => {
+  const double = await createDouble();
+  await double.advance("36500d");
+  expect((await double.api("GET", "/projects")).status).toBe(200);
+});
+
+test("last use follows the world's clock, key by key", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  const lastUse = async () => (await keysOf(double)).find(({ id }) => id === body.id).last_used_at;
+  for (const [by, at] of [
+    ["10s", "2026-01-01T00:00:10Z"],
+    ["1h", "2026-01-01T01:00:10Z"],
+  ] as const) {
+    await double.advance(by);
+    await double.api("GET", "/projects", undefined, body.key);
+    expect(await lastUse()).toBe(at);
+  }
+  await double.advance("1h");
+  expect(await lastUse()).toBe("2026-01-01T01:00:10Z");
+});
+
+test("what is refused after authentication is a use as well; what is not authenticated is none", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  await double.advance("1h");
+  await double.api("GET", "/projects", undefined, `${body.key}x`);
+  expect((await keysOf(double)).find(({ id }) => id === body.id).last_used_at).toBeNull();
+  expect((await double.api("GET", "/projects/not-there", undefined, body.key)).status).toBe(404);
+  expect((await keysOf(double)).find(({ id }) => id === body.id).last_used_at).toBe("2026-01-01T01:00:00Z");
+});
+
+test("keys are global to the account and open all of its objects", async () => {
+  const double = await createDouble();
+  const { body } = await create(double);
+  const made = await double.api("POST", "/projects", { project: { name: "shared" } });
+  expect((await double.api("GET", `/projects/${made.body.project.id}`, undefined, body.key)).status).toBe(200);
+  expect((await keysOf(double, body.key)).map(({ id }) => id)).toEqual((await keysOf(double)).map(({ id }) => id));
+});
+
+test("an account's keys are its own: others neither see nor revoke them", async () => {
+  const double = await createDouble();
+  const other = await createAccount(double);
+  const [mine] = await keysOf(double);
+  expect((await keysOf(double, other.key)).map(({ id }) => id)).toEqual([other.keyId]);
+  const revoke = await double.api("DELETE", `/api_keys/${mine.id}`, undefined, other.key);
+  expect([revoke.status, revoke.body.code]).toEqual([404, "API_KEY_NOT_FOUND"]);
+  expect((await keysOf(double)).map(({ id }) => id)).toEqual([mine.id]);
+});
+
+test.each([[undefined], [""], [7], [null], ["n".repeat(65)], [["ci"]]])("a key_name of %j is refused with 400, naming it", async (name) => {
+  const double = await createDouble();
+  const before = await worldOf(double);
+  const { status, body } = await double.api("POST", "/api_keys", { key_name: name });
+  expect(status).toBe(400);
+  expect(body.message).toContain("key_name");
+  expect(await worldOf(double)).toBe(before);
+});
+
+test("a name may be as long as 64 characters, and two keys may share it", async () => {
+  const double = await createDouble();
+  const one = await create(double, "n".repeat(64));
+  const two = await create(double, "n".repeat(64));
+  expect([one.status, two.status]).toEqual([200, 200]);
+  expect(two.body.id).not.toBe(one.body.id);
+});
+
+test.each([
+  ["abc", 400],
+  ["1.5", 400],
+  ["999999", 404],
+])("to revoke the key %s is answered %i", async (id, status) => {
+  const double = await createDouble();
+  expect((await double.api("DELETE", `/api_keys/${id}`)).status).toBe(status);
+});
+
+test("ten thousand keys work like one", async () => {
+  const double = await createDouble();
+  const secrets = Array.from({ length: 10_000 }, (_, index) => `${index}`.padStart(64, "s"));
+  await double.world.turn(({ world, execute }) => {
+    const [account] = world.accounts.values();
+    for (const [index, secret] of secrets.entries()) {
+      execute({ type: "CreateApiKey", accountId: account?.id ?? "", name: `key ${index}`, hash: hashSecret(secret) });
+    }
+  });
+  expect(await keysOf(double)).toHaveLength(10_001);
+  const statuses = await Promise.all(secrets.slice(0, 500).map(async (key) => (await double.api("GET", "/auth", undefined, key)).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect((await double.api("GET", "/auth", undefined, API_KEY)).status).toBe(200);
+  expect((await double.api("GET", "/auth", undefined, "x".repeat(64))).status).toBe(401);
+});

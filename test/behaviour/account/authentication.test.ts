@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { worldOf } from "../../support/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
+
+/** One call of every operation that is imitated, and of one that is not, one unknown path and one wrong method. */
+const CALLS: readonly string[] = [
+  "GET /api_keys",
+  "POST /api_keys",
+  "DELETE /api_keys/1",
+  "GET /projects",
+  "POST /projects",
+  "GET /projects/shared",
+  "GET /projects/:project",
+  "PATCH /projects/:project",
+  "DELETE /projects/:project",
+  "GET /projects/:project/connection_uri?database_name=neondb&role_name=neondb_owner",
+  "GET /projects/:project/endpoints",
+  "POST /projects/:project/endpoints",
+  "GET /projects/:project/endpoints/:endpoint",
+  "PATCH /projects/:project/endpoints/:endpoint",
+  "DELETE /projects/:project/endpoints/:endpoint",
+  "POST /projects/:project/endpoints/:endpoint/start",
+  "POST /projects/:project/endpoints/:endpoint/suspend",
+  "POST /projects/:project/endpoints/:endpoint/restart",
+  "GET /projects/:project/branches",
+  "POST /projects/:project/branches",
+  "GET /projects/:project/branches/count",
+  "GET /projects/:project/branches/:branch",
+  "PATCH /projects/:project/branches/:branch",
+  "DELETE /projects/:project/branches/:branch",
+  "POST /projects/:project/branches/:branch/set_as_default",
+  "GET /projects/:project/branches/:branch/endpoints",
+  "GET /projects/:project/branches/:branch/roles",
+  "GET /projects/:project/branches/:branch/roles/neondb_owner",
+  "GET /projects/:project/branches/:branch/roles/neondb_owner/reveal_password",
+  "GET /projects/:project/branches/:branch/databases",
+  "GET /projects/:project/branches/:branch/databases/neondb",
+  "GET /projects/:project/operations",
+  "GET /projects/:project/operations/00000000-0000-4000-8000-000000000000",
+  "GET /users/me",
+  "GET /users/me/organizations",
+  "GET /organizations/org-none",
+  "GET /regions",
+  "GET /auth",
+  "GET /projects/:project/jwks",
+  "GET /no/such/path",
+  "PUT /projects",
+];
+
+type Headers = Record<string, string>;
+type Caller = (call: string, headers: Headers, body?: string) => Promise<{ status: number; headers: globalThis.Headers; body: any }>;
+
+async function createCaller(): Promise<{ double: Double; call: Caller }> {
+  const double = await createDouble();
+  const { projectId, branchId, endpointId } = await createProject(double);
+  const call: Caller = async (text, headers, body) => {
+    const [method = "", path = ""] = text.split(" ");
+    const filled = path.replace(":project", projectId).replace(":branch", branchId).replace(":endpoint", endpointId);
+    const init: RequestInit = { method, headers, ...(body === undefined || method === "GET" ? {} : { body }) };
+    const response = await double.fetch(new Request(`http://localhost/api/v2${filled}`, init));
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  return { double, call };
+}
+
+/** What each of these is answered must be 401 and leave the world as it was. */
+const BAD: Readonly<Record<string, Headers>> = {
+  "no Authorization header": {},
+  "an empty one": { Authorization: "" },
+  "one without a key": { Authorization: "Bearer" },
+  "another scheme": { Authorization: `Basic ${API_KEY}` },
+  "a bare key": { Authorization: API_KEY },
+  "an unknown key": { Authorization: `Bearer ${"x".repeat(64)}` },
+  "a key that is almost right": { Authorization: `Bearer ${API_KEY.slice(0, -1)}` },
+  "a key with more behind it": { Authorization: `Bearer ${API_KEY} ${API_KEY}` },
+  "a key in capitals": { Authorization: `Bearer ${API_KEY.toUpperCase()}` },
+  "a very long key": { Authorization: `Bearer ${"x".repeat(50_000)}` },
+};
+
+test.each(Object.keys(BAD))("with %s, every request fails with 401", async (name) => {
+  const { double, call } = await createCaller();
+  const before = await worldOf(double);
+  for (const text of CALLS) {
+    const answer = await call(text, BAD[name] ?? {});
+    expect([text, answer.status, answer.body.code]).toEqual([text, 401, "UNAUTHORIZED"]);
+    expect(Object.keys(answer.body).sort()).toEqual(["code", "message", "request_id"]);
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+  }
+  expect(await worldOf(double)).toBe(before);
+});
+
+test("with a revoked key, every request fails with 401", async () => {
+  const { double, call } = await createCaller();
+  const { body } = await double.api("POST", "/api_keys", { key_name: "short-lived" });
+  expect((await call("GET /projects", { Authorization: `Bearer ${body.key}` })).status).toBe(200);
+  await double.api("DELETE", `/api_keys/${body.id}`);
+  for (const text of CALLS) {
+    expect([text, (await call(text, { Authorization: `Bearer ${body.key}` })).status]).toEqual([text, 401]);
+  }
+});
+
+test("a request that is wrong in every way is told first that it is not authenticated", async () => {
+  const { call } = await createCaller();
+  for (const text of CALLS) {
+    const answer = await call(text.replace(":project", "NO SUCH"), { "Content-Type": "text/html" }, "{");
+    expect([text, answer.status]).toEqual([text, 401]);
+  }
+});
+
+test("with the key, none of these is 401", async () => {
+  const { call } = await createCaller();
+  for (const text of CALLS.filter((candidate) => !candidate.startsWith("DELETE"))) {
+    const answer = await call(text, { Authorization: `Bearer ${API_KEY}` }, "{}");
+    expect([text, answer.status === 401]).toEqual([text, false]);
+  }
+});
+
+test("the scheme may be written in any case, and spaces around the key do not matter", async () => {
+  const { call } = await createCaller();
+  for (const header of [`bearer ${API_KEY}`, `BEARER ${API_KEY}`, `Bearer   ${API_KEY}  `]) {
+    expect([header, (await call("GET /projects", { Authorization: header })).status]).toEqual([header, 200]);
+  }
+});
+
+test("a 401 never repeats the key", async () => {
+  const { call } = await createCaller();
+  const secret = "secret".padEnd(64, "s");
+  for (const header of [`Bearer ${secret}`, `Basic ${secret}`, secret]) {
+    expect(JSON.stringify((await call("GET /projects", { Authorization: header })).body)).not.toContain("secret");
+  }
+});

@@ -1,0 +1,175 @@
+import { expect, test } from "vitest";
+import { act, createBranch, endpointAt, statsOf, suspend, worldOf } from "../../support/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double.ts";
+
+const tell = (double: Double, body: unknown) => double.sim("POST", "/activity", body);
+
+test("an activity is a query, now, unless it says otherwise", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const { status, body } = await tell(double, { endpoint_id: endpointId });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    now: "2026-01-01T00:00:10.000Z",
+    activities: [{ endpoint_id: endpointId, kind: "query", at: "2026-01-01T00:00:10.000Z", outcome: "served", woke: false, waited_ms: 0 }],
+  });
+  expect((await statsOf(double, endpointId)).queries).toBe(1);
+});
+
+test("one activity may stand for many queries; opening a connection stands for none", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  await act(double, endpointId, { queries: 40 });
+  await act(double, endpointId, { kind: "transaction", queries: 2 });
+  await act(double, endpointId, { kind: "connect" });
+  await act(double, endpointId, { queries: 0 });
+  expect((await statsOf(double, endpointId)).queries).toBe(42);
+});
+
+test("the number of queries is that since the last start", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId, { queries: 40 });
+  await suspend(double, path);
+  expect((await statsOf(double, endpointId)).queries).toBe(0);
+  await act(double, endpointId, { queries: 3 });
+  await double.advance("3s");
+  expect((await statsOf(double, endpointId)).queries).toBe(3);
+});
+
+test("every field is kept in history, and none that was not given", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const told = {
+    endpoint_id: endpointId,
+    kind: "transaction",
+    duration_ms: 1_500,
+    queries: 3,
+    connection_id: "app-1",
+    database: "neondb",
+    pooled: true,
+    source: "checkout",
+    load: 0.5,
+    blocks: { hits: 10, misses: 2, writes: 1 },
+  };
+  const lastRecorded = async () =>
+    (await double.sim("GET", "/events")).body.events.findLast((event: any) => event.type === "ActivityRecorded");
+  await act(double, endpointId, told);
+  expect((await lastRecorded()).activity).toEqual(told);
+  await act(double, endpointId);
+  expect((await lastRecorded()).activity).toEqual({ endpoint_id: endpointId, kind: "query" });
+});
+
+test("an array is told in its order, in one answer", async () => {
+  const double = await createDouble();
+  const { projectId, endpointId } = await createProject(double);
+  const { endpointIds } = await createBranch(double, projectId, [{ type: "read_only" }]);
+  const { body } = await tell(double, [
+    { endpoint_id: endpointId, kind: "connect", connection_id: "a" },
+    { endpoint_id: endpointIds[0], kind: "disconnect", connection_id: "a" },
+    { endpoint_id: endpointId, kind: "disconnect", connection_id: "a" },
+    { endpoint_id: endpointId, kind: "disconnect", connection_id: "a" },
+  ]);
+  expect(body.activities.map(({ outcome }: any) => outcome)).toEqual(["served", "refused", "served", "refused"]);
+});
+
+test("a transaction with a duration holds the compute awake so long; on a named connection without one, until it closes", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  await act(double, endpointId, { kind: "transaction", duration_ms: 60_000 });
+  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 0, autosuspend: { suspend_in_ms: 360_000 } });
+  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 1, autosuspend: { suspend_in_ms: null } });
+});
+
+test("a transaction opens on a connection that is open already, once", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  await act(double, endpointId, { kind: "connect", connection_id: "app" });
+  for (let round = 0; round < 3; round += 1) await act(double, endpointId, { kind: "transaction", connection_id: "app" });
+  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 1, connections: { direct: 1 } });
+  await act(double, endpointId, { kind: "disconnect", connection_id: "app" });
+  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 0, connections: { direct: 0 } });
+});
+
+test("a transaction that waited for a start is open when it ends", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await suspend(double, path);
+  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await double.advance("1d");
+  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", open_transactions: 1 });
+});
+
+test("a client that leaves before the start is over holds nothing off", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await suspend(double, path);
+  await act(double, endpointId, { kind: "transaction", connection_id: "impatient" });
+  await act(double, endpointId, { kind: "disconnect", connection_id: "impatient" });
+  await double.advance("3s");
+  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", open_transactions: 0, connections: { direct: 0 } });
+  await double.advance("300s");
+  expect((await endpointAt(double, path)).current_state).toBe("idle");
+});
+
+test.each([
+  ["endpoint_id", { endpoint_id: undefined }],
+  ["endpoint_id", { endpoint_id: "br-not-an-endpoint" }],
+  ["kind", { kind: "touch" }],
+  ["duration_ms", { duration_ms: -1 }],
+  ["duration_ms", { duration_ms: 1.5 }],
+  ["duration_ms", { duration_ms: "5s" }],
+  ["queries", { queries: -1 }],
+  ["connection_id", { connection_id: "" }],
+  ["database", { database: 7 }],
+  ["pooled", { pooled: "no" }],
+  ["source", { source: "s".repeat(257) }],
+  ["load", { load: -0.1 }],
+  ["load", { load: 1_000_001 }],
+  ["blocks.hits", { blocks: { hits: -1 } }],
+  ["blocks", { blocks: 7 }],
+  ["at", { at: "now" }],
+  ["at", { at: "10000-01-01T00:00:00Z" }],
+])("a bad %s is refused with 400 that names it: %j", async (field, fields) => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const before = await worldOf(double);
+  const { status, body } = await tell(double, { endpoint_id: endpointId, ...fields });
+  expect([status, body.message]).toEqual([400, expect.stringContaining(field)]);
+  expect(await worldOf(double)).toBe(before);
+});
+
+test("one bad activity stops all of an array, and is named with its place", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const before = await worldOf(double);
+  const good = { endpoint_id: endpointId };
+  const typed = await tell(double, [good, { ...good, kind: "touch" }]);
+  expect([typed.status, typed.body.message]).toEqual([400, expect.stringContaining("1.kind")]);
+  const past = await tell(double, [good, good, { ...good, at: "2026-01-01T00:00:09.999Z" }]);
+  expect([past.status, past.body.message]).toEqual([400, expect.stringContaining("2.at")]);
+  const unknown = await tell(double, [good, { endpoint_id: "ep-not-there-12345678" }]);
+  expect([unknown.status, unknown.body.code]).toEqual([404, "ENDPOINT_NOT_FOUND"]);
+  expect(unknown.body.message).toContain("1.endpoint_id");
+  expect((await tell(double, [])).status).toBe(400);
+  expect(
+    (
+      await tell(
+        double,
+        Array.from({ length: 10_001 }, () => good),
+      )
+    ).status,
+  ).toBe(400);
+  expect((await tell(double, "{")).status).toBe(400);
+  expect(await worldOf(double)).toBe(before);
+});
+
+test("the past is 400, the present instant is now", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const at = (instant: string) => tell(double, { endpoint_id: endpointId, at: instant });
+  expect((await at("2026-01-01T00:00:09.999Z")).status).toBe(400);
+  expect((await at("2026-01-01T00:00:10Z")).body.activities[0].outcome).toBe("served");
+  expect((await at("2026-01-01T00:00:10.001Z")).body.activities[0].outcome).toBe("scheduled");
+});

@@ -1,0 +1,153 @@
+import { expect, test } from "vitest";
+import { act, createAccount, endpointAt, stateOf, statsOf, worldOf } from "../../support/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double.ts";
+
+const setDelay = (double: Double, path: string, seconds: unknown, key?: string) =>
+  double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: seconds } }, key);
+
+test.each([
+  [-2, 422],
+  [-1, 200],
+  [0, 200],
+  [1, 422],
+  [59, 422],
+  [60, 200],
+  [604_800, 200],
+  [604_801, 422],
+  [1e15, 422],
+  [60.5, 400],
+  ["60", 400],
+  [null, 400],
+  [true, 400],
+])("a delay of %s is answered %i", async (seconds, status) => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  const before = await worldOf(double);
+  const answer = await setDelay(double, path, seconds);
+  expect(answer.status).toBe(status);
+  if (status === 200) return;
+  expect(answer.body.message).toContain("suspend_timeout_seconds");
+  expect(await worldOf(double)).toBe(before);
+});
+
+test("a delay that is refused names what is allowed", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  const { body } = await setDelay(double, path, 59);
+  expect(body.code).toBe("SUSPEND_TIMEOUT_NOT_ALLOWED");
+  for (const allowed of ["60", "604800", "0", "-1"]) expect(body.message).toContain(allowed);
+});
+
+test("a delay may be chosen when the compute is created, and as the project's default", async () => {
+  const double = await createDouble();
+  const { projectId, endpointId } = await createProject(double, { default_endpoint_settings: { suspend_timeout_seconds: 120 } });
+  expect((await statsOf(double, endpointId)).autosuspend.delay_s).toBe(120);
+  const branch = await double.api("POST", `/projects/${projectId}/branches`, {});
+  await double.advance("10s");
+  const create = (suspend_timeout_seconds: number) =>
+    double.api("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branch.body.branch.id, type: "read_write", suspend_timeout_seconds },
+    });
+  expect((await create(604_801)).status).toBe(422);
+  const { body } = await create(604_800);
+  expect(body.endpoint.suspend_timeout_seconds).toBe(604_800);
+});
+
+test("a longer delay counts at once: at the old deadline the compute is awake", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId);
+  await double.advance("299s");
+  await setDelay(double, path, 600);
+  await double.advance("300999");
+  expect(await stateOf(double, path)).toBe("active");
+  await double.advance("1");
+  expect(await stateOf(double, path)).toBe("idle");
+});
+
+test("a shorter delay that is not over yet moves the deadline, counted from the last activity", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId);
+  await double.advance("59s");
+  await setDelay(double, path, 60);
+  await double.advance("999");
+  expect(await stateOf(double, path)).toBe("active");
+  await double.advance("1");
+  expect(await stateOf(double, path)).toBe("idle");
+});
+
+test("a shorter delay that is over already puts the compute to sleep now: at this instant, not in the past", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId);
+  await double.advance("4m");
+  const since = (await double.sim("GET", "/state")).body.seq;
+  await setDelay(double, path, 60);
+  const { now } = (await double.sim("GET", "/clock")).body;
+  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", suspended_at: `${now.slice(0, 19)}Z` });
+  const { events } = (await double.sim("GET", `/events?since=${since}`)).body;
+  expect(events.map((event: any) => event.at)).toEqual(events.map(() => now));
+});
+
+test("a shorter delay takes nothing back: what the compute used until now stays booked", async () => {
+  const double = await createDouble();
+  const { projectId, endpointId, path } = await createProject(double, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
+  await act(double, endpointId);
+  await double.advance("4m");
+  const used = async () => (await double.api("GET", `/projects/${projectId}`)).body.project.cpu_used_sec;
+  expect(await used()).toBe(246);
+  await setDelay(double, path, 60);
+  await double.advance("10s");
+  expect(await used()).toBe(246);
+});
+
+test("a shorter delay is followed by no event before it, in the journal's order", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  await double.advance("4m");
+  await setDelay(double, path, 60);
+  await double.advance("10m");
+  const { events } = (await double.sim("GET", "/events")).body;
+  const instants = events.map((event: any) => event.at);
+  expect(instants).toEqual([...instants].sort());
+});
+
+test("an always-active compute that gets a delay back sleeps when that is over", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await setDelay(double, path, -1);
+  await double.advance("1h");
+  await act(double, endpointId);
+  await double.advance("100s");
+  await setDelay(double, path, 0);
+  await double.advance("199999");
+  expect(await stateOf(double, path)).toBe("active");
+  await double.advance("1");
+  expect(await stateOf(double, path)).toBe("idle");
+});
+
+test("a running query and an open transaction hold a shortened delay off as well", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await double.advance("4m");
+  await setDelay(double, path, 60);
+  await double.advance("1h");
+  expect(await stateOf(double, path)).toBe("active");
+});
+
+test("autosuspend is a paid-plan setting: on the free plan it is fixed at the default", async () => {
+  const double = await createDouble();
+  const { key } = await createAccount(double, { plan: "free" });
+  const { path } = await createProject(double, {}, key);
+  for (const seconds of [-1, 60, 299, 301, 604_800]) {
+    const { status, body } = await setDelay(double, path, seconds, key);
+    expect([seconds, status, body.code]).toEqual([seconds, 422, "PLAN_LIMIT_EXCEEDED"]);
+    expect(body.message).toContain("free");
+  }
+  for (const seconds of [0, 300]) {
+    expect((await setDelay(double, path, seconds, key)).status).toBe(200);
+    await double.advance("10s");
+  }
+});

@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import { act, actions, endpointAt, stateOf, statsOf, suspend, worldOf } from "../../support/compute.ts";
+import { createDouble, createProject } from "../../support/double.ts";
+
+const RESTARTING: readonly (readonly [string, Record<string, unknown>])[] = [
+  ["a fixed size", { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }],
+  ["the minimum size", { autoscaling_limit_min_cu: 1 }],
+  ["the maximum size", { autoscaling_limit_max_cu: 4 }],
+  ["the settings", { settings: { pg_settings: { work_mem: "32MB" } } }],
+  ["the pooler", { pooler_enabled: true }],
+  ["passwordless access", { passwordless_access: false }],
+  ["the provisioner", { provisioner: "k8s-pod" }],
+  ["a size beside the delay and the name", { autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 60, name: "both" }],
+];
+
+test.each(RESTARTING)("to change %s leaves the state as it is, pending idle, with exactly two operations", async (_, fields) => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  const { status, body } = await double.api("PATCH", path, { endpoint: fields });
+  expect(status).toBe(200);
+  expect(body.endpoint).toMatchObject({ ...fields, current_state: "active", pending_state: "idle" });
+  expect(actions(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+});
+
+test.each(RESTARTING)("to change %s restarts an active compute and drops its connections", async (_, fields) => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId, { kind: "connect", connection_id: "client" });
+  await double.api("PATCH", path, { endpoint: fields });
+  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
+  await double.advance("1s");
+  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+  await double.advance("3999");
+  expect(await stateOf(double, path)).toBe("idle");
+  await double.advance("1");
+  expect(await endpointAt(double, path)).toMatchObject({ current_state: "active", started_at: "2026-01-01T00:00:15Z" });
+  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+});
+
+test("a compute that was idle stays idle after a change", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  await suspend(double, path);
+  const { body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
+  expect(body.endpoint).toMatchObject({ current_state: "idle", pending_state: "idle" });
+  expect(actions(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  await double.advance("1h");
+  expect(await stateOf(double, path)).toBe("idle");
+});
+
+test.each([
+  ["the name", { name: "renamed" }],
+  ["the delay", { suspend_timeout_seconds: 60 }],
+  ["both", { name: "renamed", suspend_timeout_seconds: 60 }],
+])("to change %s alone needs no restart, and connections stay", async (_, fields) => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  const { started_at } = await endpointAt(double, path);
+  await act(double, endpointId, { kind: "connect", connection_id: "client" });
+  const { body } = await double.api("PATCH", path, { endpoint: fields });
+  expect(actions(body)).toEqual(["apply_config running"]);
+  expect(body.endpoint).toMatchObject({ ...fields, current_state: "active", pending_state: "active" });
+  await double.advance("10s");
+  expect(await endpointAt(double, path)).toMatchObject({ ...fields, current_state: "active", started_at });
+  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
+});
+
+test("changes take effect immediately: the list shows them at once", async () => {
+  const double = await createDouble();
+  const { projectId, endpointId, path } = await createProject(double);
+  await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 } });
+  const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
+  expect(endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 });
+  // What runs was started with the old ones: `max_connections` comes with the restart.
+  expect((await statsOf(double, endpointId)).max_connections).toBe(112);
+  await double.advance("5s");
+  expect((await statsOf(double, endpointId)).max_connections).toBe(450);
+});
+
+test("updated_at moves with a change, created_at does not", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  const before = await endpointAt(double, path);
+  await double.advance("1m");
+  const { body } = await double.api("PATCH", path, { endpoint: { name: "later" } });
+  expect(body.endpoint).toMatchObject({ created_at: before.created_at, updated_at: "2026-01-01T00:01:10Z" });
+});
+
+test("settings that are not named stay, those that are named are replaced", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  const patch = async (settings: unknown) => {
+    const { body } = await double.api("PATCH", path, { endpoint: { settings } });
+    await double.advance("10s");
+    return body.endpoint.settings;
+  };
+  await patch({ pg_settings: { work_mem: "8MB" } });
+  const both = await patch({ pgbouncer_settings: { default_pool_size: "5" } });
+  expect(both).toEqual({ pg_settings: { work_mem: "8MB" }, pgbouncer_settings: { default_pool_size: "5" } });
+  expect((await patch({ pg_settings: {} })).pg_settings).toEqual({});
+});
+
+test("queries that ran when the restart began have ended then", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await act(double, endpointId, { duration_ms: 3_600_000 });
+  await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
+  await double.advance("10s");
+  expect((await endpointAt(double, path)).last_active).toBe("2026-01-01T00:00:11Z");
+  expect((await statsOf(double, endpointId)).autosuspend.idle_since).toBe("2026-01-01T00:00:15.000Z");
+});
+
+test.each([
+  ["a size that does not exist", 422, { autoscaling_limit_max_cu: 11 }],
+  ["a size that is no number", 400, { autoscaling_limit_max_cu: "2" }],
+  ["a name that is too long", 400, { name: "n".repeat(65) }],
+  ["a type", 200, { type: "read_only" }],
+])("to ask for %s is answered %i", async (_, status, endpoint) => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  const before = await worldOf(double);
+  expect((await double.api("PATCH", path, { endpoint })).status).toBe(status);
+  if (status !== 200) expect(await worldOf(double)).toBe(before);
+  expect((await endpointAt(double, path)).type).toBe("read_write");
+});
+
+test.each([undefined, {}, [], { endpoint: null }, { endpoint: [] }, "{"])("a body of %j is refused with 400", async (body) => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  expect((await double.api("PATCH", path, body)).status).toBe(400);
+});
+
+test("to change what is not there is 404", async () => {
+  const double = await createDouble();
+  const { projectId, endpointId } = await createProject(double);
+  const other = await createProject(double);
+  const patch = (project: string, endpoint: string) =>
+    double.api("PATCH", `/projects/${project}/endpoints/${endpoint}`, { endpoint: { name: "ghost" } });
+  expect((await patch(projectId, "ep-not-there-12345678")).body.code).toBe("ENDPOINT_NOT_FOUND");
+  expect((await patch(other.projectId, endpointId)).body.code).toBe("ENDPOINT_NOT_FOUND");
+  expect((await patch("no-such-project", endpointId)).body.code).toBe("PROJECT_NOT_FOUND");
+});

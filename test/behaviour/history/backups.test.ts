@@ -1,0 +1,63 @@
+import { expect, test, vi } from "vitest";
+import { worldOf } from "../../support/compute.ts";
+import { createProject, type Double } from "../../support/double.ts";
+import { createKept } from "../../support/history.ts";
+import { SHELVES } from "../../support/shelved-double.ts";
+
+const listOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/snapshots")).body.snapshots;
+
+/** What the server does every so often; gives the name of the snapshot where one was made. */
+async function backUp({ worlds }: Double, keep = 24): Promise<string | undefined> {
+  const taken = await worlds.backUp("default", keep);
+  if (!taken.ok) throw new Error(taken.refusal.message);
+  const kept = taken.value;
+  // The next one is at a later instant of the wall.
+  if (kept !== undefined) await vi.waitUntil(() => Date.now() > kept.createdAt + 10);
+  return kept?.name;
+}
+
+test.each(SHELVES)("%s: a backup is a snapshot with a name of the server's, and restores the world", async (kind) => {
+  const double = (await createKept(kind)).double();
+  await createProject(double);
+  const state = await worldOf(double);
+  const name = await backUp(double);
+  expect(name).toMatch(/^backup-\d{8}t\d{6}z$/);
+  expect(await listOf(double)).toMatchObject([{ name, kind: "backup", now: "2026-01-01T00:00:10.000Z" }]);
+  await double.advance("1h");
+  expect((await double.sim("POST", `/snapshots/${name}/restore`)).status).toBe(200);
+  expect(await worldOf(double)).toBe(state);
+});
+
+test.each(SHELVES)("%s: where nothing has happened since the last backup, none is made", async (kind) => {
+  const double = (await createKept(kind)).double();
+  const first = await backUp(double);
+  expect(await backUp(double)).toBe(undefined);
+  await createProject(double);
+  const second = await backUp(double);
+  expect(second).not.toBe(first);
+  expect(await backUp(double)).toBe(undefined);
+  expect(await listOf(double)).toHaveLength(2);
+});
+
+test.each(SHELVES)("%s: only the newest backups are kept, and every other snapshot", async (kind) => {
+  const double = (await createKept(kind)).double();
+  await double.sim("POST", "/snapshots", { name: "mine" });
+  const seqs: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    await createProject(double);
+    const name = await backUp(double, 2);
+    seqs.push((await double.sim("GET", `/snapshots/${name}`)).body.snapshot.seq);
+  }
+  await double.sim("POST", "/snapshots/mine/restore");
+  const list = await listOf(double);
+  expect(list.map(({ kind: its }: any) => its)).toEqual(["manual", "backup", "backup", "automatic"]);
+  expect(list.slice(1, 3).map(({ seq }: any) => seq)).toEqual(seqs.slice(-2));
+});
+
+test.each(SHELVES)("%s: a restored world is another history, and is kept though its events are old", async (kind) => {
+  const double = (await createKept(kind)).double();
+  await createProject(double);
+  const first = await backUp(double);
+  await double.sim("POST", `/snapshots/${first}/restore`);
+  expect(await backUp(double)).not.toBe(first);
+});

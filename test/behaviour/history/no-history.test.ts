@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { memoryShelf, openWorlds } from "../../../src/app/compose.ts";
+import { NoHistory } from "../../../src/simulation/no-history.ts";
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+
+async function openWorld() {
+  const { world, worlds } = await openWorlds(
+    memoryShelf(() => new NoHistory()),
+    { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 } },
+    (error) => {
+      throw error;
+    },
+  );
+  const create = () =>
+    world.turn(({ world: { accounts }, execute }) => execute({ type: "CreateProject", accountId: [...accounts.values()][0]?.id ?? "" }));
+  return { world, worlds, create };
+}
+
+test("a world without a history goes on as any other, and knows how far it has come", async () => {
+  const { world, worlds, create } = await openWorld();
+  expect((await create()).ok).toBe(true);
+  await world.advance({ by: 60_000 });
+  const { seq, forgottenSeq } = world.history();
+  expect(seq).toBeGreaterThan(5);
+  expect(forgottenSeq).toBe(seq);
+  expect(await world.events(0, 100)).toEqual([]);
+  await worlds.close();
+});
+
+test("who asks for its past is told that it is forgotten, and not something else", async () => {
+  const { world, worlds, create } = await openWorld();
+  await create();
+  await world.advance({ by: 60_000 });
+  const past = await world.past({ at: START + 1 });
+  expect(past).toMatchObject({ ok: false, refusal: { code: "HISTORY_FORGOTTEN" } });
+  await expect(world.past({ seq: world.history().seq })).rejects.toThrow("was not kept");
+  await worlds.close();
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { type Batch, MemoryJournal } from "../../../src/simulation/journal.ts";
+import { worldOf } from "../../support/compute.ts";
+import { createDouble, createProject } from "../../support/double.ts";
+
+/** A journal on a disk that may be full. */
+class FullJournal extends MemoryJournal {
+  full = false;
+
+  override write(batch: Batch): void {
+    if (this.full) throw new Error("no space left on device");
+    super.write(batch);
+  }
+}
+
+async function createOnDisk() {
+  const journal = new FullJournal();
+  const double = await createDouble({ journal });
+  return { double, journal, ...(await createProject(double)) };
+}
+
+test("a change that the store could not commit is 503, says so, and has not happened", async () => {
+  const { double, journal, path } = await createOnDisk();
+  const before = await worldOf(double);
+  journal.full = true;
+  const { status, headers, body } = await double.api("PATCH", path, { endpoint: { name: "lost" } });
+  expect([status, body.code, headers.get("retry-after")]).toEqual([503, "STORE_UNAVAILABLE", "1"]);
+  expect(body.message).toContain("nothing was changed");
+  journal.full = false;
+  expect(await worldOf(double)).toBe(before);
+  expect((await double.api("GET", path)).body.endpoint).not.toHaveProperty("name");
+});
+
+test("all that one commit was to keep fails together, the reads of that turn included", async () => {
+  const { double, journal } = await createOnDisk();
+  journal.full = true;
+  const answers = await Promise.all([
+    double.api("POST", "/projects", { project: {} }),
+    double.api("POST", "/api_keys", { key_name: "lost" }),
+    double.api("POST", "/projects", { project: {} }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  journal.full = false;
+  expect((await double.api("GET", "/projects")).body.projects).toHaveLength(1);
+  expect((await double.api("GET", "/api_keys")).body).toHaveLength(1);
+});
+
+test("when there is room again, everything works again, and the ids that were not given are given then", async () => {
+  const { double, journal } = await createOnDisk();
+  journal.full = true;
+  await double.api("POST", "/projects", { project: {} });
+  journal.full = false;
+  const { status, body } = await double.api("POST", "/projects", { project: {} });
+  expect(status).toBe(201);
+  const spared = await createOnDisk();
+  const expected = await spared.double.api("POST", "/projects", { project: {} });
+  expect(body.project.id).toBe(expected.body.project.id);
+  expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
+});
+
+test("an advance that the store could not commit is 503 as well, and can be repeated", async () => {
+  const { double, journal, path } = await createOnDisk();
+  journal.full = true;
+  expect((await double.advance("1h")).status).toBe(503);
+  journal.full = false;
+  expect((await double.api("GET", path)).body.endpoint.current_state).toBe("active");
+  expect((await double.advance("1h")).status).toBe(200);
+  expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
+});
+
+test("who reads while nothing is to be kept is answered, full disk or not", async () => {
+  const { double, journal, path } = await createOnDisk();
+  journal.full = true;
+  expect((await double.api("GET", path)).status).toBe(200);
+  expect((await double.api("GET", "/projects", undefined, "unknown")).status).toBe(401);
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { createDouble, createProject } from "../../support/double.ts";
+
+test.each([
+  ...["/health", "/health/live", "/clock", "/state", "/events", "/events/stream", "/invariants", "/accounts", "/api_keys", "/endpoints"],
+  ...["/endpoints/ep-id/stats", "/metrics", "/explain/endpoints/ep-id", "/explain/operations/id", "/snapshots", "/snapshots/kept"],
+  ...["/worlds", "/worlds/default", "/coverage", "/faults", "/requests"],
+])("GET %s refuses a parameter that it does not know", async (path) => {
+  const double = await createDouble();
+  const { status, body } = await double.sim("GET", `${path}?nope=1`);
+  expect({ status, code: body.code }).toEqual({ status: 400, code: "BAD_REQUEST" });
+  expect(body.message).toMatch(/^query: there is no field "nope"/);
+});
+
+test("a mistyped instant is not answered with the present, and what changes something changes nothing", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const { body } = await double.sim("GET", `/explain/endpoints/${endpointId}?att=5`);
+  expect(body.message).toBe('query: there is no field "att"; did you mean "at"?; there are at');
+  expect(await double.sim("DELETE", "/requests?path=/projects")).toMatchObject({ status: 400 });
+  expect((await double.sim("GET", "/requests?count=true")).body.count).toBeGreaterThan(0);
+  expect(await double.sim("POST", "/reset?really=no", {})).toMatchObject({ status: 400 });
+  expect((await double.sim("GET", "/state")).body.projects).toHaveLength(1);
+});

@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+import { act, createBranch, update, worldOf } from "../../support/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double.ts";
+
+/** What public clients look for and wait out, word for word. */
+const LOCKED = "project already has running conflicting operations, scheduling of new ones is prohibited";
+
+/** A project in which an operation of another compute runs. */
+async function createBusy() {
+  const double = await createDouble();
+  const project = await createProject(double);
+  const branch = await createBranch(double, project.projectId, [{ type: "read_write" }]);
+  const free = await createBranch(double, project.projectId);
+  await double.api("POST", `${branch.paths[0]}/suspend`);
+  return { double, ...project, freeBranchId: free.branchId };
+}
+
+type Busy = Awaited<ReturnType<typeof createBusy>>;
+type Call = readonly [method: string, path: (busy: Busy) => string, body?: (busy: Busy) => unknown];
+
+const SCHEDULING: Readonly<Record<string, Call>> = {
+  "create an endpoint": [
+    "POST",
+    ({ projectId }) => `/projects/${projectId}/endpoints`,
+    ({ freeBranchId }) => ({ endpoint: { branch_id: freeBranchId, type: "read_write" } }),
+  ],
+  "change an endpoint": ["PATCH", ({ path }) => path, () => ({ endpoint: { autoscaling_limit_max_cu: 2 } })],
+  "change an endpoint's delay": ["PATCH", ({ path }) => path, () => ({ endpoint: { suspend_timeout_seconds: 60 } })],
+  "suspend an endpoint": ["POST", ({ path }) => `${path}/suspend`],
+  "restart an endpoint": ["POST", ({ path }) => `${path}/restart`],
+  "create a branch": ["POST", ({ projectId }) => `/projects/${projectId}/branches`, () => ({})],
+  "delete a branch": ["DELETE", ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}`],
+  "delete the project": ["DELETE", ({ projectId }) => `/projects/${projectId}`],
+};
+
+test.each(Object.keys(SCHEDULING))("while operations run, to %s is answered 423 and changes nothing", async (name) => {
+  const busy = await createBusy();
+  const [method, path, body] = SCHEDULING[name] as Call;
+  const before = await worldOf(busy.double);
+  const locked = await busy.double.api(method, path(busy), body?.(busy));
+  expect([locked.status, locked.body.code, locked.body.message]).toEqual([423, "OPERATIONS_IN_PROGRESS", LOCKED]);
+  expect(await worldOf(busy.double)).toBe(before);
+  await busy.double.advance("999");
+  expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBe(423);
+  await busy.double.advance("1");
+  expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
+});
+
+const OTHER: Readonly<Record<string, Call>> = {
+  "rename the project": ["PATCH", ({ projectId }) => `/projects/${projectId}`, () => ({ project: { name: "renamed" } })],
+  "rename a branch": [
+    "PATCH",
+    ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}`,
+    () => ({ branch: { name: "renamed" } }),
+  ],
+  "set the default branch": ["POST", ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}/set_as_default`],
+  "delete an endpoint": ["DELETE", ({ path }) => path],
+  "create another project": ["POST", () => "/projects", () => ({ project: {} })],
+  "create an API key": ["POST", () => "/api_keys", () => ({ key_name: "meanwhile" })],
+  "read the endpoints": ["GET", ({ projectId }) => `/projects/${projectId}/endpoints`],
+};
+
+test.each(Object.keys(OTHER))("to %s schedules nothing, so it need not wait", async (name) => {
+  const busy = await createBusy();
+  const [method, path, body] = OTHER[name] as Call;
+  expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
+});
+
+test("a start of what is active and a suspend of what is idle schedule nothing, so they need not wait", async () => {
+  const double = await createDouble();
+  const { projectId, path } = await createProject(double);
+  const { paths } = await createBranch(double, projectId, [{ type: "read_write" }, { type: "read_only" }]);
+  const [idle, busy] = [paths[0] ?? "", paths[1] ?? ""];
+  await double.api("POST", `${idle}/suspend`);
+  await double.advance("10s");
+  await double.api("POST", `${busy}/restart`);
+  for (const call of [`${path}/start`, `${idle}/suspend`]) {
+    const { status, body } = await double.api("POST", call);
+    expect([status, body.operations]).toEqual([200, []]);
+  }
+  for (const call of [`${idle}/start`, `${path}/suspend`]) expect((await double.api("POST", call)).status).toBe(423);
+});
+
+test("another project is not busy", async () => {
+  const { double } = await createBusy();
+  const other = await double.api("POST", "/projects", { project: {} });
+  expect(other.status).toBe(201);
+});
+
+test("a start by activity makes the project busy too", async () => {
+  const double = await createDouble();
+  const { endpointId, path } = await createProject(double);
+  await double.advance("1h");
+  await act(double, endpointId);
+  expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
+  await double.advance("3s");
+  expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
+});
+
+test("an autosuspend keeps nobody waiting", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  await double.advance("299s");
+  await double.advance("5s");
+  expect((await double.api("POST", `${path}/start`)).status).toBe(200);
+});
+
+const retryOf = async (double: Double) => {
+  const { path } = await createProject(double);
+  await double.api("POST", `${path}/restart`);
+  return double.api("POST", `${path}/restart`);
+};
+
+test("on a manual clock a 423 says how to move on", async () => {
+  const double = await createDouble();
+  const locked = await retryOf(double);
+  expect(locked.status).toBe(423);
+  expect([...locked.headers.values()]).toContain('advance {"next":true}');
+});
+
+test("on a clock that moves by itself a 423 gives no such hint", async () => {
+  const double = await createDouble({ clock: { mode: "real", factor: 1 } });
+  const locked = await retryOf(double);
+  expect(locked.status).toBe(423);
+  expect([...locked.headers.values()]).not.toContain('advance {"next":true}');
+});
+
+test("following the hint ends the wait, step by step", async () => {
+  const double = await createDouble();
+  const { path } = await createProject(double);
+  await double.api("POST", `${path}/restart`);
+  for (let step = 0; step < 2; step += 1) {
+    expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
+    await double.sim("POST", "/clock/advance", { next: true });
+  }
+  expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
+});
+
+test("in immediate mode nobody ever meets a 423", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId, path } = await createProject(double);
+  for (let round = 0; round < 5; round += 1) {
+    expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
+    expect((await double.api("POST", `/projects/${projectId}/branches`, {})).status).toBe(201);
+    await update(double, path, { autoscaling_limit_max_cu: 1 + round });
+  }
+});

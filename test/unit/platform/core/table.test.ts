@@ -1,0 +1,197 @@
+import { expect, test } from "vitest";
+import { ALL_ROWS, Changes, Table } from "../../../../src/platform/core/table.ts";
+
+type Seat = { readonly id: string; readonly row?: string; readonly number: number; readonly guest?: string };
+
+function createSeats() {
+  const changes = new Changes();
+  const seats = new Table<Seat, "row">("seats", changes, {
+    key: ({ id }) => id,
+    indexes: { row: ({ row }) => row },
+    constrained: ({ row, number }) => `${row}/${number}`,
+  });
+  const told = () => changes.list.map(({ table, key, value }) => [table, key, value]);
+  const inRow = (row: string) => [...seats.by("row", row).values()].map(({ id }) => id);
+  return { changes, seats, told, inRow };
+}
+
+const seat = (id: string, number: number, row?: string, guest?: string): Seat => ({
+  id,
+  number,
+  ...(row === undefined ? {} : { row }),
+  ...(guest === undefined ? {} : { guest }),
+});
+
+test("rows are found by key and kept in the order of their creation", () => {
+  const { seats } = createSeats();
+  for (const id of ["c", "a", "b"]) seats.set(seat(id, 1, "x"));
+  seats.set(seat("c", 2, "x"));
+  expect([...seats.values()].map(({ id, number }) => [id, number])).toEqual([
+    ["c", 2],
+    ["a", 1],
+    ["b", 1],
+  ]);
+  expect(seats.size).toBe(3);
+  expect(seats.get("a")?.number).toBe(1);
+  expect(seats.get("none")).toBeUndefined();
+});
+
+test("an index follows its rows: in, within, over and out", () => {
+  const { seats, inRow } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  seats.set(seat("b", 2, "x"));
+  seats.set(seat("c", 3));
+  expect([inRow("x"), inRow("y"), inRow("undefined")]).toEqual([["a", "b"], [], []]);
+  seats.set(seat("a", 9, "x"));
+  expect(inRow("x")).toEqual(["a", "b"]);
+  expect([...seats.by("row", "x").values()][0]?.number).toBe(9);
+  seats.set(seat("a", 9, "y"));
+  seats.set(seat("c", 3, "x"));
+  expect([inRow("x"), inRow("y")]).toEqual([["b", "c"], ["a"]]);
+  seats.set(seat("b", 2));
+  seats.delete("c");
+  expect(inRow("x")).toEqual([]);
+  expect(seats.by("row", "x").size).toBe(0);
+});
+
+test("an index entry that nobody is in is empty, whoever joins another one", () => {
+  const { seats, inRow } = createSeats();
+  expect(inRow("nowhere")).toEqual([]);
+  seats.set(seat("a", 1, "x"));
+  expect(inRow("nowhere")).toEqual([]);
+  expect(seats.by("row", "nowhere").size).toBe(0);
+});
+
+test("a row that changes twice is told once, with its last value, at its first place", () => {
+  const { seats, told } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  seats.set(seat("b", 2, "x"));
+  seats.set(seat("a", 1, "x", "Ada"));
+  expect(told()).toEqual([
+    ["seats", "a", seat("a", 1, "x", "Ada")],
+    ["seats", "b", seat("b", 2, "x")],
+  ]);
+});
+
+test("two rows that trade places through a third are told step by step, so that none collides in between", () => {
+  const { changes, seats, told } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  seats.set(seat("b", 2, "x"));
+  changes.clear();
+  seats.set(seat("a", 3, "x"));
+  seats.set(seat("b", 1, "x"));
+  seats.set(seat("a", 2, "x"));
+  expect(told()).toEqual([
+    ["seats", "a", seat("a", 3, "x")],
+    ["seats", "b", seat("b", 1, "x")],
+    ["seats", "a", seat("a", 2, "x")],
+  ]);
+  const taken = new Map([
+    ["a", "x/1"],
+    ["b", "x/2"],
+  ]);
+  for (const { key, value } of changes.list) {
+    const place = `${(value as Seat).row}/${(value as Seat).number}`;
+    expect([...taken].some(([other, at]) => other !== key && at === place)).toBe(false);
+    taken.set(key, place);
+  }
+});
+
+test("a place that one row leaves and another takes is told in that order", () => {
+  const { changes, seats, told } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  changes.clear();
+  seats.set(seat("a", 1, "x", "Ada"));
+  seats.delete("a");
+  seats.set(seat("b", 1, "x"));
+  expect(told().map(([, key, value]) => [key, value === undefined])).toEqual([
+    ["a", false],
+    ["a", true],
+    ["b", false],
+  ]);
+});
+
+test("a row that comes back after its deletion is told after it", () => {
+  const { changes, seats, told } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  changes.clear();
+  seats.delete("a");
+  seats.set(seat("a", 1, "x", "Ada"));
+  expect(told()).toEqual([
+    ["seats", "a", undefined],
+    ["seats", "a", seat("a", 1, "x", "Ada")],
+  ]);
+});
+
+test("to delete what is not there tells nothing", () => {
+  const { seats, told } = createSeats();
+  seats.delete("none");
+  expect(told()).toEqual([]);
+});
+
+test("a row that is loaded is in its place, and is no change", () => {
+  const { seats, told, inRow } = createSeats();
+  seats.load(seat("a", 1, "x"));
+  expect(inRow("x")).toEqual(["a"]);
+  expect(told()).toEqual([]);
+});
+
+test("a retired row leaves the memory, and its last value goes to the database", () => {
+  const { changes, seats, told, inRow } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  changes.clear();
+  seats.retire(seat("a", 1, "x", "gone home"));
+  expect([seats.get("a"), seats.size, inRow("x")]).toEqual([undefined, 0, []]);
+  expect(told()).toEqual([["seats", "a", seat("a", 1, "x", "gone home")]]);
+  seats.retire(seat("never seen", 7, "x"));
+  expect(told()).toHaveLength(2);
+  expect(seats.size).toBe(0);
+});
+
+test("an emptied table is told as such, and what comes after is kept apart from what came before", () => {
+  const { seats, told, inRow } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  seats.empty();
+  seats.set(seat("a", 1, "x", "new"));
+  expect(told()).toEqual([
+    ["seats", "a", seat("a", 1, "x")],
+    ["seats", ALL_ROWS, undefined],
+    ["seats", "a", seat("a", 1, "x", "new")],
+  ]);
+  expect([seats.size, inRow("x")]).toEqual([1, ["a"]]);
+});
+
+test("tables share one list of changes and do not mix their keys", () => {
+  const changes = new Changes();
+  const one = new Table<Seat>("one", changes, { key: ({ id }) => id });
+  const two = new Table<Seat>("two", changes, { key: ({ id }) => id });
+  one.set(seat("a", 1));
+  two.set(seat("a", 2));
+  one.set(seat("a", 3));
+  expect(changes.list.map(({ table, value }) => [table, (value as Seat).number])).toEqual([
+    ["one", 3],
+    ["two", 2],
+  ]);
+  changes.clear();
+  expect(changes.list).toEqual([]);
+  two.set(seat("a", 4));
+  expect(changes.list).toHaveLength(1);
+});
+
+test("a group that grows from one to two and back, and goes, tells who is in it, in the order in which they joined", () => {
+  const { seats, inRow } = createSeats();
+  const { size } = seats.by("row", "x");
+  expect([size, inRow("x")]).toEqual([0, []]);
+  seats.set(seat("a", 1, "x"));
+  expect([seats.by("row", "x").size, inRow("x"), [...seats.by("row", "x").keys()]]).toEqual([1, ["a"], ["a"]]);
+  seats.set(seat("a", 2, "x"));
+  seats.set(seat("b", 1, "x"));
+  expect([seats.by("row", "x").size, inRow("x")]).toEqual([2, ["a", "b"]]);
+  seats.delete("a");
+  expect(seats.by("row", "x").toArray()).toEqual([seat("b", 1, "x")]);
+  seats.set(seat("a", 1, "x"));
+  expect(inRow("x")).toEqual(["b", "a"]);
+  seats.delete("b");
+  seats.set(seat("a", 1, "y"));
+  expect([seats.by("row", "x").size, inRow("x"), inRow("y")]).toEqual([0, [], ["a"]]);
+});

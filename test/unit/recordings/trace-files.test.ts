@@ -1,0 +1,283 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { RowRun, rowColumns } from "../../../src/recordings/rows/row-run.ts";
+import { checkRequests, eachPart, PART_LENGTH } from "../../../src/recordings/trace/trace.ts";
+import { fileInput } from "../../../src/recordings/trace-files/file-input.ts";
+import { type ImportOptions, type ImportProgress, importTrace } from "../../../src/recordings/trace-files/import-trace.ts";
+import { Spill } from "../../../src/recordings/trace-files/spill.ts";
+import { TraceFile } from "../../../src/recordings/trace-files/trace-file.ts";
+import { chanceFrom } from "../../../src/simulation/random.ts";
+import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
+import { fleetGapsOf } from "../../../src/whatif/replay/replay-jobs.ts";
+import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "standin-trace-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const at = (name: string) => join(directory, name);
+const options = { chance: chanceFrom(1) };
+type PlainRow = { readonly endpoint: number; readonly at: number; readonly durationMs: number; readonly source: number };
+
+function csvFile(name: string, rows: readonly PlainRow[]): string {
+  const lines = rows.map((row) => `ep-${row.endpoint},${row.at},${row.durationMs},app-${row.source}`);
+  writeFileSync(at(name), `${["endpoint_id,at,duration_ms,source", ...lines].join("\n")}\n`);
+  return at(name);
+}
+
+async function imported(paths: readonly string[], importOptions: ImportOptions = {}, out = at("t.standin-trace")) {
+  return importTrace(
+    paths.map((path) => fileInput(path, options)),
+    out,
+    importOptions,
+  );
+}
+
+function opened<T>(use: (file: TraceFile) => T, path = at("t.standin-trace")): T {
+  const file = new TraceFile(path);
+  try {
+    return use(file);
+  } finally {
+    file.close();
+  }
+}
+
+/** Requests by compute, as an importer without any bounds would give them. */
+function expectedOf(rows: readonly PlainRow[]) {
+  const ids = [...new Set(rows.map(({ endpoint }) => endpoint))];
+  return ids.map((id) => ({
+    id: `ep-${id}`,
+    requests: rows
+      .filter(({ endpoint }) => endpoint === id)
+      .sort((one, other) => one.at - other.at)
+      .map((row) => [row.at, row.durationMs, `app-${row.source}`]),
+  }));
+}
+
+function readBack() {
+  return opened((file) => {
+    file.verify();
+    const { computes, sources = [], period } = file.load();
+    return computes.map(({ id, requests }) => {
+      expect(checkRequests(requests, period)).toBeUndefined();
+      return { id, requests: Array.from(requests.at, (time, i) => [time, requests.durationMs[i], sources[requests.source?.[i] ?? -1]]) };
+    });
+  });
+}
+
+const BASE = 1_767_225_600_000;
+const rowsOf = fc.array(
+  fc.record({
+    endpoint: fc.nat(4),
+    at: fc.oneof(fc.nat(20), fc.nat(70_000), fc.nat(2 ** 33), fc.nat(2 ** 40)).map((ms) => BASE + ms),
+    durationMs: fc.oneof(fc.constantFrom(0, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32), fc.nat(300)),
+    source: fc.nat(2),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+
+test("what is imported reads back as the rows, by compute and time, in memory or by way of the disk", async () => {
+  await fc.assert(
+    fc.asyncProperty(rowsOf, fc.integer({ min: 1, max: 70 }), async (rows, rowsInMemory) => {
+      const report = await imported([csvFile("t.csv", rows)], { rowsInMemory });
+      expect([report.rows, report.header.rows]).toEqual([rows.length, rows.length]);
+      expect(readBack()).toEqual(expectedOf(rows));
+    }),
+    { numRuns: 60 },
+  );
+  expect(readdirSync(directory).sort()).toEqual(["t.csv", "t.standin-trace"]);
+});
+
+test("the same bytes come out however much fits into memory, and what came at one instant stays in its order", async () => {
+  const rows = Array.from({ length: 500 }, (_, i) => ({
+    endpoint: (i * 7) % 11,
+    at: BASE + ((i * 7_919) % 10),
+    durationMs: i,
+    source: i % 2,
+  }));
+  const path = csvFile("t.csv", rows);
+  const hashes = new Set<string>();
+  for (const rowsInMemory of [1, 7, 50, 130, 499, 500, 501, 10_000]) hashes.add((await imported([path], { rowsInMemory })).header.sha256);
+  expect(hashes.size).toBe(1);
+  expect(readBack()).toEqual(expectedOf(rows));
+});
+
+test.each([PART_LENGTH - 1, PART_LENGTH, PART_LENGTH + 1])("a compute with %d requests is read in parts", async (count) => {
+  await imported([
+    csvFile(
+      "t.csv",
+      Array.from({ length: count }, (_, i) => ({ endpoint: 0, at: BASE + i * 300, durationMs: 1, source: 0 })),
+    ),
+  ]);
+  opened((file) => {
+    const lengths: number[] = [];
+    eachPart(file.partsOf(0), ({ at }) => lengths.push(at.length));
+    expect(lengths).toEqual(count > PART_LENGTH ? [PART_LENGTH, count - PART_LENGTH] : [count]);
+    expect(file.load().computes[0]?.requests.at.at(-1)).toBe(BASE + (count - 1) * 300);
+  });
+});
+
+const SOME = [
+  { endpoint: 1, at: BASE + 5_000, durationMs: 3, source: 0 },
+  { endpoint: 0, at: BASE, durationMs: 2, source: 1 },
+];
+
+test("any changed byte is found when the file is opened, read or verified, and named as damage", async () => {
+  await imported([csvFile("t.csv", SOME)]);
+  const sound = readFileSync(at("t.standin-trace"));
+  for (let byte = 0; byte < sound.length; byte += 1) {
+    const changed = Buffer.from(sound);
+    changed[byte] = (changed[byte] as number) ^ 0x10;
+    writeFileSync(at("changed"), changed);
+    expect(() => opened((file) => file.verify(), at("changed")), `byte ${byte}`).toThrow(/is damaged, or no trace: /);
+  }
+});
+
+test("a file that was cut anywhere, or goes on, is named as damaged when it is opened", async () => {
+  await imported([csvFile("t.csv", SOME)]);
+  const sound = readFileSync(at("t.standin-trace"));
+  for (let length = 0; length < sound.length; length += 1) {
+    writeFileSync(at("cut"), sound.subarray(0, length));
+    expect(() => new TraceFile(at("cut")), `${length} bytes`).toThrow("is damaged, or no trace");
+  }
+  writeFileSync(at("cut"), Buffer.concat([sound, Buffer.of(0)]));
+  expect(() => new TraceFile(at("cut"))).toThrow("bytes in place of");
+});
+
+test("the period goes from the first arrival right behind the last one, however long that runs, or is what was asked for; the rest is counted", async () => {
+  const path = csvFile("t.csv", SOME);
+  expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_001 });
+  const instant = csvFile("i.csv", [{ endpoint: 0, at: BASE, durationMs: 0, source: 0 }]);
+  expect((await imported([instant])).header.period).toEqual({ startAt: BASE, endAt: BASE + 1 });
+  const long = csvFile("l.csv", [{ endpoint: 0, at: BASE, durationMs: 9_000, source: 0 }, ...SOME]);
+  expect((await imported([long])).header.period.endAt).toBe(BASE + 5_001);
+  const report = await imported([path], { startAt: BASE - 1, endAt: BASE + 5_000 });
+  expect(report.header.period).toEqual({ startAt: BASE - 1, endAt: BASE + 5_000 });
+  expect([report.rows, report.outsideRows]).toEqual([1, 1]);
+  await expect(imported([path], { endAt: BASE })).rejects.toThrow("there is no request in t.csv (2 are outside of the period)");
+});
+
+test.each([
+  [{ mapping: { source: "user" } }, "a mapping"],
+  [{ preset: "redset" }, "a preset"],
+  [{ endpoint: "ep-one" }, "a name for the compute"],
+  [{ timeZone: "Europe/Berlin" }, "a time zone"],
+] as const)("nobody is asked how to read what has fields of its own: %j", async (asked, text) => {
+  await imported([csvFile("t.csv", SOME)]);
+  const mapped = fileInput(at("t.standin-trace"), { ...options, ...asked });
+  await expect(importTrace([mapped], at("u.standin-trace"))).rejects.toThrow(
+    `t.standin-trace: has the fields of its format (standin-trace): ${text} changes nothing there`,
+  );
+});
+
+test("a trace that says how long it lasts ends there when it is read again, and lasts longer by what another file tells", async () => {
+  await imported([csvFile("t.csv", SOME)], { endAt: BASE + 5_500 });
+  await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
+  expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 5_500);
+  const more = csvFile("m.csv", [{ endpoint: 0, at: BASE + 5_999, durationMs: 6_000, source: 0 }]);
+  await imported([at("t.standin-trace"), more], {}, at("u.standin-trace"));
+  expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 6_000);
+});
+
+test("active time of every delay is that of computes that are looked at second by second: idle until the last arrival, busy to the end", async () => {
+  const source = chanceFrom(9).source("rows", 0);
+  const rows = Array.from({ length: 60 }, () => ({
+    endpoint: source() % 3,
+    at: BASE + 1_000 * (source() % 3_600),
+    durationMs: 1_000 * (source() % 400),
+    source: 0,
+  }));
+  await imported([csvFile("t.csv", rows)]);
+  const curve = opened((file) => curveOf(fleetGapsOf(trafficOf(file.load()))));
+  const ends = rows.map((row) => row.at + row.durationMs);
+  const lastAt = Math.max(...rows.map((row) => row.at));
+  for (const delay of [0, 1, 60, 200, 1_000]) {
+    let active = 0;
+    for (let second = BASE; second < Math.max(...ends); second += 1_000) {
+      for (const endpoint of [0, 1, 2]) {
+        const own = rows.filter((row) => row.endpoint === endpoint);
+        const isWithin = (moreMs: number) => own.some((row) => row.at <= second && second < row.at + row.durationMs + moreMs);
+        if (isWithin(0)) active += 1_000;
+        // The period ends a millisecond behind the last arrival.
+        else if (isWithin(1_000 * delay)) active += Math.min(1_000, Math.max(0, lastAt + 1 - second));
+      }
+    }
+    expect(pointAt(curve, delay).activeMs, `${delay} s`).toBe(active);
+  }
+});
+
+test("several files of several formats, one of them gzipped, become one trace; a trace can be imported again", async () => {
+  csvFile("a.csv", SOME);
+  writeFileSync(at("b.ndjson.gz"), gzipSync(`${JSON.stringify({ endpoint_id: "ep-0", at: BASE + 1, duration_ms: 9, source: "app-0" })}\n`));
+  await imported([at("a.csv"), at("b.ndjson.gz")]);
+  const first = readBack();
+  expect(first.find(({ id }) => id === "ep-0")?.requests).toEqual([
+    [BASE, 2, "app-1"],
+    [BASE + 1, 9, "app-0"],
+  ]);
+  await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
+  expect(opened((file) => file.load().computes, at("u.standin-trace"))).toEqual(opened((file) => file.load().computes));
+});
+
+test("progress tells rows and bytes, and the rate where there is a clock", async () => {
+  const heard: ImportProgress[] = [];
+  let now = 0;
+  const clock = () => {
+    now += 1_000;
+    return now;
+  };
+  const path = csvFile("t.csv", SOME);
+  await imported([path, path], { clock, onProgress: (progress) => void heard.push(progress) });
+  const ofBytes = 2 * readFileSync(path).length;
+  expect(heard.map(({ rows, bytes, ofBytes: of, rowsPerSecond }) => [rows, bytes / of, of, rowsPerSecond])).toEqual([
+    [2, 0.5, ofBytes, 2],
+    [4, 1, ofBytes, 2],
+  ]);
+});
+
+test("what fails leaves the former trace as it was, and nothing beside it", async () => {
+  await imported([csvFile("t.csv", SOME)]);
+  const former = readFileSync(at("t.standin-trace"));
+  writeFileSync(at("bad.csv"), "endpoint_id,at\nep-a,2026-01-05\nep-a,never\n");
+  await expect(imported([at("bad.csv")], { strict: true, rowsInMemory: 1 })).rejects.toThrow(/^bad\.csv: line 3: at: /);
+  expect(readFileSync(at("t.standin-trace")).equals(former)).toBe(true);
+  expect(readdirSync(directory).sort()).toEqual(["bad.csv", "t.csv", "t.standin-trace"]);
+  expect((await imported([at("bad.csv")])).badRows).toBe(1);
+});
+
+test("files that are none, gzip that is cut, and what is nothing at all are refused by name", async () => {
+  expect(() => fileInput(at("none"), options)).toThrow("there is no file");
+  expect(() => fileInput(at("."), options)).toThrow(/ is a directory; name the files in it/);
+  writeFileSync(at("empty"), "");
+  await expect(imported([at("empty")])).rejects.toThrow("empty: is empty, or of no format that is known");
+  const noise = Array.from({ length: 5_000 }, (_, i) => ({
+    endpoint: i % 97,
+    at: BASE + ((i * 7_919) % 100_003),
+    durationMs: (i * 31) % 97,
+    source: 0,
+  }));
+  writeFileSync(at("cut.csv.gz"), gzipSync(readFileSync(csvFile("t.csv", noise))));
+  truncateSync(at("cut.csv.gz"), 9_000);
+  await expect(imported([at("cut.csv.gz")])).rejects.toThrow("cut.csv.gz: is damaged");
+  expect(existsSync(at("t.standin-trace"))).toBe(false);
+});
+
+test("what is sorted by way of the disk has no name there: nothing is left of it however the process ends", () => {
+  const before = readdirSync(at("."));
+  const spill = new Spill(at("large.standin-trace"));
+  const run = new RowRun(10, () => {});
+  for (let i = 0; i < 3; i += 1) run.add(0, i, i, 0);
+  spill.write(run.group());
+  expect(readdirSync(at("."))).toEqual(before);
+  const [stretch] = spill.stretchesOf()(0);
+  const into = rowColumns(3);
+  stretch?.read(0, into);
+  expect([...into.at]).toEqual([0, 1, 2]);
+  spill.remove();
+});

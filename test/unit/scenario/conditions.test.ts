@@ -1,0 +1,222 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { expectation, isWanted } from "../../../src/scenario/file/expectation.ts";
+import { Conditions } from "../../../src/scenario/run/watches.ts";
+import { expectHolds } from "../../support/properties.ts";
+
+const MINUTE = 60_000;
+
+/** What is measured is what the test says; time is told from 0 on. */
+function watched(key: "always" | "never", given: object) {
+  const failures: { readonly what: string; readonly at: string; readonly expected: string; readonly actual: string }[] = [];
+  let measure: (at: number) => number | string = () => 0;
+  let decision = 0;
+  const all = { always: [], never: [], [key]: [expectation.parse(given)] };
+  const conditions = new Conditions(
+    all,
+    (when) => ("instant" in when ? when.instant : when.afterStart),
+    (_, now) => measure(now),
+    (failure) => failures.push(failure),
+  );
+  const counts = (event: { readonly type: string; readonly at: number; readonly isLast: boolean }, measured: typeof measure) => {
+    conditions.before({ ...event, decision } as never);
+    measure = measured;
+    conditions.after({ ...event, decision } as never, event.isLast);
+    return failures.length;
+  };
+  return {
+    failures,
+    nextFrom: (at: number) => conditions.nextFrom(at),
+    is(measured: number | string, at: number) {
+      measure = () => measured;
+      conditions.leave(at);
+      conditions.check(at);
+      return failures.length;
+    },
+    /** A decision of one event. */
+    happens(type: string, measured: number | string | typeof measure, at: number) {
+      decision += 1;
+      return counts({ type, at, isLast: true }, typeof measured === "function" ? measured : () => measured);
+    },
+    /** One event of the same decision as the one before, or of another. */
+    isPartOf(which: "same" | "next", type: string, measured: number | string, at: number) {
+      if (which === "next") decision += 1;
+      return counts({ type, at, isLast: false }, () => measured);
+    },
+    reaches(at: number) {
+      conditions.reach(at);
+      return failures.length;
+    },
+    leaves(at: number) {
+      conditions.leave(at);
+      return failures.length;
+    },
+    refused(measured: number, at: number) {
+      measure = () => measured;
+      conditions.refused(at);
+      return failures.length;
+    },
+  };
+}
+
+test("what must always be so fails when it is not, at both sides of its bounds", () => {
+  const { is } = watched("always", { computes: { min: 1, max: 2 } });
+  expect(is(1, 1)).toBe(0);
+  expect(is(2, 2)).toBe(0);
+  expect(is(3, 3)).toBe(1);
+  expect(watched("always", { computes: { min: 1, max: 2 } }).is(0, 1)).toBe(1);
+});
+
+test("what must never be so fails when it is", () => {
+  const { is, failures } = watched("never", { state: ["active", "starting"], of: "shop/main" });
+  expect(is("idle", 1)).toBe(0);
+  expect(is("starting", 1_000)).toBe(1);
+  expect(failures[0]).toEqual({
+    what: "never.0",
+    at: "1970-01-01T00:00:01.000Z",
+    expected: "never state of shop/main: active or starting",
+    actual: "starting",
+  });
+});
+
+test("what is broken is told once", () => {
+  const { is } = watched("always", { computes: 1 });
+  expect(is(2, 1)).toBe(1);
+  expect(is(1, 2)).toBe(1);
+  expect(is(2, 3)).toBe(1);
+});
+
+test("a window begins at its first instant, included, and ends before its last", () => {
+  const window = { active_computes: 0, from: "10m", until: "20m" };
+  for (const [at, failures] of [
+    [10 * MINUTE - 1, 0],
+    [10 * MINUTE, 1],
+    [20 * MINUTE - 1, 1],
+    [20 * MINUTE, 0],
+  ] as const) {
+    for (const [key, right, wrong] of [
+      ["always", 0, 1],
+      ["never", 1, 0],
+    ] as const) {
+      const { is } = watched(key, window);
+      expect(is(right, at - 1), `${key}, before ${at}`).toBe(0);
+      expect(is(wrong, at), `${key}, at ${at}`).toBe(failures);
+    }
+  }
+});
+
+test("it is looked at after every event that could change it, and after no other", () => {
+  const { happens } = watched("always", { suspends: 0 });
+  expect(happens("BranchCreated", 1, 1)).toBe(0);
+  expect(happens("ComputeSuspended", 1, 2)).toBe(1);
+});
+
+test("of all events, every one is looked at", () => {
+  expect(watched("never", { events: { min: 5 } }).happens("AnythingAtAll", 5, 1)).toBe(1);
+});
+
+test("an arrival that is refused is looked at for refusals and errors alone", () => {
+  expect(watched("always", { refused: 0 }).refused(1, 1)).toBe(1);
+  expect(watched("always", { errors: 0 }).refused(1, 1)).toBe(1);
+  expect(watched("always", { computes: 0 }).refused(1, 1)).toBe(0);
+});
+
+test("within a decision nothing is so at any instant: it is looked at when all of it is counted", () => {
+  const { isPartOf, happens, failures } = watched("never", { state: "idle", of: "shop/main" });
+  expect(isPartOf("next", "ComputeSuspended", "idle", 5)).toBe(0);
+  expect(isPartOf("same", "OperationScheduled", "starting", 5)).toBe(0);
+  expect(happens("ComputeActivated", "active", 8)).toBe(0);
+  // What was so at the end of a decision is told of its instant, when the next one comes.
+  expect(isPartOf("next", "ComputeSuspended", "idle", 9)).toBe(0);
+  expect(happens("ActivityRecorded", "starting", 20)).toBe(1);
+  expect(failures[0]).toMatchObject({ at: "1970-01-01T00:00:00.009Z", actual: "idle" });
+});
+
+test("of events of one type, only those are looked at", () => {
+  const { happens } = watched("never", { events: { min: 1 }, with: { type: "BranchCreated" } });
+  expect(happens("ComputeSuspended", 1, 1)).toBe(0);
+  expect(happens("BranchCreated", 1, 2)).toBe(1);
+});
+
+test("time has to stop where a window opens, and before it goes on it is looked at although nothing happens", () => {
+  const { nextFrom, reaches, leaves, is } = watched("always", { state: "active", of: "shop/main", from: "10m" });
+  expect(is("idle", 0)).toBe(0);
+  expect([nextFrom(0), nextFrom(10 * MINUTE - 1)]).toEqual([10 * MINUTE, 10 * MINUTE]);
+  expect(nextFrom(10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
+  expect(reaches(10 * MINUTE)).toBe(0);
+  expect(leaves(10 * MINUTE)).toBe(1);
+});
+
+const HOUR = 60 * MINUTE;
+
+test("what time alone breaks is told of the first instant at which it is broken", () => {
+  const first = (key: "always" | "never", given: object) => {
+    const { happens, reaches, failures } = watched(key, given);
+    expect(happens("ComputeActivated", (at) => 2 * (at - 5), 5)).toBe(0);
+    reaches(10 * HOUR);
+    return failures.map(({ at, actual }) => `${at.slice(11, 23)} ${actual}`);
+  };
+  expect(first("never", { active_time: { min: "1h" } })).toEqual(["00:30:00.005 1h"]);
+  expect(first("always", { active_time: { max: "1h" } })).toEqual(["00:30:00.006 1h 0.002s"]);
+  expect(first("never", { active_time: { min: "1h", max: "2h" } })).toEqual(["00:30:00.005 1h"]);
+  expect(first("never", { active_time: "1h", until: 30 * MINUTE + 5 })).toEqual([]);
+  expect(first("never", { active_time: "1h", until: 30 * MINUTE + 6 })).toEqual(["00:30:00.005 1h"]);
+  // Two milliseconds each: what lies between is never measured.
+  expect(first("never", { active_time: 3_600_001 })).toEqual([]);
+});
+
+test("what was foretold does not come where something else happens before", () => {
+  const running = (at: number) => at;
+  const { happens, reaches, failures } = watched("never", { active_time: { min: "1h" } });
+  happens("ComputeActivated", running, 0);
+  expect(happens("ComputeSuspended", () => HOUR - 1, HOUR - 1)).toBe(0);
+  expect(reaches(9 * HOUR)).toBe(0);
+  happens("ComputeActivated", (at) => HOUR - 1 + at - 9 * HOUR, 9 * HOUR);
+  expect(happens("BranchCreated", (at) => HOUR - 1 + at - 9 * HOUR, 9 * HOUR + 1)).toBe(0);
+  expect(happens("BranchCreated", (at) => HOUR - 1 + at - 9 * HOUR, 9 * HOUR + 2)).toBe(1);
+  expect(failures[0]?.at).toBe("1970-01-01T09:00:00.001Z");
+});
+
+test("connections that close by themselves are foretold, too", () => {
+  const { happens, reaches, failures } = watched("always", { connections: { min: 1 } });
+  expect(happens("ActivityRecorded", (at) => (at < 700 ? 2 : at < 1_000 ? 1 : 0), 5)).toBe(0);
+  expect(reaches(999)).toBe(0);
+  expect(reaches(2_000)).toBe(1);
+  expect(failures[0]).toMatchObject({ at: "1970-01-01T00:00:01.000Z", actual: "0" });
+});
+
+test("whatever grows or falls, and whatever its bounds, the first instant that breaks it is the one that is told", async () => {
+  const bound = fc.option(fc.integer({ min: -5, max: 60 }), { nil: undefined });
+  await expectHolds(
+    fc.asyncProperty(
+      fc.constantFrom("always" as const, "never" as const),
+      fc.boolean(),
+      bound,
+      bound,
+      fc.array(fc.nat(4), { minLength: 1, maxLength: 30 }),
+      fc.integer({ min: 1, max: 60 }),
+      async (key, isUp, min, max, steps, until) => {
+        fc.pre((min ?? 0) <= (max ?? 60) && (min !== undefined || max !== undefined));
+        const sums = steps.map((_, index) => steps.slice(0, index + 1).reduce((sum, step) => sum + step, 0));
+        const valueAt = (at: number) => (isUp ? 0 : 40) + (isUp ? 1 : -1) * (sums[Math.min(Math.max(at, 0), sums.length - 1)] ?? 0);
+        const given = {
+          [isUp ? "active_time" : "connections"]: { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) },
+        };
+        const asked = { ...given, until };
+        let wanted: ReturnType<typeof expectation.parse>;
+        try {
+          wanted = expectation.parse(asked);
+        } catch {
+          return;
+        }
+        const { happens, reaches, failures } = watched(key, asked);
+        happens("ComputeActivated", valueAt, 0);
+        reaches(1_000);
+        const instants = Array.from({ length: Math.min(until, 100) }, (_, at) => at);
+        const first = instants.find((at) => isWanted(valueAt(at), wanted.wanted) === (key === "never"));
+        expect(failures.map(({ at }) => Date.parse(at))).toEqual(first === undefined ? [] : [first]);
+      },
+    ),
+    500,
+  );
+});

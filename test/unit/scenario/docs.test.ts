@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { MEASURES } from "../../../src/scenario/file/expectation.ts";
+import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
+import { ACTIONS, scenario } from "../../../src/scenario/file/scenario-schema.ts";
+import { failuresOf, playText } from "../../support/scenario-run.ts";
+
+const TEXT = readFileSync("docs/scenarios.md", "utf8");
+const SNIPPETS = [...TEXT.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, snippet = ""], index) => [index + 1, snippet] as const);
+
+test("the document has examples", () => {
+  expect(SNIPPETS.length).toBeGreaterThanOrEqual(4);
+});
+
+test.each(SNIPPETS)("example %i is a scenario, and passes", async (_, snippet) => {
+  expect(parseScenario(snippet, "docs.yaml").variants.length).toBeGreaterThan(0);
+  expect(failuresOf(await playText(snippet))).toEqual([]);
+});
+
+test.each([
+  ["key of the file", Object.keys(scenario.shape)],
+  ["key of the world", Object.keys(scenario.shape.world.unwrap().shape)],
+  ["step", ACTIONS],
+  ["measure", Object.keys(MEASURES)],
+])("every %s is told of", (_, names) => {
+  expect(names.filter((name) => !TEXT.includes(`\`${name}\``))).toEqual([]);
+});

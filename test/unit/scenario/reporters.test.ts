@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import { create } from "xmlbuilder2";
+import { jsonReport } from "../../../src/scenario/report/json.ts";
+import { junitReport } from "../../../src/scenario/report/junit.ts";
+import { bar, type Look, prettyReason, prettyStep, prettyVerdict, titleOf } from "../../../src/scenario/report/pretty.ts";
+import type { CouldNotRun, Verdict } from "../../../src/scenario/run/verdict.ts";
+
+const AT = "2026-01-01T00:01:00.000Z";
+const PASSED: Verdict = {
+  scenario: "sleeps",
+  file: "scenarios/sleeps.yaml",
+  values: {},
+  seed: 1,
+  verdict: "passed",
+  started_at: "2026-01-01T00:00:00.000Z",
+  ended_at: "2026-01-01T01:00:00.000Z",
+  steps: [
+    { place: "1", name: "a query", at: AT, ok: true, detail: "served" },
+    { place: "2.1", name: "expect", at: AT, ok: true },
+  ],
+  failures: [],
+  measures: { activities: 1, active_time: 300_000, wait_max: 1_500 },
+  timelines: [{ label: "shop/main/primary", active: [1, 1, 0, 0.25], starting: [0, 0, 0.5, 0] }],
+  timelines_left_out: 0,
+  events: 1_234,
+  state: "0123456789abcdef",
+  repeat: "standin run scenarios/sleeps.yaml --seed 1",
+};
+const FAILED: Verdict = {
+  ...PASSED,
+  values: { delay: 60, plan: "free" },
+  verdict: "failed",
+  steps: [
+    { place: "1", name: "a query", at: AT, ok: true },
+    { place: "12", name: "another", at: AT, ok: true },
+    { place: "1.2", name: "expect <&>", at: AT, ok: false },
+  ],
+  failures: [
+    {
+      what: "step 1.2",
+      at: AT,
+      expected: "state: idle",
+      actual: 'active & "awake" <now>',
+      events: [`${AT} ComputeActivated shop/main/primary`],
+    },
+    { what: "always.0", at: AT, expected: "always computes: at most 1", actual: "2", events: [] },
+  ],
+};
+const COULD_NOT_RUN: CouldNotRun = {
+  ...{ scenario: "replays", file: "scenarios/replays.yaml", values: { plan: "free" }, seed: 7, verdict: "could_not_run" },
+  ...{ reason: "there is no <nope.csv>\nat all", repeat: "standin run scenarios/replays.yaml --seed 7" },
+};
+const plain = (width: number): Look => ({ width, paint: (_, text) => text });
+
+test("a run is titled by its scenario and the values of its matrix", () => {
+  expect(titleOf(PASSED)).toBe("sleeps");
+  expect(titleOf(FAILED)).toBe("sleeps (delay 60, plan free)");
+});
+
+test("a step is one line, indented by how deep it stands in the file", () => {
+  expect(PASSED.steps.map((step) => prettyStep(step, plain(80)))).toEqual([`  ✓ ${AT} a query  served`, `    ✓ ${AT} expect`]);
+  expect(prettyStep({ place: "3", name: "x", at: AT, ok: false }, plain(80))).toBe(`  ✗ ${AT} x`);
+});
+
+test.each([60, 100, 237])("at a width of %i, a timeline is as wide as the terminal, and no wider", (width) => {
+  const [timeline = "", scale = ""] = prettyVerdict(PASSED, plain(width)).split("\n");
+  expect(timeline).toMatch(/^ {2}shop\/main\/primary {2}█+░*·*/);
+  expect(timeline.length).toBe(width);
+  expect(scale.length).toBeLessThanOrEqual(Math.max(width, 2 + 17 + 2 + 49));
+  expect(scale.trim()).toMatch(/^2026-01-01T00:00:00\.000Z +2026-01-01T01:00:00\.000Z$/);
+});
+
+test("on the narrowest of terminals there still is a timeline", () => {
+  expect(prettyVerdict(PASSED, plain(5)).split("\n")[0]).toHaveLength(2 + 17 + 2 + 10);
+});
+
+test("a column is as high as its share of the time; where nothing was active, a start is seen", () => {
+  const timeline = { label: "x", active: [1, 0.5, 0.001, 0, 0], starting: [1, 0, 0, 0.001, 0] };
+  expect(bar(timeline, 5)).toBe("█▅▁░·");
+  expect(bar({ label: "x", active: [0, 1], starting: [0, 0] }, 1)).toBe("▅");
+  expect(bar({ label: "x", active: [0, 1], starting: [0, 0] }, 4)).toBe("··██");
+});
+
+test("of many computes the first are drawn, and the others counted", () => {
+  const [one] = PASSED.timelines as [(typeof PASSED.timelines)[number]];
+  const told = (count: number, leftOut = 0) =>
+    prettyVerdict({ ...PASSED, timelines: Array(count).fill(one), timelines_left_out: leftOut }, plain(80));
+  expect(told(20)).not.toContain("more computes");
+  expect(told(21)).toContain("and 1 more computes");
+  expect(told(50, 950)).toContain("and 980 more computes");
+  expect(
+    told(50, 950)
+      .split("\n")
+      .filter((line) => line.includes("█")),
+  ).toHaveLength(21);
+});
+
+test("a long label is cut at its beginning", () => {
+  const timelines = [{ label: `${"p".repeat(40)}/main/primary`, active: [1], starting: [0] }];
+  const [line = ""] = prettyVerdict({ ...PASSED, timelines }, plain(80)).split("\n");
+  expect(line).toMatch(/^ {2}…p+\/main\/primary {2}█+$/);
+  expect(line.length).toBe(80);
+});
+
+test("a failure is told with what was expected, what was, what led there, and the command that repeats it", () => {
+  const lines = prettyVerdict(FAILED, plain(80)).split("\n");
+  const from = lines.indexOf(`  ✗ step 1.2 at ${AT}`);
+  expect(lines.slice(from, from + 5)).toEqual([
+    `  ✗ step 1.2 at ${AT}`,
+    "      expected  state: idle",
+    '      actual    active & "awake" <now>',
+    "      what led there:",
+    `        ${AT} ComputeActivated shop/main/primary`,
+  ]);
+  expect(lines.at(-2)).toBe("  to repeat it: standin run scenarios/sleeps.yaml --seed 1");
+  expect(lines.at(-1)).toBe("failed sleeps (delay 60, plan free)");
+  expect(prettyVerdict(PASSED, plain(80))).not.toContain("to repeat it");
+});
+
+test("colours are the terminal's matter: without them the text is the same", () => {
+  const coloured = prettyVerdict(FAILED, { width: 80, paint: (colour, text) => `<${colour}>${text}</${colour}>` });
+  expect(coloured).toContain("<red>");
+  expect(coloured.replaceAll(/<\/?(green|red|yellow|dim|bold)>/g, "")).toBe(prettyVerdict(FAILED, plain(80)));
+});
+
+test("JSON holds all that was found, and numbers of a timeline in one line", () => {
+  const text = jsonReport([PASSED, FAILED]);
+  expect(JSON.parse(text)).toEqual({ version: 1, passed: 1, failed: 1, runs: [PASSED, FAILED] });
+  expect(text).toContain('"active": [1,1,0,0.25]');
+  expect(text.endsWith("}\n")).toBe(true);
+  expect(JSON.parse(jsonReport([]))).toEqual({ version: 1, passed: 0, failed: 0, runs: [] });
+});
+
+test("what could not be run is told with its reason, and counted where there is one", () => {
+  const text = jsonReport([PASSED, COULD_NOT_RUN]);
+  expect(JSON.parse(text)).toEqual({ version: 1, passed: 1, failed: 0, could_not_run: 1, runs: [PASSED, COULD_NOT_RUN] });
+  expect(prettyReason(COULD_NOT_RUN, plain(80))).toBe("could not run replays (plan free): there is no <nope.csv>\nat all");
+  const [, suite] = suitesOf([PASSED, COULD_NOT_RUN]);
+  expect(suite).toMatchObject({ "@name": "replays (plan free)", "@tests": "1", "@failures": "0", "@errors": "1" });
+  expect(suite.testcase["@classname"]).toBe("scenarios/replays.yaml");
+  expect(decoded(suite.testcase.error["@message"])).toBe("there is no <nope.csv>");
+  expect(decoded(suite.testcase.error["#"])).toBe("there is no <nope.csv>\nat all");
+});
+
+const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
+/** What a parser gives that leaves entities as they are. */
+const decoded = (text: string) => text.replaceAll(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity);
+
+/** JUnit's XML, read again. */
+function suitesOf(runs: readonly (Verdict | CouldNotRun)[]): any[] {
+  const { testsuites } = create(junitReport(runs)).end({ format: "object" }) as any;
+  return [testsuites.testsuite].flat();
+}
+
+test("in JUnit's XML a scenario is a suite, a step a case, and all that is watched another", () => {
+  const [suite] = suitesOf([PASSED]);
+  expect(suite).toMatchObject({ "@name": "sleeps", "@tests": "3", "@failures": "0", "@time": "0" });
+  expect(suite.testcase.map((one: any) => one["@name"])).toEqual(["1 a query", "2.1 expect", "throughout and in the end"]);
+  expect(suite.testcase.every((one: any) => one["@classname"] === "scenarios/sleeps.yaml" && one.failure === undefined)).toBe(true);
+});
+
+test("a failure stands at the step that had it, with all of its text as it was", () => {
+  const [suite] = suitesOf([FAILED]);
+  expect(suite).toMatchObject({ "@name": "sleeps (delay 60, plan free)", "@tests": "4", "@failures": "2" });
+  const [first, twelfth, step, rest] = suite.testcase;
+  expect([first.failure, twelfth.failure]).toEqual([undefined, undefined]);
+  expect(decoded(step["@name"])).toBe("1.2 expect <&>");
+  expect(decoded(step.failure["#"])).toContain('expected state: idle, actual active & "awake" <now>');
+  expect(step.failure["#"]).toContain("to repeat it: standin run scenarios/sleeps.yaml --seed 1");
+  expect(rest.failure["#"]).toContain("always.0");
+  expect(rest.failure["#"]).not.toContain("step 1.2");
+});
+
+test("there is a suite for every run, and no wall time in any", () => {
+  expect(suitesOf([PASSED, FAILED])).toHaveLength(2);
+  expect(junitReport([PASSED])).toBe(junitReport([PASSED]));
+  expect(junitReport([PASSED])).not.toMatch(/timestamp/);
+});

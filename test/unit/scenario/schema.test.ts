@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { SHIPPED } from "../../support/shipped-scenarios.ts";
+
+// What editors check with. Whether it is of these sources is checked by `npm run check:schema`.
+
+const SCHEMA = "scenarios/scenario.schema.json";
+const LARGEST_BYTES = 100_000;
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addFormat("starts_with", true);
+const validate = ajv.compile(JSON.parse(readFileSync(SCHEMA, "utf8")));
+
+/** Where an editor would draw its lines. */
+function marksIn(text: string): string[] {
+  return validate(parse(text)) ? [] : (validate.errors ?? []).map(({ instancePath }) => instancePath);
+}
+
+test.each(SHIPPED)("%s is valid, and says where its schema is", (file) => {
+  const text = readFileSync(file, "utf8");
+  expect(marksIn(text)).toEqual([]);
+  expect(text.split("\n")[0]).toBe("# yaml-language-server: $schema=scenario.schema.json");
+});
+
+const WHOLE = "version: 1\nworld: { projects: { shop: {} } }\nlength: 1m\n";
+
+test.each([
+  ["another version", WHOLE.replace("1\n", "2\n"), "/version"],
+  ["no version", "length: 1m", ""],
+  ["a key that nobody knows", `${WHOLE}lenght: 1d`, ""],
+  ["a key of a step that nobody knows", `${WHOLE}steps: [{ advanse: 1m }]`, "/steps/0"],
+  ["a plan that there is not", `${WHOLE}steps: [{ set: { plan: { main: gold } } }]`, "/steps/0/set/plan/main"],
+  ["a pattern that there is not", `${WHOLE}traffic: [{ name: a, to: shop/main, pattern: sometimes }]`, "/traffic/0"],
+  ["a state that there is not", `${WHOLE}expect: [{ state: asleep, of: shop/main }]`, "/expect/0/state"],
+  ["a wrong step within a step", `${WHOLE}steps: [{ repeat: { times: 0, steps: [{ advance: 1m }] } }]`, "/steps/0/repeat/times"],
+  [
+    "a delay that is no number",
+    WHOLE.replace("shop: {}", "shop: { branches: { main: { computes: { primary: { suspend_timeout_seconds: long } } } } }"),
+    "/world/projects/shop/branches/main/computes/primary/suspend_timeout_seconds",
+  ],
+])("%s is marked", (_, text, place) => {
+  expect(marksIn(WHOLE)).toEqual([]);
+  expect(marksIn(text)).toContain(place);
+});
+
+test("a name of the matrix may stand where a number does", () => {
+  expect(marksIn(`${WHOLE}matrix: { n: [1, 2] }\nsteps: [{ repeat: { times: "\${n}", steps: [{ advance: 1m }] } }]`)).toEqual([]);
+});
+
+test("it is small enough to be read over a slow line, and describes its fields", () => {
+  const text = readFileSync(SCHEMA, "utf8");
+  expect(Buffer.byteLength(text)).toBeLessThan(LARGEST_BYTES);
+  expect(text.match(/"description"/g)?.length).toBeGreaterThan(100);
+  expect(JSON.parse(text).definitions.expectation.properties.cold_starts.description).toBe("starts that an arrival brought about");
+});

@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Tally } from "../../../src/scenario/measure/counters.ts";
+import { expectHolds } from "../../support/properties.ts";
+
+test("a percentile is the wait by nearest rank among all arrivals, those that did not wait included", async () => {
+  await expectHolds(
+    fc.asyncProperty(
+      fc.array(fc.oneof(fc.constant(0), fc.nat(20), fc.nat(1_000_000)), { minLength: 1 }),
+      fc.integer({ min: 1, max: 100 }),
+      async (waits, percent) => {
+        const tally = new Tally();
+        for (const wait of waits) tally.addActivity(wait);
+        const sorted = [...waits].sort((one, other) => one - other);
+        expect(tally.waitPercentile(percent)).toBe(sorted[Math.ceil((percent / 100) * sorted.length) - 1]);
+        expect(tally.longestWaitMs()).toBe(sorted.at(-1));
+        expect(tally.meanWaitMs()).toBeCloseTo(waits.reduce((sum, wait) => sum + wait, 0) / waits.length, 6);
+      },
+    ),
+    300,
+  );
+});
+
+test("where nobody came, nobody waited", () => {
+  const tally = new Tally();
+  expect([tally.waitPercentile(50), tally.waitPercentile(99), tally.meanWaitMs(), tally.longestWaitMs()]).toEqual([0, 0, 0, 0]);
+});
+
+test("half of two is the first of them, and a hundredth more is the second", () => {
+  const tally = new Tally();
+  tally.addActivity(1);
+  tally.addActivity(9);
+  expect([tally.waitPercentile(50), tally.waitPercentile(51)]).toEqual([1, 9]);
+});
+
+test("active time is the sum of all spans, those that are not over up to now, and compute time that of their sizes", () => {
+  const world = new Tally();
+  const one = new Tally(world);
+  const other = new Tally(world);
+  one.change(100, 1, 0.25);
+  other.change(200, 1, 4);
+  expect([one.activeMs(300), other.activeMs(300), world.activeMs(300), world.active]).toEqual([200, 100, 300, 2]);
+  expect([one.cuMs(300), other.cuMs(300), world.cuMs(300)]).toEqual([50, 400, 450]);
+  one.change(300, 0, 0.75);
+  one.change(400, -1, -1);
+  expect([one.activeMs(1_000), world.activeMs(1_000), world.active]).toEqual([300, 1_100, 1]);
+  expect([one.cuMs(1_000), world.cuMs(1_000)]).toEqual([150, 3_350]);
+});
+
+test("what is turned away was never there, and is refused", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(20), fc.boolean())), async (arrivals) => {
+      const [world, kept] = [new Tally(), new Tally()];
+      const tally = new Tally(world);
+      for (const [wait] of arrivals) tally.addActivity(wait);
+      for (const [wait, isTurnedAway] of arrivals) {
+        if (isTurnedAway) tally.turnAway(wait);
+        else kept.addActivity(wait);
+      }
+      for (const counted of [tally, world]) {
+        expect([counted.activities, counted.longestWaitMs()]).toEqual([kept.activities, kept.longestWaitMs()]);
+        expect(counted.refused).toBe(arrivals.length - kept.activities);
+      }
+      expect(tally.meanWaitMs()).toBeCloseTo(kept.meanWaitMs(), 6);
+      for (const percent of [1, 50, 99]) expect(tally.waitPercentile(percent)).toBe(kept.waitPercentile(percent));
+    }),
+    200,
+  );
+});
+
+test("what is counted of a part is counted of the whole, and of nobody else", () => {
+  const world = new Tally();
+  const project = new Tally(world);
+  const other = new Tally(world);
+  project.addActivity(5);
+  project.add("coldStarts");
+  project.addOperation("start_compute", "finished");
+  project.addOperation("start_compute", "cancelled");
+  expect([world.activities, project.activities, other.activities]).toEqual([1, 1, 0]);
+  expect([world.coldStarts, other.coldStarts]).toEqual([1, 0]);
+  expect(world.operations("start_compute", undefined)).toBe(2);
+  expect(world.operations(undefined, "finished")).toBe(1);
+  expect(world.operations("suspend_compute", undefined)).toBe(0);
+  expect(other.operations(undefined, undefined)).toBe(0);
+});
+
+const PROJECTS = 2;
+const COMPUTES = 3;
+const what = fc.oneof(
+  fc.record({ kind: fc.constant("arrive" as const), compute: fc.nat(COMPUTES - 1), wait: fc.nat(5) }),
+  fc.record({ kind: fc.constant("move" as const), compute: fc.nat(COMPUTES - 1), to: fc.nat(PROJECTS - 1) }),
+  fc.record({ kind: fc.constant("ask" as const), project: fc.nat(PROJECTS - 1) }),
+  fc.record({ kind: fc.constant("ask the world" as const) }),
+);
+
+test("whoever asks when, and whatever moves meanwhile: a wait is counted where it was, and once", async () => {
+  await expectHolds(
+    fc.asyncProperty(fc.array(what, { maxLength: 40 }), async (steps) => {
+      const world = new Tally();
+      const projects = Array.from({ length: PROJECTS }, () => new Tally(world));
+      const places = Array.from({ length: COMPUTES }, () => 0);
+      const computes = places.map((place) => new Tally(projects[place]));
+      const waits = projects.map(() => [] as number[]);
+      const expectWaits = (tally: Tally | undefined, expected: readonly number[]) => {
+        const sorted = [...expected].sort((one, other) => one - other);
+        expect(tally?.activities).toBe(sorted.length);
+        for (const percent of [1, 50, 90])
+          expect(tally?.waitPercentile(percent)).toBe(sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0);
+        expect(tally?.longestWaitMs()).toBe(sorted.at(-1) ?? 0);
+      };
+      for (const step of steps) {
+        if (step.kind === "ask") expectWaits(projects[step.project], waits[step.project] ?? []);
+        else if (step.kind === "ask the world") expectWaits(world, waits.flat());
+        else if (step.kind === "move") {
+          places[step.compute] = step.to;
+          (computes[step.compute] as Tally).above = projects[step.to];
+        } else {
+          computes[step.compute]?.addActivity(step.wait);
+          waits[places[step.compute] ?? 0]?.push(step.wait);
+        }
+      }
+      for (const [index, project] of projects.entries()) expectWaits(project, waits[index] ?? []);
+      expectWaits(world, waits.flat());
+    }),
+    300,
+  );
+});

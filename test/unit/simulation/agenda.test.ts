@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import type { DueWork } from "../../../src/platform/commands.ts";
+import { Agenda } from "../../../src/simulation/agenda.ts";
+import { chanceFrom } from "../../../src/simulation/random.ts";
+
+const work = (kind: DueWork["kind"], id: string): DueWork => ({ kind, id });
+const operation = (id: string) => work("operation", id);
+
+/** Takes everything, as `instant kind id`. */
+function drain(agenda: Agenda): string[] {
+  const taken: string[] = [];
+  for (let next = agenda.peek(); next !== undefined; next = agenda.peek()) {
+    taken.push(`${next.at} ${next.work.kind} ${next.work.id}`);
+    agenda.take();
+  }
+  return taken;
+}
+
+test("work comes by its instant, whatever the order in which it was planned", () => {
+  const agenda = new Agenda();
+  for (const at of [5, 1, 4, 2, 3]) agenda.plan(operation(String(at)), at, at);
+  expect(drain(agenda)).toEqual([1, 2, 3, 4, 5].map((at) => `${at} operation ${at}`));
+  expect(agenda.peek()).toBeUndefined();
+});
+
+test("at one instant operations end first, then activity arrives, then sizes follow, and only then computes sleep", () => {
+  const agenda = new Agenda();
+  agenda.plan(work("autosuspend", "c"), 1, 10);
+  agenda.plan(work("rescale", "c"), 1, 10);
+  agenda.plan(work("activity", "1"), 1, 10);
+  agenda.plan(operation("o"), 1, 10);
+  agenda.plan(work("autosuspend", "d"), 1, 9);
+  expect(drain(agenda)).toEqual(["9 autosuspend d", "10 operation o", "10 activity 1", "10 rescale c", "10 autosuspend c"]);
+});
+
+test("ties are decided by the object's number, not by luck", () => {
+  const agenda = new Agenda();
+  for (const order of [3, 1, 2]) agenda.plan(operation(`number ${order}`), order, 10);
+  expect(drain(agenda)).toEqual(["10 operation number 1", "10 operation number 2", "10 operation number 3"]);
+});
+
+test("an earlier look takes the place of a later one; a later one does not take that of an earlier", () => {
+  const agenda = new Agenda();
+  agenda.plan(operation("a"), 1, 10);
+  agenda.plan(operation("a"), 1, 5);
+  expect(drain(agenda)).toEqual(["5 operation a"]);
+  agenda.plan(operation("b"), 1, 5);
+  agenda.plan(operation("b"), 1, 10);
+  agenda.plan(operation("b"), 1, 5);
+  expect(drain(agenda)).toEqual(["5 operation b"]);
+});
+
+test("what was taken can be planned anew", () => {
+  const agenda = new Agenda();
+  agenda.plan(operation("a"), 1, 5);
+  agenda.take();
+  agenda.plan(operation("a"), 1, 10);
+  expect(drain(agenda)).toEqual(["10 operation a"]);
+});
+
+test("one id of two kinds is two pieces of work", () => {
+  const agenda = new Agenda();
+  agenda.plan(work("rescale", "ep"), 1, 5);
+  agenda.plan(work("autosuspend", "ep"), 1, 3);
+  expect(drain(agenda)).toEqual(["3 autosuspend ep", "5 rescale ep"]);
+});
+
+test("a look leaves the work where it is", () => {
+  const agenda = new Agenda();
+  agenda.plan(operation("a"), 1, 5);
+  expect([agenda.peek()?.at, agenda.peek()?.at]).toEqual([5, 5]);
+});
+
+test("a cleared agenda has forgotten everything, and takes the same work again", () => {
+  const agenda = new Agenda();
+  agenda.plan(operation("a"), 1, 5);
+  agenda.clear();
+  expect(agenda.peek()).toBeUndefined();
+  agenda.plan(operation("a"), 1, 8);
+  expect(drain(agenda)).toEqual(["8 operation a"]);
+});
+
+test("what is put off comes behind what has become earlier, and is found under its new instant", () => {
+  const agenda = new Agenda();
+  for (const at of [1, 3, 5]) agenda.plan(operation(String(at)), at, at);
+  agenda.peek();
+  agenda.putOff(4);
+  agenda.plan(operation("1"), 1, 6);
+  expect(drain(agenda)).toEqual(["3 operation 3", "4 operation 1", "5 operation 5"]);
+  agenda.putOff(7);
+  expect(agenda.peek()).toBeUndefined();
+});
+
+test("of an empty agenda nothing can be taken", () => {
+  const agenda = new Agenda();
+  agenda.take();
+  expect(agenda.peek()).toBeUndefined();
+});
+
+test("ten thousand pieces of work, planned, moved, put off and taken at random, come in order and each once", () => {
+  const draw = chanceFrom(1).source("agenda-test", 1);
+  const agenda = new Agenda();
+  const expected = new Map<string, number>();
+  let last = 0;
+  const seen: string[] = [];
+  for (let step = 0; step < 10_000; step += 1) {
+    const id = `w${draw() % 500}`;
+    const at = last + (draw() % 1_000);
+    const planned = expected.get(id);
+    agenda.plan(operation(id), 1, at);
+    expected.set(id, planned === undefined ? at : Math.min(planned, at));
+    if (draw() % 3 !== 0) continue;
+    const next = agenda.peek();
+    if (next === undefined) continue;
+    expect(next.at).toBe(Math.min(...expected.values()));
+    expect(next.at).toBe(expected.get(next.work.id));
+    last = next.at;
+    if (draw() % 4 === 0) {
+      const later = last + (draw() % 1_000);
+      expected.set(next.work.id, later);
+      agenda.putOff(later);
+      continue;
+    }
+    seen.push(next.work.id);
+    expected.delete(next.work.id);
+    agenda.take();
+  }
+  expect(drain(agenda)).toHaveLength(expected.size);
+  expect(seen.length).toBeGreaterThan(1_000);
+});

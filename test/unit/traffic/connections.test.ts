@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { MINUTE, SECOND } from "../../../src/platform/core/time.ts";
+import { MergedArrivals } from "../../../src/traffic/merged.ts";
+import { NEW_YEAR, opened, take } from "../../support/traffic.ts";
+
+const offset = (at: number) => (at - NEW_YEAR) / SECOND;
+
+test("a pool opens its connections one after another, then tries each as often as it says", () => {
+  const taken = take(opened({ pattern: "health-check", every: "30s", pool: 3 }), 7);
+  expect(taken.map(({ at, kind, connection }) => [offset(at), kind, connection])).toEqual([
+    [0, "connect", 0],
+    [10, "connect", 1],
+    [20, "connect", 2],
+    [30, "query", 0],
+    [40, "query", 1],
+    [50, "query", 2],
+    [60, "query", 0],
+  ]);
+  expect(taken.map(({ queries }) => queries)).toEqual([0, 0, 0, 1, 1, 1, 1]);
+});
+
+test("a dropped connection is opened again by its next try, the others are only tried", () => {
+  const pool = opened({ pattern: "health-check", every: "30s", pool: 3 });
+  take(pool, 4);
+  pool.closed(NEW_YEAR + 35 * SECOND, 1);
+  pool.closed(NEW_YEAR + 35 * SECOND, 2);
+  pool.closed(NEW_YEAR + 35 * SECOND, 99);
+  expect(take(pool, 4).map(({ kind, connection }) => [kind, connection])).toEqual([
+    ["connect", 1],
+    ["connect", 2],
+    ["query", 0],
+    ["query", 1],
+  ]);
+});
+
+test("a refused connection of a pool is tried again in the next round", () => {
+  const pool = opened({ pattern: "health-check", every: "30s", pool: 1 });
+  pool.next();
+  pool.closed(NEW_YEAR, 0);
+  expect([offset(pool.at), pool.kind]).toEqual([30, "connect"]);
+});
+
+const backoff = { first: "1s", max: "4s", jitter: 0 };
+
+test("a subscriber connects once, and is silent as long as it holds its connection", () => {
+  const subscriber = opened({ pattern: "subscriber", backoff });
+  expect([offset(subscriber.at), subscriber.kind]).toEqual([0, "connect"]);
+  subscriber.next();
+  expect(subscriber.at).toBe(Number.POSITIVE_INFINITY);
+  subscriber.closed(NEW_YEAR + MINUTE, 0);
+  expect([offset(subscriber.at), subscriber.kind]).toEqual([61, "connect"]);
+});
+
+test("a subscriber waits twice as long each time, up to a limit, until a connection has lasted longer than that", () => {
+  const subscriber = opened({ pattern: "subscriber", backoff });
+  const waits: number[] = [];
+  const drop = (afterMs: number) => {
+    const at = subscriber.at + afterMs;
+    subscriber.next();
+    subscriber.closed(at, 0);
+    waits.push(subscriber.at - at);
+  };
+  for (const lasted of [0, 0, 0, 0, 4_000, 4_001, 0]) drop(lasted);
+  expect(waits).toEqual([1_000, 2_000, 4_000, 4_000, 4_000, 1_000, 2_000]);
+});
+
+test("a subscriber that is told twice comes back once", () => {
+  const subscriber = opened({ pattern: "subscriber", backoff });
+  subscriber.next();
+  subscriber.closed(NEW_YEAR + MINUTE, 0);
+  subscriber.closed(NEW_YEAR + MINUTE + 500, 0);
+  expect(offset(subscriber.at)).toBe(61);
+});
+
+test("jitter makes a wait shorter by up to its part, never longer", () => {
+  const waits = Array.from({ length: 300 }, (_, seed) => {
+    const subscriber = opened({ pattern: "subscriber", backoff: { first: "10s" } }, { seed });
+    subscriber.next();
+    subscriber.closed(NEW_YEAR, 0);
+    return subscriber.at - NEW_YEAR;
+  });
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(5_000);
+  expect(Math.min(...waits)).toBeLessThan(5_500);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(10_000);
+  expect(Math.max(...waits)).toBeGreaterThan(9_500);
+});
+
+test("a heartbeat goes through the connection as long as it is open", () => {
+  const subscriber = opened({ pattern: "subscriber", heartbeat: "20s", backoff });
+  expect(take(subscriber, 3).map(({ at, kind }) => [offset(at), kind])).toEqual([
+    [0, "connect"],
+    [20, "query"],
+    [40, "query"],
+  ]);
+  subscriber.closed(NEW_YEAR + 50 * SECOND, 0);
+  expect([offset(subscriber.at), subscriber.kind]).toEqual([51, "connect"]);
+});
+
+test("nobody comes back at the end or after it", () => {
+  const comesBackAt = (until: number) => {
+    const subscriber = opened({ pattern: "subscriber", backoff }, { until });
+    subscriber.next();
+    subscriber.closed(NEW_YEAR + MINUTE, 0);
+    return subscriber.at;
+  };
+  expect(comesBackAt(NEW_YEAR + 61 * SECOND)).toBe(Number.POSITIVE_INFINITY);
+  expect(comesBackAt(NEW_YEAR + 61 * SECOND + 1)).toBe(NEW_YEAR + 61 * SECOND);
+});
+
+test("in a merge, what comes at one instant comes in the order of the sources", () => {
+  const of = (every: string) => opened({ pattern: "constant", every }, { until: NEW_YEAR + 7 * SECOND });
+  const merged = new MergedArrivals([of("2s"), of("3s"), of("6s")]);
+  const taken: number[][] = [];
+  for (; merged.source >= 0; merged.next()) taken.push([offset(merged.at), merged.source]);
+  expect(taken).toEqual([
+    [0, 0],
+    [0, 1],
+    [0, 2],
+    [2, 0],
+    [3, 1],
+    [4, 0],
+    [6, 0],
+    [6, 1],
+    [6, 2],
+  ]);
+  expect(merged.at).toBe(Number.POSITIVE_INFINITY);
+  merged.next();
+  expect(merged.at).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a merge of nothing is over", () => {
+  expect(new MergedArrivals([]).at).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("in a merge, a subscriber that was dropped comes back between the others", () => {
+  const merged = new MergedArrivals([opened({ pattern: "constant", every: "10s" }), opened({ pattern: "subscriber", backoff })]);
+  const passed: unknown[] = [];
+  for (let i = 0; i < 5; i += 1, merged.next()) {
+    if (i === 3) merged.closed(NEW_YEAR + 12 * SECOND, 0, 1);
+    passed.push([offset(merged.at), merged.source, merged.kind]);
+  }
+  expect(passed).toEqual([
+    [0, 0, "query"],
+    [0, 1, "connect"],
+    [10, 0, "query"],
+    [13, 1, "connect"],
+    [20, 0, "query"],
+  ]);
+});

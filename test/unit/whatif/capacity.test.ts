@@ -1,0 +1,358 @@
+import { describe, expect, test } from "vitest";
+import { PROFILES } from "../../../src/platform/catalog/profile.ts";
+import { uniform } from "../../../src/platform/core/random-port.ts";
+import { chanceFrom } from "../../../src/simulation/random.ts";
+import { erlangB, erlangC, meanWait } from "../../../src/whatif/capacity/erlang.ts";
+import {
+  directConnections,
+  directLimit,
+  POOL_WAIT_LIMIT_MS,
+  type PoolRules,
+  pooledConnections,
+} from "../../../src/whatif/capacity/pool-connections.ts";
+import { type Demand, replayScaling } from "../../../src/whatif/capacity/scaling-replay.ts";
+import { hitRatioOf, StackDistances } from "../../../src/whatif/capacity/stack-distance.ts";
+import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traces.ts";
+
+describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {
+  test("B(30, 25) is 0.0526 and C(3, 2) is 4/9", () => {
+    expect(erlangB(30, 25)).toBeCloseTo(0.0526, 4);
+    expect(erlangC(3, 2)).toBeCloseTo(4 / 9, 14);
+    expect(meanWait(3, 2)).toBeCloseTo(4 / 9, 14);
+  });
+
+  test("without servers all are blocked, without load nobody is, and a load as large as the servers makes all wait", () => {
+    expect([erlangB(0, 5), erlangB(5, 0), erlangC(5, 0), erlangC(2, 2), meanWait(2, 2)]).toEqual([1, 0, 0, 1, Number.POSITIVE_INFINITY]);
+  });
+
+  test("thousands of servers neither overflow nor cancel", () => {
+    expect(erlangB(4_000, 3_900)).toBeGreaterThan(0);
+    expect(erlangB(4_000, 3_900)).toBeLessThan(0.01);
+  });
+
+  test.each([
+    [-1, 1, /servers: -1 must be a whole number/],
+    [1.5, 1, /servers: 1.5 must be/],
+    [1, -1, /offered: -1 must be/],
+    [1, Number.NaN, /offered: NaN must be/],
+  ])("%d servers with a load of %d are refused by the field's name", (servers, offered, message) => {
+    expect(() => erlangB(servers, offered)).toThrow(message);
+  });
+});
+
+/** Poisson arrivals whose lengths have the same mean: always the same, exponential, or 1 to 19. */
+function sessions(offered: number, count: number, lengths: "fixed" | "exponential" | "mixed") {
+  const meanMs = 60 * SECOND;
+  const { requests } = poisson(meanMs / offered, count);
+  const source = chanceFrom(2).source("lengths", 0);
+  const length = {
+    fixed: () => meanMs,
+    exponential: () => Math.round(-Math.log(1 - uniform(source)) * meanMs),
+    mixed: () => Math.round((meanMs / 10) * (uniform(source) < 0.5 ? 1 : 19)),
+  }[lengths];
+  return { at: requests.at, durationMs: requests.durationMs.map(length) };
+}
+
+describe("direct connections", () => {
+  test("one is free again at the instant at which it ends", () => {
+    expect(
+      directConnections(
+        requestsOf([
+          [0, 10],
+          [10, 10],
+        ]),
+        1,
+      ),
+    ).toEqual({ sessions: 2, refused: 0, peak: 1 });
+    expect(
+      directConnections(
+        requestsOf([
+          [0, 11],
+          [10, 10],
+        ]),
+        1,
+      ),
+    ).toEqual({ sessions: 2, refused: 1, peak: 1 });
+    expect(
+      directConnections(
+        requestsOf([
+          [0, 11],
+          [10, 10],
+        ]),
+      ),
+    ).toEqual({ sessions: 2, refused: 0, peak: 2 });
+  });
+
+  test("the limit is the platform's by the minimum size, less what is kept back", () => {
+    expect(directLimit(PROFILES["2024"], { minCu: 0.25, maxCu: 4 })).toBe(112);
+    expect(directLimit(PROFILES["2024"], { minCu: 0.25, maxCu: 4 }, 7)).toBe(105);
+    expect(directLimit(PROFILES["2026"], { minCu: 0.25, maxCu: 4 }, 1_000)).toBe(0);
+  });
+
+  /** Blocking is correlated over some service times: with 400,000 arrivals at load 25 there are 16,000 of those, so 2 % at one error; three. */
+  test.each(["fixed", "exponential", "mixed"] as const)("the share that is refused is Erlang's, though lengths are %s", (lengths) => {
+    const { refused } = directConnections(sessions(25, 400_000, lengths), 30);
+    expect(Math.abs(refused / 400_000 / erlangB(30, 25) - 1)).toBeLessThan(0.06);
+  });
+});
+
+describe("pooled connections", () => {
+  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, clients: 1e9, waitLimitMs: POOL_WAIT_LIMIT_MS });
+
+  test("the pooler takes so many clients, those that wait included, and refuses the next at once", () => {
+    const all = { at: new Float64Array(12_000).fill(BEGIN), durationMs: new Float64Array(12_000).fill(5) };
+    const { refused, peak, sessions: count } = pooledConnections(all, { ...rules(800, 900), clients: 10_000 });
+    expect([refused, peak, count]).toEqual([2_000, 800, 12_000]);
+  });
+
+  /** Millisecond by millisecond: who has waited too long goes, who is done goes, who waits is served, who comes is let in or not. */
+  test.each([1, 2, 3, 4])("random requests get what looking at every millisecond gives them (%i)", (seed) => {
+    const source = chanceFrom(seed).source("pool", 0);
+    const rows = Array.from({ length: 300 }, (): Row => [source() % 700, source() % 20]).sort(([a], [b]) => a - b);
+    const [servers, clients, waitLimitMs] = [3, 8, 12];
+    let [ends, line, refused, sumMs]: [number[], Row[], number, number] = [[], [], 0, 0];
+    const serve = (now: number) => {
+      for (let isDone = false; !isDone; ) {
+        ends = ends.filter((end) => end > now);
+        const next = ends.length < servers ? line.shift() : undefined;
+        isDone = next === undefined;
+        if (next === undefined) continue;
+        sumMs += now - next[0];
+        ends.push(now + (next[1] as number));
+      }
+    };
+    for (let now = 0; now < 2_000; now += 1) {
+      refused += line.filter(([at]) => now - at > waitLimitMs).length;
+      line = line.filter(([at]) => now - at <= waitLimitMs);
+      serve(now);
+      for (const row of rows.filter(([at]) => at === now)) {
+        if (ends.length + line.length >= clients) refused += 1;
+        else line.push(row);
+        serve(now);
+      }
+    }
+    const outcome = pooledConnections(requestsOf(rows), { poolSize: servers, ceiling: 100, clients, waitLimitMs });
+    expect([outcome.refused, outcome.waits.sumMs]).toEqual([refused, sumMs]);
+    expect(refused).toBeGreaterThan(10);
+  });
+
+  test("who comes first is served first, and waits for the server that is free first", () => {
+    const { waits, refused, peak } = pooledConnections(
+      requestsOf([
+        [0, 100],
+        [0, 50],
+        [10, 5],
+        [20, 5],
+      ]),
+      rules(2),
+    );
+    // The third waits from 10 to 50, the fourth from 20 to 55.
+    expect([waits.waited, waits.sumMs, refused, peak]).toEqual([2, 40 + 35, 0, 2]);
+  });
+
+  test("after exactly the limit one is still served, a millisecond later one is gone", () => {
+    expect(
+      pooledConnections(
+        requestsOf([
+          [0, 120_010],
+          [10, 1],
+        ]),
+        rules(1),
+      ),
+    ).toMatchObject({ refused: 0 });
+    expect(
+      pooledConnections(
+        requestsOf([
+          [0, 120_011],
+          [10, 1],
+        ]),
+        rules(1),
+      ),
+    ).toMatchObject({ refused: 1 });
+  });
+
+  test("pools do not wait for each other, until the ceiling holds all of them", () => {
+    const rows: Row[] = [
+      [0, 100, 0],
+      [0, 100, 1],
+      [10, 1, 2],
+    ];
+    expect(pooledConnections(requestsOf(rows), rules(1)).waits.waited).toBe(0);
+    expect(pooledConnections(requestsOf(rows), rules(1, 2)).waits.sumMs).toBe(90);
+  });
+
+  test("where the ceiling holds them, the one who has waited longest is next, of whichever pool", () => {
+    const rows: Row[] = [
+      [0, 100, 0],
+      [5, 7, 2],
+      [6, 7, 1],
+    ];
+    // The pool with the lower number waits until the other has been served.
+    expect(pooledConnections(requestsOf(rows), rules(1, 1)).waits.sumMs).toBe(95 + 101);
+  });
+
+  /** Waits are correlated: 400,000 arrivals at 80 % of 4 servers have about 10,000 busy periods, so 5 % at two errors of the mean. */
+  test("where callers are patient the waits are Erlang's", () => {
+    const [servers, offered] = [4, 3.2];
+    const { waits, sessions: count } = pooledConnections(sessions(offered, 400_000, "exponential"), {
+      ...rules(servers),
+      waitLimitMs: 1e12,
+    });
+    expect(Math.abs(waits.waited / count / erlangC(servers, offered) - 1)).toBeLessThan(0.05);
+    expect(Math.abs(waits.mean(count) / (60 * SECOND * meanWait(servers, offered)) - 1)).toBeLessThan(0.1);
+  });
+});
+
+describe("the cache by its size", () => {
+  const read = (blocks: readonly (number | "start")[], rate?: number) => {
+    const distances = new StackDistances(rate);
+    for (const block of blocks) block === "start" ? distances.start() : distances.use(block);
+    return distances.histogram();
+  };
+
+  test("a block is still there if fewer others were used since than the cache holds", () => {
+    const histogram = read([1, 2, 3, 1]);
+    expect(hitRatioOf(histogram, 2)).toBe(0);
+    expect(hitRatioOf(histogram, 3)).toBe(0.25);
+  });
+
+  test("a use that a start lies before is a miss in a cache of any size", () => {
+    expect(hitRatioOf(read([1, "start", 1, 1]), 1_000)).toBe(1 / 3);
+    expect(read([1, "start", 1]).misses).toBe(2);
+    expect(hitRatioOf(read([]), 5)).toBe(0);
+  });
+
+  /** A cache that is simulated for each size is the same, use by use. */
+  test.each([1, 7, 50, 199])("with %i blocks it hits what a simulated cache of that size hits, across many renumberings", (size) => {
+    const source = chanceFrom(4).source("blocks", 0);
+    const uses = Array.from({ length: 20_000 }, (_, index): number | "start" =>
+      index % 7_000 === 6_999 ? "start" : Math.floor(200 * uniform(source) ** 2),
+    );
+    const cache = new Set<number>();
+    let hits = 0;
+    for (const use of uses) {
+      if (use === "start") {
+        cache.clear();
+        continue;
+      }
+      if (cache.delete(use)) hits += 1;
+      cache.add(use);
+      if (cache.size > size) cache.delete(cache.values().next().value as number);
+    }
+    const histogram = read(uses);
+    expect(hitRatioOf(histogram, size)).toBeCloseTo(hits / histogram.uses, 12);
+  });
+
+  /**
+   * Errors of hit ratios over 20 samples of one block in ten, each of other blocks. The tolerances are the errors of 300 further samples (root of the mean
+   * square), half as much again: of 20, that is three standard errors of it. Where half of all uses are of a quarter of the blocks, which blocks the sample
+   * has counts for most; followed always, the hottest tenth takes that away.
+   */
+  test.each([
+    ["alike", 1, 0, [0.0059, 0.0163, 0.032, 0.0231]],
+    ["unevenly", 2, 0, [0.0556, 0.0589, 0.0455, 0.0157]],
+    ["unevenly, the hottest followed always", 2, 500, [0.0057, 0.0137, 0.0235, 0.0091]],
+  ] as const)("samples of blocks that are used %s give nearly the same ratios", (_, skew, always, tolerances) => {
+    const sizes = [250, 1_000, 2_500, 5_000];
+    const squares = sizes.map(() => 0);
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const source = chanceFrom(seed).source("blocks", 0);
+      const [exact, sampled] = [new StackDistances(), new StackDistances(0.1, always)];
+      for (let use = 0; use < 40_000; use += 1) {
+        const rank = Math.floor(5_000 * uniform(source) ** skew);
+        const block = rank < always ? rank : rank + seed * 10_007;
+        exact.use(block);
+        sampled.use(block);
+      }
+      const [right, near] = [exact.histogram(), sampled.histogram()];
+      for (const [index, size] of sizes.entries())
+        squares[index] = (squares[index] as number) + (hitRatioOf(near, size) - hitRatioOf(right, size)) ** 2;
+    }
+    for (const [index, size] of sizes.entries())
+      expect(Math.sqrt((squares[index] as number) / 20), `${size}`).toBeLessThan(tolerances[index] as number);
+  });
+
+  test.each([0, -1, 1.01, Number.NaN])("a rate of %d is refused", (rate) => {
+    expect(() => new StackDistances(rate)).toThrow(/^rate: .* must be above 0 and up to 1$/);
+  });
+});
+
+describe("autoscaling", () => {
+  const profile = PROFILES["2024"];
+  const minute = 60 * SECOND;
+  const run = (rows: readonly Row[], demand: Demand, maxCu: number, lengthMs = minute) =>
+    replayScaling(requestsOf(rows), demand, periodOf(lengthMs), { minCu: 1, maxCu }, profile);
+
+  test("a load above nine tenths of the size asks for the next one, until what ran is a minute ago", () => {
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.9 }, 4, 2 * minute)).toEqual({ cuMs: 2 * minute, throttledS: 0, scaleEvents: 0 });
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.91 }, 4, 2 * minute)).toEqual({
+      cuMs: 2 * 70 * SECOND + 50 * SECOND,
+      throttledS: 0,
+      scaleEvents: 2,
+    });
+  });
+
+  test("a load above the largest size is throttled for as long as it runs", () => {
+    const rows: Row[] = [
+      [0, 10 * SECOND],
+      [5 * SECOND, 20 * SECOND],
+    ];
+    expect(run(rows, { loadPerRequest: 2.1 }, 2).throttledS).toBe(25);
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 2 }, 2).throttledS).toBe(0);
+  });
+
+  test("three short requests beside a long one are a load while they run, and not until the long one ends", () => {
+    const rows: Row[] = [
+      [0, SECOND],
+      [0, SECOND],
+      [0, SECOND],
+      [0, 60 * minute],
+    ];
+    expect(run(rows, { loadPerRequest: 1 }, 2, 60 * minute).throttledS).toBe(1);
+    // Two vCPUs for a second, believed for a minute; then half a one.
+    expect(run(rows, { loadPerRequest: 0.5 }, 4, 60 * minute).cuMs).toBe(3 * 61 * SECOND + 1 * (60 * minute - 61 * SECOND));
+  });
+
+  test("memory and working set ask for a size of which they fill three quarters, and throttle nothing", () => {
+    const all = (demand: Partial<Demand>) => run([[0, minute]], { loadPerRequest: 0, ...demand }, 4);
+    expect(all({ memoryGbPerRequest: 3 }).cuMs).toBe(minute);
+    expect(all({ memoryGbPerRequest: 3.01 }).cuMs).toBe(2 * minute);
+    expect(all({ workingSetGb: 6.01 }).cuMs).toBe(3 * minute);
+    expect(all({ workingSetGb: 60 })).toMatchObject({ cuMs: 4 * minute, throttledS: 0, scaleEvents: 0 });
+    // The working set is asked for while nothing runs, memory is not.
+    expect(run([], { loadPerRequest: 0, memoryGbPerRequest: 9, workingSetGb: 6 }, 4).cuMs).toBe(2 * minute);
+  });
+
+  /** Second by second: what runs, the most that ran within the last minute, and by that the size. */
+  test.each([1, 2, 3, 4, 5])("random requests get the sizes that looking at every second gives them (%i)", (seed) => {
+    const source = chanceFrom(seed).source("scaling", 0);
+    const rows = Array.from(
+      { length: 60 },
+      (): Row => [SECOND * (source() % 900), SECOND * ([0, 0, 1, 3, 20, 90][source() % 6] as number)],
+    );
+    rows.sort(([a], [b]) => a - b);
+    const demand = { loadPerRequest: 0.8, memoryGbPerRequest: 2.9, workingSetGb: 1 };
+    const range = { minCu: 0.25, maxCu: 4 };
+    const seconds = Array.from({ length: 1_000 }, (_, index) => index * SECOND);
+    const running = seconds.map((at) => rows.filter(([from, length = 0]) => from <= at && at < from + length).length);
+    let [cuMs, throttledS, scaleEvents, former] = [0, 0, 0, 0.5];
+    for (const [index, at] of seconds.entries()) {
+      const instants = rows.filter(([from, length]) => length === 0 && from <= at && at - from < minute);
+      // What ran in the last second of a minute ago ran until this one began.
+      const seen = [
+        ...running.slice(Math.max(0, index - 60), index + 1),
+        ...instants.map(([from]) => 1 + (running[from / SECOND] as number)),
+      ];
+      const most = Math.max(...seen);
+      const goal = Math.max((most * 0.8) / 0.9, (most * 2.9) / 0.75 / 4, 1 / 0.75 / 4);
+      const size = [0.25, 0.5, 1, 2, 3, 4].find((cu) => cu >= goal) ?? 4;
+      cuMs += size * SECOND;
+      if ((running[index] as number) * 0.8 > size) throttledS += 1;
+      if (size !== former) scaleEvents += 1;
+      former = size;
+    }
+    const outcome = replayScaling(requestsOf(rows), demand, periodOf(1_000 * SECOND), range, profile);
+    expect(outcome).toEqual({ cuMs, throttledS, scaleEvents });
+    expect(scaleEvents).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { chanceFrom } from "../../../src/simulation/random.ts";
+import { parseClient } from "../../../src/whatif/coupled/client-forms.ts";
+import { curveOf, type Delay, type DelayChoice, pointAt } from "../../../src/whatif/curve/curve.ts";
+import { simulateDelays } from "../../../src/whatif/curve/curve-simulation.ts";
+import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
+import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { GapReader } from "../../../src/whatif/trace/gaps.ts";
+import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { DAY, HOUR, SECOND, traceOf } from "../../support/traces.ts";
+
+test("clients are written by kind and options; what is left out has a default", () => {
+  expect(parseClient("subscriber:reconnect=5s").of(3)).toEqual({ kind: "subscriber", compute: 3, reconnectMs: 5_000 });
+  expect(parseClient("loop:think=10s").of(0)).toEqual({ kind: "loop", compute: 0, thinkMs: 10_000, serviceMs: 0, retryMs: 1_000 });
+  expect(parseClient(" check:every=1d ")).toMatchObject({ name: "check:every=1d" });
+});
+
+test.each([
+  ["sleeper", /^client: "sleeper" is not known; known are subscriber:/],
+  ["loop:think=1s:retry=2s", /is not known/],
+  ["subscriber", /^client: "subscriber" needs reconnect/],
+  ["subscriber:after=5s", /^client: "after" in "subscriber:after=5s" is no option; there are reconnect$/],
+  ["check:every=0s", /^client: every in "check:every=0s" must be a duration/],
+  ["check:every=often", /^client: every in /],
+])("%s is refused, and the field is named", (text, message) => {
+  expect(() => parseClient(text)).toThrow(message);
+});
+
+/** A request an hour of two computes, and a third one without any. */
+const TRACE = traceOf(
+  DAY,
+  ...[0, 5].map((minute) => Array.from({ length: 24 }, (_, hour) => [hour * HOUR + minute * 60 * SECOND, SECOND] as const)),
+  [],
+);
+
+function simulated(delays: readonly Delay[], clients: readonly string[], startLatency: StartLatency = { kind: "fixed", ms: 0 }) {
+  const traffic = trafficOf(TRACE);
+  const reader = new GapReader(TRACE.period);
+  for (const { requests } of TRACE.computes) {
+    reader.add(requests);
+    reader.end();
+  }
+  const curve = curveOf(reader.gaps);
+  const exact = { requests: curve.requests, pointAt: (delay: DelayChoice) => pointAt(curve, delay as Delay) };
+  const asked = { delays, clients: clients.map(parseClient) };
+  const work = simulateDelays(traffic, questionFrom({ startLatency }), exact, asked, chanceFrom(1));
+  for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
+}
+
+test("without clients and with starts that take no time the simulation is the curve, at every delay", () => {
+  for (const { difference } of simulated([0, 60, 3_599, 3_600, 86_400, "never"], []))
+    expect(difference).toEqual({ cold_starts: 0, active_s: 0, requests: 0 });
+});
+
+test("a subscriber that comes back at once keeps awake what the curve lets sleep, and starts it anew each time", () => {
+  const [minute] = simulated([60], ["subscriber:reconnect=1s"]);
+  // Awake but for a second in 61: 1,416 times a day and compute, and the compute that nobody uses has none.
+  expect(minute?.difference.cold_starts).toBeGreaterThan(2 * 1_300);
+  expect(minute?.active_s).toBeGreaterThan(2 * 86_400 * 0.98);
+  const [never] = simulated(["never"], ["subscriber:reconnect=1s"]);
+  expect(never).toMatchObject({ cold_starts: 0, requests: 48 + 2 });
+});

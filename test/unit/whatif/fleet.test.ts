@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { allOf, type Requests } from "../../../src/recordings/trace/trace.ts";
+import { directConnections } from "../../../src/whatif/capacity/pool-connections.ts";
+import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
+import { BEGIN, DAY, periodOf, SECOND } from "../../support/traces.ts";
+
+const DAYS = 28;
+
+function fleetOf(pattern: FleetPattern, computes = 40): readonly Requests[] {
+  const traffic = fleetTraffic({ computes, seed: 3, patterns: [pattern], period: periodOf(DAYS * DAY) });
+  return traffic.computes.map((_, number) => allOf(traffic.requests(number)));
+}
+
+function gapsOf({ at, durationMs }: Requests): number[] {
+  return [...at.slice(1)].map((arrival, i) => arrival - (at[i] as number) - (durationMs[i] as number));
+}
+
+test.each(Object.keys(FLEET_PATTERNS) as FleetPattern[])("a fleet of %s has requests within its period, in order", (pattern) => {
+  const fleet = fleetOf(pattern, 4);
+  expect(fleet.some(({ at }) => at.length > 0)).toBe(true);
+  for (const { at } of fleet) {
+    expect([...at]).toEqual([...at].sort((a, b) => a - b));
+    expect(at.every((arrival) => arrival >= BEGIN && arrival < BEGIN + DAYS * DAY)).toBe(true);
+  }
+});
+
+test("preview branches come and go: each is there for a part of the time, and builds at once with many requests", () => {
+  const used = fleetOf("preview-branch").filter(({ at }) => at.length > 0);
+  expect(used.length).toBeGreaterThan(20);
+  const days = used.map(({ at }) => ((at.at(-1) as number) - (at[0] as number)) / DAY);
+  const mean = days.reduce((sum, value) => sum + value, 0) / days.length;
+  expect(mean).toBeGreaterThan(0.5);
+  expect(mean).toBeLessThan(5);
+  // Made at any time: some late in the period, some early.
+  const begins = used.map(({ at }) => ((at[0] as number) - BEGIN) / DAY);
+  expect([Math.min(...begins) < 7, Math.max(...begins) > 21]).toEqual([true, true]);
+  expect(Math.max(...used.map((requests) => directConnections(requests).peak))).toBeGreaterThan(5);
+});
+
+test("a larger fleet of preview branches begins with the smaller one", () => {
+  expect(fleetOf("preview-branch", 12).slice(0, 5)).toEqual(fleetOf("preview-branch", 5));
+});
+
+test("a subscriber is back after every five silent minutes: the delay under which it was recorded lets it sleep each time", () => {
+  for (const requests of fleetOf("subscriber", 3)) {
+    const gaps = gapsOf(requests);
+    expect(Math.min(...gaps)).toBeGreaterThan(300 * SECOND);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(360 * SECOND);
+  }
+});
+
+test("bursts are what they are said to be: twenty requests of a second, every two seconds one", () => {
+  for (const requests of fleetOf("bursts", 2)) {
+    expect(directConnections(requests).peak).toBe(1);
+    expect(gapsOf(requests).filter((gap) => gap === SECOND).length / requests.at.length).toBeGreaterThan(0.9);
+  }
+});

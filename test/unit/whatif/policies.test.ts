@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { burdenMs } from "../../../src/whatif/curve/costs.ts";
+import { POLICY_FORMS, parsePolicy } from "../../../src/whatif/policies/parse.ts";
+import type { Plan } from "../../../src/whatif/policies/policy.ts";
+import { randomisedDelay } from "../../../src/whatif/policies/ski-rental.ts";
+import { PolicyReplay } from "../../../src/whatif/replay/policy-replay.ts";
+import { StartLatencies } from "../../../src/whatif/replay/start-latency.ts";
+import { replayTrace } from "../../support/replay-trace.ts";
+import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND, settingOf, traceOf } from "../../support/traces.ts";
+
+const MINUTE = 60 * SECOND;
+const WEEK = 7 * DAY;
+
+function run(name: string, rows: readonly Row[], lengthMs: number, coldStartS = 60, latencyMs = 0) {
+  return replayTrace(traceOf(lengthMs, rows), parsePolicy(name), settingOf(coldStartS, { kind: "fixed", ms: latencyMs }));
+}
+
+/** A request every so often. */
+function every(ms: number, count: number): Row[] {
+  return Array.from({ length: count }, (_, index): Row => [index * ms]);
+}
+
+/** Validation 4. */
+describe("ski rental", () => {
+  const BREAK_EVEN = 300;
+  const burden = (gap: number, delay: number) => (gap > delay ? delay + BREAK_EVEN : gap);
+
+  // A sum of 200,000 strips in place of the integral: the jump lies in one strip, which is worth 2·B/200,000.
+  test.each([1, 30, 150, 299, 300, 301, 10_000])("a randomised one bears 1.5820 × min(gap, B) for a gap of %i s", (gap) => {
+    const strips = 200_000;
+    let sum = 0;
+    for (let strip = 0; strip < strips; strip += 1) sum += burden(gap, randomisedDelay(BREAK_EVEN, (strip + 0.5) / strips));
+    expect(Math.abs(sum / strips / Math.min(gap, BREAK_EVEN) - Math.E / (Math.E - 1))).toBeLessThan(0.003);
+    expect(Math.E / (Math.E - 1)).toBeCloseTo(1.582, 3);
+  });
+
+  // Of n draws the mean burden has an error below B/√n: 0.7 % of B for 20,000; four of them.
+  test.each([300, 600])("so it does in a replay of gaps of %i s", (gap) => {
+    const count = 20_000;
+    const outcome = run("ski-rental:randomised", every(gap * SECOND, count + 1), gap * SECOND * count + 1, BREAK_EVEN);
+    const ratio = burdenMs(outcome, BREAK_EVEN) / (count * BREAK_EVEN * SECOND);
+    expect(Math.abs(ratio - Math.E / (Math.E - 1))).toBeLessThan(0.03);
+  });
+
+  test("a deterministic one bears twice as much just above B, and as much as who knows the future up to it", () => {
+    const bear = (gapMs: number) => burdenMs(run("ski-rental", [[0], [gapMs]], gapMs + 1, BREAK_EVEN), BREAK_EVEN) - 1;
+    expect(bear(BREAK_EVEN * SECOND + 1)).toBe(2 * BREAK_EVEN * SECOND);
+    expect(bear(BREAK_EVEN * SECOND)).toBe(BREAK_EVEN * SECOND);
+  });
+});
+
+describe("the hybrid histogram", () => {
+  // 30 minutes lie in the bin from 30 to 31: up at 27, and until 31 × 1.15.
+  test("with idle times of half an hour it is up before it is needed, from the time that the histogram says so", () => {
+    const outcome = run("hybrid", every(30 * MINUTE, 101), 50 * HOUR + 1, 60);
+    expect(outcome).toMatchObject({ coldStarts: 1, resumesUsed: 99, resumesWasted: 0 });
+    // The first gap is waited for by the fallback, the others from the resume to the arrival.
+    expect(outcome.activeMs).toBe(5 * MINUTE + 99 * 3 * MINUTE);
+  });
+
+  test("a resume that nobody comes to is wasted, and who comes then finds it asleep", () => {
+    const rows: Row[] = [...every(30 * MINUTE, 51), [25 * HOUR + 60 * MINUTE]];
+    const outcome = run("hybrid", rows, 27 * HOUR, 60);
+    // Of the hour before the end it has learned: then it holds on beyond it.
+    expect(outcome).toMatchObject({ resumesWasted: 1, coldStarts: 2 });
+  });
+
+  test("idle times shorter than a minute let it stay awake", () => {
+    expect(run("hybrid", every(30 * SECOND, 101), 50 * MINUTE + 1)).toMatchObject({
+      coldStarts: 0,
+      resumesUsed: 0,
+      activeMs: 50 * MINUTE + 1,
+    });
+  });
+
+  test("idle times beyond the range are foretold by smoothing, 15 % to both sides", () => {
+    const outcome = run("hybrid:range=1h", every(2 * HOUR, 51), 100 * HOUR + 1);
+    expect(outcome).toMatchObject({ coldStarts: 2, resumesUsed: 48, resumesWasted: 0 });
+    // Twice the fallback, then each time from 85 % of two hours on.
+    expect(outcome.activeMs).toBe(2 * 5 * MINUTE + 48 * 18 * MINUTE + 0);
+  });
+
+  test("idle times of all lengths tell nothing, so it falls back", () => {
+    const keeper = parsePolicy("hybrid:fallback=10m").keeper({
+      ...settingOf(),
+      number: 0,
+      latencies: { at: () => 0 },
+      ownGaps: () => expect.fail(),
+      fleetGaps: () => expect.fail(),
+    });
+    for (let bin = 0; bin < 240; bin += 1) keeper.learn?.(bin * MINUTE + 1, BEGIN);
+    const plan: Plan = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+    keeper.plan(BEGIN, plan, Number.POSITIVE_INFINITY);
+    expect(plan).toEqual({ sleepAt: BEGIN + 10 * MINUTE, resumeAt: Number.POSITIVE_INFINITY, holdMs: 0 });
+  });
+});
+
+describe("the learned hazard", () => {
+  test("learns that waiting is in vain where all idle times are longer than a cold start is worth", () => {
+    const outcome = run("hazard", every(HOUR, 1_001), 1_000 * HOUR + 1, 60);
+    // Ten times the ski rental's delay, and nothing from then on.
+    expect(outcome).toMatchObject({ coldStarts: 1_000, activeMs: 10 * MINUTE + 1 - 1 });
+  });
+
+  test("learns to stay awake for idle times that are worth it, within the 7 % of its bins", () => {
+    const rows: Row[] = [];
+    // Nine of ten idle times are of 50 s, one of an hour.
+    for (let index = 0, at = 0; index < 2_000; index += 1, at += index % 10 === 0 ? HOUR : 50 * SECOND) rows.push([at]);
+    const end = (rows.at(-1)?.[0] ?? 0) + 1;
+    const [hazard, knowing] = ["hazard", "clairvoyant"].map((name) => run(name, rows, end, 60));
+    expect(hazard?.coldStarts).toBe(knowing?.coldStarts);
+    expect((hazard?.activeMs ?? 0) / ((knowing?.activeMs ?? 1) + 200 * 54 * SECOND)).toBeLessThan(1.01);
+  });
+});
+
+describe("predictive resume", () => {
+  /** Working days from nine to ten, a request a minute, for four weeks. */
+  const office: Row[] = [0, 1, 2, 3].flatMap((week) =>
+    [0, 1, 2, 3, 4].flatMap((day) => every(MINUTE, 60).map(([at]): Row => [week * WEEK + day * DAY + 9 * HOUR + 10 * SECOND + at])),
+  );
+
+  test("is up ahead of the hours of the week that it knows, and says what was right, wasted and missed", () => {
+    const outcome = run("predictive", office, 4 * WEEK);
+    // The first week it knows nothing; a Monday's first request is none that ends an idle time.
+    expect(outcome.firstStarts).toBe(1);
+    expect(outcome.coldStarts).toBeGreaterThanOrEqual(4);
+    expect(outcome.coldStarts).toBeLessThanOrEqual(9);
+    expect(outcome.resumesUsed).toBeGreaterThanOrEqual(10);
+    expect(outcome.coldStarts + outcome.resumesUsed).toBe(19);
+  });
+
+  test("resumes in vain in a week of holidays, once for each hour that it expected", () => {
+    const withHolidays = office.filter(([at]) => at < 2 * WEEK || at >= 3 * WEEK);
+    const outcome = run("predictive", withHolidays, 4 * WEEK);
+    expect(outcome.resumesWasted).toBeGreaterThanOrEqual(5);
+    expect(run("predictive:share=1", office, 4 * WEEK).resumesUsed).toBeLessThanOrEqual(run("predictive", office, 4 * WEEK).resumesUsed);
+  });
+
+  test("with a lead that is longer than a start nobody waits who was expected, with a shorter one they do", () => {
+    const waited = (name: string) => {
+      const { waits, firstStarts, coldStarts } = run(name, office, 4 * WEEK, 60, 3_000);
+      return waits.waited - firstStarts - coldStarts;
+    };
+    expect(waited("predictive")).toBe(0);
+    expect(waited("predictive:lead=2s")).toBeGreaterThan(5);
+  });
+});
+
+describe("who knows the future", () => {
+  test("and may resume is up just when somebody comes, whatever the latency", () => {
+    const outcome = run("clairvoyant:resume", every(HOUR, 11), 10 * HOUR + 1, 60, 3_000);
+    expect(outcome).toMatchObject({ coldStarts: 0, firstStarts: 1, resumesUsed: 10 });
+    expect(outcome.waits.waited).toBe(1);
+  });
+});
+
+test("best fixed delays are those that a search finds: one for all, and one for each", () => {
+  const trace = traceOf(10 * HOUR, every(100 * SECOND, 200), every(1_000 * SECOND, 30));
+  const bear = (name: string) => burdenMs(replayTrace(trace, parsePolicy(name), settingOf(90)), 90);
+  const fixed = Array.from({ length: 1_200 }, (_, index) => bear(`fixed:${60 + index}`));
+  expect(bear("best-fixed:fleet")).toBe(Math.min(...fixed, bear("never")));
+  expect(bear("best-fixed:compute")).toBeLessThan(bear("best-fixed:fleet"));
+});
+
+describe("a policy as it is written", () => {
+  test.each(POLICY_FORMS.map(({ form }) => form.replace("SECONDS", "300")))("%s is known, and its name is the text", (form) => {
+    for (const text of [form.replace(/\[.*\]/, ""), form.replace(/[[\]]/g, "")]) expect(parsePolicy(text).name).toBe(text);
+  });
+
+  test("fixed:0 is immediate", () => expect(parsePolicy("fixed:0").name).toBe("immediate"));
+
+  test.each([
+    ["fast", /^policy: "fast" is not known; known are fixed:SECONDS, never, .*clairvoyant:resume$/],
+    ["", /^policy: "" is not known/],
+    ["never:1", /is not known/],
+    ["toString", /is not known/],
+    ["fixed", /"fixed" needs a delay of whole seconds from 0 to 604800, as in fixed:300/],
+    ["fixed:604801", /needs a delay of whole seconds/],
+    ["fixed:1.5", /needs a delay of whole seconds/],
+    ["hybrid:bin=60", /"bin" in "hybrid:bin=60" is no option; there are range, fallback/],
+    ["hybrid:range=5h", /range in "hybrid:range=5h" must be 1h to 4h/],
+    ["hybrid:range=59m", /must be 1h to 4h/],
+    ["hybrid:fallback=0", /fallback in "hybrid:fallback=0" must be a duration of at least a second/],
+    ["predictive:lead=soon", /lead in "predictive:lead=soon" must be a duration/],
+    ["predictive:share=0", /share in "predictive:share=0" must be a number above 0 and up to 1/],
+    ["predictive:share=1.1", /must be a number above 0/],
+  ])("%j is refused, and told what would be right", (text, message) => {
+    expect(() => parsePolicy(text)).toThrow(message);
+  });
+});
+
+test("a policy that would resume before it sleeps, or for no time for ever, is a bug and is named", () => {
+  const replayed = (plan: Plan) => {
+    const replay = new PolicyReplay(periodOf(DAY));
+    const latencies = new StartLatencies({ kind: "fixed", ms: 0 }, settingOf().chance, 0);
+    replay.begin(
+      { plan: (since, into) => void Object.assign(into, { ...plan, sleepAt: since + plan.sleepAt, resumeAt: since + plan.resumeAt }) },
+      latencies,
+    );
+    return () => replay.add(requestsOf([[0], [HOUR]]));
+  };
+  expect(replayed({ sleepAt: 10, resumeAt: 9, holdMs: 0 })).toThrow(/resumes at \d+, before it sleeps at \d+/);
+  expect(replayed({ sleepAt: 10, resumeAt: 10, holdMs: 0 })).toThrow(/resumes at \d+ for no time at all/);
+});

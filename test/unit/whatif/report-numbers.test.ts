@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { amount, delayText, millisText, money, percentOf, plural, signed, spanText } from "../../../src/whatif/report/number-format.ts";
+
+test.each([
+  ["never", "never"],
+  [0, "0 s"],
+  [60, "1 min"],
+  [61, "61 s"],
+  [300, "5 min"],
+  [599, "599 s"],
+  [601, "10 min 1 s"],
+  [3_600, "1 h"],
+  [90_061, "1 d 1 h 1 min 1 s"],
+  [604_800, "7 d"],
+] as const)("a delay of %s is told exactly, as %s", (delay, text) => {
+  expect(delayText(delay)).toBe(text);
+});
+
+test.each([
+  [0, "0"],
+  [12_345.6, "12,346"],
+  [45.67, "45.7"],
+  [1.234, "1.23"],
+  [0.01234, "0.0123"],
+])("%d is shown as %s", (value, text) => {
+  expect(amount(value)).toBe(text);
+});
+
+test("money has a sign before the dollar, and no cents where there are thousands", () => {
+  expect([money(0), money(-1.5), money(12_345.6)]).toEqual(["$0.00", "−$1.50", "$12,346"]);
+});
+
+test("a difference has its sign; against nothing there is no share", () => {
+  expect([percentOf(5, 10), percentOf(-5, 10), percentOf(0, 0), percentOf(3, 0), percentOf(-3, 0)]).toEqual([
+    "+50 %",
+    "−50 %",
+    "±0 %",
+    "new",
+    "gone",
+  ]);
+  expect([signed(2), signed(-2), signed(0)]).toEqual(["+2", "−2", "±0"]);
+});
+
+test("spans and waits have the unit that one reads", () => {
+  expect([spanText(90), spanText(120), spanText(7_200), spanText(200_000)]).toEqual(["90 s", "2 min", "2 h", "2.31 d"]);
+  expect([millisText(0), millisText(999), millisText(1_000)]).toEqual(["0 ms", "999 ms", "1 s"]);
+});
+
+test("one is one", () => {
+  expect([plural(1, "cold start"), plural(1_000, "cold start")]).toEqual(["1 cold start", "1,000 cold starts"]);
+});
