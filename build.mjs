@@ -7,7 +7,8 @@ try {
   esbuild = await import("esbuild");
   typescript = (await import("typescript")).default;
 } catch {
-  if (!existsSync("dist/standin.js")) process.stderr.write("standin: its compilers are not installed, so dist/ was not built\n");
+  if (!existsSync("dist/standin.js"))
+    process.stderr.write("standin: its compilers are not installed, so dist/ was not built\n");
   process.exit(0);
 }
 
@@ -32,7 +33,9 @@ await esbuild.build({
   minifyWhitespace: true,
   external: ["better-sqlite3", "tinypool"],
   // Some dependencies are CommonJS and ask for node's own modules.
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
   logLevel: "warning",
 });
 // The types of the package's export say all by themselves: they import nothing.

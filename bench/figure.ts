@@ -1,5 +1,8 @@
 /** What has to be reached, by the value itself or by its ratio to the baseline. Inclusive. */
-export type Target = { readonly of: "value" | "ratio" } & ({ readonly atLeast: number } | { readonly atMost: number });
+export type Target = { readonly of: "value" | "ratio" } & (
+  | { readonly atLeast: number }
+  | { readonly atMost: number }
+);
 
 /** A measured number as it comes out: beside its baseline where it has one, judged where there is something to reach. */
 export type Figure = {
@@ -17,15 +20,21 @@ export type Pair = { readonly own: number; readonly baseline: number };
 
 /** A number that stands for itself. */
 export function plainFigure(figure: string, unit: string, value: number, target?: Target): Figure {
-  return judged({ figure, unit, value }, target);
+  return withVerdict({ figure, unit, value }, target);
 }
 
 /** Medians of both sides; the ratio is the median of the rounds' ratios, for the machine's mood differs from round to round. */
-export function comparedFigure(figure: string, unit: string, what: string, rounds: readonly Pair[], target?: Target): Figure {
+export function comparedFigure(
+  figure: string,
+  unit: string,
+  what: string,
+  rounds: readonly Pair[],
+  target?: Target,
+): Figure {
   const value = median(rounds.map(({ own }) => own));
   const baseline = { what, value: median(rounds.map((round) => round.baseline)) };
   const ratio = median(rounds.map((round) => round.own / round.baseline));
-  return judged({ figure, unit, value, baseline, ratio }, target);
+  return withVerdict({ figure, unit, value, baseline, ratio }, target);
 }
 
 export function median(values: readonly number[]): number {
@@ -37,10 +46,10 @@ export function median(values: readonly number[]): number {
   return (upper + lower) / 2;
 }
 
-function judged(figure: Figure, target: Target | undefined): Figure {
+function withVerdict(figure: Figure, target: Target | undefined): Figure {
   if (target === undefined) return figure;
-  const judgedNumber = target.of === "value" ? figure.value : figure.ratio;
-  if (judgedNumber === undefined) throw new Error(`${figure.figure} has no ${target.of} to judge`);
-  const reached = "atLeast" in target ? judgedNumber >= target.atLeast : judgedNumber <= target.atMost;
+  const measuredNumber = target.of === "value" ? figure.value : figure.ratio;
+  if (measuredNumber === undefined) throw new Error(`${figure.figure} has no ${target.of} to judge`);
+  const reached = "atLeast" in target ? measuredNumber >= target.atLeast : measuredNumber <= target.atMost;
   return { ...figure, target, reached };
 }

@@ -21,6 +21,11 @@ export async function inRounds<Side extends string, T>(
 }
 
 /** One number of two sides, round by round. */
-export function pairs<Side extends string, T>(rounds: readonly Record<Side, T>[], own: Side, baseline: Side, of: (measured: T) => number) {
+export function pairs<Side extends string, T>(
+  rounds: readonly Record<Side, T>[],
+  own: Side,
+  baseline: Side,
+  of: (measured: T) => number,
+) {
   return rounds.map((round) => ({ own: of(round[own]), baseline: of(round[baseline]) }));
 }

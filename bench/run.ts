@@ -13,8 +13,8 @@ import { simulatedDay } from "./benchmarks/simulated-day.ts";
 import { startUp } from "./benchmarks/start-up.ts";
 import { whatifFiles } from "./benchmarks/whatif-files.ts";
 import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
+import { BenchEnvironment } from "./environment/environment.ts";
 import type { Figure } from "./figure.ts";
-import { Stage } from "./stage/stage.ts";
 import { renderTable } from "./table.ts";
 
 // The idle and the starting come first: nothing has warmed the machine for them, or filled its caches.
@@ -34,7 +34,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   whatifFiles,
 ];
 
-type Options = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };
+type BenchOptions = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };
 
 const EXIT_INTERRUPTED = 130;
 
@@ -43,40 +43,46 @@ const command = new Command("npm run bench --")
   .addOption(new Option("--only <name...>", "run only these").choices(BENCHMARKS.map(({ name }) => name)))
   .option("--quick", "fewer and shorter rounds: to see that it works, not to know")
   .option("--json", "print the figures as JSON")
-  .addHelpText("after", `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(14)}${measures}`).join("\n")}`)
+  .addHelpText(
+    "after",
+    `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(14)}${measures}`).join("\n")}`,
+  )
   .exitOverride();
 
 try {
-  await run(command.parse().opts<Options>());
+  await runBenchmarks(command.parse().opts<BenchOptions>());
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   process.exitCode = error.exitCode;
 }
 
-async function run({ json, quick, only }: Options): Promise<void> {
+async function runBenchmarks({ json, quick, only }: BenchOptions): Promise<void> {
   const chosen = BENCHMARKS.filter(({ name }) => only === undefined || only.includes(name));
   // Stays: a second Ctrl-C, or a wrapper that passes one on, must not stop the cleaning up.
   const interrupted = new Promise<"interrupted">((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve("interrupted"));
   });
-  const stage = await Stage.open(quick ?? false);
+  const environment = await BenchEnvironment.open(quick ?? false);
   try {
-    const figures = await Promise.race([runAll(chosen, stage), interrupted]);
+    const figures = await Promise.race([runAll(chosen, environment), interrupted]);
     if (figures === "interrupted") process.exitCode = EXIT_INTERRUPTED;
-    else process.stdout.write(json === true ? `${JSON.stringify(figures, undefined, 2)}\n` : `\n${renderTable(figures)}`);
+    else
+      process.stdout.write(
+        json === true ? `${JSON.stringify(figures, undefined, 2)}\n` : `\n${renderTable(figures)}`,
+      );
   } finally {
-    await stage.close();
+    await environment.close();
   }
   // What was interrupted may still wait for something that does not come.
   process.exit();
 }
 
-async function runAll(benchmarks: readonly Benchmark[], stage: Stage): Promise<Figure[]> {
+async function runAll(benchmarks: readonly Benchmark[], environment: BenchEnvironment): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { name, measures, run: measure } of benchmarks) {
     const progress = (step: string) => process.stderr.write(`${name}: ${step}\n`);
     progress(measures);
-    figures.push(...(await measure(stage, progress)));
+    figures.push(...(await measure(environment, progress)));
   }
   return figures;
 }

@@ -22,12 +22,12 @@ function cells({ figure, unit, value, baseline, ratio, target, reached }: Figure
     `${amount(value)} ${unit}`,
     baseline === undefined ? "-" : `${amount(baseline.value)} (${baseline.what})`,
     ratio === undefined ? "-" : `${amount(ratio)} x`,
-    target === undefined ? "-" : describe(target, unit),
+    target === undefined ? "-" : describeTarget(target, unit),
     reached === undefined ? "-" : reached ? "yes" : "NO",
   ];
 }
 
-function describe(target: Target, unit: string): string {
+function describeTarget(target: Target, unit: string): string {
   const [sign, limit] = "atLeast" in target ? [">=", target.atLeast] : ["<=", target.atMost];
   return `${sign} ${amount(limit)} ${target.of === "ratio" ? "x" : unit}`;
 }

@@ -7,7 +7,11 @@ const ROOMS = {
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
   worlds: { rooms: ["store", "simulation", "platform"], packages: ["better-sqlite3"], node: true },
-  traffic: { rooms: ["simulation", "platform"], packages: ["zod", "cron-parser", "temporal-polyfill"], node: false },
+  traffic: {
+    rooms: ["simulation", "platform"],
+    packages: ["zod", "cron-parser", "temporal-polyfill"],
+    node: false,
+  },
   recordings: {
     rooms: ["traffic", "simulation", "platform"],
     packages: ["csv-parse", "hyparquet", "hyparquet-compressors"],
@@ -15,14 +19,22 @@ const ROOMS = {
   },
   // A room of its own: it reads and writes files (decision 0018).
   "recordings/trace-files": { rooms: ["recordings", "platform"], packages: [], node: true },
-  scenario: { rooms: ["recordings", "traffic", "simulation", "platform"], packages: ["yaml", "zod", "xmlbuilder2"], node: false },
+  scenario: {
+    rooms: ["recordings", "traffic", "simulation", "platform"],
+    packages: ["yaml", "zod", "xmlbuilder2"],
+    node: false,
+  },
   whatif: {
     rooms: ["recordings", "traffic", "platform"],
     packages: ["jstat", "@observablehq/plot", "linkedom"],
     node: false,
   },
   http: { rooms: ["worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
-  api: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod", "@neondatabase/api-client"], node: true },
+  api: {
+    rooms: ["http", "worlds", "simulation", "platform"],
+    packages: ["hono", "zod", "@neondatabase/api-client"],
+    node: true,
+  },
   control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
 };
 /** Of a room that others may import only as an interface, the files that are it. */
@@ -31,12 +43,20 @@ const MINIMUM_MODULES = 50;
 
 const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node }]) => {
   const within = Object.keys(ROOMS).filter((other) => other.startsWith(`${room}/`));
-  const from = { path: `^src/${room}/`, ...(within.length === 0 ? {} : { pathNot: `^src/(${within.join("|")})/` }) };
+  const from = {
+    path: `^src/${room}/`,
+    ...(within.length === 0 ? {} : { pathNot: `^src/(${within.join("|")})/` }),
+  };
   const own = [room, ...rooms].join("|");
   const known = packages.join("|") || "nothing";
   return [
     { name: `${room}-rooms`, severity: "error", from, to: { path: "^src/", pathNot: `^src/(${own})/` } },
-    { name: `${room}-packages`, severity: "error", from, to: { path: "node_modules/", pathNot: `node_modules/(@types/)?(${known})/` } },
+    {
+      name: `${room}-packages`,
+      severity: "error",
+      from,
+      to: { path: "node_modules/", pathNot: `node_modules/(@types/)?(${known})/` },
+    },
     ...(node ? [] : [{ name: `${room}-node`, severity: "error", from, to: { dependencyTypes: ["core"] } }]),
   ];
 });
@@ -47,14 +67,27 @@ forbidden.push(
     from: { path: "^src/(recordings|whatif|scenario|traffic)/", pathNot: "^src/recordings/trace-files/" },
     to: { path: "^src/recordings/trace-files/" },
   },
-  { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
+  {
+    name: "no-cycles",
+    severity: "error",
+    from: {},
+    to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+  },
   {
     name: "worlds-interface",
     severity: "error",
     from: { path: "^src/(http|api|control)/" },
-    to: { path: "^src/worlds/", pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$` },
+    to: {
+      path: "^src/worlds/",
+      pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$`,
+    },
   },
-  { name: "no-tests-in-src", severity: "error", from: { path: "^src/" }, to: { path: "^(test|bench|scripts)/" } },
+  {
+    name: "no-tests-in-src",
+    severity: "error",
+    from: { path: "^src/" },
+    to: { path: "^(test|bench|scripts)/" },
+  },
 );
 
 const { output } = await cruise(["src"], {
@@ -63,11 +96,16 @@ const { output } = await cruise(["src"], {
   tsPreCompilationDeps: true,
   tsConfig: { fileName: "tsconfig.json" },
   doNotFollow: { path: "node_modules" },
-  enhancedResolveOptions: { extensions: [".ts", ".js", ".mjs"], exportsFields: ["exports"], conditionNames: ["import", "types"] },
+  enhancedResolveOptions: {
+    extensions: [".ts", ".js", ".mjs"],
+    exportsFields: ["exports"],
+    conditionNames: ["import", "types"],
+  },
 });
 const { summary } = output;
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
-if (summary.totalCruised < MINIMUM_MODULES) console.error(`only ${summary.totalCruised} modules were checked`);
+if (summary.totalCruised < MINIMUM_MODULES)
+  console.error(`only ${summary.totalCruised} modules were checked`);
 const ok = summary.violations.length === 0 && summary.totalCruised >= MINIMUM_MODULES;
 console.log(
   `imports: ${summary.totalCruised} modules, ${summary.totalDependenciesCruised} dependencies, ${summary.violations.length} violations`,

@@ -10,17 +10,20 @@ import { parse } from "yaml";
 
 const EVIDENCE_FILE = "src/api/coverage/coverage-evidence.ts";
 const DOCUMENT_FILE = "docs/COVERAGE.md";
-const operations = [...readFileSync("src/api/coverage/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g)].map(([, id]) => id);
+const operations = [
+  ...readFileSync("src/api/coverage/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g),
+].map(([, id]) => id);
 const tests = readdirSync("test/contract")
   .filter((name) => name.endsWith(".test.ts"))
   .sort()
   .map((name) => ({ path: `test/contract/${name}`, text: readFileSync(`test/contract/${name}`, "utf8") }))
   // Those that drive the public client and judge all its answers.
-  .filter(({ text }) => /judgedClients|servedClient/.test(text));
+  .filter(({ text }) => /checkedClients|startServedClient/.test(text));
 /** Commands of the public command-line clients by the operation that they call. */
 const commands = parse(readFileSync("test/contract/client-commands.yaml", "utf8"));
 const unknown = Object.keys(commands).filter((id) => !operations.includes(id));
-if (unknown.length > 0) throw new Error(format("client-commands.yaml names what is no operation: %s", unknown.join(", ")));
+if (unknown.length > 0)
+  throw new Error(format("client-commands.yaml names what is no operation: %s", unknown.join(", ")));
 
 const evidence = Object.fromEntries(
   operations.map((id) => {
@@ -42,7 +45,8 @@ const isCheck = process.argv.includes("--check");
 const stale = [];
 const write = (path, text) => {
   if (isCheck) {
-    if (readFileSync(path, "utf8").replaceAll(/\s|,|"/g, "") !== text.replaceAll(/\s|,|"/g, "")) stale.push(path);
+    if (readFileSync(path, "utf8").replaceAll(/\s|,|"/g, "") !== text.replaceAll(/\s|,|"/g, ""))
+      stale.push(path);
   } else writeFileSync(path, text);
 };
 write(EVIDENCE_FILE, evidenceText);

@@ -13,7 +13,18 @@ const data = mkdtempSync(join(tmpdir(), "standin-fixture-"));
 const serve = async (...flags) => {
   const server = spawn(
     process.execPath,
-    ["dist/standin.js", "serve", "--data", data, "--port", "0", "--json", "--api-key", "fixture-key", ...flags],
+    [
+      "dist/standin.js",
+      "serve",
+      "--data",
+      data,
+      "--port",
+      "0",
+      "--json",
+      "--api-key",
+      "fixture-key",
+      ...flags,
+    ],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },
@@ -28,11 +39,22 @@ const serve = async (...flags) => {
   return { ...JSON.parse(String(line)), end };
 };
 
-let { api_url, control_url, end } = await serve("--clock", "manual", "--seed", "7", "--start-at", "2026-01-01T00:00:00Z");
+let { api_url, control_url, end } = await serve(
+  "--clock",
+  "manual",
+  "--seed",
+  "7",
+  "--start-at",
+  "2026-01-01T00:00:00Z",
+);
 
 const call = async (url, method, body, expected) => {
   const headers = { Authorization: "Bearer fixture-key", "Content-Type": "application/json" };
-  const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   const answer = await response.json();
   if (expected === undefined ? !response.ok : response.status !== expected) {
     throw new Error(`${method} ${url}: ${response.status} ${JSON.stringify(answer)}`);
@@ -89,7 +111,9 @@ await advance("10s");
 await api("POST", `${endpointPath}/start`);
 await api("DELETE", endpointPath);
 await advance("10s");
-const doomed = await api("POST", `${projectPath}/branches`, { branch: { name: "doomed", parent_id: branch.id } });
+const doomed = await api("POST", `${projectPath}/branches`, {
+  branch: { name: "doomed", parent_id: branch.id },
+});
 await advance("10s");
 await api("DELETE", `${projectPath}/branches/${doomed.branch.id}`);
 const gone = await api("POST", "/projects", { project: { name: "gone" } });
@@ -112,17 +136,32 @@ await settled("POST", `${branchPath}/databases`, { database: { name: "app", owne
 await settled("PATCH", `${branchPath}/databases/app`, { database: { name: "store" } });
 const { snapshot } = await settled("POST", `${branchPath}/snapshot?name=first`);
 await settled("PATCH", `${projectPath}/snapshots/${snapshot.id}`, { snapshot: { name: "renamed" } });
-await settled("PUT", `${branchPath}/backup_schedule`, { schedule: [{ frequency: "daily", hour: 3, retention_seconds: 172_800 }] });
-const restored = await settled("POST", `${projectPath}/snapshots/${snapshot.id}/restore`, { name: "from snapshot" });
+await settled("PUT", `${branchPath}/backup_schedule`, {
+  schedule: [{ frequency: "daily", hour: 3, retention_seconds: 172_800 }],
+});
+const restored = await settled("POST", `${projectPath}/snapshots/${snapshot.id}/restore`, {
+  name: "from snapshot",
+});
 await settled("POST", `${projectPath}/branches/${restored.branch.id}/finalize_restore`);
-const past = { source_branch_id: branch.id, source_timestamp: "2026-01-01T04:00:00Z", preserve_under_name: "before" };
+const past = {
+  source_branch_id: branch.id,
+  source_timestamp: "2026-01-01T04:00:00Z",
+  preserve_under_name: "before",
+};
 await settled("POST", `${branchPath}/restore`, past);
-const brief = await settled("POST", `${projectPath}/branches`, { branch: { name: "brief", expires_at: "2026-01-01T12:00:00Z" } });
-await settled("PATCH", `${projectPath}/branches/${brief.branch.id}`, { branch: { expires_at: "2026-01-01T18:00:00Z" } });
+const brief = await settled("POST", `${projectPath}/branches`, {
+  branch: { name: "brief", expires_at: "2026-01-01T12:00:00Z" },
+});
+await settled("PATCH", `${projectPath}/branches/${brief.branch.id}`, {
+  branch: { expires_at: "2026-01-01T18:00:00Z" },
+});
 const lost = await settled("POST", `${projectPath}/branches`, { branch: { name: "lost" } });
 await settled("DELETE", `${projectPath}/branches/${lost.branch.id}`);
 await settled("POST", `${projectPath}/branches/${lost.branch.id}/recover`);
-const { jwks } = await settled("POST", `${projectPath}/jwks`, { jwks_url: "https://issuer.example/jwks.json", provider_name: "issuer" });
+const { jwks } = await settled("POST", `${projectPath}/jwks`, {
+  jwks_url: "https://issuer.example/jwks.json",
+  provider_name: "issuer",
+});
 await settled("DELETE", `${projectPath}/jwks/${jwks.id}`);
 await settled("POST", `${projectPath}/permissions`, { email: "guest@standin.example" });
 await settled("PATCH", projectPath, { project: { settings: { quota: { active_time_seconds: 36_000 } } } });
@@ -135,16 +174,34 @@ await fetch(`${api_url}/projects/${passing.project.id}/transfer_requests/${reque
 });
 
 // What 0.4.0 has come to imitate.
-await sim("PUT", "/faults/flaky", { on: { operation: "createProjectBranch" }, when: { every: 2 }, effect: { answer: { status: 503 } } });
-await sim("PUT", "/faults/hiccup", { on: { action: "start_compute" }, when: { first: 2 }, effect: { operation_fails: { times: 2 } } });
-await settled("POST", `${projectPath}/branches`, { branch: { name: "lucky" }, endpoints: [{ type: "read_write" }] });
+await sim("PUT", "/faults/flaky", {
+  on: { operation: "createProjectBranch" },
+  when: { every: 2 },
+  effect: { answer: { status: 503 } },
+});
+await sim("PUT", "/faults/hiccup", {
+  on: { action: "start_compute" },
+  when: { first: 2 },
+  effect: { operation_fails: { times: 2 } },
+});
+await settled("POST", `${projectPath}/branches`, {
+  branch: { name: "lucky" },
+  endpoints: [{ type: "read_write" }],
+});
 await api("POST", `${projectPath}/branches`, { branch: { name: "unlucky" } }, 503);
 await sim("DELETE", "/faults/flaky");
 await sim("PUT", "/faults/dead", { on: { action: "start_compute" }, effect: { start_fails: {} } });
-await settled("POST", `${projectPath}/branches`, { branch: { name: "dead" }, endpoints: [{ type: "read_write" }] });
+await settled("POST", `${projectPath}/branches`, {
+  branch: { name: "dead" },
+  endpoints: [{ type: "read_write" }],
+});
 await sim("DELETE", "/faults/dead");
 await sim("DELETE", "/faults/hiccup");
-await sim("PUT", "/faults/later", { on: { operation: "*" }, when: { from: "2030-01-01T00:00:00Z" }, effect: { answer: { status: 500 } } });
+await sim("PUT", "/faults/later", {
+  on: { operation: "*" },
+  when: { from: "2030-01-01T00:00:00Z" },
+  effect: { answer: { status: 500 } },
+});
 await sim("PATCH", "/accounts/second", { plan: "paid" });
 await advance("1d");
 await api("POST", "/projects", { project: { name: "left in the middle" } });
@@ -164,4 +221,6 @@ cpSync(join(data, "worlds/default.sqlite"), join(target, "world.sqlite"));
 writeFileSync(join(target, "state.json"), `${JSON.stringify(state, undefined, 1)}\n`);
 writeFileSync(join(target, "journal.ndjson"), events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 rmSync(data, { recursive: true });
-process.stdout.write(`${target}: ${events.length} events of ${new Set(events.map(({ type }) => type)).size} kinds\n`);
+process.stdout.write(
+  `${target}: ${events.length} events of ${new Set(events.map(({ type }) => type)).size} kinds\n`,
+);

@@ -11,7 +11,9 @@ const rows = [];
 for (const [path, item] of Object.entries(document.paths)) {
   for (const method of ["get", "post", "put", "patch", "delete"]) {
     if (item[method] !== undefined)
-      rows.push(`  { method: "${method.toUpperCase()}", path: "${path}", operationId: "${item[method].operationId}" },`);
+      rows.push(
+        `  { method: "${method.toUpperCase()}", path: "${path}", operationId: "${item[method].operationId}" },`,
+      );
   }
 }
 const { version } = JSON.parse(readFileSync(packageFile, "utf8"));

@@ -9,7 +9,11 @@ import * as z from "zod";
 const FILE = "scenarios/scenario.schema.json";
 
 /** Where a value is not text already, a name of the matrix may stand for it. */
-const PLACEHOLDER = { description: "a name of the matrix, in braces behind a dollar sign", type: "string", pattern: "^\\$\\{\\w+\\}$" };
+const PLACEHOLDER = {
+  description: "a name of the matrix, in braces behind a dollar sign",
+  type: "string",
+  pattern: "^\\$\\{\\w+\\}$",
+};
 
 function withPlaceholders(schema) {
   if (Array.isArray(schema)) return schema.map(withPlaceholders);
@@ -20,7 +24,9 @@ function withPlaceholders(schema) {
       ["const", "enum", "default", "required"].includes(key) ? value : withPlaceholders(value),
     ]),
   );
-  const isScalar = ["number", "integer", "boolean"].includes(inner.type) || (Array.isArray(inner.enum) && inner.type === "string");
+  const isScalar =
+    ["number", "integer", "boolean"].includes(inner.type) ||
+    (Array.isArray(inner.enum) && inner.type === "string");
   if (!isScalar) return inner;
   const { description, default: byDefault, ...rest } = inner;
   return {

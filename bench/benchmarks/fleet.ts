@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { MINUTE, SECOND } from "../../src/platform/core/time.ts";
 import type { Benchmark, Progress } from "../benchmark.ts";
+import type { BenchEnvironment } from "../environment/environment.ts";
 import { comparedFigure, median, plainFigure } from "../figure.ts";
 import { inRounds, pairs } from "../rounds.ts";
 import type { FleetResult, FleetShape } from "../simulated/fleet.ts";
-import type { Stage } from "../stage/stage.ts";
 
 const EVENTS_PER_SECOND = 500_000;
 const SIMPY = join(import.meta.dirname, "../simulated/fleet.py");
@@ -15,24 +15,33 @@ const TOLERANCE = 0.02;
 export const fleet: Benchmark = {
   name: "fleet",
   measures: "days of a fleet of 1,000 computes that a feed plays, and the same in SimPy: events a second",
-  async run(stage, progress) {
+  async run(environment, progress) {
     const shape: FleetShape = {
-      ...{ computes: 1_000, days: stage.quick ? 1 : 5 },
+      ...{ computes: 1_000, days: environment.quick ? 1 : 5 },
       ...{ busyGapMs: 5 * MINUTE, quietGapMs: 30 * MINUTE, queryMs: 200, delayMs: 5 * MINUTE, startMs: 500 },
     };
     const what = `${shape.computes.toLocaleString("en-US")} computes, ${shape.days} days`;
-    const own = () => play(stage, shape);
-    const rounds = stage.quick ? 1 : 3;
+    const own = () => runFleet(environment, shape);
+    const rounds = environment.quick ? 1 : 3;
     const rate = ({ events, elapsedMs }: FleetResult) => events / (elapsedMs / SECOND);
     if (!hasSimPy(progress)) {
-      const played = (await inRounds(rounds, { own }, progress)).map((round) => round.own);
+      const runs = (await inRounds(rounds, { own }, progress)).map((round) => round.own);
       return [
-        plainFigure(`${what}, played`, "events/s", median(played.map(rate)), { of: "value", atLeast: EVENTS_PER_SECOND }),
-        plainFigure(`${what}, memory at most`, "MB", Math.max(...played.map(({ peakBytes }) => peakBytes)) / 1e6),
+        plainFigure(`${what}, played`, "events/s", median(runs.map(rate)), {
+          of: "value",
+          atLeast: EVENTS_PER_SECOND,
+        }),
+        plainFigure(
+          `${what}, memory at most`,
+          "MB",
+          Math.max(...runs.map(({ peakBytes }) => peakBytes)) / 1e6,
+        ),
       ];
     }
     const simpy = async () =>
-      JSON.parse(execFileSync("/usr/bin/python3", [SIMPY, JSON.stringify(shape)], { encoding: "utf8" })) as FleetResult;
+      JSON.parse(
+        execFileSync("/usr/bin/python3", [SIMPY, JSON.stringify(shape)], { encoding: "utf8" }),
+      ) as FleetResult;
     const measured = await inRounds(rounds, { own, simpy }, progress);
     for (const round of measured) checkSame(round.own, round.simpy);
     return [
@@ -50,9 +59,11 @@ export const fleet: Benchmark = {
   },
 };
 
-async function play(stage: Stage, shape: FleetShape): Promise<FleetResult> {
-  const child = await stage.start<FleetResult>([stage.script("fleet"), JSON.stringify(shape)], { talks: false });
-  await stage.stop(child);
+async function runFleet(environment: BenchEnvironment, shape: FleetShape): Promise<FleetResult> {
+  const child = await environment.start<FleetResult>([environment.script("fleet"), JSON.stringify(shape)], {
+    hasChannel: false,
+  });
+  await environment.stop(child);
   return child.ready;
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Benchmark } from "../benchmark.ts";
+import { bareAsUser, firstAnswer, type Started, serveAsUser } from "../environment/as-a-user.ts";
+import type { BenchEnvironment } from "../environment/environment.ts";
+import { residentBytes } from "../environment/resident-set.ts";
+import { makeUsedDirectory } from "../environment/scene.ts";
 import { comparedFigure } from "../figure.ts";
 import { inRounds, pairs } from "../rounds.ts";
-import { bareAsUser, firstAnswer, type Started, serveAsUser } from "../stage/as-a-user.ts";
-import { residentBytes } from "../stage/resident-set.ts";
-import { makeUsedDirectory } from "../stage/scene.ts";
-import type { Stage } from "../stage/stage.ts";
 
 const MIB = 1024 ** 2;
 const IDLE_MIB = 75;
@@ -14,13 +14,13 @@ const IDLE_FOR_MS = 3_000;
 export const idleMemory: Benchmark = {
   name: "idle",
   measures: "resident memory a few seconds after the start, against a bare node:http server",
-  async run(stage, progress) {
-    const used = await makeUsedDirectory(stage);
+  async run(environment, progress) {
+    const used = await makeUsedDirectory(environment);
     const sides = {
-      own: () => idleMib(stage, () => serveAsUser(stage, used)),
-      bare: () => idleMib(stage, () => bareAsUser(stage)),
+      own: () => idleMib(environment, () => serveAsUser(environment, used)),
+      bare: () => idleMib(environment, () => bareAsUser(environment)),
     };
-    const rounds = await inRounds(stage.quick ? 1 : 3, sides, progress);
+    const rounds = await inRounds(environment.quick ? 1 : 3, sides, progress);
     const target = { of: "value", atMost: IDLE_MIB } as const;
     return [
       comparedFigure(
@@ -34,11 +34,11 @@ export const idleMemory: Benchmark = {
   },
 };
 
-async function idleMib(stage: Stage, start: () => Promise<Started>): Promise<number> {
+async function idleMib(environment: BenchEnvironment, start: () => Promise<Started>): Promise<number> {
   const child = await start();
   await firstAnswer(child);
   await sleep(IDLE_FOR_MS);
   const bytes = residentBytes(child.process.pid ?? 0);
-  await stage.stop(child);
+  await environment.stop(child);
   return bytes / MIB;
 }

@@ -1,9 +1,9 @@
 import type { Benchmark } from "../benchmark.ts";
+import { API, listEndpoints, makeScene, type Scene } from "../environment/scene.ts";
+import { AUTHORIZATION, startCommand } from "../environment/servers.ts";
 import { type Figure, plainFigure } from "../figure.ts";
 import type { LoadRequest } from "../load/request.ts";
 import type { Sample } from "../processes/probe.ts";
-import { API, listEndpoints, makeScene, type Scene } from "../stage/scene.ts";
-import { AUTHORIZATION, startCommand } from "../stage/servers.ts";
 
 const MIB = 1024 ** 2;
 const CONNECTIONS = 32;
@@ -14,32 +14,45 @@ const NO_GROWTH_MIB = 5;
 export const memoryGrowth: Benchmark = {
   name: "growth",
   measures: "memory growth over 1,000,000 requests that leave nothing behind",
-  async run(stage, progress) {
-    const total = stage.quick ? 100_000 : 1_000_000;
-    const server = await startCommand(stage, stage.directory(), ["--expose-gc"]);
+  async run(environment, progress) {
+    const total = environment.quick ? 100_000 : 1_000_000;
+    const server = await startCommand(environment, environment.directory(), ["--expose-gc"]);
     const requests = traffic(await makeScene(server));
-    const run = (count: number) => stage.flood({ port: server.port, connections: CONNECTIONS, total: count, requests });
+    const run = (count: number) =>
+      environment.flood({ port: server.port, connections: CONNECTIONS, total: count, requests });
     progress("warming up");
     await run(total / 5);
     const samples = [await server.sample(true)];
     for (let sample = 1; sample <= SAMPLES; sample += 1) {
-      progress(`${((sample / SAMPLES) * total).toLocaleString("en-US")} of ${total.toLocaleString("en-US")} requests`);
+      progress(
+        `${((sample / SAMPLES) * total).toLocaleString("en-US")} of ${total.toLocaleString("en-US")} requests`,
+      );
       await run(total / SAMPLES);
       samples.push(await server.sample(true));
     }
-    await stage.stop(server.child);
+    await environment.stop(server.child);
     const growth = (name: string, of: (sample: Sample) => number): Figure =>
-      plainFigure(`${name} growth, ${total.toLocaleString("en-US")} requests`, "MiB", (slope(samples.map(of)) * SAMPLES) / MIB, {
-        of: "value",
-        atMost: NO_GROWTH_MIB,
-      });
+      plainFigure(
+        `${name} growth, ${total.toLocaleString("en-US")} requests`,
+        "MiB",
+        (slope(samples.map(of)) * SAMPLES) / MIB,
+        {
+          of: "value",
+          atMost: NO_GROWTH_MIB,
+        },
+      );
     return [growth("heap", ({ heapUsedBytes }) => heapUsedBytes), growth("RSS", ({ rssBytes }) => rssBytes)];
   },
 };
 
 /** A little of everything that changes no more than instants: reads, refusals, bad input, and activity of computes that are awake. */
 function traffic(scene: Scene): LoadRequest[] {
-  const get = (path: string, expected = 200): LoadRequest => ({ method: "GET", path, headers: AUTHORIZATION, expected });
+  const get = (path: string, expected = 200): LoadRequest => ({
+    method: "GET",
+    path,
+    headers: AUTHORIZATION,
+    expected,
+  });
   const post = (path: string, body: unknown, expected: number): LoadRequest => ({
     method: "POST",
     path,
@@ -66,11 +79,11 @@ function traffic(scene: Scene): LoadRequest[] {
 function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  let above = 0;
-  let below = 0;
+  let covariance = 0;
+  let variance = 0;
   for (const [index, value] of values.entries()) {
-    above += (index - middle) * (value - mean);
-    below += (index - middle) ** 2;
+    covariance += (index - middle) * (value - mean);
+    variance += (index - middle) ** 2;
   }
-  return above / below;
+  return covariance / variance;
 }

@@ -1,9 +1,9 @@
 import type { Benchmark } from "../benchmark.ts";
+import type { BenchEnvironment } from "../environment/environment.ts";
+import { CREATE_API_KEY, listEndpoints, makeScene } from "../environment/scene.ts";
+import { type Server, startDouble } from "../environment/servers.ts";
 import { comparedFigure } from "../figure.ts";
 import { inRounds, pairs } from "../rounds.ts";
-import { CREATE_API_KEY, listEndpoints, makeScene } from "../stage/scene.ts";
-import { type Server, startDouble } from "../stage/servers.ts";
-import type { Stage } from "../stage/stage.ts";
 
 const WRITES_PER_SECOND = 5_000;
 const READS_PER_SECOND = 2_000;
@@ -14,14 +14,21 @@ type Measured = { readonly readP50Ms: number; readonly readP99Ms: number; readon
 export const readLatencyUnderWrites: Benchmark = {
   name: "latency",
   measures: "read p99 under 5,000 writes a second, against the same with writes that write nothing",
-  async run(stage, progress) {
-    const durable = await side(stage, await startDouble(stage, "sqlite"));
-    const noWrite = await side(stage, await startDouble(stage, "none"));
-    const measure = (durationMs: number) => ({ durable: () => durable.measure(durationMs), noWrite: () => noWrite.measure(durationMs) });
+  async run(environment, progress) {
+    const durable = await side(environment, await startDouble(environment, "sqlite"));
+    const noWrite = await side(environment, await startDouble(environment, "none"));
+    const measure = (durationMs: number) => ({
+      durable: () => durable.measure(durationMs),
+      noWrite: () => noWrite.measure(durationMs),
+    });
     progress("warming up");
-    await inRounds(1, measure(stage.quick ? 1_000 : 4_000), () => undefined);
-    const rounds = await inRounds(stage.quick ? 3 : 9, measure(stage.quick ? 1_000 : 3_000), progress);
-    for (const { server } of [durable, noWrite]) await stage.stop(server.child);
+    await inRounds(1, measure(environment.quick ? 1_000 : 4_000), () => undefined);
+    const rounds = await inRounds(
+      environment.quick ? 3 : 9,
+      measure(environment.quick ? 1_000 : 3_000),
+      progress,
+    );
+    for (const { server } of [durable, noWrite]) await environment.stop(server.child);
     const of = (number: (measured: Measured) => number) => pairs(rounds, "durable", "noWrite", number);
     return [
       comparedFigure(
@@ -47,16 +54,20 @@ export const readLatencyUnderWrites: Benchmark = {
   },
 };
 
-async function side(stage: Stage, server: Server) {
+async function side(environment: BenchEnvironment, server: Server) {
   const read = listEndpoints(await makeScene(server));
   const streams = [
     { name: "writes", perSecond: WRITES_PER_SECOND, connections: CONNECTIONS, request: CREATE_API_KEY },
     { name: "reads", perSecond: READS_PER_SECOND, connections: CONNECTIONS, request: read },
   ];
   const measure = async (durationMs: number): Promise<Measured> => {
-    const [writes, reads] = await stage.paced({ port: server.port, durationMs, streams });
+    const [writes, reads] = await environment.paced({ port: server.port, durationMs, streams });
     if (writes === undefined || reads === undefined) throw new Error("the client lost a stream");
-    return { readP50Ms: reads.latencies.p50Ms, readP99Ms: reads.latencies.p99Ms, writesPerSecond: writes.perSecond };
+    return {
+      readP50Ms: reads.latencies.p50Ms,
+      readP99Ms: reads.latencies.p99Ms,
+      writesPerSecond: writes.perSecond,
+    };
   };
   return { server, measure };
 }

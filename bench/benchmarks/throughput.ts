@@ -1,6 +1,6 @@
+import type { BenchEnvironment } from "../environment/environment.ts";
+import type { Server } from "../environment/servers.ts";
 import type { LoadRequest } from "../load/request.ts";
-import type { Server } from "../stage/servers.ts";
-import type { Stage } from "../stage/stage.ts";
 
 const CONNECTIONS = 64;
 
@@ -11,9 +11,22 @@ export type Throughput = {
 };
 
 /** Sends so many requests over 64 connections that each wait for their answer. */
-export async function throughput(stage: Stage, server: Server, request: LoadRequest, total: number): Promise<Throughput> {
+export async function throughput(
+  environment: BenchEnvironment,
+  server: Server,
+  request: LoadRequest,
+  total: number,
+): Promise<Throughput> {
   const before = await server.sample();
-  const { elapsedMs } = await stage.flood({ port: server.port, connections: CONNECTIONS, total, requests: [request] });
+  const { elapsedMs } = await environment.flood({
+    port: server.port,
+    connections: CONNECTIONS,
+    total,
+    requests: [request],
+  });
   const after = await server.sample();
-  return { perSecond: total / (elapsedMs / 1_000), cpuUsPerRequest: ((after.cpuMs - before.cpuMs) / total) * 1_000 };
+  return {
+    perSecond: total / (elapsedMs / 1_000),
+    cpuUsPerRequest: ((after.cpuMs - before.cpuMs) / total) * 1_000,
+  };
 }

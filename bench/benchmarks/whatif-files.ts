@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Benchmark, Progress } from "../benchmark.ts";
+import { type CommandRun, runCommand } from "../environment/command-run.ts";
+import type { BenchEnvironment } from "../environment/environment.ts";
 import { comparedFigure, type Figure, type Pair, plainFigure } from "../figure.ts";
 import type { WhatifTraceOptions } from "../processes/whatif-trace.ts";
-import { type CommandRun, runCommand } from "../stage/command-run.ts";
-import type { Stage } from "../stage/stage.ts";
 import type { FleetShape } from "../whatif/fleet.ts";
 
 const MIB = 2 ** 20;
@@ -13,17 +13,28 @@ const MEAN_MS = 86_400;
 const LATENCY = ["--start-latency", "3s", "--json"];
 /** Delays of so many times five minutes, that of the present setting among them. */
 const REPLAYS = 24;
-const POLICIES = Array.from({ length: REPLAYS }, (_, index) => ["--policy", `fixed:${(index + 1) * 300}`]).flat();
+const POLICIES = Array.from({ length: REPLAYS }, (_, index) => [
+  "--policy",
+  `fixed:${(index + 1) * 300}`,
+]).flat();
 
 export const whatifFiles: Benchmark = {
   name: "whatif-files",
   measures: "what-if commands from a file to the answer: speed, memory, threads",
-  async run(stage, progress) {
-    const [month, rows, events] = stage.quick ? [fleet(100, 3_000), fleet(100, 300), fleet(100, 1_000)] : LARGE;
+  async run(environment, progress) {
+    const [month, rows, events] = environment.quick
+      ? [fleet(100, 3_000), fleet(100, 300), fleet(100, 1_000)]
+      : LARGE;
     return [
-      ...(await withTrace(stage, progress, month, "month.standin-trace", (path) => columnar(stage, progress, path, month))),
-      ...(await withTrace(stage, progress, events, "events.standin-trace", (path) => memory(stage, progress, path, events))),
-      ...(await withTrace(stage, progress, rows, "rows.csv", (path) => csv(stage, progress, path, rows))),
+      ...(await withTrace(environment, progress, month, "month.standin-trace", (path) =>
+        columnar(environment, progress, path, month),
+      )),
+      ...(await withTrace(environment, progress, events, "events.standin-trace", (path) =>
+        memory(environment, progress, path, events),
+      )),
+      ...(await withTrace(environment, progress, rows, "rows.csv", (path) =>
+        csv(environment, progress, path, rows),
+      )),
     ];
   },
 };
@@ -31,7 +42,12 @@ export const whatifFiles: Benchmark = {
 /** A month of 10,000 computes; 10 M rows; 100 M requests. */
 const LARGE = [fleet(10_000, 30_000), fleet(1_000, 10_000), fleet(10_000, 10_000)] as const;
 
-async function columnar(stage: Stage, progress: Progress, path: string, shape: FleetShape): Promise<Figure[]> {
+async function columnar(
+  environment: BenchEnvironment,
+  progress: Progress,
+  path: string,
+  shape: FleetShape,
+): Promise<Figure[]> {
   const requests = requestsOf(shape);
   const name = `${amount(requests)} requests of ${amount(shape.computes)} computes`;
   const [curve, compare] = [
@@ -39,15 +55,18 @@ async function columnar(stage: Stage, progress: Progress, path: string, shape: F
     ["whatif", "compare", path, ...POLICIES, ...LATENCY],
   ] as const;
   const one = best(
-    repeat(stage, progress, "curve", () => runCommand(stage, curve)),
+    repeat(environment, progress, "curve", () => runCommand(environment, curve)),
     ({ processorS }) => processorS,
   );
   return [
     plainFigure(`curve of ${name}, start to answer`, "s", one.processorS, { of: "value", atMost: 15 }),
-    plainFigure("the same, from a columnar file", "requests/s", requests / one.processorS, { of: "value", atLeast: 20_000_000 }),
+    plainFigure("the same, from a columnar file", "requests/s", requests / one.processorS, {
+      of: "value",
+      atLeast: 20_000_000,
+    }),
     plainFigure("the same, peak memory", "MiB", one.peakBytes / MIB),
-    ...workers(stage, progress, "replays by 2 workers", compare, REPLAYS * requests, 0.9),
-    ...workers(stage, progress, "curve by 2 workers", curve, requests),
+    ...workers(environment, progress, "replays by 2 workers", compare, REPLAYS * requests, 0.9),
+    ...workers(environment, progress, "curve by 2 workers", curve, requests),
   ];
 }
 
@@ -55,9 +74,18 @@ async function columnar(stage: Stage, progress: Progress, path: string, shape: F
  * Twice what one worker does is all there is, by the clock on the wall: a core that somebody else uses is missing. What two need of the
  * processors for the same work tells what they could do if both were free.
  */
-function workers(stage: Stage, progress: Progress, figure: string, args: readonly string[], amount: number, atLeast?: number): Figure[] {
-  const rounds = repeat(stage, progress, figure, () => {
-    const [two, one] = [2, 1].map((count) => runCommand(stage, [...args, "--workers", String(count)])) as [CommandRun, CommandRun];
+function workers(
+  environment: BenchEnvironment,
+  progress: Progress,
+  figure: string,
+  args: readonly string[],
+  amount: number,
+  atLeast?: number,
+): Figure[] {
+  const rounds = repeat(environment, progress, figure, () => {
+    const [two, one] = [2, 1].map((count) =>
+      runCommand(environment, [...args, "--workers", String(count)]),
+    ) as [CommandRun, CommandRun];
     if (two.output !== one.output) throw new Error(`${figure}: two workers answer otherwise than one`);
     return { two, one };
   });
@@ -66,21 +94,36 @@ function workers(stage: Stage, progress: Progress, figure: string, args: readonl
   const wall = pairsOf(({ wallS }) => wallS, 2);
   const processor = pairsOf(({ processorS }) => processorS, 1);
   return [
-    comparedFigure(figure, "requests/s", "twice 1 worker", wall, atLeast === undefined ? undefined : { of: "ratio", atLeast }),
+    comparedFigure(
+      figure,
+      "requests/s",
+      "twice 1 worker",
+      wall,
+      atLeast === undefined ? undefined : { of: "ratio", atLeast },
+    ),
     comparedFigure("the same, of processor time", "requests/s", "1 worker", processor),
   ];
 }
 
-function memory(stage: Stage, progress: Progress, path: string, shape: FleetShape): Figure[] {
+function memory(
+  environment: BenchEnvironment,
+  progress: Progress,
+  path: string,
+  shape: FleetShape,
+): Figure[] {
   progress("replays, memory");
-  const { peakBytes } = runCommand(stage, ["whatif", "compare", path, ...POLICIES, ...LATENCY]);
-  return [plainFigure(`replays of ${amount(requestsOf(shape))} requests, peak memory`, "MiB", peakBytes / MIB)];
+  const { peakBytes } = runCommand(environment, ["whatif", "compare", path, ...POLICIES, ...LATENCY]);
+  return [
+    plainFigure(`replays of ${amount(requestsOf(shape))} requests, peak memory`, "MiB", peakBytes / MIB),
+  ];
 }
 
-function csv(stage: Stage, progress: Progress, path: string, shape: FleetShape): Figure[] {
+function csv(environment: BenchEnvironment, progress: Progress, path: string, shape: FleetShape): Figure[] {
   const requests = requestsOf(shape);
   const run = best(
-    repeat(stage, progress, "CSV", () => runCommand(stage, ["whatif", "curve", path, ...LATENCY])),
+    repeat(environment, progress, "CSV", () =>
+      runCommand(environment, ["whatif", "curve", path, ...LATENCY]),
+    ),
     ({ processorS }) => processorS,
   );
   return [
@@ -90,23 +133,25 @@ function csv(stage: Stage, progress: Progress, path: string, shape: FleetShape):
 }
 
 async function withTrace(
-  stage: Stage,
+  environment: BenchEnvironment,
   progress: Progress,
   shape: FleetShape,
   name: string,
   measure: (path: string) => Figure[] | Promise<Figure[]>,
 ): Promise<Figure[]> {
-  const path = join(stage.directory(), name);
+  const path = join(environment.directory(), name);
   progress(`writing ${amount(requestsOf(shape))} requests`);
   const options: WhatifTraceOptions = { ...shape, path };
-  await stage.stop(await stage.start([stage.script("whatif-trace"), JSON.stringify(options)]));
+  await environment.stop(
+    await environment.start([environment.script("whatif-trace"), JSON.stringify(options)]),
+  );
   const figures = await measure(path);
   rmSync(path);
   return figures;
 }
 
-function repeat<T>(stage: Stage, progress: Progress, what: string, run: () => T): T[] {
-  const rounds = stage.quick ? 1 : 3;
+function repeat<T>(environment: BenchEnvironment, progress: Progress, what: string, run: () => T): T[] {
+  const rounds = environment.quick ? 1 : 3;
   return Array.from({ length: rounds }, (_, round) => {
     progress(`${what}, round ${round + 1} of ${rounds}`);
     return run();

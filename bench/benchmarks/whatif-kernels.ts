@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { Benchmark, Progress } from "../benchmark.ts";
+import type { BenchEnvironment } from "../environment/environment.ts";
 import { comparedFigure, type Figure, type Pair, plainFigure } from "../figure.ts";
 import type { WhatifOptions, WhatifResult } from "../processes/whatif.ts";
 import { inRounds, pairs } from "../rounds.ts";
-import type { Stage } from "../stage/stage.ts";
 import { COUPLED, startsOf } from "../whatif/coupling.ts";
 import type { FleetShape } from "../whatif/fleet.ts";
 
@@ -23,20 +23,31 @@ type Comparison = { readonly kernel: Kernel; readonly shape: Shape; readonly tra
 export const whatifKernels: Benchmark = {
   name: "whatif",
   measures: "what-if kernels on one core against C and SimPy",
-  async run(stage, progress) {
-    const program = compile(stage, progress);
-    const { few, fleet, large } = shapesOf(stage.quick);
-    const compared = (kernel: Kernel, shape: Shape): Comparison => ({ kernel, shape, traceFile: join(stage.directory(), "trace") });
-    const [curve, replay] = [compared("curve", { ...few, name: "curve", unit: "gaps/s" }), compared("replay", { ...few, name: "replay" })];
+  async run(environment, progress) {
+    const program = compile(environment, progress);
+    const { few, fleet, large } = shapesOf(environment.quick);
+    const compared = (kernel: Kernel, shape: Shape): Comparison => ({
+      kernel,
+      shape,
+      traceFile: join(environment.directory(), "trace"),
+    });
+    const [curve, replay] = [
+      compared("curve", { ...few, name: "curve", unit: "gaps/s" }),
+      compared("replay", { ...few, name: "replay" }),
+    ];
     const [many, most] = [compared("coupled", fleet), compared("coupled", large)];
-    const independent = compared("replay", { ...fleet, name: `replay, ${amount(fleet.computes)} computes`, unit: "requests/s" });
+    const independent = compared("replay", {
+      ...fleet,
+      name: `replay, ${amount(fleet.computes)} computes`,
+      unit: "requests/s",
+    });
     return [
-      ...(await againstC(stage, progress, program, curve, 0.33)),
-      ...(await againstC(stage, progress, program, replay, 0.3)),
-      ...(await againstC(stage, progress, program, many, 0.3)),
-      ...(await againstC(stage, progress, program, most, 0.3)),
-      ...(await againstSimPy(stage, progress, many)),
-      ...(await againstSimPy(stage, progress, independent)),
+      ...(await againstC(environment, progress, program, curve, 0.33)),
+      ...(await againstC(environment, progress, program, replay, 0.3)),
+      ...(await againstC(environment, progress, program, many, 0.3)),
+      ...(await againstC(environment, progress, program, most, 0.3)),
+      ...(await againstSimPy(environment, progress, many)),
+      ...(await againstSimPy(environment, progress, independent)),
     ];
   },
 };
@@ -52,14 +63,20 @@ function shapesOf(quick: boolean): { readonly few: Shape; readonly fleet: Shape;
     unit: "events/s",
   });
   return {
-    few: { computes: quick ? 100 : 300, requestsEach: quick ? 5_000 : 30_000, meanMs, name: "", unit: "requests/s" },
+    few: {
+      computes: quick ? 100 : 300,
+      requestsEach: quick ? 5_000 : 30_000,
+      meanMs,
+      name: "",
+      unit: "requests/s",
+    },
     fleet: quick ? coupled(1_000, 100) : coupled(10_000, 300),
     large: quick ? coupled(20_000, 20) : coupled(1_000_000, 20),
   };
 }
 
 async function againstC(
-  stage: Stage,
+  environment: BenchEnvironment,
   progress: Progress,
   program: string | undefined,
   comparison: Comparison,
@@ -67,22 +84,32 @@ async function againstC(
 ): Promise<Figure[]> {
   const { kernel, shape } = comparison;
   const { name, unit } = shape;
-  if (program === undefined) return [plainFigure(name, unit, (await measure(stage, comparison)).perSecond)];
-  const own = () => measure(stage, comparison);
+  if (program === undefined)
+    return [plainFigure(name, unit, (await measure(environment, comparison)).perSecond)];
+  const own = () => measure(environment, comparison);
   const c = async () => runC(program, comparison);
   // The own side writes the trace that C reads, so it goes first.
   await own();
-  const measured = await inRounds(stage.quick ? 1 : 2, { own, c }, (step) => progress(`${name}, ${step}`));
-  for (const { own, c } of measured) agree(kernel, own, c);
+  const measured = await inRounds(environment.quick ? 1 : 2, { own, c }, (step) =>
+    progress(`${name}, ${step}`),
+  );
+  for (const { own, c } of measured) checkSameResult(kernel, own, c);
   const rounds = pairs(measured, "own", "c", (result) => result.perSecond);
   const figures = [comparedFigure(name, unit, "C -O3", rounds, { of: "ratio", atLeast })];
   if (kernel !== "curve") return figures;
   // A naive loop runs once for every delay that may be set.
-  const naive: Pair[] = measured.map(({ own }) => ({ own: own.perSecond, baseline: (own.naivePerSecond ?? 0) / 604_741 }));
+  const naive: Pair[] = measured.map(({ own }) => ({
+    own: own.perSecond,
+    baseline: (own.naivePerSecond ?? 0) / 604_741,
+  }));
   return [...figures, comparedFigure("curve of all delays", unit, "a loop for each", naive)];
 }
 
-async function againstSimPy(stage: Stage, progress: Progress, comparison: Comparison): Promise<Figure[]> {
+async function againstSimPy(
+  environment: BenchEnvironment,
+  progress: Progress,
+  comparison: Comparison,
+): Promise<Figure[]> {
   try {
     execFileSync(PYTHON, ["-c", "import simpy"], { stdio: "ignore" });
   } catch {
@@ -91,28 +118,50 @@ async function againstSimPy(stage: Stage, progress: Progress, comparison: Compar
   }
   const { kernel, shape, traceFile } = comparison;
   progress(`${shape.name}, SimPy`);
-  const own = await measure(stage, comparison);
-  const output = execFileSync(PYTHON, [join(SOURCES, "simpy_model.py"), kernel, traceFile, ...argumentsOf(comparison)], {
-    encoding: "utf8",
-  });
+  const own = await measure(environment, comparison);
+  const output = execFileSync(
+    PYTHON,
+    [join(SOURCES, "simpy_model.py"), kernel, traceFile, ...argumentsOf(comparison)],
+    {
+      encoding: "utf8",
+    },
+  );
   const simpy = JSON.parse(output) as WhatifResult;
-  agree(kernel, own, simpy);
+  checkSameResult(kernel, own, simpy);
   const pair = { own: own.perSecond, baseline: simpy.perSecond };
   return [comparedFigure(shape.name, shape.unit, "SimPy", [pair], { of: "ratio", atLeast: 40 })];
 }
 
-async function measure(stage: Stage, { kernel, shape, traceFile }: Comparison): Promise<WhatifResult> {
+async function measure(
+  environment: BenchEnvironment,
+  { kernel, shape, traceFile }: Comparison,
+): Promise<WhatifResult> {
   const { computes, requestsEach, meanMs } = shape;
-  const options: WhatifOptions = { kernel, computes, requestsEach, meanMs, starts: startsOf(computes), rounds: roundsOf(shape), traceFile };
-  const child = await stage.start<WhatifResult>([stage.script("whatif"), JSON.stringify(options)]);
+  const options: WhatifOptions = {
+    kernel,
+    computes,
+    requestsEach,
+    meanMs,
+    starts: startsOf(computes),
+    rounds: roundsOf(shape),
+    traceFile,
+  };
+  const child = await environment.start<WhatifResult>([
+    environment.script("whatif"),
+    JSON.stringify(options),
+  ]);
   const result = child.ready;
-  await stage.stop(child);
+  await environment.stop(child);
   return result;
 }
 
 function runC(program: string, comparison: Comparison): WhatifResult {
   const { kernel, shape, traceFile } = comparison;
-  const output = execFileSync(program, [kernel, traceFile, String(roundsOf(shape)), ...argumentsOf(comparison)], { encoding: "utf8" });
+  const output = execFileSync(
+    program,
+    [kernel, traceFile, String(roundsOf(shape)), ...argumentsOf(comparison)],
+    { encoding: "utf8" },
+  );
   return JSON.parse(output) as WhatifResult;
 }
 
@@ -129,8 +178,8 @@ function argumentsOf({ kernel, shape }: Comparison): string[] {
 }
 
 /** The program in C, or `undefined` where there is no compiler. */
-function compile(stage: Stage, progress: Progress): string | undefined {
-  const program = join(stage.directory(), "kernels");
+function compile(environment: BenchEnvironment, progress: Progress): string | undefined {
+  const program = join(environment.directory(), "kernels");
   try {
     execFileSync("cc", ["--version"], { stdio: "ignore" });
   } catch {
@@ -142,8 +191,9 @@ function compile(stage: Stage, progress: Progress): string | undefined {
 }
 
 /** Those that do not do the same work are no comparison. */
-function agree(kernel: Kernel, own: WhatifResult, other: WhatifResult): void {
-  const figures = kernel === "curve" ? (["cold"] as const) : (["cold", "activeMs", "startingMs", "waitMs"] as const);
+function checkSameResult(kernel: Kernel, own: WhatifResult, other: WhatifResult): void {
+  const figures =
+    kernel === "curve" ? (["cold"] as const) : (["cold", "activeMs", "startingMs", "waitMs"] as const);
   const isSame = figures.every((figure) => own[figure] !== undefined && own[figure] === other[figure]);
   if (!isSame) throw new Error(`${kernel}: ${JSON.stringify(own)} is not ${JSON.stringify(other)}`);
 }

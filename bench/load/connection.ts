@@ -33,7 +33,8 @@ export class Connection {
     this.#socket = connect({ host: "127.0.0.1", port, noDelay: true, onread }, opened);
     this.#socket.on("error", (error) => this.#failed(error));
     this.#socket.on("close", () => {
-      if (this.#answered !== undefined) this.#failed(new Error("the server closed the connection before it had answered"));
+      if (this.#answered !== undefined)
+        this.#failed(new Error("the server closed the connection before it had answered"));
     });
   }
 

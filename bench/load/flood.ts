@@ -10,7 +10,11 @@ export type Flood = {
   readonly requests: readonly LoadRequest[];
 };
 
-export type FloodResult = { readonly total: number; readonly elapsedMs: number; readonly latencies: Latencies };
+export type FloodResult = {
+  readonly total: number;
+  readonly elapsedMs: number;
+  readonly latencies: Latencies;
+};
 
 export async function flood({ port, connections, total, requests }: Flood): Promise<FloodResult> {
   const encoded = requests.map((request) => encode(request, port));
@@ -25,9 +29,11 @@ export async function flood({ port, connections, total, requests }: Flood): Prom
         const sentAt = performance.now();
         connection.send(request.bytes, (status) => {
           latenciesMs.push(performance.now() - sentAt);
-          if (status !== request.expected) return failed(new Error(`answered ${status}, not ${request.expected}`));
+          if (status !== request.expected)
+            return failed(new Error(`answered ${status}, not ${request.expected}`));
           if (sent < total) return next(connection);
-          if (latenciesMs.length === total) done({ total, elapsedMs: performance.now() - startedAt, latencies: summarize(latenciesMs) });
+          if (latenciesMs.length === total)
+            done({ total, elapsedMs: performance.now() - startedAt, latencies: summarize(latenciesMs) });
         });
       };
       let startedAt = 0;

@@ -12,10 +12,19 @@ type PacedStream = {
   readonly request: LoadRequest;
 };
 
-export type Paced = { readonly port: number; readonly durationMs: number; readonly streams: readonly PacedStream[] };
+export type Paced = {
+  readonly port: number;
+  readonly durationMs: number;
+  readonly streams: readonly PacedStream[];
+};
 
 /** Latencies count from the instant at which a request was due, so a client that could not send in time hides nothing. */
-export type PacedResult = { readonly name: string; readonly total: number; readonly perSecond: number; readonly latencies: Latencies };
+export type PacedResult = {
+  readonly name: string;
+  readonly total: number;
+  readonly perSecond: number;
+  readonly latencies: Latencies;
+};
 
 /** About how late a request may be sent. */
 const TICK_MS = 0.1;
@@ -53,7 +62,11 @@ export async function paced({ port, durationMs, streams }: Paced): Promise<Paced
   }
 }
 
-function start(port: number, streams: readonly PacedStream[], failed: (error: Error) => void): Promise<Running[]> {
+function start(
+  port: number,
+  streams: readonly PacedStream[],
+  failed: (error: Error) => void,
+): Promise<Running[]> {
   return Promise.all(
     streams.map(async (stream) => ({
       stream,
@@ -77,7 +90,8 @@ function sendDue(one: Running, until: number, failed: (error: Error) => void): v
       one.latenciesMs.push(performance.now() - dueAt);
       one.unanswered -= 1;
       one.idle.push(connection);
-      if (status !== request.expected) failed(new Error(`${one.stream.name}: answered ${status}, not ${request.expected}`));
+      if (status !== request.expected)
+        failed(new Error(`${one.stream.name}: answered ${status}, not ${request.expected}`));
     });
   }
 }
@@ -88,5 +102,10 @@ function gapMs({ perSecond }: PacedStream): number {
 
 function resultOf({ stream, latenciesMs }: Running, durationMs: number): PacedResult {
   const total = latenciesMs.length;
-  return { name: stream.name, total, perSecond: (total / durationMs) * 1_000, latencies: summarize(latenciesMs) };
+  return {
+    name: stream.name,
+    total,
+    perSecond: (total / durationMs) * 1_000,
+    latencies: summarize(latenciesMs),
+  };
 }

@@ -23,9 +23,9 @@ const [first, firstMs] = await timed(make);
 await first.close();
 const laterMs: number[] = [];
 for (let call = 0; call < options.calls; call += 1) {
-  const [made, ms] = await timed(make);
+  const [created, ms] = await timed(make);
   laterMs.push(ms);
-  await made.close();
+  await created.close();
 }
 const result: InProcessResult = { importMs, firstMs, laterMs };
 process.stdout.write(`${JSON.stringify(result)}\n`);
@@ -38,7 +38,9 @@ async function load(): Promise<() => Promise<Closed>> {
 
 function listen(): Promise<Closed> {
   return new Promise((listening) => {
-    const server = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1", () => listening(server));
+    const server = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1", () =>
+      listening(server),
+    );
   });
 }
 

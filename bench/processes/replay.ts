@@ -48,7 +48,8 @@ async function foldMemory(): Promise<ReplayResult> {
 }
 
 async function fold(journal: Journal, head: number): Promise<ReplayResult> {
-  if (journal.newestCheckpoint !== 0) throw new Error("there is a checkpoint, so not all of history would be folded");
+  if (journal.newestCheckpoint !== 0)
+    throw new Error("there is a checkpoint, so not all of history would be folded");
   const startedAt = performance.now();
   const world = await worldAt(journal, head, () => nextTurn());
   return { events: world.seq, elapsedMs: performance.now() - startedAt };
@@ -57,13 +58,19 @@ async function fold(journal: Journal, head: number): Promise<ReplayResult> {
 /** The same rows in the same portions, and nothing done with them. */
 function readRows(): ReplayResult {
   const sqlite = new BetterSqlite3(file, { readonly: true });
-  const some = sqlite
-    .prepare<[number, number], unknown[]>("SELECT seq, at, type, decision, payload, chain FROM events WHERE seq > ? ORDER BY seq LIMIT ?")
+  const statement = sqlite
+    .prepare<[number, number], unknown[]>(
+      "SELECT seq, at, type, decision, payload, chain FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
+    )
     .raw();
   const startedAt = performance.now();
   const parsed: RecordedEvent[][] = [];
   let events = 0;
-  for (let rows = some.all(0, EVENTS_PER_PORTION); rows.length > 0; rows = some.all(events, EVENTS_PER_PORTION)) {
+  for (
+    let rows = statement.all(0, EVENTS_PER_PORTION);
+    rows.length > 0;
+    rows = statement.all(events, EVENTS_PER_PORTION)
+  ) {
     parsed[0] = rows.map((row) => JSON.parse(row[4] as string));
     events += rows.length;
   }

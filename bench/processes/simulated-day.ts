@@ -3,7 +3,7 @@ import { emptyWorld } from "../../src/platform/core/world.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
-import { advance, DAY_START, layOut, tellAhead } from "../simulated/computes.ts";
+import { advance, createComputes, DAY_START, scheduleQueries } from "../simulated/computes.ts";
 
 export type SimulatedDayOptions = {
   readonly computes: number;
@@ -25,8 +25,8 @@ export type SimulatedDayResult = {
 const options = JSON.parse(process.argv[2] ?? "") as SimulatedDayOptions;
 const { journal, world, close } = open(options);
 const simulation = new Simulation(world, journal);
-layOut(simulation, options.computes);
-tellAhead(simulation, options.wakes);
+createComputes(simulation, options.computes);
+scheduleQueries(simulation, options.wakes);
 
 const since = world.seq;
 const startedAt = performance.now();
@@ -37,7 +37,13 @@ const events = world.seq - since;
 const wakes = journal.events(since, events).filter((event) => event.type === "ComputeActivated").length;
 const expected = options.computes * options.wakes;
 if (wakes !== expected) throw new Error(`computes woke ${wakes} times, not ${expected}`);
-const result: SimulatedDayResult = { events, allEvents: world.seq, wakes, elapsedMs, rssBytes: process.memoryUsage.rss() };
+const result: SimulatedDayResult = {
+  events,
+  allEvents: world.seq,
+  wakes,
+  elapsedMs,
+  rssBytes: process.memoryUsage.rss(),
+};
 // Before it is told: who has been told may end this process.
 close();
 process.stdout.write(`${JSON.stringify(result)}\n`);

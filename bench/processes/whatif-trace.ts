@@ -5,5 +5,10 @@ import { type FleetShape, poissonTraffic } from "../whatif/fleet.ts";
 export type WhatifTraceOptions = FleetShape & { readonly path: string };
 
 const { path, ...shape } = JSON.parse(process.argv[2] ?? "") as WhatifTraceOptions;
-const { requests } = await writeTraffic(poissonTraffic(shape), path, "poisson fleet", new AbortController().signal);
+const { requests } = await writeTraffic(
+  poissonTraffic(shape),
+  path,
+  "poisson fleet",
+  new AbortController().signal,
+);
 process.stdout.write(`${JSON.stringify(requests)}\n`);

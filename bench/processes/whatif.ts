@@ -1,10 +1,10 @@
 import { SECOND } from "../../src/platform/core/time.ts";
 import { eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { curveOf } from "../../src/whatif/curve/curve.ts";
 import { FixedReplay } from "../../src/whatif/replay/fixed-replay.ts";
-import type { Outcome } from "../../src/whatif/replay/replay-outcome.ts";
+import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import { StartLatencies } from "../../src/whatif/replay/start-latency.ts";
 import { clearGaps, GapReader } from "../../src/whatif/trace/gaps.ts";
 import { COUPLED, type StartsOfFleet } from "../whatif/coupling.ts";
@@ -42,7 +42,7 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
   const { perSecond, result } = best(rounds, requests, () => {
     // As in C: its table is made once, and cleared in each round.
     clearGaps(reader.gaps);
-    for (const { requests } of computes) {
+    for (const { arrivals: requests } of computes) {
       eachPart(partsOf(requests), (part) => reader.add(part));
       reader.end();
     }
@@ -51,7 +51,7 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
   // What one would write without knowing: a loop over all gaps for each delay, here for one delay of the 604,741 that there are.
   const naive = best(rounds, requests, () => {
     let cold = 0;
-    for (const { requests } of computes) {
+    for (const { arrivals: requests } of computes) {
       let busyEnd = requests.at[0] ?? 0;
       for (let i = 0; i < requests.at.length; i += 1) {
         if ((requests.at[i] as number) - busyEnd > DELAY_S * SECOND) cold += 1;
@@ -64,10 +64,10 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
 }
 
 function replay({ period, computes }: Trace, rounds: number): WhatifResult {
-  const latencies = new StartLatencies({ kind: "fixed", ms: COUPLED.latencyMs }, chanceFrom(1), 0);
+  const latencies = new StartLatencies({ kind: "fixed", ms: COUPLED.latencyMs }, randomFrom(1), 0);
   const { perSecond, result } = best(rounds, options.computes * options.requestsEach, () => {
     const each = new FixedReplay(period, DELAY_S);
-    for (const { requests } of computes) {
+    for (const { arrivals: requests } of computes) {
       each.begin(latencies);
       eachPart(partsOf(requests), (part) => each.add(part));
       each.end();
@@ -85,23 +85,32 @@ function coupled({ period, computes }: Trace, rounds: number): WhatifResult {
       period,
       delayMs: new Float64Array(computes.length).fill(delayS * SECOND),
       cu: new Float64Array(computes.length).fill(0.25),
-      requests: computes.map(({ requests }) => requests),
+      arrivals: computes.map(({ arrivals: requests }) => requests),
       clients: [],
       latency: { kind: "fixed", ms: latencyMs },
       preparedLatency: { kind: "fixed", ms: preparedMs },
       starts: { pool: { size: pool, refillMs }, concurrent },
-      chance: chanceFrom(1),
+      random: randomFrom(1),
     }),
   );
   return { perSecond: perSecond * result.events, ...figuresOf(result) };
 }
 
-function figuresOf({ coldStarts, activeMs, startingMs, waits }: Outcome): Omit<WhatifResult, "perSecond"> {
+function figuresOf({
+  coldStarts,
+  activeMs,
+  startingMs,
+  waits,
+}: ReplayOutcome): Omit<WhatifResult, "perSecond"> {
   return { cold: coldStarts, activeMs, startingMs, waitMs: waits.sumMs };
 }
 
 /** Processor time, all threads of the process together: who else uses the machine is not measured. The first run only warms up. */
-function best<T>(rounds: number, amount: number, run: () => T): { readonly perSecond: number; readonly result: T } {
+function best<T>(
+  rounds: number,
+  amount: number,
+  run: () => T,
+): { readonly perSecond: number; readonly result: T } {
   let [fastest, result] = [Number.POSITIVE_INFINITY, run()];
   for (let round = 0; round < rounds; round += 1) {
     const before = process.cpuUsage();

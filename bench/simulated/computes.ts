@@ -2,7 +2,7 @@ import type { Command } from "../../src/platform/commands.ts";
 import { uniform } from "../../src/platform/core/random-port.ts";
 import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../src/platform/core/time.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import type { Simulation } from "../../src/simulation/simulation.ts";
 
 const SEED = 7;
@@ -14,38 +14,49 @@ const COMPUTES_PER_PROJECT = 10;
 const EVENTS_PER_COMMIT = 5_000;
 const LONGEST_QUERY_MS = 30 * SECOND;
 /** Long enough for a start, the longest query and the default delay of 5 minutes, so that every arrival finds its compute asleep. */
-const AWAKE_MS = 10 * MINUTE;
+const ACTIVE_MS = 10 * MINUTE;
 
 /** Projects of ten branches with a compute each, all started and asleep again when the day starts. */
-export function layOut(simulation: Simulation, computes: number): void {
-  const give = giver(simulation, START);
-  const settings = { seed: SEED, profile: "2024", plan: "paid", operations: "immediate", startAt: START } as const;
-  give({ type: "CreateWorld", settings });
-  give({ type: "CreateAccount", name: "bench" });
+export function createComputes(simulation: Simulation, computes: number): void {
+  const execute = commandExecutor(simulation, START);
+  const settings = {
+    seed: SEED,
+    profile: "2024",
+    plan: "paid",
+    operations: "immediate",
+    startAt: START,
+  } as const;
+  execute({ type: "CreateWorld", settings });
+  execute({ type: "CreateAccount", name: "bench" });
   const accountId = [...simulation.world.accounts.values()][0]?.id ?? "";
-  for (let made = 0; made < computes; made += COMPUTES_PER_PROJECT) {
-    const events = give({ type: "CreateProject", accountId });
+  for (let count = 0; count < computes; count += COMPUTES_PER_PROJECT) {
+    const events = execute({ type: "CreateProject", accountId });
     const projectId = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
-    for (let branch = 1; branch < Math.min(COMPUTES_PER_PROJECT, computes - made); branch += 1) {
-      give({ type: "CreateBranch", accountId, projectId, computes: [{ computeType: "read_write", options: {} }] });
+    for (let branch = 1; branch < Math.min(COMPUTES_PER_PROJECT, computes - count); branch += 1) {
+      execute({
+        type: "CreateBranch",
+        accountId,
+        projectId,
+        computes: [{ computeType: "read_write", options: {} }],
+      });
     }
   }
-  give({ type: "ConfigureWorld", settings: { operations: "timed" } });
+  execute({ type: "ConfigureWorld", settings: { operations: "timed" } });
   commit(simulation, START);
   advance(simulation, DAY_START);
 }
 
 /** A query for each compute in each of as many slots of the day as it is to wake, at an instant of chance. */
-export function tellAhead(simulation: Simulation, wakes: number): void {
-  const give = giver(simulation, DAY_START);
-  const chance = chanceFrom(SEED);
+export function scheduleQueries(simulation: Simulation, wakes: number): void {
+  const execute = commandExecutor(simulation, DAY_START);
+  const random = randomFrom(SEED);
   const slotMs = Math.floor(DAY / wakes);
   for (const { id: endpointId, number } of [...simulation.world.computes.values()]) {
-    const source = chance.source("bench-wakes", number);
+    const draw = random.stream("bench-wakes", number);
     for (let slot = 0; slot < wakes; slot += 1) {
-      const at = DAY_START + slot * slotMs + 1 + Math.floor(uniform(source) * (slotMs - AWAKE_MS));
-      const durationMs = Math.floor(uniform(source) * LONGEST_QUERY_MS);
-      give({ type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } });
+      const at = DAY_START + slot * slotMs + 1 + Math.floor(uniform(draw) * (slotMs - ACTIVE_MS));
+      const durationMs = Math.floor(uniform(draw) * LONGEST_QUERY_MS);
+      execute({ type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } });
     }
     commit(simulation, DAY_START);
   }
@@ -54,7 +65,7 @@ export function tellAhead(simulation: Simulation, wakes: number): void {
 /** Everything that is due until `to`, committed as the server does it. */
 export function advance(simulation: Simulation, to: SimTime): void {
   for (let isDone = false; !isDone; ) {
-    isDone = simulation.settle(to, EVENTS_PER_COMMIT);
+    isDone = simulation.runDueUntil(to, EVENTS_PER_COMMIT);
     commit(simulation, isDone ? to : simulation.world.at);
   }
 }
@@ -63,7 +74,10 @@ function commit(simulation: Simulation, now: SimTime): void {
   simulation.commit({ mode: "manual", factor: 0, simAnchor: now, wallAnchor: 0 }, now);
 }
 
-function giver(simulation: Simulation, now: SimTime): (command: Command) => readonly RecordedEvent[] {
+function commandExecutor(
+  simulation: Simulation,
+  now: SimTime,
+): (command: Command) => readonly RecordedEvent[] {
   return (command) => {
     const decided = simulation.execute(command, now);
     if (!decided.ok) throw new Error(`${command.type}: ${decided.refusal.message}`);

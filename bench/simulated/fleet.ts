@@ -1,8 +1,8 @@
 import type { Activity } from "../../src/platform/compute/activity.ts";
 import { uniform } from "../../src/platform/core/random-port.ts";
 import { HOUR, type SimTime } from "../../src/platform/core/time.ts";
-import type { Feed } from "../../src/simulation/feed.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import type { ArrivalSource } from "../../src/simulation/arrival-source.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 
 export type FleetShape = {
   readonly computes: number;
@@ -16,23 +16,32 @@ export type FleetShape = {
   readonly startMs: number;
 };
 
-export type FleetResult = { readonly events: number; readonly wakes: number; readonly elapsedMs: number; readonly peakBytes: number };
+export type FleetResult = {
+  readonly events: number;
+  readonly wakes: number;
+  readonly elapsedMs: number;
+  readonly peakBytes: number;
+};
 
 /** Queries of a fleet, each compute's a Poisson process that is livelier in office hours. fleet.py is the same in SimPy. */
-export class FleetFeed implements Feed {
+export class FleetArrivals implements ArrivalSource {
   readonly #shape: FleetShape;
   readonly #draw: () => number;
   readonly #activities: readonly Activity[];
   /** When each compute's next query comes, and a heap of the computes by it. */
-  readonly #next: Float64Array;
+  readonly #nextAt: Float64Array;
   readonly #heap: Int32Array;
   wakes = 0;
 
   constructor(shape: FleetShape, computes: readonly string[], from: SimTime) {
     this.#shape = shape;
-    this.#draw = chanceFrom(7).source("bench-fleet", 1);
-    this.#activities = computes.map((endpointId) => ({ endpointId, kind: "query", durationMs: shape.queryMs }));
-    this.#next = Float64Array.from(computes, () => this.#after(from));
+    this.#draw = randomFrom(7).stream("bench-fleet", 1);
+    this.#activities = computes.map((endpointId) => ({
+      endpointId,
+      kind: "query",
+      durationMs: shape.queryMs,
+    }));
+    this.#nextAt = Float64Array.from(computes, () => this.#nextAfter(from));
     const order = [...computes.keys()].sort((a, b) => this.#at(a) - this.#at(b));
     this.#heap = Int32Array.from(order);
   }
@@ -44,16 +53,17 @@ export class FleetFeed implements Feed {
   take(): Activity {
     const heap = this.#heap;
     const compute = heap[0] as number;
-    const at = this.#after(this.#at(compute));
-    this.#next[compute] = at;
-    let place = 0;
-    for (let below = 1; below < heap.length; below = 2 * place + 1) {
-      if (below + 1 < heap.length && this.#at(heap[below + 1] as number) < this.#at(heap[below] as number)) below += 1;
-      if (this.#at(heap[below] as number) >= at) break;
-      heap[place] = heap[below] as number;
-      place = below;
+    const at = this.#nextAfter(this.#at(compute));
+    this.#nextAt[compute] = at;
+    let index = 0;
+    for (let child = 1; child < heap.length; child = 2 * index + 1) {
+      if (child + 1 < heap.length && this.#at(heap[child + 1] as number) < this.#at(heap[child] as number))
+        child += 1;
+      if (this.#at(heap[child] as number) >= at) break;
+      heap[index] = heap[child] as number;
+      index = child;
     }
-    heap[place] = compute;
+    heap[index] = compute;
     return this.#activities[compute] as Activity;
   }
 
@@ -61,15 +71,15 @@ export class FleetFeed implements Feed {
     if (type === "ComputeActivated") this.wakes += 1;
   }
 
-  refused(_: Activity, { message }: { readonly message: string }): never {
+  observeRefusal(_: Activity, { message }: { readonly message: string }): never {
     throw new Error(message);
   }
 
   #at(compute: number): SimTime {
-    return this.#next[compute] as number;
+    return this.#nextAt[compute] as number;
   }
 
-  #after(at: SimTime): SimTime {
+  #nextAfter(at: SimTime): SimTime {
     const hour = Math.floor(at / HOUR) % 24;
     const meanMs = hour >= 8 && hour < 18 ? this.#shape.busyGapMs : this.#shape.quietGapMs;
     return at + Math.ceil(-Math.log(1 - uniform(this.#draw)) * meanMs);

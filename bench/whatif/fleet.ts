@@ -1,22 +1,29 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { uniform } from "../../src/platform/core/random-port.ts";
 import { DAY } from "../../src/platform/core/time.ts";
-import { partsOf, type Requests, type Trace } from "../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { type ComputeArrivals, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import type { Traffic } from "../../src/whatif/trace/known-traffic.ts";
 
 const BEGIN = Date.parse("2026-01-05T00:00:00Z");
 const LONGEST_REQUEST_MS = 60;
 
-export type FleetShape = { readonly computes: number; readonly requestsEach: number; readonly meanMs: number };
+export type FleetShape = {
+  readonly computes: number;
+  readonly requestsEach: number;
+  readonly meanMs: number;
+};
 
 /** Poisson requests of so many computes; a request every `meanMs` for each of them. */
 export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Trace {
   const fleet = Array.from({ length: computes }, (_, number) => ({
     id: `compute-${number}`,
-    requests: poissonRequests(number, requestsEach, meanMs),
+    arrivals: poissonRequests(number, requestsEach, meanMs),
   }));
-  const last = fleet.reduce((latest, { requests }) => Math.max(latest, requests.at[requestsEach - 1] ?? BEGIN), BEGIN);
+  const last = fleet.reduce(
+    (latest, { arrivals }) => Math.max(latest, arrivals.at[requestsEach - 1] ?? BEGIN),
+    BEGIN,
+  );
   // A day on, everybody sleeps: nothing is under way at the end that each program would have to charge alike.
   return { period: { startAt: BEGIN, endAt: last + DAY }, computes: fleet };
 }
@@ -28,18 +35,18 @@ export function poissonTraffic({ computes, requestsEach, meanMs }: FleetShape): 
     period: { startAt: BEGIN, endAt: BEGIN + Math.ceil(1.5 * requestsEach * meanMs) },
     sources: [],
     computes: Array.from({ length: computes }, (_, number) => `compute-${number}`),
-    requests: (number) => partsOf(poissonRequests(number, requestsEach, meanMs)),
+    arrivals: (number) => partsOf(poissonRequests(number, requestsEach, meanMs)),
   };
 }
 
-function poissonRequests(number: number, requestsEach: number, meanMs: number): Requests {
-  const source = chanceFrom(7).source("bench-whatif", number);
+function poissonRequests(number: number, requestsEach: number, meanMs: number): ComputeArrivals {
+  const draw = randomFrom(7).stream("bench-whatif", number);
   const [at, durationMs] = [new Float64Array(requestsEach), new Float64Array(requestsEach)];
   let now = BEGIN;
   for (let i = 0; i < requestsEach; i += 1) {
-    now += Math.round(-Math.log(1 - uniform(source)) * meanMs);
+    now += Math.round(-Math.log(1 - uniform(draw)) * meanMs);
     at[i] = now;
-    durationMs[i] = Math.floor(uniform(source) * LONGEST_REQUEST_MS);
+    durationMs[i] = Math.floor(uniform(draw) * LONGEST_REQUEST_MS);
   }
   return { at, durationMs };
 }
@@ -48,11 +55,12 @@ function poissonRequests(number: number, requestsEach: number, meanMs: number): 
 export function writeFleet({ period, computes }: Trace, path: string): void {
   const columns = [
     Float64Array.of(computes.length, period.startAt, period.endAt),
-    Float64Array.from(computes, ({ requests }) => requests.at.length),
-    ...computes.map(({ requests }) => requests.at),
-    ...computes.map(({ requests }) => requests.durationMs),
+    Float64Array.from(computes, ({ arrivals: requests }) => requests.at.length),
+    ...computes.map(({ arrivals: requests }) => requests.at),
+    ...computes.map(({ arrivals: requests }) => requests.durationMs),
   ];
   const file = openSync(path, "w");
-  for (const { buffer, byteOffset, byteLength } of columns) writeSync(file, new Uint8Array(buffer, byteOffset, byteLength));
+  for (const { buffer, byteOffset, byteLength } of columns)
+    writeSync(file, new Uint8Array(buffer, byteOffset, byteLength));
   closeSync(file);
 }

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
-import { type Failure, notImitated } from "../http/errors.ts";
+import { type ErrorResponse, notImitated } from "../http/errors.ts";
 import { PUBLIC_OPERATIONS } from "./coverage/public-operations.ts";
 import { servedOperations } from "./coverage/served-operations.ts";
-import { type ApiOptions, Caller } from "./http/request-context.ts";
+import { type ApiOptions, RouteHandlers } from "./http/request-context.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { snapshotRoutes } from "./routes/branch-snapshots.ts";
@@ -21,32 +21,32 @@ import { transferRoutes } from "./routes/transfers.ts";
 import { vpcEndpointRoutes } from "./routes/vpc-endpoints.ts";
 
 /** The routes of the imitated API, a list of them for every resource family. */
-export function routeFamilies(caller: Caller): readonly Hono[] {
+export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
   return [
-    apiKeyRoutes(caller),
-    projectRoutes(caller),
-    endpointRoutes(caller),
-    branchRoutes(caller),
-    roleRoutes(caller),
-    databaseRoutes(caller),
-    snapshotRoutes(caller),
-    operationRoutes(caller),
-    accountRoutes(caller),
-    organizationRoutes(caller),
-    organizationKeyRoutes(caller),
-    jwksRoutes(caller),
-    permissionRoutes(caller),
-    vpcEndpointRoutes(caller),
-    transferRoutes(caller),
-    consumptionRoutes(caller),
+    apiKeyRoutes(handlers),
+    projectRoutes(handlers),
+    endpointRoutes(handlers),
+    branchRoutes(handlers),
+    roleRoutes(handlers),
+    databaseRoutes(handlers),
+    snapshotRoutes(handlers),
+    operationRoutes(handlers),
+    accountRoutes(handlers),
+    organizationRoutes(handlers),
+    organizationKeyRoutes(handlers),
+    jwksRoutes(handlers),
+    permissionRoutes(handlers),
+    vpcEndpointRoutes(handlers),
+    transferRoutes(handlers),
+    consumptionRoutes(handlers),
   ];
 }
 
 /** The imitated v2 API, relative to its base URL. */
 export function createApi(options: ApiOptions): Hono {
-  const caller = new Caller(options);
+  const handlers = new RouteHandlers(options);
   const app = new Hono();
-  const families = routeFamilies(caller);
+  const families = routeFamilies(handlers);
   for (const family of families) app.route("/", family);
   const served = servedOperations(families);
   for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
@@ -54,22 +54,28 @@ export function createApi(options: ApiOptions): Hono {
     app.on(
       method,
       path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      caller.failing(() =>
-        notImitated(`${operationId} (${method} ${path}) is not imitated; imitated are ${[...served].sort().join(", ")}`),
+      handlers.errorRoute(() =>
+        notImitated(
+          `${operationId} (${method} ${path}) is not imitated; imitated are ${[...served].sort().join(", ")}`,
+        ),
       ),
     );
   }
   app.all(
     "*",
-    caller.failing(({ req }) => unknownPath(req.method, relativePath(req.path))),
+    handlers.errorRoute(({ req }) => unknownPathFailure(req.method, relativePath(req.path))),
   );
   return app;
 }
 
 /** 405 where the path is known by other methods, else 404 with a hint at what is often meant. */
-function unknownPath(method: string, path: string): Failure {
+function unknownPathFailure(method: string, path: string): ErrorResponse {
   const allowed = [
-    ...new Set(PUBLIC_OPERATIONS.filter((operation) => patternOf(operation.path).test(path)).map((operation) => operation.method)),
+    ...new Set(
+      PUBLIC_OPERATIONS.filter((operation) => pathPattern(operation.path).test(path)).map(
+        (operation) => operation.method,
+      ),
+    ),
   ];
   if (allowed.length > 0) {
     return {
@@ -79,17 +85,17 @@ function unknownPath(method: string, path: string): Failure {
       headers: { Allow: allowed.join(", ") },
     };
   }
-  const doubled = /^\/api\/v2(\/|$)/.test(path);
-  const slashed = path.length > 1 && path.endsWith("/");
-  const hint = slashed
+  const hasDoubledBase = /^\/api\/v2(\/|$)/.test(path);
+  const hasTrailingSlash = path.length > 1 && path.endsWith("/");
+  const hint = hasTrailingSlash
     ? `; paths have no slash at their end: ${path.replace(/\/+$/, "")}`
-    : doubled
+    : hasDoubledBase
       ? "; /api/v2 is in it twice: the base URL ends in it already"
       : "";
   return { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} in this API${hint}` };
 }
 
-function patternOf(path: string): RegExp {
+function pathPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }
 

@@ -9,7 +9,14 @@ import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribut
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/core/hosts.ts";
 import { CLOCK_RULE, parseClockSetting } from "../simulation/world-clock.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
-import { createApp, MIGRATIONS_FOLDER, memoryShelf, openWorlds, type ServerOptions, WorldMismatch } from "./compose.ts";
+import {
+  createApp,
+  MIGRATIONS_FOLDER,
+  memoryStorage,
+  openWorlds,
+  type ServerOptions,
+  WorldMismatch,
+} from "./compose.ts";
 
 /** What is asked of a stand-in. What is left out makes the same world every time. */
 export type StandinOptions = {
@@ -85,7 +92,12 @@ export type ActivityOutcome = {
   readonly message?: string;
 };
 
-export type StandinSnapshot = { readonly name: string; readonly now: string; readonly seq: number; readonly history_id: string };
+export type StandinSnapshot = {
+  readonly name: string;
+  readonly now: string;
+  readonly seq: number;
+  readonly history_id: string;
+};
 
 export type ForkOptions = {
   readonly name?: string;
@@ -106,7 +118,11 @@ export type Explanation = {
   readonly at: string;
   /** The whole answer, in words. */
   readonly summary: string;
-  readonly reasons: readonly { readonly about: string; readonly text: string; readonly events: readonly number[] }[];
+  readonly reasons: readonly {
+    readonly about: string;
+    readonly text: string;
+    readonly events: readonly number[];
+  }[];
   readonly events: readonly StandinEvent[];
 };
 
@@ -160,12 +176,14 @@ const planLimit = (minimum: number) => {
 
 const options = z.strictObject({
   seed: z.int().min(0).optional(),
-  clock: parsed(parseClockSetting, CLOCK_RULE).optional(),
+  clock: parsedText(parseClockSetting, CLOCK_RULE).optional(),
   startAt: instant.optional(),
   profile: z.enum(["2024", "2026"]).optional(),
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
-  startDelay: z.union([z.literal("profile"), parsed(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)]).optional(),
+  startDelay: z
+    .union([z.literal("profile"), parsedText(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)])
+    .optional(),
   limits: z
     .strictObject({
       projects: planLimit(0).exactOptional(),
@@ -182,57 +200,67 @@ const options = z.strictObject({
 });
 
 /** Where a world is made and nothing else is said: so the same test finds the same world on every day. */
-const DEFAULTS = { seed: 1, clock: { mode: "manual", factor: 0 }, startAt: Date.UTC(2026, 0, 1) } as const satisfies ServerOptions;
+const NEW_WORLD_DEFAULTS = {
+  seed: 1,
+  clock: { mode: "manual", factor: 0 },
+  startAt: Date.UTC(2026, 0, 1),
+} as const satisfies ServerOptions;
 
 const HOST = "127.0.0.1";
 /** Where there is no socket: a name that nobody else has. */
-const NO_SOCKET = "http://standin.localhost";
+const IN_PROCESS_ORIGIN = "http://standin.localhost";
 const VERSION_IN_PROCESS = "in-process";
 const EVENTS_PER_CALL = 10_000;
 
 /** Makes a stand-in in this process, or opens one that has files. Rejects with a `StandinError` where an option is not understood. */
-export async function createStandin(asked: StandinOptions = {}): Promise<Standin> {
-  const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(asked);
-  const shape = { ...rest, planLimits };
+export async function createStandin(input: StandinOptions = {}): Promise<Standin> {
+  const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(input);
+  const worldOptions = { ...rest, planLimits };
   const directory = data === undefined ? undefined : openDirectory(resolve(data));
   const isNew = directory?.worlds().includes(DEFAULT_WORLD) !== true;
   const bugs: unknown[] = [];
-  const closing: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
+  const cleanups: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
   try {
-    const opened = await openWorlds(directory ?? memoryShelf(), isNew ? { ...DEFAULTS, ...shape } : shape, (error) => bugs.push(error));
-    closing.unshift(() => opened.worlds.close());
+    const opened = await openWorlds(
+      directory ?? memoryStorage(),
+      isNew ? { ...NEW_WORLD_DEFAULTS, ...worldOptions } : worldOptions,
+      (error) => bugs.push(error),
+    );
+    cleanups.unshift(() => opened.worlds.close());
     const app = createApp({
       worlds: opened.worlds,
       version: VERSION_IN_PROCESS,
       rateLimit,
-      hosts: [new URL(NO_SOCKET).hostname],
+      hosts: [new URL(IN_PROCESS_ORIGIN).hostname],
       controlToken: undefined,
       onBug: (error) => bugs.push(error),
     });
-    const fetchHere = async (request: Request): Promise<Response> => {
+    const fetchInProcess = async (request: Request): Promise<Response> => {
       const response = await app.fetch(request);
       // Here, unlike over a socket, a bug can show where it is.
       if (response.status === 500 && bugs.length > 0) throw bugs[0];
       return response;
     };
-    let origin = NO_SOCKET;
+    let origin = IN_PROCESS_ORIGIN;
     if (port !== false) {
       const server = createAdaptorServer({ fetch: app.fetch });
-      await new Promise<void>((listening, failed) => server.once("error", failed).listen(port, HOST, listening));
+      await new Promise<void>((listening, failed) =>
+        server.once("error", failed).listen(port, HOST, listening),
+      );
       origin = `http://${HOST}:${(server.address() as AddressInfo).port}`;
-      closing.unshift(async () => {
+      cleanups.unshift(async () => {
         const closed = new Promise((done) => server.close(done));
         if ("closeAllConnections" in server) server.closeAllConnections();
         await closed;
       });
     }
-    const apiKey = opened.apiKey ?? (await firstKey(fetchHere, origin));
-    return new InProcess(origin, "", apiKey, fetchHere, async () => {
-      for (const close of closing.splice(0)) await close();
+    const apiKey = opened.apiKey ?? (await createApiKey(fetchInProcess, origin));
+    return new InProcessStandin(origin, "", apiKey, fetchInProcess, async () => {
+      for (const close of cleanups.splice(0)) await close();
     });
   } catch (error) {
-    for (const close of closing) await close();
-    throw refusalOf(error);
+    for (const close of cleanups) await close();
+    throw toStandinError(error);
   }
 }
 
@@ -240,17 +268,17 @@ function openDirectory(path: string): DataDirectory {
   try {
     return new DataDirectory(path, MIGRATIONS_FOLDER);
   } catch (error) {
-    throw refusalOf(error);
+    throw toStandinError(error);
   }
 }
 
 /** What a directory or the world in it stands against is refused like all else. */
-function refusalOf(error: unknown): unknown {
+function toStandinError(error: unknown): unknown {
   if (error instanceof DirectoryInUse) return new StandinError("DIRECTORY_IN_USE", error.message, 409);
   return error instanceof WorldMismatch ? new StandinError("WORLD_MISMATCH", error.message, 409) : error;
 }
 
-function parsed<T>(parse: (text: string) => T | undefined, rule: string) {
+function parsedText<T>(parse: (text: string) => T | undefined, rule: string) {
   return z.string().transform((text, context): T => {
     const value = parse(text);
     if (value !== undefined) return value;
@@ -259,65 +287,81 @@ function parsed<T>(parse: (text: string) => T | undefined, rule: string) {
   });
 }
 
-function parseOptions(asked: StandinOptions) {
-  const result = options.safeParse(asked);
+function parseOptions(input: StandinOptions) {
+  const result = options.safeParse(input);
   if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) => `${path.length === 0 ? "options" : path.join(".")}: ${message}`);
+  const issues = result.error.issues.map(
+    ({ path, message }) => `${path.length === 0 ? "options" : path.join(".")}: ${message}`,
+  );
   throw new StandinError("BAD_REQUEST", issues.join("; "), 400);
 }
 
 /** Nobody can tell a key that was made before: a world that comes from a file gets another one. */
-async function firstKey(fetchHere: (request: Request) => Promise<Response>, origin: string): Promise<string> {
+async function createApiKey(
+  fetchInProcess: (request: Request) => Promise<Response>,
+  origin: string,
+): Promise<string> {
   const request = new Request(`${origin}/_sim/api_keys`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ key_name: "createStandin" }),
   });
-  return ((await (await fetchHere(request)).json()) as { key: string }).key;
+  return ((await (await fetchInProcess(request)).json()) as { key: string }).key;
 }
 
-class InProcess implements Standin {
+class InProcessStandin implements Standin {
   readonly url: string;
   readonly controlUrl: string;
   readonly apiKey: string;
   readonly #origin: string;
-  readonly #fetchHere: (request: Request) => Promise<Response>;
-  readonly #end: () => Promise<void>;
+  readonly #fetchInProcess: (request: Request) => Promise<Response>;
+  readonly #onClose: () => Promise<void>;
   /** Those that are not closed yet. */
-  readonly #forks = new Set<InProcess>();
+  readonly #forks = new Set<InProcessStandin>();
 
-  constructor(origin: string, path: string, apiKey: string, fetchHere: (request: Request) => Promise<Response>, end: () => Promise<void>) {
+  constructor(
+    origin: string,
+    path: string,
+    apiKey: string,
+    fetchInProcess: (request: Request) => Promise<Response>,
+    onClose: () => Promise<void>,
+  ) {
     this.url = `${origin}${path}/api/v2`;
     this.controlUrl = `${origin}${path}/_sim`;
     this.apiKey = apiKey;
     this.#origin = origin;
-    this.#fetchHere = fetchHere;
-    this.#end = end;
+    this.#fetchInProcess = fetchInProcess;
+    this.#onClose = onClose;
   }
 
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(typeof input === "string" ? new URL(input, this.#origin) : input, init);
     if (!request.headers.has("authorization") && !new URL(request.url).pathname.includes("/_sim"))
       request.headers.set("Authorization", `Bearer ${this.apiKey}`);
-    return this.#fetchHere(request);
+    return this.#fetchInProcess(request);
   };
 
   async advance(target: string | { readonly to: string } | { readonly next: true }) {
     const body = typeof target === "string" ? { by: target } : target;
-    const { now, events, next_since } = await this.#call<{ now: string; events: StandinEvent[]; next_since?: number }>(
-      "POST",
-      "/clock/advance",
-      body,
-    );
-    return { now, events: next_since === undefined ? events : [...events, ...(await this.events(next_since))] };
+    const { now, events, next_since } = await this.#call<{
+      now: string;
+      events: StandinEvent[];
+      next_since?: number;
+    }>("POST", "/clock/advance", body);
+    return {
+      now,
+      events: next_since === undefined ? events : [...events, ...(await this.events(next_since))],
+    };
   }
 
   activity(activity: StandinActivity): Promise<ActivityOutcome>;
   activity(activities: readonly StandinActivity[]): Promise<ActivityOutcome[]>;
-  async activity(asked: StandinActivity | readonly StandinActivity[]): Promise<ActivityOutcome | ActivityOutcome[]> {
-    const { activities } = await this.#call<{ activities: ActivityOutcome[] }>("POST", "/activity", asked);
+  async activity(
+    input: StandinActivity | readonly StandinActivity[],
+  ): Promise<ActivityOutcome | ActivityOutcome[]> {
+    const { activities } = await this.#call<{ activities: ActivityOutcome[] }>("POST", "/activity", input);
     const [first] = activities;
-    return Array.isArray(asked) || first === undefined ? activities : first;
+    return Array.isArray(input) || first === undefined ? activities : first;
   }
 
   async snapshot(name: string): Promise<StandinSnapshot> {
@@ -329,15 +373,21 @@ class InProcess implements Standin {
     return (await this.#call<{ former_kept_as: string }>("POST", path, {})).former_kept_as;
   }
 
-  async fork({ name = `fork-${randomUUID()}`, ...asked }: ForkOptions = {}): Promise<Standin> {
-    await this.#call("POST", "/worlds", { name, ...asked });
-    const fork = new InProcess(this.#origin, `/w/${name}`, this.apiKey, this.#fetchHere, async () => {
-      this.#forks.delete(fork);
-      await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
-        // Somebody has deleted it already.
-        if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
-      });
-    });
+  async fork({ name = `fork-${randomUUID()}`, ...input }: ForkOptions = {}): Promise<Standin> {
+    await this.#call("POST", "/worlds", { name, ...input });
+    const fork = new InProcessStandin(
+      this.#origin,
+      `/w/${name}`,
+      this.apiKey,
+      this.#fetchInProcess,
+      async () => {
+        this.#forks.delete(fork);
+        await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
+          // Somebody has deleted it already.
+          if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
+        });
+      },
+    );
     this.#forks.add(fork);
     return fork;
   }
@@ -371,15 +421,15 @@ class InProcess implements Standin {
 
   async close(): Promise<void> {
     for (const fork of [...this.#forks]) await fork.close();
-    await this.#end();
+    await this.#onClose();
   }
 
   async #call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { "Content-Type": "application/json" };
     const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
-    const response = await this.#fetchHere(new Request(`${this.controlUrl}${path}`, init));
-    const answer = (await response.json()) as T & { code: string; message: string };
-    if (!response.ok) throw new StandinError(answer.code, answer.message, response.status);
-    return answer;
+    const response = await this.#fetchInProcess(new Request(`${this.controlUrl}${path}`, init));
+    const responseBody = (await response.json()) as T & { code: string; message: string };
+    if (!response.ok) throw new StandinError(responseBody.code, responseBody.message, response.status);
+    return responseBody;
   }
 }

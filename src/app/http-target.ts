@@ -1,59 +1,84 @@
 import { createHash } from "node:crypto";
-import { fromRecord } from "../control/routes/records.ts";
-import { type Activity, findReachable } from "../platform/compute/activity.ts";
+import { parseObject } from "../control/http/render-object.ts";
+import { type Activity, findReachableCompute } from "../platform/compute/activity.ts";
 import { isoInstant } from "../platform/core/calendar.ts";
-import { type DurationDistribution, distributionText, parseDistribution } from "../platform/core/distribution.ts";
+import {
+  type DurationDistribution,
+  formatDistribution,
+  parseDistribution,
+} from "../platform/core/distribution.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusals.ts";
-import { accountsOf, Labels, type ProjectDescription } from "../scenario/file/labels.ts";
+import { accountDescriptions, Labels, type ProjectDescription } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
 import { isClosedLoop } from "../scenario/run/scenario-traffic.ts";
-import { type Answer, type Call, CannotPlay, CONNECTION_LOST, isRestore, type Stage } from "../scenario/run/target.ts";
-import type { Feed } from "../simulation/feed.ts";
+import {
+  CannotRunError,
+  CONNECTION_LOST,
+  isRestoreRequest,
+  type ScenarioTarget,
+  type TargetRequest,
+  type TargetResponse,
+} from "../scenario/run/target.ts";
+import type { ArrivalSource } from "../simulation/arrival-source.ts";
 
-export type Target = { readonly url: string; readonly controlToken?: string | undefined };
+export type RemoteServer = { readonly url: string; readonly controlToken?: string | undefined };
 
 type WithId = { readonly id: string };
 /** What answers to creations have in them. */
-type Made = {
+type CreationResponse = {
   readonly project: WithId;
   readonly branch: WithId;
   readonly endpoint: WithId;
   readonly endpoints: readonly [WithId, ...WithId[]];
 };
 
-type Taken = { readonly activity: Activity; readonly at: SimTime };
+type SubmittedArrival = { readonly activity: Activity; readonly at: SimTime };
 /** What becomes of arrivals; of those that are yet to come, history will tell. */
-type Told = { readonly activities: readonly { readonly outcome: string; readonly code?: string; readonly message?: string }[] };
+type ActivityResponse = {
+  readonly activities: readonly {
+    readonly outcome: string;
+    readonly code?: string;
+    readonly message?: string;
+  }[];
+};
 
 const ARRIVALS_PER_CALL = 5_000;
 const EVENTS_PER_CALL = 10_000;
 
 /** A running double, with what the scenario needs laid out in it beside what it has. Its clock must be manual: it is moved from here. */
-export async function openRemoteStage(scenario: Scenario, target: Target): Promise<Stage> {
-  const stage = new RemoteStage(target);
-  refuseWhatOnlyAFreshWorldHas(scenario);
-  await stage.open(scenario.world);
-  return stage;
+export async function openHttpTarget(scenario: Scenario, server: RemoteServer): Promise<ScenarioTarget> {
+  const httpTarget = new HttpTarget(server);
+  rejectUnsupported(scenario);
+  await httpTarget.open(scenario.world);
+  return httpTarget;
 }
 
-function refuseWhatOnlyAFreshWorldHas({ steps, traffic, world, state }: Scenario): void {
-  if (world.file !== undefined) throw new CannotPlay(`it begins with the world of ${world.file}, and a running double has one of its own`);
-  if (state !== undefined) throw new CannotPlay("it must end in a certain state, and a running double has more in it");
+function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {
+  if (world.file !== undefined)
+    throw new CannotRunError(
+      `it begins with the world of ${world.file}, and a running double has one of its own`,
+    );
+  if (state !== undefined)
+    throw new CannotRunError("it must end in a certain state, and a running double has more in it");
   if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
-    throw new CannotPlay("a step restarts the world, which cannot be done to a running double from outside");
-  const closed = traffic.find((source) => isClosedLoop(source));
-  if (closed !== undefined) {
-    throw new CannotPlay(`the source ${closed.name} answers to what the world does at the same instant, which cannot be done over HTTP`);
+    throw new CannotRunError(
+      "a step restarts the world, which cannot be done to a running double from outside",
+    );
+  const closedLoop = traffic.find((source) => isClosedLoop(source));
+  if (closedLoop !== undefined) {
+    throw new CannotRunError(
+      `the source ${closedLoop.name} answers to what the world does at the same instant, which cannot be done over HTTP`,
+    );
   }
 }
 
-class RemoteStage implements Stage {
+class HttpTarget implements ScenarioTarget {
   readonly labels = new Labels();
-  readonly #target: Target;
+  readonly #server: RemoteServer;
   readonly #base: string;
   readonly #keys = new Map<string, string>();
   /** What its events fold to here. */
@@ -61,30 +86,33 @@ class RemoteStage implements Stage {
   #now: SimTime = 0;
   #events: RecordedEvent[] = [];
   /** The newest event of the layout: what was set after it is of this scenario. */
-  #laidOut = 0;
+  #layoutSeq = 0;
   readonly #snapshots = new Set<string>();
 
-  constructor(target: Target) {
-    this.#target = target;
-    this.#base = target.url.replace(/\/(api\/v2|_sim)?\/?$/, "");
+  constructor(server: RemoteServer) {
+    this.#server = server;
+    this.#base = server.url.replace(/\/(api\/v2|_sim)?\/?$/, "");
   }
 
   async open(description: WorldDescription): Promise<void> {
     const { mode } = (await this.#control("GET", "/clock")) as { mode: string };
-    if (mode !== "manual") throw new CannotPlay(`the clock of ${this.#base} is ${mode}; a scenario moves it, so it must be manual`);
-    await this.#fold();
-    this.#checkShape(description);
-    for (const { label, plan, projects } of accountsOf(description)) {
-      const made = (await this.#control("POST", "/accounts", { name: label, plan })) as {
+    if (mode !== "manual")
+      throw new CannotRunError(
+        `the clock of ${this.#base} is ${mode}; a scenario moves it, so it must be manual`,
+      );
+    await this.#syncEvents();
+    this.#checkSettings(description);
+    for (const { label, plan, projects } of accountDescriptions(description)) {
+      const created = (await this.#control("POST", "/accounts", { name: label, plan })) as {
         account: { id: string };
         api_key: { key: string };
       };
-      this.#keys.set(label, made.api_key.key);
-      this.labels.add({ kind: "account", label, id: made.account.id, account: label });
-      for (const project of projects) await this.#layOutProject(label, project);
+      this.#keys.set(label, created.api_key.key);
+      this.labels.add({ kind: "account", label, id: created.account.id, account: label });
+      for (const project of projects) await this.#createProject(label, project);
     }
-    await this.#fold();
-    this.#laidOut = this.#world.seq;
+    await this.#syncEvents();
+    this.#layoutSeq = this.#world.seq;
     this.#events = [];
   }
 
@@ -102,39 +130,39 @@ class RemoteStage implements Stage {
     return key;
   }
 
-  async call(call: Call): Promise<Answer> {
-    const answer = await this.#fetch(call);
-    if (call.surface === "control" && call.path === "/snapshots" && answer.status === 201)
+  async request(call: TargetRequest): Promise<TargetResponse> {
+    const response = await this.#fetch(call);
+    if (call.surface === "control" && call.path === "/snapshots" && response.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
-    const isRestored = isRestore(call) && answer.status < 300;
+    const isRestored = isRestoreRequest(call) && response.status < 300;
     // A world that was taken back has another history, all of which has been seen.
     if (isRestored) {
       this.#world = emptyWorld();
-      this.#snapshots.add((answer.body as { former_kept_as: string }).former_kept_as);
+      this.#snapshots.add((response.body as { former_kept_as: string }).former_kept_as);
     }
-    const events = await this.#fold();
+    const events = await this.#syncEvents();
     if (!isRestored) this.#events.push(...events);
-    return answer;
+    return response;
   }
 
-  async play(feed: Feed, to: SimTime): Promise<void> {
+  async runUntil(arrivals: ArrivalSource, to: SimTime): Promise<void> {
     for (;;) {
-      const arrivals: object[] = [];
-      const taken: Taken[] = [];
-      const refused: (Taken & { readonly refusal: Refusal })[] = [];
-      while (feed.at <= to && taken.length + refused.length < ARRIVALS_PER_CALL) {
+      const payload: object[] = [];
+      const submitted: SubmittedArrival[] = [];
+      const rejected: (SubmittedArrival & { readonly refusal: Refusal })[] = [];
+      while (arrivals.at <= to && submitted.length + rejected.length < ARRIVALS_PER_CALL) {
         // What a call has held up arrives when it is over.
-        const at = Math.max(feed.at, this.#now);
-        const activity = feed.take();
+        const at = Math.max(arrivals.at, this.#now);
+        const activity = arrivals.take();
         const { endpointId, durationMs, connectionId, ...rest } = activity;
-        const reached = findReachable(this.#world, endpointId);
+        const reachable = findReachableCompute(this.#world, endpointId);
         // One that the double does not know would have it refuse all that are told with it.
-        if (!reached.ok) {
-          refused.push({ activity, at, refusal: reached.refusal });
+        if (!reachable.ok) {
+          rejected.push({ activity, at, refusal: reachable.refusal });
           continue;
         }
-        taken.push({ activity, at });
-        arrivals.push({
+        submitted.push({ activity, at });
+        payload.push({
           endpoint_id: endpointId,
           at: isoInstant(at),
           ...rest,
@@ -142,28 +170,30 @@ class RemoteStage implements Stage {
           ...(connectionId === undefined ? {} : { connection_id: connectionId }),
         });
       }
-      const { activities } = (arrivals.length === 0 ? { activities: [] } : await this.#control("POST", "/activity", arrivals)) as Told;
+      const { activities } = (
+        payload.length === 0 ? { activities: [] } : await this.#control("POST", "/activity", payload)
+      ) as ActivityResponse;
       for (const [index, { outcome, code = "", message = "" }] of activities.entries()) {
-        const arrival = taken[index];
+        const arrival = submitted[index];
         if (outcome === "refused" && arrival !== undefined)
-          refused.push({ ...arrival, refusal: { code: code as Refusal["code"], message } });
+          rejected.push({ ...arrival, refusal: { code: code as Refusal["code"], message } });
       }
-      refused.sort((one, other) => one.at - other.at);
-      const refuseBefore = (at: SimTime) => {
-        for (let next = refused[0]; next !== undefined && next.at < at; next = refused[0]) {
-          refused.shift();
-          feed.refused(next.activity, next.refusal, next.at);
+      rejected.sort((one, other) => one.at - other.at);
+      const reportRejectedBefore = (at: SimTime) => {
+        for (let next = rejected[0]; next !== undefined && next.at < at; next = rejected[0]) {
+          rejected.shift();
+          arrivals.observeRefusal(next.activity, next.refusal, next.at);
         }
       };
-      const isLast = feed.at > to;
+      const isLast = arrivals.at > to;
       // Not beyond what has not been told yet.
-      const target = isLast ? to : feed.at - 1;
-      if (target > this.#now) await this.#control("POST", "/clock/advance", { to: isoInstant(target) });
-      await this.#fold((event) => {
-        refuseBefore(event.at);
-        feed.observe(event);
+      const advanceTo = isLast ? to : arrivals.at - 1;
+      if (advanceTo > this.#now) await this.#control("POST", "/clock/advance", { to: isoInstant(advanceTo) });
+      await this.#syncEvents((event) => {
+        reportRejectedBefore(event.at);
+        arrivals.observe(event);
       });
-      refuseBefore(Number.POSITIVE_INFINITY);
+      reportRejectedBefore(Number.POSITIVE_INFINITY);
       if (isLast) return;
     }
   }
@@ -173,7 +203,7 @@ class RemoteStage implements Stage {
   }
 
   async restart(): Promise<void> {
-    throw new CannotPlay("a running double is not restarted from outside");
+    throw new CannotRunError("a running double is not restarted from outside");
   }
 
   async digest(): Promise<string> {
@@ -185,144 +215,187 @@ class RemoteStage implements Stage {
 
   /** What this scenario has set and kept is taken away again: it would be in the way of whoever plays next. */
   async close(): Promise<void> {
-    const faults = [...this.#world.faults.values()].filter(({ number }) => number > this.#laidOut);
-    const paths = [...faults.map(({ name }) => ["faults", name]), ...[...this.#snapshots].map((name) => ["snapshots", name])];
+    const faults = [...this.#world.faults.values()].filter(({ number }) => number > this.#layoutSeq);
+    const paths = [
+      ...faults.map(({ name }) => ["faults", name]),
+      ...[...this.#snapshots].map((name) => ["snapshots", name]),
+    ];
     try {
       for (const [of, name = ""] of paths)
-        await this.#fetch({ surface: "control", method: "DELETE", path: `/${of}/${encodeURIComponent(name)}` });
+        await this.#fetch({
+          surface: "control",
+          method: "DELETE",
+          path: `/${of}/${encodeURIComponent(name)}`,
+        });
     } catch (error) {
       // Where the double is gone, there is nothing left to take away.
-      if (!(error instanceof CannotPlay)) throw error;
+      if (!(error instanceof CannotRunError)) throw error;
     }
   }
 
   /** Takes in what has happened since the last time; `each` is told of an event when the world here has taken all of its decision in. */
-  async #fold(each: (event: RecordedEvent) => void = () => undefined): Promise<RecordedEvent[]> {
-    const folded: RecordedEvent[] = [];
+  async #syncEvents(onEvent: (event: RecordedEvent) => void = () => undefined): Promise<RecordedEvent[]> {
+    const synced: RecordedEvent[] = [];
     let decision: RecordedEvent[] = [];
     for (;;) {
       const path = `/events?since=${this.#world.seq}&limit=${EVENTS_PER_CALL}`;
-      const { events, forgotten_seq } = (await this.#control("GET", path)) as { events: unknown[]; forgotten_seq?: number };
+      const { events, forgotten_seq } = (await this.#control("GET", path)) as {
+        events: unknown[];
+        forgotten_seq?: number;
+      };
       if (forgotten_seq !== undefined)
-        throw new CannotPlay(
+        throw new CannotRunError(
           `the history of ${this.#base} is forgotten up to event ${forgotten_seq}; a fork of an empty world has all of its own`,
         );
-      for (const told of events) {
-        const event = fromRecord(told) as RecordedEvent;
+      for (const record of events) {
+        const event = parseObject(record) as RecordedEvent;
         if (event.decision !== decision[0]?.decision) {
-          decision.forEach(each);
+          decision.forEach(onEvent);
           decision = [];
         }
         evolve(this.#world, event);
         decision.push(event);
-        folded.push(event);
+        synced.push(event);
       }
       this.#world.changes.clear();
       if (events.length < EVENTS_PER_CALL) break;
     }
-    decision.forEach(each);
+    decision.forEach(onEvent);
     this.#now = Date.parse(((await this.#control("GET", "/clock")) as { now: string }).now);
-    return folded;
+    return synced;
   }
 
   /** What shapes a world is given when it is made. */
-  #checkShape({ profile, operations, start_delay, limits }: WorldDescription): void {
+  #checkSettings({ profile, operations, start_delay, limits }: WorldDescription): void {
     const { settings } = this.#world;
-    const wanted = { profile, operations, startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay), limits };
+    const expected = {
+      profile,
+      operations,
+      startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay),
+      limits,
+    };
     for (const key of ["profile", "operations", "startDelay", "limits"] as const) {
-      if (JSON.stringify(wanted[key]) === JSON.stringify(settings[key])) continue;
-      const shown = (value: unknown) =>
+      if (JSON.stringify(expected[key]) === JSON.stringify(settings[key])) continue;
+      const format = (value: unknown) =>
         value === undefined
           ? "the default"
           : key === "startDelay"
-            ? distributionText(value as DurationDistribution)
+            ? formatDistribution(value as DurationDistribution)
             : JSON.stringify(value);
-      throw new CannotPlay(
-        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${shown(wanted[key])}, and ${this.#base} has ${shown(settings[key])}`,
+      throw new CannotRunError(
+        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, and ${this.#base} has ${format(settings[key])}`,
       );
     }
   }
 
-  async #layOutProject(account: string, { label, branches, ...fields }: ProjectDescription): Promise<void> {
+  async #createProject(account: string, { label, branches, ...fields }: ProjectDescription): Promise<void> {
     const key = this.keyOf(account);
-    const [first, ...others] = Object.entries(branches);
+    const [first, ...otherBranches] = Object.entries(branches);
     const [name, description] = first ?? ["main", { computes: {}, protected: undefined }];
-    const made = await this.#api(key, "POST", "/projects", { project: { ...fields, name: label, branch: { name } } });
-    const { id } = made.project;
+    const created = await this.#api(key, "POST", "/projects", {
+      project: { ...fields, name: label, branch: { name } },
+    });
+    const { id } = created.project;
     const path = `/projects/${id}`;
     this.labels.add({ kind: "project", label, id, account });
-    this.labels.add({ kind: "branch", label: `${label}/${name}`, id: made.branch.id, account });
-    await this.#settle();
+    this.labels.add({ kind: "branch", label: `${label}/${name}`, id: created.branch.id, account });
+    await this.#finishOperations();
     const computes = Object.entries(description.computes);
     const primary = computes.find(([, compute]) => compute.type === "read_write");
-    const own = made.endpoints[0].id;
-    if (primary === undefined) await this.#api(key, "DELETE", `${path}/endpoints/${own}`);
+    const createdEndpointId = created.endpoints[0].id;
+    if (primary === undefined) await this.#api(key, "DELETE", `${path}/endpoints/${createdEndpointId}`);
     else {
       const { type: _, ...settings } = primary[1];
-      if (Object.keys(settings).length > 0) await this.#api(key, "PATCH", `${path}/endpoints/${own}`, { endpoint: settings });
-      this.labels.add({ kind: "compute", label: `${label}/${name}/${primary[0]}`, id: own, account });
+      if (Object.keys(settings).length > 0)
+        await this.#api(key, "PATCH", `${path}/endpoints/${createdEndpointId}`, { endpoint: settings });
+      this.labels.add({
+        kind: "compute",
+        label: `${label}/${name}/${primary[0]}`,
+        id: createdEndpointId,
+        account,
+      });
     }
-    await this.#settle();
+    await this.#finishOperations();
     for (const compute of computes) {
-      if (compute !== primary) await this.#layOutCompute(account, id, made.branch.id, `${label}/${name}/${compute[0]}`, compute[1]);
+      if (compute !== primary)
+        await this.#createCompute(
+          account,
+          id,
+          created.branch.id,
+          `${label}/${name}/${compute[0]}`,
+          compute[1],
+        );
     }
-    for (const [branch, { parent, computes: more, protected: isProtected }] of others) {
+    for (const [branch, { parent, computes: branchComputes, protected: isProtected }] of otherBranches) {
       const parentId = parent === undefined ? undefined : this.labels.get(`${label}/${parent}`)?.id;
       const child = await this.#api(key, "POST", `${path}/branches`, {
         branch: { name: branch, parent_id: parentId, protected: isProtected },
       });
       this.labels.add({ kind: "branch", label: `${label}/${branch}`, id: child.branch.id, account });
-      await this.#settle();
-      for (const [compute, settings] of Object.entries(more)) {
-        await this.#layOutCompute(account, id, child.branch.id, `${label}/${branch}/${compute}`, settings);
+      await this.#finishOperations();
+      for (const [compute, settings] of Object.entries(branchComputes)) {
+        await this.#createCompute(account, id, child.branch.id, `${label}/${branch}/${compute}`, settings);
       }
     }
     if (description.protected === true)
-      await this.#api(key, "PATCH", `${path}/branches/${made.branch.id}`, { branch: { protected: true } });
+      await this.#api(key, "PATCH", `${path}/branches/${created.branch.id}`, { branch: { protected: true } });
   }
 
-  async #layOutCompute(account: string, projectId: string, branchId: string, label: string, compute: object): Promise<void> {
-    const made = await this.#api(this.keyOf(account), "POST", `/projects/${projectId}/endpoints`, {
+  async #createCompute(
+    account: string,
+    projectId: string,
+    branchId: string,
+    label: string,
+    compute: object,
+  ): Promise<void> {
+    const created = await this.#api(this.keyOf(account), "POST", `/projects/${projectId}/endpoints`, {
       endpoint: { ...compute, branch_id: branchId },
     });
-    this.labels.add({ kind: "compute", label, id: made.endpoint.id, account });
-    await this.#settle();
+    this.labels.add({ kind: "compute", label, id: created.endpoint.id, account });
+    await this.#finishOperations();
   }
 
   /** Lets the operations of the layout end. */
-  async #settle(): Promise<void> {
-    for (await this.#fold(); this.#world.operations.size > 0; await this.#fold())
+  async #finishOperations(): Promise<void> {
+    for (await this.#syncEvents(); this.#world.operations.size > 0; await this.#syncEvents())
       await this.#control("POST", "/clock/advance", { next: true });
   }
 
-  async #api(key: string, method: string, path: string, body?: unknown): Promise<Made> {
-    return (await this.#successOf({ surface: "api", method, path, body, key })) as Made;
+  async #api(key: string, method: string, path: string, body?: unknown): Promise<CreationResponse> {
+    return (await this.#requestOrThrow({ surface: "api", method, path, body, key })) as CreationResponse;
   }
 
   async #control(method: string, path: string, body?: unknown): Promise<unknown> {
-    return this.#successOf({ surface: "control", method, path, body });
+    return this.#requestOrThrow({ surface: "control", method, path, body });
   }
 
-  async #successOf(call: Call): Promise<unknown> {
+  async #requestOrThrow(call: TargetRequest): Promise<unknown> {
     const { status, body } = await this.#fetch(call);
     if (status < 300) return body;
-    throw new CannotPlay(
+    throw new CannotRunError(
       `${this.#base} answered ${call.method} ${call.path} with ${status}: ${String((body as { message?: unknown } | null)?.message)}`,
     );
   }
 
-  async #fetch({ surface, method, path, body, key }: Call): Promise<Answer> {
-    const token = surface === "control" ? this.#target.controlToken : key;
-    const headers = { "Content-Type": "application/json", ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
+  async #fetch({ surface, method, path, body, key }: TargetRequest): Promise<TargetResponse> {
+    const token = surface === "control" ? this.#server.controlToken : key;
+    const headers = {
+      "Content-Type": "application/json",
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    };
     const url = `${this.#base}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
     try {
-      const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      const response = await fetch(url, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
       const text = await response.text();
       return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
     } catch (error) {
       const { code } = ((error instanceof Error ? error.cause : undefined) as NodeJS.ErrnoException) ?? {};
       if (surface === "api" && (code === "ECONNRESET" || code === "UND_ERR_SOCKET")) return CONNECTION_LOST;
-      throw new CannotPlay(
+      throw new CannotRunError(
         `${url} does not answer: ${error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)}`,
       );
     }

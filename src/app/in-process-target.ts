@@ -10,23 +10,39 @@ import { parseDistribution } from "../platform/core/distribution.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { accountsOf, Labels } from "../scenario/file/labels.ts";
-import { everyStep, type Scenario, type Step, type WorldDescription } from "../scenario/file/scenario-schema.ts";
-import { layOut, type WorldFile } from "../scenario/file/seed-file.ts";
-import { type Answer, type Call, CannotPlay, CONNECTION_LOST, type Stage } from "../scenario/run/target.ts";
-import { type Feed, NO_FEED } from "../simulation/feed.ts";
+import { accountDescriptions, Labels } from "../scenario/file/labels.ts";
+import {
+  everyStep,
+  type Scenario,
+  type Step,
+  type WorldDescription,
+} from "../scenario/file/scenario-schema.ts";
+import { applySeedFile, type SeedFile } from "../scenario/file/seed-file.ts";
+import {
+  CannotRunError,
+  CONNECTION_LOST,
+  type ScenarioTarget,
+  type TargetRequest,
+  type TargetResponse,
+} from "../scenario/run/target.ts";
+import { type ArrivalSource, NO_ARRIVALS } from "../simulation/arrival-source.ts";
+import { DiscardingJournal } from "../simulation/discarding-journal.ts";
 import { MemoryJournal } from "../simulation/journal.ts";
-import { NoHistory } from "../simulation/no-history.ts";
-import { emptySecrets } from "../store/file/export-world.ts";
-import { copyForWriting } from "../store/file/open-read-only.ts";
+import { vacuumCopy } from "../store/file/open-read-only.ts";
+import { redactSecrets } from "../store/file/redact-secrets.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import { hashSecret } from "../worlds/secrets.ts";
-import { createApp, MIGRATIONS_FOLDER, memoryShelf, type OpenedWorlds, openWorlds } from "./compose.ts";
+import { createApp, MIGRATIONS_FOLDER, memoryStorage, type OpenedWorlds, openWorlds } from "./compose.ts";
 
 /** So many events of a world in memory are kept where a step may ask for them: some hundreds of megabytes, however long a run is. */
-const EVENTS_IN_MEMORY = 1_000_000;
+const MAX_EVENTS_IN_MEMORY = 1_000_000;
 /** Those that look at what was, or go back to it. What led to a failure is told without: a run watches every event as it comes. */
-const LOOKS_BACK = ["request", "control", "snapshot", "restore"] as const satisfies readonly (keyof Step)[];
+const NEEDS_HISTORY = [
+  "request",
+  "control",
+  "snapshot",
+  "restore",
+] as const satisfies readonly (keyof Step)[];
 const MANUAL = { mode: "manual", factor: 0 } as const;
 const ORIGIN = "http://standin.localhost";
 
@@ -34,12 +50,18 @@ const ORIGIN = "http://standin.localhost";
  * A world of a scenario in this process: in memory, or in files of the directory `data`. Where it begins with a world that is there
  * already, that is a copy of `worldFile`, and needs a directory.
  */
-export async function openLocalStage({ world, steps }: Scenario, data?: string, worldFile?: string): Promise<Stage> {
-  const looksBack = [...everyStep(steps)].some((step) => LOOKS_BACK.some((action) => step[action] !== undefined));
-  const stage = new LocalStage(world, data, looksBack);
-  if (data !== undefined && worldFile !== undefined) stage.adopt(data, worldFile);
-  await stage.open();
-  return stage;
+export async function openInProcessTarget(
+  { world, steps }: Scenario,
+  data?: string,
+  worldDatabase?: string,
+): Promise<ScenarioTarget> {
+  const needsHistory = [...everyStep(steps)].some((step) =>
+    NEEDS_HISTORY.some((action) => step[action] !== undefined),
+  );
+  const target = new InProcessTarget(world, data, needsHistory);
+  if (data !== undefined && worldDatabase !== undefined) target.importWorld(data, worldDatabase);
+  await target.open();
+  return target;
 }
 
 /** A directory of its own for a run whose files nobody wants to keep; gives what removes it. */
@@ -48,11 +70,11 @@ export function temporaryDirectory(): { readonly path: string; readonly remove: 
   return { path: join(path, "data"), remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-class LocalStage implements Stage {
+class InProcessTarget implements ScenarioTarget {
   readonly labels: Labels;
   readonly #description: WorldDescription;
   readonly #data: string | undefined;
-  readonly #looksBack: boolean;
+  readonly #needsHistory: boolean;
   #directory: DataDirectory | undefined;
   #opened: OpenedWorlds | undefined;
   #app: Hono | undefined;
@@ -60,44 +82,49 @@ class LocalStage implements Stage {
   #events: RecordedEvent[] = [];
   #isPlaying = false;
   /** The newest event that a feed was told of during a call. */
-  #told = 0;
-  #isAdopted = false;
+  #lastObservedSeq = 0;
+  #isImported = false;
 
-  constructor(description: WorldDescription, data: string | undefined, looksBack: boolean) {
+  constructor(description: WorldDescription, data: string | undefined, needsHistory: boolean) {
     this.#description = description;
     this.#data = data;
-    this.#looksBack = looksBack;
-    this.labels = labelsIn(description);
+    this.#needsHistory = needsHistory;
+    this.labels = createLabels(description);
   }
 
   /** Begins with a copy of a world's file, whose keys are others there: `recorded-key-` and their number. */
-  adopt(data: string, file: string): void {
+  importWorld(data: string, file: string): void {
     const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
     try {
-      directory.adopt(DEFAULT_WORLD, (copy) => {
-        copyForWriting(file, copy);
-        emptySecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER }, (keyId) => hashSecret(recordedKey(keyId)));
+      directory.importWorld(DEFAULT_WORLD, (copy) => {
+        vacuumCopy(file, copy);
+        redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER }, (keyId) =>
+          hashSecret(placeholderKey(keyId)),
+        );
       });
     } finally {
       directory.release();
     }
-    this.#isAdopted = true;
+    this.#isImported = true;
   }
 
   async open(): Promise<void> {
     const { seed, start, profile, plan, operations, start_delay, limits } = this.#description;
     const bugs: unknown[] = [];
     this.#directory = this.#data === undefined ? undefined : new DataDirectory(this.#data, MIGRATIONS_FOLDER);
-    const file = worldFileOf(this.#description);
+    const file = seedFileOf(this.#description);
     this.#opened = await openWorlds(
-      this.#directory ?? memoryShelf(() => (this.#looksBack ? new MemoryJournal({ keep: EVENTS_IN_MEMORY }) : new NoHistory())),
-      this.#isAdopted
+      this.#directory ??
+        memoryStorage(() =>
+          this.#needsHistory ? new MemoryJournal({ limit: MAX_EVENTS_IN_MEMORY }) : new DiscardingJournal(),
+        ),
+      this.#isImported
         ? { clock: MANUAL }
         : {
             ...{ seed, profile, plan, operations, startAt: start, planLimits: limits },
             startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay),
             clock: MANUAL,
-            layOut: (stage) => layOut(file, stage),
+            populate: (target) => applySeedFile(file, target),
           },
       (error) => bugs.push(error),
     );
@@ -110,10 +137,10 @@ class LocalStage implements Stage {
       controlToken: undefined,
       onBug: rethrow,
     });
-    await this.#look();
-    if (this.#isAdopted) addLabels(this.labels, this.world());
+    await this.#refreshWorld();
+    if (this.#isImported) addLabels(this.labels, this.world());
     world.subscribe((events) => {
-      if (!this.#isPlaying) this.#events.push(...events.filter(({ seq }) => seq > this.#told));
+      if (!this.#isPlaying) this.#events.push(...events.filter(({ seq }) => seq > this.#lastObservedSeq));
     });
     if (bugs.length > 0) throw bugs[0];
   }
@@ -124,44 +151,50 @@ class LocalStage implements Stage {
   }
 
   now(): SimTime {
-    return this.#hosted().now();
+    return this.#hostedWorld().now();
   }
 
   keyOf(account: string): string {
-    if (!this.#isAdopted) return keyOf(account);
+    if (!this.#isImported) return keyOf(account);
     const [first] = validApiKeys(this.world(), this.labels.get(account)?.id ?? account);
-    if (first === undefined) throw new CannotPlay(`account ${account} has no key in this world`);
-    return recordedKey(first.id);
+    if (first === undefined) throw new CannotRunError(`account ${account} has no key in this world`);
+    return placeholderKey(first.id);
   }
 
-  async call({ surface, method, path, body, key }: Call, feed: Feed): Promise<Answer> {
-    const headers = { "Content-Type": "application/json", ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }) };
+  async request(
+    { surface, method, path, body, key }: TargetRequest,
+    arrivals: ArrivalSource,
+  ): Promise<TargetResponse> {
+    const headers = {
+      "Content-Type": "application/json",
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+    };
     const url = `${ORIGIN}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
-    this.#hosted().accompany(this.#duringCall(feed));
+    this.#hostedWorld().attachArrivals(this.#withEarlierEvents(arrivals));
     const response = await this.#fetch(
       new Request(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
     );
-    await this.#look();
-    this.#hosted().accompany(NO_FEED);
-    this.#told = 0;
+    await this.#refreshWorld();
+    this.#hostedWorld().attachArrivals(NO_ARRIVALS);
+    this.#lastObservedSeq = 0;
     if (response === undefined) return CONNECTION_LOST;
     const text = await response.text();
     return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
   }
 
   /** Tells a feed first of what the call has brought about before it moved the clock. */
-  #duringCall(feed: Feed): Feed {
+  #withEarlierEvents(arrivals: ArrivalSource): ArrivalSource {
     return {
       get at() {
-        return feed.at;
+        return arrivals.at;
       },
-      take: () => feed.take(),
+      take: () => arrivals.take(),
       observe: (event) => {
-        for (const earlier of this.takeEvents()) feed.observe(earlier);
-        this.#told = event.seq;
-        feed.observe(event);
+        for (const earlier of this.takeEvents()) arrivals.observe(earlier);
+        this.#lastObservedSeq = event.seq;
+        arrivals.observe(event);
       },
-      refused: (activity, refusal, at) => feed.refused(activity, refusal, at),
+      observeRefusal: (activity, refusal, at) => arrivals.observeRefusal(activity, refusal, at),
     };
   }
 
@@ -176,10 +209,10 @@ class LocalStage implements Stage {
     }
   }
 
-  async play(feed: Feed, to: SimTime): Promise<void> {
+  async runUntil(arrivals: ArrivalSource, to: SimTime): Promise<void> {
     this.#isPlaying = true;
     try {
-      await this.#hosted().play(feed, to);
+      await this.#hostedWorld().advanceWithArrivals(arrivals, to);
     } finally {
       this.#isPlaying = false;
     }
@@ -193,16 +226,16 @@ class LocalStage implements Stage {
   async restart(): Promise<void> {
     const data = this.#data;
     if (data === undefined) throw new Error("a world in memory has nothing to be opened again from");
-    const left = `${data}.left`;
-    cpSync(data, left, { recursive: true, filter: (path) => !path.endsWith("standin.lock") });
+    const crashCopy = `${data}.left`;
+    cpSync(data, crashCopy, { recursive: true, filter: (path) => !path.endsWith("standin.lock") });
     await this.close();
     rmSync(data, { recursive: true });
-    renameSync(left, data);
+    renameSync(crashCopy, data);
     await this.open();
   }
 
   async digest(): Promise<string> {
-    return digestOf(this.world());
+    return worldDigest(this.world());
   }
 
   async close(): Promise<void> {
@@ -212,11 +245,11 @@ class LocalStage implements Stage {
   }
 
   /** The world may be another object after any call: it is opened anew where something fails, and by a restore. */
-  async #look(): Promise<void> {
-    this.#world = await this.#hosted().turn((turn) => turn.world);
+  async #refreshWorld(): Promise<void> {
+    this.#world = await this.#hostedWorld().transact((transaction) => transaction.world);
   }
 
-  #hosted() {
+  #hostedWorld() {
     if (this.#opened === undefined) throw new Error("the stage is not open");
     return this.#opened.world;
   }
@@ -232,7 +265,7 @@ function keyOf(account: string): string {
 }
 
 /** What a world has come to, in few characters. */
-export function digestOf(world: World): string {
+export function worldDigest(world: World): string {
   const { hourlyUsage } = world;
   // Of these there may be hundreds of thousands, and each is a few numbers.
   const hours = hourlyUsage
@@ -244,36 +277,52 @@ export function digestOf(world: World): string {
 }
 
 /** Of a key that somebody else knew. */
-export function recordedKey(keyId: number): string {
+export function placeholderKey(keyId: number): string {
   return `recorded-key-${keyId}`;
 }
 
 /** What is in a world that was not made for a scenario: accounts and projects by their ids, the rest below them by name where it has one. */
 function addLabels(labels: Labels, world: World): void {
   for (const { id } of world.accounts.values()) labels.add({ kind: "account", label: id, id, account: id });
-  for (const { id, accountId } of world.projects.values()) labels.add({ kind: "project", label: id, id, account: accountId });
+  for (const { id, accountId } of world.projects.values())
+    labels.add({ kind: "project", label: id, id, account: accountId });
   for (const { id, projectId, name } of world.branches.values()) {
-    labels.add({ kind: "branch", label: `${projectId}/${name}`, id, account: world.projects.get(projectId)?.accountId ?? "" });
+    labels.add({
+      kind: "branch",
+      label: `${projectId}/${name}`,
+      id,
+      account: world.projects.get(projectId)?.accountId ?? "",
+    });
   }
   for (const { id, projectId, branchId } of world.computes.values()) {
     const branch = world.branches.get(branchId)?.name ?? branchId;
-    labels.add({ kind: "compute", label: `${projectId}/${branch}/${id}`, id, account: world.projects.get(projectId)?.accountId ?? "" });
+    labels.add({
+      kind: "compute",
+      label: `${projectId}/${branch}/${id}`,
+      id,
+      account: world.projects.get(projectId)?.accountId ?? "",
+    });
   }
 }
 
 const branchId = (project: string, branch: string) => `br-${project}-${branch}`;
 const computeId = (project: string, branch: string, compute: string) => `ep-${project}-${branch}-${compute}`;
 
-function labelsIn(description: WorldDescription): Labels {
+function createLabels(description: WorldDescription): Labels {
   const labels = new Labels();
-  for (const { label: account, projects } of accountsOf(description)) {
+  for (const { label: account, projects } of accountDescriptions(description)) {
     labels.add({ kind: "account", label: account, id: account, account });
     for (const { label: project, branches } of projects) {
       labels.add({ kind: "project", label: project, id: project, account });
       for (const [branch, { computes }] of Object.entries(branches)) {
         labels.add({ kind: "branch", label: `${project}/${branch}`, id: branchId(project, branch), account });
         for (const compute of Object.keys(computes)) {
-          labels.add({ kind: "compute", label: `${project}/${branch}/${compute}`, id: computeId(project, branch, compute), account });
+          labels.add({
+            kind: "compute",
+            label: `${project}/${branch}/${compute}`,
+            id: computeId(project, branch, compute),
+            account,
+          });
         }
       }
     }
@@ -282,10 +331,10 @@ function labelsIn(description: WorldDescription): Labels {
 }
 
 /** The description as a world file, whose ids say the labels. */
-function worldFileOf(description: WorldDescription): WorldFile {
+function seedFileOf(description: WorldDescription): SeedFile {
   return {
     version: 1,
-    accounts: accountsOf(description).map(({ label: account, plan, projects }) => ({
+    accounts: accountDescriptions(description).map(({ label: account, plan, projects }) => ({
       ...{ id: account, name: account, plan },
       keys: [{ name: "scenario", key: keyOf(account) }],
       projects: projects.map(({ label: project, branches, ...rest }) => ({
@@ -293,7 +342,10 @@ function worldFileOf(description: WorldDescription): WorldFile {
         branches: Object.entries(branches).map(([branch, { parent, computes, ...branchFields }]) => ({
           ...{ ...branchFields, id: branchId(project, branch), name: branch },
           ...(parent === undefined ? {} : { parent: branchId(project, parent) }),
-          endpoints: Object.entries(computes).map(([compute, fields]) => ({ ...fields, id: computeId(project, branch, compute) })),
+          endpoints: Object.entries(computes).map(([compute, fields]) => ({
+            ...fields,
+            id: computeId(project, branch, compute),
+          })),
         })),
       })),
     })),

@@ -9,7 +9,8 @@ export const PACKAGE_ROOT: string = findPackageRoot();
 function findPackageRoot(): string {
   for (const candidate of CANDIDATES) {
     const root = new URL(candidate, import.meta.url);
-    if (existsSync(new URL("package.json", root)) && existsSync(new URL("migrations", root))) return fileURLToPath(root);
+    if (existsSync(new URL("package.json", root)) && existsSync(new URL("migrations", root)))
+      return fileURLToPath(root);
   }
   throw new Error(`no package.json with migrations/ beside it above ${import.meta.url}`);
 }

@@ -8,16 +8,16 @@ import { CliError } from "./terminal/cli-error.ts";
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-let isUnwritten = false;
+let hasStdoutFailed = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // Whoever reads no further, like `| head`, has what they wanted. The work goes on: how it ends is an answer, too.
-  if (error.code === "EPIPE" || isUnwritten) return;
-  isUnwritten = true;
+  if (error.code === "EPIPE" || hasStdoutFailed) return;
+  hasStdoutFailed = true;
   process.stderr.write(`standin: stdout cannot be written: ${error.message}\n`);
 });
 // Only then has the last of it been tried.
 process.once("exit", () => {
-  if (isUnwritten) process.exitCode = EXIT_USAGE;
+  if (hasStdoutFailed) process.exitCode = EXIT_USAGE;
 });
 
 try {
@@ -27,7 +27,7 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
   } else if (error instanceof CliError) {
     process.stderr.write(`standin: ${error.message}\n`);
-    process.exitCode = error.usage ? EXIT_USAGE : EXIT_FAILED;
+    process.exitCode = error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
   } else if (error instanceof TraceInputError) {
     // Met while a trace was read: its blocks prove themselves only then.
     process.stderr.write(`standin: ${error.message}\n`);

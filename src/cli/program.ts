@@ -7,7 +7,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "run the double: the imitated API, its state in SQLite, on a clock that you hold",
     async () => (await import("./commands/serve.ts")).serveCommand(),
   ],
-  run: ["play scenario files on the simulated clock, to a verdict", async () => (await import("./commands/run.ts")).runCommand()],
+  run: [
+    "play scenario files on the simulated clock, to a verdict",
+    async () => (await import("./commands/run.ts")).runCommand(),
+  ],
   record: [
     "turn what happened in a world into a scenario that ends in the same state",
     async () => (await import("./commands/record.ts")).recordCommand(),
@@ -16,8 +19,14 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "show every compute: Active or Idle, its size, when it goes to sleep",
     async () => (await import("./commands/status.ts")).statusCommand(),
   ],
-  clock: ["look at the world's clock, move it, or set how it goes", async () => (await import("./commands/clock.ts")).clockCommand()],
-  keys: ["create, list and revoke API keys, as the web console does", async () => (await import("./commands/keys.ts")).keysCommand()],
+  clock: [
+    "look at the world's clock, move it, or set how it goes",
+    async () => (await import("./commands/clock.ts")).clockCommand(),
+  ],
+  keys: [
+    "create, list and revoke API keys, as the web console does",
+    async () => (await import("./commands/keys.ts")).keysCommand(),
+  ],
   env: [
     "print exports that public clients read; without a key of yours, makes one",
     async () => (await import("./commands/env.ts")).envCommand(),
@@ -77,13 +86,13 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
 };
 
 /** `words`: the command line. Only commands that are named there can do anything; of the others it is known what they are for. */
-export async function createProgram(words: readonly string[]): Promise<Command> {
+export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("standin")
     .description("a persistent, deterministic stand-in for a hosted Postgres platform's management API")
     .version(VERSION)
     .showHelpAfterError("(see --help)");
   for (const [name, [description, load]] of Object.entries(COMMANDS)) {
-    const command = words.includes(name) ? await load() : new Command(name);
+    const command = args.includes(name) ? await load() : new Command(name);
     program.addCommand(command.description(description));
   }
   throwInsteadOfExit(program);

@@ -1,12 +1,13 @@
 import { Hono } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import * as z from "zod";
-import { found, respondFailure } from "../http/request.ts";
-import { findReachable } from "../platform/compute/activity.ts";
-import { isVisible } from "../platform/lookup.ts";
+import { respondWithError, unwrap } from "../http/request.ts";
+import { findReachableCompute } from "../platform/compute/activity.ts";
+import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
-import { type HistoryFacts, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
-import { type ControlOptions, handler, turnOf } from "./http/handler.ts";
+import { type HistoryInfo, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
+import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
+import { formatInstant, renderObject } from "./http/render-object.ts";
 import { strict } from "./http/strict-fields.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
@@ -15,7 +16,6 @@ import { faultRoutes } from "./routes/faults.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { renderMetrics } from "./routes/metrics.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
-import { instant, record } from "./routes/records.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { computeStats, consoleStatus } from "./routes/stats.ts";
@@ -61,7 +61,7 @@ export function createControl(options: ControlOptions): Hono {
         live: true,
         ready: true,
         world: world.name,
-        now: instant(world.now()),
+        now: formatInstant(world.now()),
         size_bytes: world.sizeBytes(),
         history: renderHistory(world.history()),
         version,
@@ -86,7 +86,7 @@ export function createControl(options: ControlOptions): Hono {
       const events = await world.events(query.since, query.limit);
       const { forgottenSeq } = world.history();
       return {
-        events: events.map((event) => record(event)),
+        events: events.map((event) => renderObject(event)),
         next_since: events.at(-1)?.seq ?? query.since,
         // Where the list begins in the place of `since`, because what was before is forgotten.
         ...(query.since < forgottenSeq ? { forgotten_seq: forgottenSeq } : {}),
@@ -108,23 +108,25 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/invariants",
-    handler(options, {}, ({ world }) => turnOf(world, (turn) => checkInvariants(turn.world, turn.now))),
+    handler(options, {}, ({ world }) =>
+      runTransaction(world, (transaction) => checkInvariants(transaction.world, transaction.now)),
+    ),
   );
 
   app.post(
     "/wait",
     handler(options, { body: waitBody }, async ({ world, body }, context) => {
       await waitUntil(world, body.until, body.timeout, context.req.raw.signal);
-      return { now: instant(world.now()), until: body.until };
+      return { now: formatInstant(world.now()), until: body.until };
     }),
   );
 
   app.post(
     "/reset",
     handler(options, { body: z.strictObject({}).optional() }, ({ world }) =>
-      turnOf(world, (turn) => {
-        turn.execute({ type: "ResetWorld" });
-        return { now: instant(turn.now), seq: turn.world.seq };
+      runTransaction(world, (transaction) => {
+        transaction.execute({ type: "ResetWorld" });
+        return { now: formatInstant(transaction.now), seq: transaction.world.seq };
       }),
     ),
   );
@@ -132,12 +134,12 @@ export function createControl(options: ControlOptions): Hono {
   app.get(
     "/endpoints",
     handler(options, {}, ({ world }) =>
-      turnOf(world, (turn) => ({
-        now: instant(turn.now),
-        endpoints: [...turn.world.computes.values()]
-          .filter((compute) => isVisible(turn.world, compute))
+      runTransaction(world, (transaction) => ({
+        now: formatInstant(transaction.now),
+        endpoints: [...transaction.world.computes.values()]
+          .filter((compute) => isComputeVisible(transaction.world, compute))
           .map((compute) => ({
-            ...computeStats(turn.world, compute, turn.now),
+            ...computeStats(transaction.world, compute, transaction.now),
             status: consoleStatus(compute),
           })),
       })),
@@ -147,8 +149,12 @@ export function createControl(options: ControlOptions): Hono {
   app.get(
     "/endpoints/:endpoint_id/stats",
     handler(options, {}, ({ world, params }) =>
-      turnOf(world, (turn) => {
-        return computeStats(turn.world, found(findReachable(turn.world, params["endpoint_id"] ?? "")), turn.now);
+      runTransaction(world, (transaction) => {
+        return computeStats(
+          transaction.world,
+          unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
+          transaction.now,
+        );
       }),
     ),
   );
@@ -157,14 +163,20 @@ export function createControl(options: ControlOptions): Hono {
     "/metrics",
     handler(options, {}, async ({ world }, context) => {
       const clock = await world.clock();
-      const text = await turnOf(world, (turn) => renderMetrics(world.name, turn.world, clock, world.sizeBytes()));
+      const text = await runTransaction(world, (transaction) =>
+        renderMetrics(world.name, transaction.world, clock, world.sizeBytes()),
+      );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),
   );
 
   app.all("*", (context) => {
-    const paths = [...new Set(app.routes.filter(({ path }) => !path.includes("*")).map(({ method, path }) => `${method} ${path}`))];
-    return respondFailure(context, {
+    const paths = [
+      ...new Set(
+        app.routes.filter(({ path }) => !path.includes("*")).map(({ method, path }) => `${method} ${path}`),
+      ),
+    ];
+    return respondWithError(context, {
       status: 404,
       code: "UNKNOWN_PATH",
       message: `there is no ${context.req.method} ${context.req.path}; there are ${paths.join(", ")}, all under /_sim`,
@@ -173,7 +185,7 @@ export function createControl(options: ControlOptions): Hono {
   return app;
 }
 
-function renderHistory({ id, seq, forgottenSeq }: HistoryFacts) {
+function renderHistory({ id, seq, forgottenSeq }: HistoryInfo) {
   return { id, seq, forgotten_seq: forgottenSeq };
 }
 
@@ -188,7 +200,7 @@ function streamEvents(
   // Who asks for the head alone listens to nothing.
   if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
   const follow = async (stream: SSEStreamingApi) => {
-    const head = await turnOf(world, (turn) => turn.world.seq);
+    const head = await runTransaction(world, (transaction) => transaction.world.seq);
     // What a reader of another history has seen last may not be here yet.
     let position = Math.min(head, Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? head));
     let wake = () => {};
@@ -199,13 +211,17 @@ function streamEvents(
     });
     const { id } = world.history();
     // A history that was replaced is over, and so is its stream: whoever comes again follows the new one.
-    while (!stream.aborted && !world.isEnding && world.history().id === id) {
+    while (!stream.aborted && !world.isShuttingDown && world.history().id === id) {
       const committed = new Promise<void>((resolve) => {
         wake = resolve;
       });
       const events = await world.events(position, EVENTS_PER_CHUNK);
       for (const event of events) {
-        await stream.writeSSE({ id: String(event.seq), event: event.type, data: JSON.stringify(record(event)) });
+        await stream.writeSSE({
+          id: String(event.seq),
+          event: event.type,
+          data: JSON.stringify(renderObject(event)),
+        });
         position = event.seq;
       }
       if (events.length > 0) continue;

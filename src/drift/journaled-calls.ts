@@ -2,13 +2,16 @@ import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
 import type { ControlClient } from "../cli/client/client.ts";
 import { canBeFilled, type ReadCall } from "./read-calls.ts";
 
-type Page = { readonly requests: readonly { readonly path: string; readonly operation_id?: string }[]; readonly next_since: number };
+type RequestsPage = {
+  readonly requests: readonly { readonly path: string; readonly operation_id?: string }[];
+  readonly next_since: number;
+};
 
 const REQUESTS_PER_PAGE = 10_000;
 const PATHS = new Map(PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]));
 
 /** What a parameter of the query names, where it names something that each side has of its own. */
-const NAMED_BY: Readonly<Record<string, string>> = {
+const PLACEHOLDER_OF_PARAMETER: Readonly<Record<string, string>> = {
   org_id: "org_id",
   project_id: "project_id",
   project_ids: "project_id",
@@ -20,10 +23,10 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 };
 
 /** The calls of a double's journal of requests that read and were answered, each kind once, with placeholders for what they named. */
-export async function recordedCalls(server: ControlClient): Promise<ReadCall[]> {
+export async function journaledCalls(server: ControlClient): Promise<ReadCall[]> {
   const templates = new Set<string>();
   for (let since = 0; ; ) {
-    const { requests, next_since } = await server.call<Page>(
+    const { requests, next_since } = await server.call<RequestsPage>(
       "GET",
       `/requests?method=GET&status=2xx&since=${since}&limit=${REQUESTS_PER_PAGE}`,
     );
@@ -41,8 +44,9 @@ function templateOf(path: string, route: string | undefined): string | undefined
   if (route === undefined || !canBeFilled(route)) return undefined;
   const query = new URLSearchParams(path.split("?")[1] ?? "");
   if (query.has("cursor")) return undefined;
-  const asked = [...query].map(
-    ([name, value]) => `${name}=${NAMED_BY[name] === undefined ? encodeURIComponent(value) : `{${NAMED_BY[name]}}`}`,
+  const parameters = [...query].map(
+    ([name, value]) =>
+      `${name}=${PLACEHOLDER_OF_PARAMETER[name] === undefined ? encodeURIComponent(value) : `{${PLACEHOLDER_OF_PARAMETER[name]}}`}`,
   );
-  return asked.length === 0 ? route : `${route}?${asked.join("&")}`;
+  return parameters.length === 0 ? route : `${route}?${parameters.join("&")}`;
 }

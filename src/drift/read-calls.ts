@@ -1,4 +1,4 @@
-import type { PublicAnswer, PublicApi } from "../cli/client/public-api.ts";
+import type { PublicApi, PublicResponse } from "../cli/client/public-api.ts";
 import { CliError } from "../cli/terminal/cli-error.ts";
 
 /** A call that reads, by its path with `{project_id}` and the like in the place of ids. */
@@ -8,7 +8,7 @@ const PROJECT = "/projects/{project_id}";
 const BRANCH = `${PROJECT}/branches/{branch_id}`;
 
 /** An account, from the outside in; then what a client meets when it is wrong. */
-export const WALK: readonly ReadCall[] = [
+export const DEFAULT_CALLS: readonly ReadCall[] = [
   { template: "/users/me" },
   { template: "/users/me/organizations" },
   { template: "/regions" },
@@ -26,20 +26,20 @@ export const WALK: readonly ReadCall[] = [
   { template: "/projects", withoutKey: true },
 ];
 
-type Source = { readonly list: string; readonly of: string; readonly field: string };
+type PlaceholderSource = { readonly list: string; readonly listKey: string; readonly field: string };
 
 /** Where the value of a placeholder is found: the list that has it, and the field of its elements, or of what is in them. */
-const SOURCES: Readonly<Record<string, Source>> = {
-  project_id: { list: "/projects", of: "projects", field: "id" },
-  branch_id: { list: `${PROJECT}/branches`, of: "branches", field: "id" },
-  endpoint_id: { list: `${PROJECT}/endpoints`, of: "endpoints", field: "id" },
-  operation_id: { list: `${PROJECT}/operations`, of: "operations", field: "id" },
-  snapshot_id: { list: `${PROJECT}/snapshots`, of: "snapshots", field: "id" },
-  database_name: { list: `${BRANCH}/databases`, of: "databases", field: "name" },
-  role_name: { list: `${BRANCH}/roles`, of: "roles", field: "name" },
-  org_id: { list: "/users/me/organizations", of: "organizations", field: "id" },
-  member_id: { list: "/organizations/{org_id}/members", of: "members", field: "member.id" },
-  region_id: { list: "/regions", of: "regions", field: "region_id" },
+const PLACEHOLDER_SOURCES: Readonly<Record<string, PlaceholderSource>> = {
+  project_id: { list: "/projects", listKey: "projects", field: "id" },
+  branch_id: { list: `${PROJECT}/branches`, listKey: "branches", field: "id" },
+  endpoint_id: { list: `${PROJECT}/endpoints`, listKey: "endpoints", field: "id" },
+  operation_id: { list: `${PROJECT}/operations`, listKey: "operations", field: "id" },
+  snapshot_id: { list: `${PROJECT}/snapshots`, listKey: "snapshots", field: "id" },
+  database_name: { list: `${BRANCH}/databases`, listKey: "databases", field: "name" },
+  role_name: { list: `${BRANCH}/roles`, listKey: "roles", field: "name" },
+  org_id: { list: "/users/me/organizations", listKey: "organizations", field: "id" },
+  member_id: { list: "/organizations/{org_id}/members", listKey: "members", field: "member.id" },
+  region_id: { list: "/regions", listKey: "regions", field: "region_id" },
 };
 
 /** Reads a list of calls: `GET /path` or `/path` a line, comments behind `#`. All mistakes are told at once. */
@@ -47,10 +47,10 @@ export function parseCallList(text: string, fileName: string): ReadCall[] {
   const problems: string[] = [];
   const calls: ReadCall[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    const said = line.replace(/(^|\s)#.*$/, "").trim();
-    if (said === "") continue;
-    const [, method = "GET", template = ""] = /^(?:(\w+)\s+)?(\S+)$/.exec(said) ?? [];
-    const problem = problemOf(method, template);
+    const content = line.replace(/(^|\s)#.*$/, "").trim();
+    if (content === "") continue;
+    const [, method = "GET", template = ""] = /^(?:(\w+)\s+)?(\S+)$/.exec(content) ?? [];
+    const problem = callProblem(method, template);
     if (problem === undefined) calls.push({ template });
     else problems.push(`${fileName}:${index + 1}: ${problem}`);
   }
@@ -59,30 +59,33 @@ export function parseCallList(text: string, fileName: string): ReadCall[] {
   return calls;
 }
 
-function problemOf(method: string, template: string): string | undefined {
+function callProblem(method: string, template: string): string | undefined {
   if (method.toUpperCase() !== "GET") return `${method} changes things; only GET is replayed`;
-  if (!/^\/[\x21-\x7e]*$/.test(template)) return "a line is a path like /projects/{project_id}/branches, with GET before it or nothing";
+  if (!/^\/[\x21-\x7e]*$/.test(template))
+    return "a line is a path like /projects/{project_id}/branches, with GET before it or nothing";
   if (/^\/api\/v2(\/|$)/.test(template)) return "/api/v2 is in the base URL already; leave it out";
-  const unknown = placeholdersOf(template).find((name) => SOURCES[name] === undefined);
-  return unknown && `{${unknown}} cannot be filled in; known are ${Object.keys(SOURCES).join(", ")}`;
+  const unknown = placeholdersOf(template).find((name) => PLACEHOLDER_SOURCES[name] === undefined);
+  return (
+    unknown && `{${unknown}} cannot be filled in; known are ${Object.keys(PLACEHOLDER_SOURCES).join(", ")}`
+  );
 }
 
 /** Whether each of its placeholders is one that a list gives. */
 export function canBeFilled(template: string): boolean {
-  return placeholdersOf(template).every((name) => SOURCES[name] !== undefined);
+  return placeholdersOf(template).every((name) => PLACEHOLDER_SOURCES[name] !== undefined);
 }
 
 function placeholdersOf(template: string): string[] {
   return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }
 
-type Filled = { readonly paths: readonly string[] } | { readonly lacks: string };
+type FilledPaths = { readonly paths: readonly string[] } | { readonly lacks: string };
 
 /** One of the two servers, with its own ids in the place of placeholders. What was read once is not read again. */
-export class Side {
+export class ComparedServer {
   readonly #api: PublicApi;
   readonly #projects: number;
-  readonly #answers = new Map<string, PublicAnswer>();
+  readonly #responses = new Map<string, PublicResponse>();
 
   /** Calls inside a project are made for the first `projects` of them. */
   constructor(api: PublicApi, projects: number) {
@@ -91,63 +94,75 @@ export class Side {
   }
 
   /** The answers to a call, one for each project where it is inside one; or which kind of id this account has none of. */
-  async read({ template, withoutKey }: ReadCall): Promise<readonly PublicAnswer[] | { readonly lacks: string }> {
+  async read({
+    template,
+    withoutKey,
+  }: ReadCall): Promise<readonly PublicResponse[] | { readonly lacks: string }> {
     const filled = await this.#fill(template);
     if ("lacks" in filled) return filled;
-    const answers: PublicAnswer[] = [];
-    for (const path of filled.paths) answers.push(await (withoutKey === true ? this.#api.getWithoutKey(path) : this.#get(path)));
-    return answers;
+    const responses: PublicResponse[] = [];
+    for (const path of filled.paths)
+      responses.push(await (withoutKey === true ? this.#api.getWithoutKey(path) : this.#getCached(path)));
+    return responses;
   }
 
-  async #get(path: string): Promise<PublicAnswer> {
-    const answer = this.#answers.get(path) ?? (await this.#api.get(path));
-    this.#answers.set(path, answer);
-    return answer;
+  async #getCached(path: string): Promise<PublicResponse> {
+    const response = this.#responses.get(path) ?? (await this.#api.get(path));
+    this.#responses.set(path, response);
+    return response;
   }
 
-  async #fill(template: string): Promise<Filled> {
+  async #fill(template: string): Promise<FilledPaths> {
     if (!placeholdersOf(template).includes("project_id")) return this.#fillOne(template, {});
     const projects = await this.#idsOf("project_id", {});
     if (projects.length === 0) return { lacks: "project_id" };
     const filled = [];
-    for (const project_id of projects.slice(0, this.#projects)) filled.push(await this.#fillOne(template, { project_id }));
+    for (const project_id of projects.slice(0, this.#projects))
+      filled.push(await this.#fillOne(template, { project_id }));
     const paths = filled.flatMap((one) => ("paths" in one ? one.paths : []));
     return paths.length > 0 ? { paths } : (filled[0] ?? { lacks: "project_id" });
   }
 
-  async #fillOne(template: string, known: Readonly<Record<string, string>>): Promise<Filled> {
+  async #fillOne(template: string, known: Readonly<Record<string, string>>): Promise<FilledPaths> {
     const ids = { ...known };
     for (const name of placeholdersOf(template)) {
       ids[name] ??= (await this.#idsOf(name, ids))[0] ?? "";
       if (ids[name] === "") return { lacks: name };
     }
-    return { paths: [template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""))] };
+    return {
+      paths: [template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""))],
+    };
   }
 
   async #idsOf(name: string, known: Readonly<Record<string, string>>): Promise<string[]> {
-    const source = SOURCES[name];
+    const source = PLACEHOLDER_SOURCES[name];
     if (source === undefined) return [];
-    const ids = await this.#listed(source, known);
+    const ids = await this.#listIds(source, known);
     if (name !== "project_id" || ids.length > 0) return ids;
     // Where a key may only list what is in an organization, a list without one is refused.
-    return this.#listed({ ...source, list: `${source.list}?org_id={org_id}` }, known);
+    return this.#listIds({ ...source, list: `${source.list}?org_id={org_id}` }, known);
   }
 
-  async #listed(source: Source, known: Readonly<Record<string, string>>): Promise<string[]> {
+  async #listIds(source: PlaceholderSource, known: Readonly<Record<string, string>>): Promise<string[]> {
     const filled = await this.#fillOne(source.list, known);
     if ("lacks" in filled) return [];
     const ids: string[] = [];
-    for (const path of filled.paths) ids.push(...listed(await this.#get(path), source));
+    for (const path of filled.paths) ids.push(...idsInList(await this.#getCached(path), source));
     return ids;
   }
 }
 
-function listed({ status, body }: PublicAnswer, { of, field }: Source): string[] {
+function idsInList({ status, body }: PublicResponse, { listKey, field }: PlaceholderSource): string[] {
   if (status !== 200 || typeof body !== "object" || body === null) return [];
-  const elements = (body as Record<string, unknown>)[of];
+  const elements = (body as Record<string, unknown>)[listKey];
   if (!Array.isArray(elements)) return [];
   return elements.flatMap((element) => {
-    const id = field.split(".").reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], element);
+    const id = field
+      .split(".")
+      .reduce<unknown>(
+        (inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name],
+        element,
+      );
     return typeof id === "string" && id !== "" ? [id] : [];
   });
 }

@@ -1,22 +1,22 @@
 /** What a JSON value is, with the format of a string where it has one that clients read. */
-type Kind = "null" | "boolean" | "number" | "array" | "object" | StringFormat;
+type JsonKind = "null" | "boolean" | "number" | "array" | "object" | StringFormat;
 type StringFormat = "timestamp" | "uuid" | "id" | "text" | "empty text";
 
 /** The union of the shapes of values that stood at one place. */
 export type Shape = {
-  readonly kinds: ReadonlySet<Kind>;
+  readonly kinds: ReadonlySet<JsonKind>;
   /** So many of the values were objects with fields, an empty one included. */
   readonly objects: number;
-  readonly fields: ReadonlyMap<string, Field>;
+  readonly fields: ReadonlyMap<string, ShapeField>;
   /** What stood in maps, objects whose keys are no fields; absent where none had an entry. */
   readonly entries?: Shape;
   /** What stood in arrays; absent where all were empty. */
   readonly items?: Shape;
 };
-type Field = { readonly shape: Shape; readonly seen: number };
+type ShapeField = { readonly shape: Shape; readonly seen: number };
 
 /** One thing that is not alike, by its path in the answer. */
-export type Difference = {
+export type ShapeDifference = {
   readonly path: string;
   /** `sometimes` and `not compared` are remarks: what differs there may be the content alone. */
   readonly kind: "missing here" | "missing there" | "type" | "format" | "sometimes" | "not compared";
@@ -29,59 +29,97 @@ const ABSENT = "absent";
 const MAX_DEPTH = 50;
 
 /** Objects of these names are keyed by ids or by whatever users like, so that their keys are no fields (S). */
-const USER_KEYED = new Set(["annotations", "applications", "integrations", "pg_settings", "pgbouncer_settings", "value"]);
+const USER_KEYED = new Set([
+  "annotations",
+  "applications",
+  "integrations",
+  "pg_settings",
+  "pgbouncer_settings",
+  "value",
+]);
 
 /** Fields that the document requires nowhere and that are there only while something is so (S): a branch may have no parent. */
-const BY_STATE = new Set([
-  ...["parent_id", "parent_lsn", "parent_timestamp", "pending_state", "ttl_interval_seconds", "last_reset_at"],
-  ...["restore_status", "restored_from", "restored_as", "recovery", "last_active", "started_at", "suspended_at"],
-  ...["compute_release_version", "retry_at", "maintenance_scheduled_for", "quota_reset_at", "compute_last_active_at"],
+const STATE_DEPENDENT_FIELDS = new Set([
+  ...[
+    "parent_id",
+    "parent_lsn",
+    "parent_timestamp",
+    "pending_state",
+    "ttl_interval_seconds",
+    "last_reset_at",
+  ],
+  ...[
+    "restore_status",
+    "restored_from",
+    "restored_as",
+    "recovery",
+    "last_active",
+    "started_at",
+    "suspended_at",
+  ],
+  ...[
+    "compute_release_version",
+    "retry_at",
+    "maintenance_scheduled_for",
+    "quota_reset_at",
+    "compute_last_active_at",
+  ],
 ]);
 
 /** The shape of all these values together: a field that only some of them have is one that is there sometimes. */
 export function shapeOf(values: readonly unknown[]): Shape {
   const shape = emptyShape();
-  for (const value of values) observe(shape, value, "", 0);
+  for (const value of values) addValue(shape, value, "", 0);
   return shape;
 }
 
-export function isRemark({ kind }: Difference): boolean {
+export function isRemark({ kind }: ShapeDifference): boolean {
   return kind === "sometimes" || kind === "not compared";
 }
 
 /** What differs between two shapes, in the order of the fields here, then of those that are only there. */
-export function compareShapes(here: Shape, there: Shape, path = ""): Difference[] {
+export function compareShapes(here: Shape, there: Shape, path = ""): ShapeDifference[] {
   const types = [typesOf(here), typesOf(there)] as const;
-  const place = path === "" ? "the answer" : path;
-  if (areDisjoint(...types)) return [{ path: place, kind: "type", here: describe(here), there: describe(there) }];
+  const location = path === "" ? "the answer" : path;
+  if (areDisjoint(...types))
+    return [{ path: location, kind: "type", here: describeKinds(here), there: describeKinds(there) }];
   return [
-    ...(areEqual(...types) ? [] : [{ path: place, kind: "sometimes", here: describe(here), there: describe(there) } as const]),
-    ...compareFormats(here, there, place),
+    ...(areEqual(...types)
+      ? []
+      : [
+          {
+            path: location,
+            kind: "sometimes",
+            here: describeKinds(here),
+            there: describeKinds(there),
+          } as const,
+        ]),
+    ...compareFormats(here, there, location),
     ...compareFields(here, there, path),
     ...compareContents(here.entries, there.entries, `${path}{}`),
     ...compareContents(here.items, there.items, `${path}[]`),
   ];
 }
 
-type Growing = {
-  kinds: Set<Kind>;
+type ShapeBuilder = {
+  kinds: Set<JsonKind>;
   objects: number;
-  fields: Map<string, { shape: Growing; seen: number }>;
-  entries?: Growing;
-  items?: Growing;
+  fields: Map<string, { shape: ShapeBuilder; seen: number }>;
+  entries?: ShapeBuilder;
+  items?: ShapeBuilder;
 };
 
-function emptyShape(): Growing {
+function emptyShape(): ShapeBuilder {
   return { kinds: new Set(), objects: 0, fields: new Map() };
 }
 
-function observe(shape: Growing, value: unknown, name: string, depth: number): void {
+function addValue(shape: ShapeBuilder, value: unknown, name: string, depth: number): void {
   shape.kinds.add(kindOf(value, name));
   if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return;
   if (Array.isArray(value)) {
     for (const item of value) {
       shape.items ??= emptyShape();
-      observe(shape.items, item, name, depth + 1);
+      addValue(shape.items, item, name, depth + 1);
     }
     return;
   }
@@ -89,7 +127,7 @@ function observe(shape: Growing, value: unknown, name: string, depth: number): v
   if (isMap(name, fields)) {
     for (const [, entry] of fields) {
       shape.entries ??= emptyShape();
-      observe(shape.entries, entry, "", depth + 1);
+      addValue(shape.entries, entry, "", depth + 1);
     }
     return;
   }
@@ -98,7 +136,7 @@ function observe(shape: Growing, value: unknown, name: string, depth: number): v
     const field = shape.fields.get(key) ?? { shape: emptyShape(), seen: 0 };
     field.seen += 1;
     shape.fields.set(key, field);
-    observe(field.shape, inner, key, depth + 1);
+    addValue(field.shape, inner, key, depth + 1);
   }
 }
 
@@ -111,7 +149,7 @@ function looksLikeId(key: string): boolean {
   return /^[a-z0-9]+(-[a-z0-9]+)+$/i.test(key) || /^\d+$/.test(key);
 }
 
-function kindOf(value: unknown, name: string): Kind {
+function kindOf(value: unknown, name: string): JsonKind {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   if (typeof value === "string") return formatOf(value, name);
@@ -126,33 +164,42 @@ function formatOf(text: string, name: string): StringFormat {
   return /(^|_)ids?$/.test(name) && /^[a-z0-9-]{1,60}$/.test(text) ? "id" : "text";
 }
 
-const FORMATS = new Set<Kind>(["timestamp", "uuid", "id", "text"] satisfies StringFormat[]);
+const FORMATS = new Set<JsonKind>(["timestamp", "uuid", "id", "text"] satisfies StringFormat[]);
 
 function typesOf({ kinds }: Shape): Set<string> {
   return new Set([...kinds].map((kind) => (FORMATS.has(kind) || kind === "empty text" ? "string" : kind)));
 }
 
 /** An empty text has any format. */
-function compareFormats(here: Shape, there: Shape, path: string): Difference[] {
-  const [ours, theirs] = [here, there].map(({ kinds }) => new Set([...kinds].filter((kind) => FORMATS.has(kind)))) as [
-    Set<Kind>,
-    Set<Kind>,
-  ];
+function compareFormats(here: Shape, there: Shape, path: string): ShapeDifference[] {
+  const [ours, theirs] = [here, there].map(
+    ({ kinds }) => new Set([...kinds].filter((kind) => FORMATS.has(kind))),
+  ) as [Set<JsonKind>, Set<JsonKind>];
   if (ours.size === 0 || theirs.size === 0 || !areDisjoint(ours, theirs)) return [];
   return [{ path, kind: "format", here: [...ours].join(" or "), there: [...theirs].join(" or ") }];
 }
 
-function compareFields(here: Shape, there: Shape, path: string): Difference[] {
+function compareFields(here: Shape, there: Shape, path: string): ShapeDifference[] {
   const names = new Set([...here.fields.keys(), ...there.fields.keys()]);
   return [...names].flatMap((name) => {
     const inner = path === "" ? name : `${path}.${name}`;
     const [ours, theirs] = [here.fields.get(name), there.fields.get(name)];
     if (ours !== undefined && theirs !== undefined) {
-      return [...comparePresence(ours, here, theirs, there, inner), ...compareShapes(ours.shape, theirs.shape, inner)];
+      return [
+        ...comparePresence(ours, here, theirs, there, inner),
+        ...compareShapes(ours.shape, theirs.shape, inner),
+      ];
     }
-    const difference = missing(inner, presenceOf(ours, here), presenceOf(theirs, there), ours === undefined);
+    const difference = missingField(
+      inner,
+      presenceOf(ours, here),
+      presenceOf(theirs, there),
+      ours === undefined,
+    );
     // S: a page of nothing has no cursor to go on from.
-    const isContent = BY_STATE.has(name) || (name === "pagination" && (isEmptyPage(here) || isEmptyPage(there)));
+    const isContent =
+      STATE_DEPENDENT_FIELDS.has(name) ||
+      (name === "pagination" && (isEmptyPage(here) || isEmptyPage(there)));
     return [isContent ? { ...difference, kind: "sometimes" as const } : difference];
   });
 }
@@ -163,37 +210,60 @@ function isEmptyPage({ fields }: Shape): boolean {
 
 type Presence = { readonly always: boolean; readonly text: string };
 
-function presenceOf(field: Field | undefined, { objects }: Shape): Presence {
+function presenceOf(field: ShapeField | undefined, { objects }: Shape): Presence {
   if (field === undefined) return { always: false, text: ABSENT };
   const always = field.seen === objects;
-  return { always, text: always ? describe(field.shape) : `${describe(field.shape)}, in ${field.seen} of ${objects}` };
+  return {
+    always,
+    text: always
+      ? describeKinds(field.shape)
+      : `${describeKinds(field.shape)}, in ${field.seen} of ${objects}`,
+  };
 }
 
-function missing(path: string, ours: Presence, theirs: Presence, isOurs: boolean): Difference {
+function missingField(path: string, ours: Presence, theirs: Presence, isOurs: boolean): ShapeDifference {
   const always = ours.always || theirs.always;
-  return { path, kind: always ? (isOurs ? "missing here" : "missing there") : "sometimes", here: ours.text, there: theirs.text };
+  return {
+    path,
+    kind: always ? (isOurs ? "missing here" : "missing there") : "sometimes",
+    here: ours.text,
+    there: theirs.text,
+  };
 }
 
-function comparePresence(ours: Field, here: Shape, theirs: Field, there: Shape, path: string): Difference[] {
+function comparePresence(
+  ours: ShapeField,
+  here: Shape,
+  theirs: ShapeField,
+  there: Shape,
+  path: string,
+): ShapeDifference[] {
   const [a, b] = [presenceOf(ours, here), presenceOf(theirs, there)];
   return a.always === b.always ? [] : [{ path, kind: "sometimes", here: a.text, there: b.text }];
 }
 
 /** What stands in an empty list nobody knows. */
-function compareContents(here: Shape | undefined, there: Shape | undefined, path: string): Difference[] {
+function compareContents(here: Shape | undefined, there: Shape | undefined, path: string): ShapeDifference[] {
   if (here !== undefined && there !== undefined) return compareShapes(here, there, path);
   if (here === undefined && there === undefined) return [];
-  return [{ path, kind: "not compared", here: here ? describe(here) : "empty", there: there ? describe(there) : "empty" }];
+  return [
+    {
+      path,
+      kind: "not compared",
+      here: here ? describeKinds(here) : "empty",
+      there: there ? describeKinds(there) : "empty",
+    },
+  ];
 }
 
-function describe({ kinds }: Shape): string {
+function describeKinds({ kinds }: Shape): string {
   return [...kinds].join(" or ");
 }
 
 function areDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return ![...a].some((one) => b.has(one));
+  return ![...a].some((item) => b.has(item));
 }
 
 function areEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((one) => b.has(one));
+  return a.size === b.size && [...a].every((item) => b.has(item));
 }

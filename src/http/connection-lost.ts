@@ -4,7 +4,9 @@
  */
 export class ConnectionLost extends TypeError {
   constructor(fault: string) {
-    const cause = Object.assign(new Error(`the connection was lost by the fault "${fault}"`), { code: "ECONNRESET" });
+    const cause = Object.assign(new Error(`the connection was lost by the fault "${fault}"`), {
+      code: "ECONNRESET",
+    });
     super("fetch failed", { cause });
   }
 }

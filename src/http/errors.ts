@@ -100,7 +100,7 @@ type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 export const ERROR_CODES: readonly string[] = [...Object.keys(STATUS_OF), ...BOUNDARY_CODES];
 
 /** An answer that is an error: `code` and `message` go into the body with the request's id (S: GeneralError). */
-export type Failure = {
+export type ErrorResponse = {
   readonly status: number;
   readonly code: RefusalCode | BoundaryCode;
   readonly message: string;
@@ -109,25 +109,28 @@ export type Failure = {
   readonly body?: unknown;
 };
 
-export function failureOf(refusal: Refusal): Failure {
-  const failure = { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
+export function errorResponseOf(refusal: Refusal): ErrorResponse {
+  const response = { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
   const { shortfalls } = refusal;
-  if (shortfalls === undefined) return failure;
+  if (shortfalls === undefined) return response;
   // S: the two calls that move projects tell in different words why they cannot.
   const limits = shortfalls.map(({ name, expected, actual }) => ({ name, expected, actual }));
   const reasons = shortfalls.map(({ code, message }) => ({ code, message }));
-  return { ...failure, body: refusal.code === "LIMITS_UNSATISFIED" ? { limits } : { reasons } };
+  return { ...response, body: refusal.code === "LIMITS_UNSATISFIED" ? { limits } : { reasons } };
 }
 
-export function badRequest(message: string): Failure {
+export function badRequest(message: string): ErrorResponse {
   return { status: 400, code: "BAD_REQUEST", message };
 }
 
-export function notImitated(message: string): Failure {
+export function notImitated(message: string): ErrorResponse {
   return { status: 501, code: "NOT_IMITATED", message };
 }
 
 /** S: the body of every error. */
-export function errorBody(requestId: string, { code, message }: { readonly code: string; readonly message: string }): string {
+export function errorBody(
+  requestId: string,
+  { code, message }: { readonly code: string; readonly message: string },
+): string {
   return JSON.stringify({ request_id: requestId, code, message });
 }

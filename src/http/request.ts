@@ -2,37 +2,37 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
-import { findTornText } from "../platform/core/text.ts";
+import { findLoneSurrogate } from "../platform/core/text.ts";
 import type { Result } from "../platform/refusals.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
-import { badRequest, errorBody, type Failure, failureOf } from "./errors.ts";
+import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_REQUEST_ID_LENGTH = 128;
 
 /** An ordinary "no" on its way out of a handler: carries the answer past the rest of it. */
-export class Refused extends Error {
-  readonly failure: Failure;
-  constructor(failure: Failure) {
-    super(failure.message);
-    this.failure = failure;
+export class RequestError extends Error {
+  readonly response: ErrorResponse;
+  constructor(response: ErrorResponse) {
+    super(response.message);
+    this.response = response;
   }
 }
 
 /** The world that a request is for; ends its handling where there is none. */
-export type WorldOf = (context: Context) => WorldHandle;
+export type WorldResolver = (context: Context) => WorldHandle;
 
 /** Ends the handling of a request with this error. */
-export function fail(failure: Failure): never {
-  throw new Refused(failure);
+export function fail(response: ErrorResponse): never {
+  throw new RequestError(response);
 }
 
 /** The value of a decision or look-up; a refusal ends the handling with the answer that belongs to it. */
-export function found<T>(result: Result<T>): T {
-  return result.ok ? result.value : fail(failureOf(result.refusal));
+export function unwrap<T>(result: Result<T>): T {
+  return result.ok ? result.value : fail(errorResponseOf(result.refusal));
 }
 
-export type Body = {
+export type RequestBody = {
   readonly text: string;
   readonly contentType: string | undefined;
   readonly tooLarge: boolean;
@@ -40,12 +40,14 @@ export type Body = {
 };
 
 /** Reads the body up to its limit; whether it is too large is for `jsonOf` to say, after the caller is known. */
-export async function readBody(context: Context): Promise<Body> {
+export async function readBody(context: Context): Promise<RequestBody> {
   const contentType = context.req.header("content-type");
   const declared = context.req.header("content-length");
   if (declared !== undefined) {
     const tooLarge = Number(declared) > MAX_BODY_BYTES;
-    return tooLarge ? { text: "", contentType, tooLarge } : bodyOf(Buffer.from(await context.req.arrayBuffer()), contentType);
+    return tooLarge
+      ? { text: "", contentType, tooLarge }
+      : decodeBody(Buffer.from(await context.req.arrayBuffer()), contentType);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -54,10 +56,10 @@ export async function readBody(context: Context): Promise<Body> {
     if (size > MAX_BODY_BYTES) return { text: "", contentType, tooLarge: true };
     chunks.push(chunk);
   }
-  return bodyOf(Buffer.concat(chunks), contentType);
+  return decodeBody(Buffer.concat(chunks), contentType);
 }
 
-function bodyOf(bytes: Buffer, contentType: string | undefined): Body {
+function decodeBody(bytes: Buffer, contentType: string | undefined): RequestBody {
   const text = bytes.toString("utf8");
   // What cannot be decoded leaves this mark, which may as well have been sent.
   const isMalformed = text.includes("\ufffd") && !isUtf8(bytes);
@@ -71,7 +73,7 @@ const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 /** The body as JSON; `undefined` where there is none. */
-export function jsonOf({ text, contentType, tooLarge, isMalformed }: Body): unknown {
+export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: RequestBody): unknown {
   if (tooLarge) return fail(TOO_LARGE);
   if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
   if (text === "") return undefined;
@@ -82,48 +84,77 @@ export function jsonOf({ text, contentType, tooLarge, isMalformed }: Body): unkn
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return fail(badRequest(`the request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`));
+    return fail(
+      badRequest(
+        `the request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    );
   }
-  const torn = SURROGATE_ESCAPE.test(text) ? findTornText(value) : undefined;
-  if (torn !== undefined) return fail(badRequest(`${torn || "request body"}: has half of a surrogate pair, which is no character`));
-  if (NUL_ESCAPE.test(text)) return fail(badRequest("request body: has a NUL character (\\u0000), which no text may have"));
+  const tornField = SURROGATE_ESCAPE.test(text) ? findLoneSurrogate(value) : undefined;
+  if (tornField !== undefined)
+    return fail(
+      badRequest(`${tornField || "request body"}: has half of a surrogate pair, which is no character`),
+    );
+  if (NUL_ESCAPE.test(text))
+    return fail(badRequest("request body: has a NUL character (\\u0000), which no text may have"));
   return value;
 }
 
 /** What a schema makes of an input; what does not fit ends the handling with 400. */
-export function parse<S extends z.ZodType>(schema: S, input: unknown, what = "request body"): z.output<S> {
+export function parseInput<S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+  what = "request body",
+): z.output<S> {
   const parsed = schema.safeParse(input);
   return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error, what)));
 }
 
 /** All that does not fit at once, each with its field and what would be right. */
 function describeIssues(error: z.ZodError, what: string): string {
-  return error.issues.map((issue) => `${issue.path.length === 0 ? what : issue.path.map(String).join(".")}: ${issue.message}`).join("; ");
+  return error.issues
+    .map((issue) => `${issue.path.length === 0 ? what : issue.path.map(String).join(".")}: ${issue.message}`)
+    .join("; ");
 }
 
 /** S: taken from the request, or made. */
 export function requestIdOf(context: Context): string {
-  const given = context.req.header("x-request-id");
-  return given !== undefined && given.length <= MAX_REQUEST_ID_LENGTH && /^[\x21-\x7e]+$/.test(given) ? given : randomUUID();
+  const provided = context.req.header("x-request-id");
+  return provided !== undefined && provided.length <= MAX_REQUEST_ID_LENGTH && /^[\x21-\x7e]+$/.test(provided)
+    ? provided
+    : randomUUID();
 }
 
 /** The error that a handler ended with; what is none of ours is a bug, and is reported. */
-export function failureFrom(error: unknown, onBug: (error: unknown) => void): Failure {
-  if (error instanceof Refused) return error.failure;
+export function errorResponseFrom(error: unknown, onBug: (error: unknown) => void): ErrorResponse {
+  if (error instanceof RequestError) return error.response;
   if (error instanceof StoreUnavailable) {
-    return { status: 503, code: "STORE_UNAVAILABLE", message: `${error.message}; nothing was changed`, headers: { "Retry-After": "1" } };
+    return {
+      status: 503,
+      code: "STORE_UNAVAILABLE",
+      message: `${error.message}; nothing was changed`,
+      headers: { "Retry-After": "1" },
+    };
   }
   onBug(error);
-  return { status: 500, code: "INTERNAL", message: "standin has a bug here; its log says more. Nothing was changed" };
+  return {
+    status: 500,
+    code: "INTERNAL",
+    message: "standin has a bug here; its log says more. Nothing was changed",
+  };
 }
 
-export function respondFailure(context: Context, failure: Failure, requestId = requestIdOf(context)): Response {
-  const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...failure.headers };
-  return context.body(errorBody(requestId, failure), failure.status as 400, headers);
+export function respondWithError(
+  context: Context,
+  response: ErrorResponse,
+  requestId = requestIdOf(context),
+): Response {
+  const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...response.headers };
+  return context.body(errorBody(requestId, response), response.status as 400, headers);
 }
 
 /** What is left of the body is not read, so nothing can follow it on its connection. */
-const TOO_LARGE: Failure = {
+const TOO_LARGE: ErrorResponse = {
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
   message: `the request body must not exceed ${MAX_BODY_BYTES} bytes`,
@@ -134,7 +165,7 @@ const TOO_LARGE: Failure = {
  * The query parameters; one that is given twice is no parameter of ours, unless it is one of `lists`: there, several mean the same as
  * one with commas (S), and a name that ends in `[]` is what the public client makes of an array (C).
  */
-export function queryOf(context: Context, lists: readonly string[] = []): Record<string, string> {
+export function queryParameters(context: Context, lists: readonly string[] = []): Record<string, string> {
   const parameters: Record<string, string> = {};
   for (const [name, values] of Object.entries(context.req.queries())) {
     const [value, another] = values;

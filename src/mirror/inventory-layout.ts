@@ -1,18 +1,33 @@
 import type { ControlClient } from "../cli/client/client.ts";
-import { errorOf, type PublicAnswer, type PublicApi } from "../cli/client/public-api.ts";
+import { apiErrorOf, type PublicApi, type PublicResponse } from "../cli/client/public-api.ts";
 import { CliError } from "../cli/terminal/cli-error.ts";
-import { type BranchCopy, type EndpointCopy, isDefault, isSchemaOnly, type LeftOut, type ProjectCopy } from "./inventory.ts";
-import { branchParts, contains, endpointParts, type Fields, mergeAll, type Part, projectParts } from "./inventory-parts.ts";
+import {
+  type BranchCopy,
+  type EndpointCopy,
+  isDefault,
+  isSchemaOnly,
+  type Omission,
+  type ProjectCopy,
+} from "./inventory.ts";
+import {
+  branchParts,
+  contains,
+  deepMerge,
+  endpointParts,
+  type JsonFields,
+  projectParts,
+  type RequestPart,
+} from "./inventory-parts.ts";
 
 const POLL_MS = 50;
 /** Operations of a change are over long before. */
-const MOST_POLLS = 2_400;
-const MOST_OPERATIONS = 100;
-const UNFINISHED = new Set(["scheduling", "running"]);
+const MAX_POLLS = 2_400;
+const OPERATIONS_PER_PAGE = 100;
+const UNFINISHED_STATUSES = new Set(["scheduling", "running"]);
 
 /** Lays projects out in a running double, through the API that it imitates. Its ids are drawn there: nobody can choose them. */
-export class InventoryLayout {
-  readonly leftOut: LeftOut[] = [];
+export class InventoryWriter {
+  readonly omissions: Omission[] = [];
   /** What each thing that was laid out is called in the double, by its id there. */
   readonly ids: Record<string, string> = {};
   readonly #api: PublicApi;
@@ -24,35 +39,35 @@ export class InventoryLayout {
   }
 
   /** Makes a project with all that is in it, and waits until its operations are over. What is refused is left out; gives whether it was made. */
-  async layOut(project: ProjectCopy): Promise<boolean> {
+  async writeProject(project: ProjectCopy): Promise<boolean> {
     const what = `project ${project.name} (${project.id})`;
     const [root] = project.branches;
-    const created = await this.#create(project, what);
-    if (!isDone(created)) {
-      this.#leave(what, created);
+    const created = await this.#createProject(project, what);
+    if (!isSuccess(created)) {
+      this.#omit(what, created);
       return false;
     }
-    const made = created.body as {
-      project: Fields & { id: string };
-      branch: Fields & { id: string };
-      endpoints: (Fields & { id: string })[];
+    const createdProject = created.body as {
+      project: JsonFields & { id: string };
+      branch: JsonFields & { id: string };
+      endpoints: (JsonFields & { id: string })[];
     };
-    const path = `/projects/${made.project.id}`;
-    this.ids[project.id] = made.project.id;
-    await this.#settle(path);
-    await this.#offer(path, path, "project", projectParts(project), made.project, what);
+    const path = `/projects/${createdProject.project.id}`;
+    this.ids[project.id] = createdProject.project.id;
+    await this.#waitForOperations(path);
+    await this.#applyParts(path, path, "project", projectParts(project), createdProject.project, what);
     for (const branch of project.branches) {
-      if (branch === root) await this.#dressRoot(path, branch, made, what);
-      else await this.#layOutBranch(path, branch, root, what);
+      if (branch === root) await this.#configureRootBranch(path, branch, createdProject, what);
+      else await this.#createBranch(path, branch, root, what);
     }
     // Only now: a branch that came later would have from its parent what that had got by then.
-    for (const branch of project.branches) await this.#layOutContents(path, branch, what);
+    for (const branch of project.branches) await this.#createRolesAndDatabases(path, branch, what);
     for (const branch of project.branches) await this.#finishBranch(path, branch, root, what);
     return true;
   }
 
   /** Where a project is refused for its region or its version, it is made in the default one. */
-  async #create(project: ProjectCopy, what: string): Promise<PublicAnswer> {
+  async #createProject(project: ProjectCopy, what: string): Promise<PublicResponse> {
     const [root] = project.branches;
     const database = root?.databases[0];
     const fields = {
@@ -64,77 +79,103 @@ export class InventoryLayout {
       },
     };
     const { region_id, pg_version } = project;
-    const refused = await this.#try("POST", "/projects", { project: { ...fields, region_id, pg_version } });
-    if (isDone(refused)) return refused;
-    for (const fewer of [{ pg_version }, { region_id }, {}]) {
-      const created = await this.#try("POST", "/projects", { project: { ...fields, ...fewer } });
-      if (!isDone(created)) continue;
-      const dropped = Object.entries({ region_id, pg_version }).filter(([name]) => !(name in fewer));
-      for (const [name, value] of dropped) this.#leave(`${what}: ${name} ${value}`, refused);
+    const rejected = await this.#send("POST", "/projects", { project: { ...fields, region_id, pg_version } });
+    if (isSuccess(rejected)) return rejected;
+    for (const fallback of [{ pg_version }, { region_id }, {}]) {
+      const created = await this.#send("POST", "/projects", { project: { ...fields, ...fallback } });
+      if (!isSuccess(created)) continue;
+      const dropped = Object.entries({ region_id, pg_version }).filter(([name]) => !(name in fallback));
+      for (const [name, value] of dropped) this.#omit(`${what}: ${name} ${value}`, rejected);
       return created;
     }
-    return refused;
+    return rejected;
   }
 
-  async #dressRoot(
+  async #configureRootBranch(
     path: string,
     root: BranchCopy,
-    made: { branch: { id: string }; endpoints: readonly (Fields & { id: string })[] },
+    createdProject: { branch: { id: string }; endpoints: readonly (JsonFields & { id: string })[] },
     what: string,
   ) {
-    this.ids[root.id] = made.branch.id;
-    const [primary] = made.endpoints;
+    this.ids[root.id] = createdProject.branch.id;
+    const [primary] = createdProject.endpoints;
     const copy = root.endpoints.find(({ type }) => type === "read_write");
     if (primary !== undefined && copy !== undefined) {
       this.ids[copy.id] = primary.id;
       const endpoint = `${path}/endpoints/${primary.id}`;
-      await this.#offer(path, endpoint, "endpoint", endpointParts(copy), primary, `${what}, endpoint ${copy.id}`);
+      await this.#applyParts(
+        path,
+        endpoint,
+        "endpoint",
+        endpointParts(copy),
+        primary,
+        `${what}, endpoint ${copy.id}`,
+      );
     } else if (primary !== undefined) {
       await this.#change(path, "DELETE", `${path}/endpoints/${primary.id}`);
     }
-    for (const endpoint of root.endpoints) if (endpoint !== copy) await this.#layOutEndpoint(path, root, endpoint, what);
+    for (const endpoint of root.endpoints)
+      if (endpoint !== copy) await this.#createEndpoint(path, root, endpoint, what);
   }
 
-  async #layOutBranch(path: string, branch: BranchCopy, root: BranchCopy | undefined, what: string): Promise<void> {
+  async #createBranch(
+    path: string,
+    branch: BranchCopy,
+    root: BranchCopy | undefined,
+    what: string,
+  ): Promise<void> {
     const parent = this.ids[branch.parent_id ?? root?.id ?? ""];
-    const about = `${what}, branch ${branch.name}`;
-    if (parent === undefined) return void this.leftOut.push({ what: about, because: "its parent is left out" });
+    const label = `${what}, branch ${branch.name}`;
+    if (parent === undefined)
+      return void this.omissions.push({ what: label, because: "its parent is left out" });
     const created = await this.#change(path, "POST", `${path}/branches`, {
-      branch: { name: branch.name, parent_id: parent, ...(isSchemaOnly(branch) ? { init_source: "schema-only" } : {}) },
+      branch: {
+        name: branch.name,
+        parent_id: parent,
+        ...(isSchemaOnly(branch) ? { init_source: "schema-only" } : {}),
+      },
     });
-    if (!isDone(created)) return this.#leave(about, created);
+    if (!isSuccess(created)) return this.#omit(label, created);
     this.ids[branch.id] = (created.body as { branch: { id: string } }).branch.id;
-    for (const endpoint of branch.endpoints) await this.#layOutEndpoint(path, branch, endpoint, what);
+    for (const endpoint of branch.endpoints) await this.#createEndpoint(path, branch, endpoint, what);
   }
 
   /** The roles and databases of a branch, which has those of the project's creation and no others. */
-  async #layOutContents(path: string, branch: BranchCopy, what: string): Promise<void> {
+  async #createRolesAndDatabases(path: string, branch: BranchCopy, what: string): Promise<void> {
     const id = this.ids[branch.id];
     if (id === undefined) return;
-    const on = `${path}/branches/${id}`;
-    const about = `${what}, branch ${branch.name}`;
-    const [roles, databases] = [await this.#namesOf(on, "roles"), await this.#namesOf(on, "databases")];
+    const branchPath = `${path}/branches/${id}`;
+    const label = `${what}, branch ${branch.name}`;
+    const [roles, databases] = [
+      await this.#namesOf(branchPath, "roles"),
+      await this.#namesOf(branchPath, "databases"),
+    ];
     const copied = { roles: namesIn(branch.roles), databases: namesIn(branch.databases) };
     // What owns a database cannot go, nor what it belongs to come later.
     for (const name of databases)
-      if (!copied.databases.has(name)) await this.#remove(path, `${on}/databases`, name, `${about}: no database ${name}`);
+      if (!copied.databases.has(name))
+        await this.#remove(path, `${branchPath}/databases`, name, `${label}: no database ${name}`);
     for (const { name, authentication_method } of branch.roles) {
       if (roles.has(name)) continue;
       const role = { name, ...(authentication_method === "no_login" ? { no_login: true } : {}) };
-      const answer = await this.#change(path, "POST", `${on}/roles`, { role });
-      if (!isDone(answer)) this.#leave(`${about}: role ${name}`, answer);
+      const response = await this.#change(path, "POST", `${branchPath}/roles`, { role });
+      if (!isSuccess(response)) this.#omit(`${label}: role ${name}`, response);
     }
     for (const { name, owner_name } of branch.databases) {
       if (databases.has(name)) continue;
-      const answer = await this.#change(path, "POST", `${on}/databases`, { database: { name, owner_name } });
-      if (!isDone(answer)) this.#leave(`${about}: database ${name}`, answer);
+      const response = await this.#change(path, "POST", `${branchPath}/databases`, {
+        database: { name, owner_name },
+      });
+      if (!isSuccess(response)) this.#omit(`${label}: database ${name}`, response);
     }
-    for (const name of roles) if (!copied.roles.has(name)) await this.#remove(path, `${on}/roles`, name, `${about}: no role ${name}`);
+    for (const name of roles)
+      if (!copied.roles.has(name))
+        await this.#remove(path, `${branchPath}/roles`, name, `${label}: no role ${name}`);
   }
 
   async #remove(project: string, list: string, name: string, what: string): Promise<void> {
-    const answer = await this.#change(project, "DELETE", `${list}/${encodeURIComponent(name)}`);
-    if (!isDone(answer)) this.#leave(what, answer);
+    const response = await this.#change(project, "DELETE", `${list}/${encodeURIComponent(name)}`);
+    if (!isSuccess(response)) this.#omit(what, response);
   }
 
   async #namesOf(path: string, list: "roles" | "databases"): Promise<Set<string>> {
@@ -142,73 +183,101 @@ export class InventoryLayout {
     return namesIn((body as Record<string, { name: string }[]> | undefined)?.[list] ?? []);
   }
 
-  async #layOutEndpoint(path: string, branch: BranchCopy, copy: EndpointCopy, what: string): Promise<void> {
-    const about = `${what}, endpoint ${copy.id}`;
+  async #createEndpoint(path: string, branch: BranchCopy, copy: EndpointCopy, what: string): Promise<void> {
+    const label = `${what}, endpoint ${copy.id}`;
     const where = { branch_id: this.ids[branch.id], type: copy.type };
     const parts = endpointParts(copy);
     let created = await this.#change(path, "POST", `${path}/endpoints`, {
-      endpoint: mergeAll([{ ...where }, ...parts.map(({ fields }) => fields)]),
+      endpoint: deepMerge([{ ...where }, ...parts.map(({ fields }) => fields)]),
     });
     // Refused for one of its settings, perhaps: without them, each can be offered by itself.
-    if (!isDone(created)) created = await this.#change(path, "POST", `${path}/endpoints`, { endpoint: where });
-    if (!isDone(created)) return this.#leave(about, created);
-    const { endpoint } = created.body as { endpoint: Fields & { id: string } };
+    if (!isSuccess(created))
+      created = await this.#change(path, "POST", `${path}/endpoints`, { endpoint: where });
+    if (!isSuccess(created)) return this.#omit(label, created);
+    const { endpoint } = created.body as { endpoint: JsonFields & { id: string } };
     this.ids[copy.id] = endpoint.id;
-    await this.#offer(path, `${path}/endpoints/${endpoint.id}`, "endpoint", parts, endpoint, about);
+    await this.#applyParts(path, `${path}/endpoints/${endpoint.id}`, "endpoint", parts, endpoint, label);
   }
 
   /** What hinders other changes comes last. */
-  async #finishBranch(path: string, branch: BranchCopy, root: BranchCopy | undefined, what: string): Promise<void> {
+  async #finishBranch(
+    path: string,
+    branch: BranchCopy,
+    root: BranchCopy | undefined,
+    what: string,
+  ): Promise<void> {
     const id = this.ids[branch.id];
     if (id === undefined) return;
-    const on = `${path}/branches/${id}`;
-    const about = `${what}, branch ${branch.name}`;
+    const branchPath = `${path}/branches/${id}`;
+    const label = `${what}, branch ${branch.name}`;
     if (isDefault(branch) && branch !== root) {
-      const answer = await this.#change(path, "POST", `${on}/set_as_default`);
-      if (!isDone(answer)) this.#leave(`${about}: that it is the default one`, answer);
+      const response = await this.#change(path, "POST", `${branchPath}/set_as_default`);
+      if (!isSuccess(response)) this.#omit(`${label}: that it is the default one`, response);
     }
-    await this.#offer(path, on, "branch", branchParts(branch), { protected: false }, about);
+    await this.#applyParts(path, branchPath, "branch", branchParts(branch), { protected: false }, label);
     if (branch.current_state === "archived") {
-      this.leftOut.push({ what: `${about}: that it is archived`, because: "no call of the public API archives a branch" });
+      this.omissions.push({
+        what: `${label}: that it is archived`,
+        because: "no call of the public API archives a branch",
+      });
     }
   }
 
   /** Changes what is not yet so: all of it at once or, where that is refused, each part by itself. */
-  async #offer(project: string, path: string, noun: string, parts: readonly Part[], current: Fields, what: string): Promise<void> {
-    const open = parts.filter(({ fields }) => !contains(current, fields));
-    if (open.length === 0) return;
-    const all = await this.#change(project, "PATCH", path, { [noun]: mergeAll(open.map(({ fields }) => fields)) });
-    if (isDone(all)) return;
-    for (const part of open) {
-      const answer = open.length === 1 ? all : await this.#change(project, "PATCH", path, { [noun]: part.fields });
-      if (!isDone(answer)) this.#leave(`${what}: ${part.what}`, answer);
+  async #applyParts(
+    project: string,
+    path: string,
+    noun: string,
+    parts: readonly RequestPart[],
+    current: JsonFields,
+    what: string,
+  ): Promise<void> {
+    const outstanding = parts.filter(({ fields }) => !contains(current, fields));
+    if (outstanding.length === 0) return;
+    const combined = await this.#change(project, "PATCH", path, {
+      [noun]: deepMerge(outstanding.map(({ fields }) => fields)),
+    });
+    if (isSuccess(combined)) return;
+    for (const part of outstanding) {
+      const response =
+        outstanding.length === 1
+          ? combined
+          : await this.#change(project, "PATCH", path, { [noun]: part.fields });
+      if (!isSuccess(response)) this.#omit(`${what}: ${part.what}`, response);
     }
   }
 
   /** One change in a project, when all that came before is over, and until it is over itself. */
-  async #change(project: string, method: string, path: string, body?: unknown): Promise<PublicAnswer> {
-    let answer = await this.#try(method, path, body);
-    for (let polls = 0; answer.status === 423 && polls < MOST_POLLS; polls += 1) {
-      await this.#settle(project);
-      answer = await this.#try(method, path, body);
+  async #change(project: string, method: string, path: string, body?: unknown): Promise<PublicResponse> {
+    let response = await this.#send(method, path, body);
+    for (let polls = 0; response.status === 423 && polls < MAX_POLLS; polls += 1) {
+      await this.#waitForOperations(project);
+      response = await this.#send(method, path, body);
     }
-    if (isDone(answer)) await this.#settle(project);
-    return answer;
+    if (isSuccess(response)) await this.#waitForOperations(project);
+    return response;
   }
 
   /** A refusal is an answer; what nobody can leave out ends the work. */
-  async #try(method: string, path: string, body?: unknown): Promise<PublicAnswer> {
-    const answer = await this.#api.call(method, path, body);
-    if (answer.status !== 401 && answer.status !== 429 && (answer.status < 500 || answer.status === 501)) return answer;
-    throw new CliError(`${method} ${this.#api.url}${path}: ${answer.status} ${errorOf(answer).message ?? ""}`.trimEnd());
+  async #send(method: string, path: string, body?: unknown): Promise<PublicResponse> {
+    const response = await this.#api.call(method, path, body);
+    if (
+      response.status !== 401 &&
+      response.status !== 429 &&
+      (response.status < 500 || response.status === 501)
+    )
+      return response;
+    throw new CliError(
+      `${method} ${this.#api.url}${path}: ${response.status} ${apiErrorOf(response).message ?? ""}`.trimEnd(),
+    );
   }
 
   /** Waits for the end of a project's operations; on a manual clock, which nobody else moves, it does so itself. */
-  async #settle(path: string): Promise<void> {
-    for (let polls = 0; polls < MOST_POLLS; polls += 1) {
-      const answer = await this.#try("GET", `${path}/operations?limit=${MOST_OPERATIONS}`);
-      const { operations = [] } = (answer.body ?? {}) as { operations?: { status: string }[] };
-      if (!operations.some(({ status }) => UNFINISHED.has(status))) return;
+  async #waitForOperations(path: string): Promise<void> {
+    for (let polls = 0; polls < MAX_POLLS; polls += 1) {
+      const response = await this.#send("GET", `${path}/operations?limit=${OPERATIONS_PER_PAGE}`);
+      const { operations = [] } = (response.body ?? {}) as { operations?: { status: string }[] };
+      if (!operations.some(({ status }) => UNFINISHED_STATUSES.has(status))) return;
       const { mode } = await this.#control.call<{ mode: string }>("GET", "/clock");
       if (mode === "manual") await this.#control.call("POST", "/clock/advance", { next: true });
       else await this.#api.pause(POLL_MS);
@@ -216,8 +285,11 @@ export class InventoryLayout {
     throw new CliError(`the operations of ${path} do not come to an end`);
   }
 
-  #leave(what: string, answer: PublicAnswer): void {
-    this.leftOut.push({ what, because: errorOf(answer).message ?? `the double answered ${answer.status}` });
+  #omit(what: string, response: PublicResponse): void {
+    this.omissions.push({
+      what,
+      because: apiErrorOf(response).message ?? `the double answered ${response.status}`,
+    });
   }
 }
 
@@ -225,6 +297,6 @@ function namesIn(list: readonly { readonly name: string }[]): Set<string> {
   return new Set(list.map(({ name }) => name));
 }
 
-function isDone({ status }: PublicAnswer): boolean {
+function isSuccess({ status }: PublicResponse): boolean {
   return status >= 200 && status < 300;
 }

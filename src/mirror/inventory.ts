@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { errorOf, type PublicAnswer, type PublicApi } from "../cli/client/public-api.ts";
+import { apiErrorOf, type PublicApi, type PublicResponse } from "../cli/client/public-api.ts";
 import { CliError } from "../cli/terminal/cli-error.ts";
-import type { Progress } from "../cli/terminal/progress-display.ts";
+import type { ProgressDisplay } from "../cli/terminal/progress-display.ts";
 
 // What is copied of an account. Anything else in an answer, secrets above all, is dropped where it is read.
 
-const anything = z.record(z.string(), z.unknown());
+const anyRecord = z.record(z.string(), z.unknown());
 
-const endpoint = z.object({
+const endpointSchema = z.object({
   id: z.string(),
   branch_id: z.string(),
   type: z.string(),
@@ -18,10 +18,10 @@ const endpoint = z.object({
   disabled: z.boolean().nullish(),
   pooler_enabled: z.boolean().nullish(),
   passwordless_access: z.boolean().nullish(),
-  settings: anything.nullish(),
+  settings: anyRecord.nullish(),
 });
 
-const branch = z.object({
+const branchSchema = z.object({
   id: z.string(),
   name: z.string(),
   parent_id: z.string().nullish(),
@@ -33,28 +33,28 @@ const branch = z.object({
   expires_at: z.string().nullish(),
 });
 
-const project = z.object({
+const projectSchema = z.object({
   id: z.string(),
   name: z.string(),
   region_id: z.string(),
   pg_version: z.number(),
   store_passwords: z.boolean().nullish(),
   history_retention_seconds: z.number().nullish(),
-  settings: anything.nullish(),
-  default_endpoint_settings: anything.nullish(),
+  settings: anyRecord.nullish(),
+  default_endpoint_settings: anyRecord.nullish(),
 });
 
-const role = z.object({ name: z.string(), authentication_method: z.string().nullish() });
-const database = z.object({ name: z.string(), owner_name: z.string() });
+const roleSchema = z.object({ name: z.string(), authentication_method: z.string().nullish() });
+const databaseSchema = z.object({ name: z.string(), owner_name: z.string() });
 
-export type EndpointCopy = z.output<typeof endpoint>;
-export type BranchCopy = z.output<typeof branch> & {
-  readonly roles: readonly z.output<typeof role>[];
-  readonly databases: readonly z.output<typeof database>[];
+export type EndpointCopy = z.output<typeof endpointSchema>;
+export type BranchCopy = z.output<typeof branchSchema> & {
+  readonly roles: readonly z.output<typeof roleSchema>[];
+  readonly databases: readonly z.output<typeof databaseSchema>[];
   /** The primary compute first. */
   readonly endpoints: readonly EndpointCopy[];
 };
-export type ProjectCopy = z.output<typeof project> & {
+export type ProjectCopy = z.output<typeof projectSchema> & {
   /** Parents before their children; the first one has no parent. */
   readonly branches: readonly BranchCopy[];
 };
@@ -66,71 +66,102 @@ export type Inventory = {
 };
 
 /** Something that is not carried over, and why. */
-export type LeftOut = { readonly what: string; readonly because: string };
+export type Omission = { readonly what: string; readonly because: string };
 
 const PROJECTS_PER_PAGE = 400;
 const BRANCHES_PER_PAGE = 1_000;
 /** A server that pages without end is ended. */
-const MOST_PAGES = 10_000;
+const MAX_PAGES = 10_000;
 
 /** Reads an account through its public API, with nothing but GET. What goes away meanwhile is left out. */
-export async function readInventory(api: PublicApi, leftOut: LeftOut[], progress: Progress): Promise<Inventory> {
+export async function readInventory(
+  api: PublicApi,
+  omissions: Omission[],
+  progress: ProgressDisplay,
+): Promise<Inventory> {
   const account = await readAccount(api);
-  const listed = await listProjects(api);
+  const projectList = await listProjects(api);
   const projects: ProjectCopy[] = [];
-  for (const [index, { id, name }] of listed.entries()) {
-    await progress.report(index, listed.length);
+  for (const [index, { id, name }] of projectList.entries()) {
+    await progress.report(index, projectList.length);
     const what = `project ${name} (${id})`;
-    const copy = await readProject(api, id, what, leftOut);
-    if (copy === undefined) leftOut.push({ what, because: "it went away while it was read, or has no branches" });
+    const copy = await readProject(api, id, what, omissions);
+    if (copy === undefined)
+      omissions.push({ what, because: "it went away while it was read, or has no branches" });
     else projects.push(copy);
   }
-  await progress.report(listed.length, listed.length);
+  await progress.report(projectList.length, projectList.length);
   return { account, projects };
 }
 
 /** Keys of an organization may not ask who they are. */
 async function readAccount(api: PublicApi): Promise<Inventory["account"]> {
-  const answer = await api.get("/users/me");
-  if (answer.status === 401) throw new CliError(`${api.url} does not accept the key that --from-key or STANDIN_FROM_KEY gives (401)`);
-  const { data } = z.object({ id: z.string(), plan: z.string().nullish() }).safeParse(answer.body);
+  const response = await api.get("/users/me");
+  if (response.status === 401)
+    throw new CliError(`${api.url} does not accept the key that --from-key or STANDIN_FROM_KEY gives (401)`);
+  const { data } = z.object({ id: z.string(), plan: z.string().nullish() }).safeParse(response.body);
   return { id: data?.id ?? "mirrored", plan: data?.plan ?? undefined };
 }
 
 /** Where an account may only list what is in an organization, all of its organizations are listed. */
-export async function listProjects(api: PublicApi): Promise<z.output<typeof project>[]> {
-  const own = await api.get(`/projects?limit=${PROJECTS_PER_PAGE}`);
-  if (own.status !== 400) return pages(api, `/projects?limit=${PROJECTS_PER_PAGE}`, "projects", project);
-  const organizations = await pages(api, "/users/me/organizations", "organizations", z.object({ id: z.string() }));
+export async function listProjects(api: PublicApi): Promise<z.output<typeof projectSchema>[]> {
+  const response = await api.get(`/projects?limit=${PROJECTS_PER_PAGE}`);
+  if (response.status !== 400)
+    return fetchAllPages(api, `/projects?limit=${PROJECTS_PER_PAGE}`, "projects", projectSchema);
+  const organizations = await fetchAllPages(
+    api,
+    "/users/me/organizations",
+    "organizations",
+    z.object({ id: z.string() }),
+  );
   const projects = [];
   for (const { id } of organizations) {
-    projects.push(...(await pages(api, `/projects?limit=${PROJECTS_PER_PAGE}&org_id=${encodeURIComponent(id)}`, "projects", project)));
+    projects.push(
+      ...(await fetchAllPages(
+        api,
+        `/projects?limit=${PROJECTS_PER_PAGE}&org_id=${encodeURIComponent(id)}`,
+        "projects",
+        projectSchema,
+      )),
+    );
   }
   return projects;
 }
 
-async function readProject(api: PublicApi, id: string, what: string, leftOut: LeftOut[]): Promise<ProjectCopy | undefined> {
+async function readProject(
+  api: PublicApi,
+  id: string,
+  what: string,
+  omissions: Omission[],
+): Promise<ProjectCopy | undefined> {
   const path = `/projects/${encodeURIComponent(id)}`;
-  const answer = await api.get(path);
-  if (answer.status === 404) return undefined;
-  const read = parse(api, path, answer, z.object({ project })).project;
-  const branches = inOrder(
-    await pages(api, `${path}/branches?limit=${BRANCHES_PER_PAGE}&sort_by=created_at&sort_order=asc`, "branches", branch),
+  const response = await api.get(path);
+  if (response.status === 404) return undefined;
+  const projectDetails = parseResponse(api, path, response, z.object({ project: projectSchema })).project;
+  const branches = orderParentsFirst(
+    await fetchAllPages(
+      api,
+      `${path}/branches?limit=${BRANCHES_PER_PAGE}&sort_by=created_at&sort_order=asc`,
+      "branches",
+      branchSchema,
+    ),
     what,
-    leftOut,
+    omissions,
   );
-  const endpoints = await pages(api, `${path}/endpoints`, "endpoints", endpoint);
+  const endpoints = await fetchAllPages(api, `${path}/endpoints`, "endpoints", endpointSchema);
   const copies: BranchCopy[] = [];
   for (const one of branches) {
-    const below = `${path}/branches/${encodeURIComponent(one.id)}`;
+    const branchPath = `${path}/branches/${encodeURIComponent(one.id)}`;
     copies.push({
       ...one,
-      roles: await pages(api, `${below}/roles`, "roles", role),
-      databases: await pages(api, `${below}/databases`, "databases", database),
-      endpoints: endpoints.filter(({ branch_id }) => branch_id === one.id).sort((a, b) => rankOf(a) - rankOf(b)),
+      roles: await fetchAllPages(api, `${branchPath}/roles`, "roles", roleSchema),
+      databases: await fetchAllPages(api, `${branchPath}/databases`, "databases", databaseSchema),
+      endpoints: endpoints
+        .filter(({ branch_id }) => branch_id === one.id)
+        .sort((a, b) => rankOf(a) - rankOf(b)),
     });
   }
-  return copies.length === 0 ? undefined : { ...read, branches: copies };
+  return copies.length === 0 ? undefined : { ...projectDetails, branches: copies };
 }
 
 function rankOf({ type }: EndpointCopy): number {
@@ -138,59 +169,94 @@ function rankOf({ type }: EndpointCopy): number {
 }
 
 /** Parents before children, the default branch first among those without a parent. */
-function inOrder(branches: readonly z.output<typeof branch>[], what: string, leftOut: LeftOut[]): z.output<typeof branch>[] {
+function orderParentsFirst(
+  branches: readonly z.output<typeof branchSchema>[],
+  what: string,
+  omissions: Omission[],
+): z.output<typeof branchSchema>[] {
   const known = new Set(branches.map(({ id }) => id));
-  const isRoot = ({ parent_id }: z.output<typeof branch>) => typeof parent_id !== "string" || !known.has(parent_id);
+  const isRoot = ({ parent_id }: z.output<typeof branchSchema>) =>
+    typeof parent_id !== "string" || !known.has(parent_id);
   const roots = branches.filter(isRoot).sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
   for (const root of roots.slice(1)) {
     if (!isSchemaOnly(root))
-      leftOut.push({ what: `${what}, branch ${root.name}: that it has no parent`, because: "it is made from the default branch" });
+      omissions.push({
+        what: `${what}, branch ${root.name}: that it has no parent`,
+        because: "it is made from the default branch",
+      });
   }
   const ordered = [...roots];
   // Grows while it is walked: each branch brings its children.
-  for (const { id } of ordered) ordered.push(...branches.filter((child) => child.parent_id === id && !isRoot(child)));
+  for (const { id } of ordered)
+    ordered.push(...branches.filter((child) => child.parent_id === id && !isRoot(child)));
   return ordered;
 }
 
 /** S: `schema-only` makes a further branch without a parent, with the schema of another. */
-export function isSchemaOnly({ init_source, parent_id }: Pick<z.output<typeof branch>, "init_source" | "parent_id">): boolean {
+export function isSchemaOnly({
+  init_source,
+  parent_id,
+}: Pick<z.output<typeof branchSchema>, "init_source" | "parent_id">): boolean {
   return init_source === "schema-only" && parent_id == null;
 }
 
 /** R, S: older answers call the default branch primary. */
-export function isDefault({ default: isIt, primary }: Pick<z.output<typeof branch>, "default" | "primary">): boolean {
-  return isIt ?? primary ?? false;
+export function isDefault({
+  default: isMarkedDefault,
+  primary,
+}: Pick<z.output<typeof branchSchema>, "default" | "primary">): boolean {
+  return isMarkedDefault ?? primary ?? false;
 }
 
 /** All pages of a list; S: the cursor is `pagination.cursor` for projects, `pagination.next` for branches, and the last page has none or is empty. */
-async function pages<T extends z.ZodType>(api: PublicApi, path: string, of: string, element: T): Promise<z.output<T>[]> {
+async function fetchAllPages<T extends z.ZodType>(
+  api: PublicApi,
+  path: string,
+  listKey: string,
+  element: T,
+): Promise<z.output<T>[]> {
   const page = z.object({
-    [of]: z.array(element),
+    [listKey]: z.array(element),
     pagination: z.object({ cursor: z.string().nullish(), next: z.string().nullish() }).nullish(),
   });
   const all: z.output<T>[] = [];
   let cursor: string | undefined;
-  for (let read = 0; read < MOST_PAGES; read += 1) {
-    const at = cursor === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`;
-    const answer = parse(api, at, await api.get(at), page) as Record<string, unknown>;
-    const elements = answer[of] as z.output<T>[];
-    const pagination = answer["pagination"] as { cursor?: string | null; next?: string | null } | null | undefined;
+  for (let pageCount = 0; pageCount < MAX_PAGES; pageCount += 1) {
+    const pagePath =
+      cursor === undefined
+        ? path
+        : `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`;
+    const response = parseResponse(api, pagePath, await api.get(pagePath), page) as Record<string, unknown>;
+    const elements = response[listKey] as z.output<T>[];
+    const pagination = response["pagination"] as
+      | { cursor?: string | null; next?: string | null }
+      | null
+      | undefined;
     const next = pagination?.next ?? pagination?.cursor ?? undefined;
     all.push(...elements);
     if (elements.length === 0 || next === undefined || next === cursor) return all;
     cursor = next;
   }
-  throw new CliError(`${api.url}${path} has more than ${MOST_PAGES} pages`);
+  throw new CliError(`${api.url}${path} has more than ${MAX_PAGES} pages`);
 }
 
 /** What was asked for, or an error that names the call and what is wrong with its answer. */
-function parse<T extends z.ZodType>(api: PublicApi, path: string, answer: PublicAnswer, schema: T): z.output<T> {
-  if (answer.status !== 200) {
-    const { message } = errorOf(answer);
-    throw new CliError(`GET ${api.url}${path}: ${answer.status}${message === undefined ? "" : ` ${api.told(message)}`}`);
+function parseResponse<T extends z.ZodType>(
+  api: PublicApi,
+  path: string,
+  response: PublicResponse,
+  schema: T,
+): z.output<T> {
+  if (response.status !== 200) {
+    const { message } = apiErrorOf(response);
+    throw new CliError(
+      `GET ${api.url}${path}: ${response.status}${message === undefined ? "" : ` ${api.sanitize(message)}`}`,
+    );
   }
-  const parsed = schema.safeParse(answer.body);
+  const parsed = schema.safeParse(response.body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new CliError(`GET ${api.url}${path}: the answer is not as the public document says: ${issue?.path.join(".")}: ${issue?.message}`);
+  throw new CliError(
+    `GET ${api.url}${path}: the answer is not as the public document says: ${issue?.path.join(".")}: ${issue?.message}`,
+  );
 }

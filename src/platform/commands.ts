@@ -1,11 +1,21 @@
 import type { ChangePlan, CreateAccount } from "./account/account.ts";
 import type { CreateApiKey, RevokeApiKey } from "./account/api-key.ts";
-import type { AcceptInvitation, ChangeMemberRole, InviteMembers, RemoveMember } from "./account/organization.ts";
+import type {
+  AcceptInvitation,
+  ChangeMemberRole,
+  InviteMembers,
+  RemoveMember,
+} from "./account/organization.ts";
 import type { GrantPermission, RevokePermission } from "./account/permission.ts";
 import type { ClearSpendingLimit, SetSpendingLimit } from "./account/spending-limit.ts";
 import type { AcceptTransfer, RequestTransfer, TransferProjects } from "./account/transfer.ts";
 import type { CreateBranch, DeleteBranch, SetDefaultBranch, UpdateBranch } from "./branch/branch.ts";
-import type { CreateSnapshot, DeleteSnapshot, SetBackupSchedule, UpdateSnapshot } from "./branch/branch-snapshot.ts";
+import type {
+  CreateSnapshot,
+  DeleteSnapshot,
+  SetBackupSchedule,
+  UpdateSnapshot,
+} from "./branch/branch-snapshot.ts";
 import type { CreateDatabase, DeleteDatabase, UpdateDatabase } from "./branch/database.ts";
 import type { RestoreBranch } from "./branch/restore-branch.ts";
 import type { FinalizeRestore, RestoreSnapshot } from "./branch/restore-snapshot.ts";
@@ -15,11 +25,16 @@ import type { CreateCompute, DeleteCompute, UpdateCompute } from "./compute/comp
 import type { RestartCompute, StartCompute, SuspendCompute } from "./compute/compute-lifecycle.ts";
 import type { SettingsChanges, WorldSettings } from "./core/world.ts";
 import type { RemoveFault, SetFaults } from "./fault/fault.ts";
-import type { MeetFaults } from "./fault/match-fault.ts";
+import type { MatchFaults } from "./fault/match-fault.ts";
 import type { AddJwks, DeleteJwks } from "./project/jwks.ts";
 import type { CreateProject, DeleteProject, UpdateProject } from "./project/project.ts";
 import type { RecoverBranch, RecoverProject } from "./project/recovery.ts";
-import type { AssignVpcEndpoint, DeleteVpcEndpoint, RestrictProject, UnrestrictProject } from "./project/vpc-endpoint.ts";
+import type {
+  AssignVpcEndpoint,
+  DeleteVpcEndpoint,
+  RestrictProject,
+  UnrestrictProject,
+} from "./project/vpc-endpoint.ts";
 
 type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
 type ConfigureWorld = { readonly type: "ConfigureWorld"; readonly settings: SettingsChanges };
@@ -83,7 +98,7 @@ export type Command =
   | ScheduleActivity
   | SetFaults
   | RemoveFault
-  | MeetFaults;
+  | MatchFaults;
 
 /** What falls due by itself. */
 export type DueWork =

@@ -1,6 +1,11 @@
 import { decideChangePlan, decideCreateAccount } from "./account/account.ts";
 import { decideCreateApiKey, decideRevokeApiKey } from "./account/api-key.ts";
-import { decideAcceptInvitation, decideChangeMemberRole, decideInviteMembers, decideRemoveMember } from "./account/organization.ts";
+import {
+  decideAcceptInvitation,
+  decideChangeMemberRole,
+  decideInviteMembers,
+  decideRemoveMember,
+} from "./account/organization.ts";
 import { decideGrantPermission, decideRevokePermission } from "./account/permission.ts";
 import { decideClearSpendingLimit, decideSetSpendingLimit } from "./account/spending-limit.ts";
 import { decideAcceptTransfer, decideRequestTransfer, decideTransferProjects } from "./account/transfer.ts";
@@ -19,16 +24,20 @@ import { decideRestoreBranch } from "./branch/restore-branch.ts";
 import { decideFinalizeRestore, decideRestoreSnapshot } from "./branch/restore-snapshot.ts";
 import { decideCreateRole, decideDeleteRole, decideResetRolePassword } from "./branch/role.ts";
 import type { Command, DueWork } from "./commands.ts";
-import { decideActivity, decideArrival, decideScheduleActivity } from "./compute/activity.ts";
+import { decideActivity, decideScheduleActivity, decideScheduledArrival } from "./compute/activity.ts";
 import { decideRescale } from "./compute/autoscaling.ts";
 import { decideAutosuspend } from "./compute/autosuspend.ts";
 import { decideCreateCompute, decideDeleteCompute, decideUpdateCompute } from "./compute/compute.ts";
-import { decideRestartCompute, decideStartCompute, decideSuspendCompute } from "./compute/compute-lifecycle.ts";
+import {
+  decideRestartCompute,
+  decideStartCompute,
+  decideSuspendCompute,
+} from "./compute/compute-lifecycle.ts";
 import type { Context } from "./core/context.ts";
 import type { World } from "./core/world.ts";
 import type { Event } from "./events.ts";
 import { decideRemoveFault, decideSetFaults } from "./fault/fault.ts";
-import { meetFaults } from "./fault/match-fault.ts";
+import { matchFaults } from "./fault/match-fault.ts";
 import { decideFinishOperation } from "./operation/finish-operation.ts";
 import { decideAddJwks, decideDeleteJwks } from "./project/jwks.ts";
 import { decideCreateProject, decideDeleteProject, decideUpdateProject } from "./project/project.ts";
@@ -159,8 +168,8 @@ export function decide(world: World, command: Command, context: Context): Result
       return accept(decideSetFaults(world, command, context));
     case "RemoveFault":
       return decideRemoveFault(world, command, context);
-    case "MeetFaults":
-      return accept([...meetFaults(world, command.target, context).events]);
+    case "MatchFaults":
+      return accept([...matchFaults(world, command.target, context).events]);
     default:
       return command satisfies never;
   }
@@ -175,7 +184,7 @@ export function decideDue(world: World, work: DueWork, context: Context): Event[
     }
     case "activity": {
       const scheduled = world.scheduledActivities.get(work.id);
-      return scheduled === undefined ? [] : decideArrival(world, scheduled, context);
+      return scheduled === undefined ? [] : decideScheduledArrival(world, scheduled, context);
     }
     case "expiration":
       return decideExpireBranch(world, work.id, context);
@@ -191,7 +200,10 @@ export function decideDue(world: World, work: DueWork, context: Context): Event[
     case "autosuspend": {
       const compute = world.computes.get(work.id);
       if (compute === undefined) return [];
-      const decided = work.kind === "rescale" ? decideRescale(compute, context) : decideAutosuspend(world, compute, context);
+      const decided =
+        work.kind === "rescale"
+          ? decideRescale(compute, context)
+          : decideAutosuspend(world, compute, context);
       return decided.ok ? decided.value : [];
     }
     case "quota":

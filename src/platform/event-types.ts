@@ -1,7 +1,7 @@
 import type { Event } from "./events.ts";
 
 /** The compiler demands every one. */
-const ALL = {
+const EVERY_EVENT_TYPE = {
   WorldCreated: true,
   WorldConfigured: true,
   WorldReset: true,
@@ -63,4 +63,4 @@ const ALL = {
 } as const satisfies Readonly<Record<Event["type"], true>>;
 
 /** What all that can happen is called. */
-export const EVENT_TYPES: readonly string[] = Object.keys(ALL);
+export const EVENT_TYPES: readonly string[] = Object.keys(EVERY_EVENT_TYPE);

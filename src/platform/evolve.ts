@@ -4,11 +4,16 @@ import { evolveBranch } from "./branch/evolve-branch.ts";
 import { evolveRole } from "./branch/role.ts";
 import { evolveActivity } from "./compute/evolve-activity.ts";
 import { evolveCompute } from "./compute/evolve-compute.ts";
-import { changedSettings, NO_NUMBERS, type World } from "./core/world.ts";
+import { applySettingsChanges, NO_NUMBERS, type World } from "./core/world.ts";
 import type { RecordedEvent } from "./events.ts";
 import { evolveFault } from "./fault/fault.ts";
 import { evolveOperation } from "./operation/evolve-operation.ts";
-import { evolveRecord, forgetAllProjects, forgetBranch, forgetProject } from "./project/evolve-settings-record.ts";
+import {
+  deleteAllProjectRecords,
+  deleteBranchRecords,
+  deleteProjectRecords,
+  evolveRecord,
+} from "./project/evolve-settings-record.ts";
 import { evolveProject } from "./project/project.ts";
 
 /** Folds a fact into the world. It never refuses: what cannot be folded in is a bug, and throws. */
@@ -20,10 +25,10 @@ export function evolve(world: World, event: RecordedEvent): void {
       world.settings = event.world;
       return;
     case "WorldConfigured":
-      world.settings = changedSettings(world.settings, event.changes);
+      world.settings = applySettingsChanges(world.settings, event.changes);
       return;
     case "WorldReset":
-      reset(world);
+      resetWorld(world);
       return;
     case "AccountCreated":
       world.numbers.account = event.account.number;
@@ -31,7 +36,8 @@ export function evolve(world: World, event: RecordedEvent): void {
       return;
     case "AccountPlanChanged": {
       const account = world.accounts.get(event.accountId);
-      if (account === undefined) throw new Error(`AccountPlanChanged: there is no account ${event.accountId}`);
+      if (account === undefined)
+        throw new Error(`AccountPlanChanged: there is no account ${event.accountId}`);
       world.accounts.set({ ...account, plan: event.plan });
       return;
     }
@@ -52,7 +58,7 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "ProjectTransferred":
     case "ProjectRemoved":
       evolveProject(world, event);
-      if (event.type === "ProjectRemoved") forgetProject(world, event.projectId, event.at);
+      if (event.type === "ProjectRemoved") deleteProjectRecords(world, event.projectId, event.at);
       return;
     case "RecordCreated":
     case "RecordUpdated":
@@ -69,7 +75,7 @@ export function evolve(world: World, event: RecordedEvent): void {
     case "BranchRecovered":
     case "BranchDeleted":
     case "BranchRemoved":
-      if (event.type === "BranchRemoved") forgetBranch(world, event.branchId);
+      if (event.type === "BranchRemoved") deleteBranchRecords(world, event.branchId);
       evolveBranch(world, event);
       return;
     case "RoleCreated":
@@ -127,10 +133,10 @@ export function evolve(world: World, event: RecordedEvent): void {
  * Accounts, what belongs to their organizations, and keys stay, so that clients stay logged in; all else is as in a new world,
  * down to the ids that come next.
  */
-function reset(world: World): void {
+function resetWorld(world: World): void {
   const { account, apiKey, record } = world.numbers;
   world.numbers = { ...NO_NUMBERS, account, apiKey, record };
-  forgetAllProjects(world, world.at);
+  deleteAllProjectRecords(world, world.at);
   for (const table of [
     world.projects,
     world.branches,

@@ -1,6 +1,6 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
-import type { Compute, OnCompute } from "./compute/compute.ts";
+import type { Compute, ComputeRef } from "./compute/compute.ts";
 import type { World } from "./core/world.ts";
 import type { Project } from "./project/project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
@@ -63,7 +63,7 @@ export function childrenOf(world: World, branchId: string): Branch[] {
 }
 
 /** R: at most one primary read-write compute per branch. */
-export function primaryOf(world: World, branchId: string): Compute | undefined {
+export function primaryComputeOf(world: World, branchId: string): Compute | undefined {
   for (const compute of world.computes.by("branch", branchId).values()) {
     if (compute.type === "read_write") return compute;
   }
@@ -71,12 +71,12 @@ export function primaryOf(world: World, branchId: string): Compute | undefined {
 }
 
 /** The compute, if this account may see it. */
-export function findCompute(world: World, { accountId, projectId, endpointId }: OnCompute): Result<Compute> {
+export function findCompute(world: World, { accountId, projectId, computeId }: ComputeRef): Result<Compute> {
   const project = findProject(world, accountId, projectId);
   if (!project.ok) return project;
-  const compute = world.computes.get(endpointId);
-  if (compute === undefined || compute.projectId !== projectId || !isVisible(world, compute)) {
-    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
+  const compute = world.computes.get(computeId);
+  if (compute === undefined || compute.projectId !== projectId || !isComputeVisible(world, compute)) {
+    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${computeId}" not found`);
   }
   return accept(compute);
 }
@@ -86,7 +86,7 @@ export function computesOf(world: World, projectId: string): Compute[] {
   return world.computes
     .by("project", projectId)
     .toArray()
-    .filter((compute) => isVisible(world, compute));
+    .filter((compute) => isComputeVisible(world, compute));
 }
 
 /** All computes of a branch, oldest first: one that moved here does not come last. */
@@ -98,7 +98,7 @@ export function computesOnBranch(world: World, branchId: string): Compute[] {
 }
 
 /** Whether it has a place to be seen in: not where its branch or its project is being removed. */
-export function isVisible(world: World, compute: Compute): boolean {
+export function isComputeVisible(world: World, compute: Compute): boolean {
   const project = world.projects.get(compute.projectId);
   const branch = world.branches.get(compute.branchId);
   return project?.deletedAt === undefined && branch?.deletedAt === undefined;

@@ -96,9 +96,15 @@ export type Shortfall = {
   readonly actual: string;
 };
 
-export type Refusal = { readonly code: RefusalCode; readonly message: string; readonly shortfalls?: readonly Shortfall[] };
+export type Refusal = {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly shortfalls?: readonly Shortfall[];
+};
 
-export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+export type Result<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: Refusal };
 
 export function accept<T>(value: T): Result<T> {
   return { ok: true, value };

@@ -5,7 +5,7 @@ import { NO_CONNECTION } from "../traffic/arrivals.ts";
 import type { RecordedRow } from "./rows/recorded-row.ts";
 
 /** Requests of one endpoint as columns, by ascending `at`; all equally long. */
-export type RecordedRequests = {
+export type RecordedArrivalColumns = {
   readonly at: Float64Array;
   readonly durationMs: Float64Array;
   readonly queries: Uint32Array;
@@ -18,36 +18,39 @@ export type RecordedRequests = {
 };
 
 /** Columns that grow. */
-export class RequestColumns {
-  #columns = columnsFor(64);
+export class ArrivalColumnsBuilder {
+  #columns = allocateColumns(64);
   #length = 0;
-  #isInOrder = true;
+  #isSorted = true;
   readonly #connections = new Map<string, number>();
 
   add({ at, durationMs, kind, queries, connection }: RecordedRow, source: number): void {
-    if (this.#length === this.#columns.at.length) this.#columns = copied(this.#columns, columnsFor(2 * this.#length));
+    if (this.#length === this.#columns.at.length)
+      this.#columns = copyColumns(this.#columns, allocateColumns(2 * this.#length));
     const columns = this.#columns;
     const index = this.#length;
-    if (index > 0 && at < (columns.at[index - 1] as number)) this.#isInOrder = false;
+    if (index > 0 && at < (columns.at[index - 1] as number)) this.#isSorted = false;
     columns.at[index] = at;
     columns.durationMs[index] = durationMs;
     columns.queries[index] = queries;
     columns.kind[index] = ACTIVITY_KINDS.indexOf(kind);
     columns.source[index] = source;
-    columns.connection[index] = connection === "" ? NO_CONNECTION : this.#numberOf(connection);
+    columns.connection[index] = connection === "" ? NO_CONNECTION : this.#connectionNumber(connection);
     this.#length += 1;
   }
 
   /** What was added, by time; rows of one instant stay in their order. */
-  end(): RecordedRequests {
+  finish(): RecordedArrivalColumns {
     const { at, durationMs, queries, kind, source, connection } = this.#columns;
-    const order = this.#isInOrder ? undefined : inOrder(at.subarray(0, this.#length));
-    const sorted = <Column extends Float64Array | Uint32Array | Uint16Array | Uint8Array | Int32Array>(column: Column): Column => {
-      const part = column.slice(0, this.#length) as Column;
+    const order = this.#isSorted ? undefined : sortedOrder(at.subarray(0, this.#length));
+    const sorted = <Column extends Float64Array | Uint32Array | Uint16Array | Uint8Array | Int32Array>(
+      column: Column,
+    ): Column => {
+      const copy = column.slice(0, this.#length) as Column;
       order?.forEach((from, to) => {
-        part[to] = column[from] as number;
+        copy[to] = column[from] as number;
       });
-      return part;
+      return copy;
     };
     return {
       at: sorted(at),
@@ -59,7 +62,7 @@ export class RequestColumns {
     };
   }
 
-  #numberOf(connection: string): number {
+  #connectionNumber(connection: string): number {
     const number = this.#connections.get(connection) ?? this.#connections.size;
     this.#connections.set(connection, number);
     return number;
@@ -75,13 +78,13 @@ export class RecordedArrivals implements Arrivals {
   connection = NO_CONNECTION;
   /** Index of the source's name in the recording. */
   source = 0;
-  readonly #requests: RecordedRequests;
+  readonly #columns: RecordedArrivalColumns;
   readonly #shiftMs: number;
   readonly #until: SimTime;
   #index = -1;
 
-  constructor(requests: RecordedRequests, shiftMs = 0, until: SimTime = Number.POSITIVE_INFINITY) {
-    this.#requests = requests;
+  constructor(columns: RecordedArrivalColumns, shiftMs = 0, until: SimTime = Number.POSITIVE_INFINITY) {
+    this.#columns = columns;
     this.#shiftMs = shiftMs;
     this.#until = until;
     this.next();
@@ -90,7 +93,7 @@ export class RecordedArrivals implements Arrivals {
   next(): void {
     this.#index += 1;
     const index = this.#index;
-    const { at, durationMs, queries, kind, source, connection } = this.#requests;
+    const { at, durationMs, queries, kind, source, connection } = this.#columns;
     if (index >= at.length || (at[index] as number) + this.#shiftMs >= this.#until) {
       this.at = Number.POSITIVE_INFINITY;
       return;
@@ -104,10 +107,10 @@ export class RecordedArrivals implements Arrivals {
   }
 
   /** What was recorded has happened: it does not change with what becomes of it now. */
-  closed(): void {}
+  onConnectionClosed(): void {}
 }
 
-function columnsFor(length: number): RecordedRequests {
+function allocateColumns(length: number): RecordedArrivalColumns {
   return {
     at: new Float64Array(length),
     durationMs: new Float64Array(length),
@@ -118,11 +121,13 @@ function columnsFor(length: number): RecordedRequests {
   };
 }
 
-function copied(from: RecordedRequests, to: RecordedRequests): RecordedRequests {
-  for (const name of Object.keys(from) as (keyof RecordedRequests)[]) to[name].set(from[name]);
+function copyColumns(from: RecordedArrivalColumns, to: RecordedArrivalColumns): RecordedArrivalColumns {
+  for (const name of Object.keys(from) as (keyof RecordedArrivalColumns)[]) to[name].set(from[name]);
   return to;
 }
 
-function inOrder(at: Float64Array): Uint32Array {
-  return Uint32Array.from(at, (_, index) => index).sort((one, other) => (at[one] as number) - (at[other] as number) || one - other);
+function sortedOrder(at: Float64Array): Uint32Array {
+  return Uint32Array.from(at, (_, index) => index).sort(
+    (one, other) => (at[one] as number) - (at[other] as number) || one - other,
+  );
 }

@@ -1,5 +1,12 @@
 import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, HISTORY_TABLES, NO_NUMBERS, type Numbers, type World, type WorldSettings } from "../platform/core/world.ts";
+import {
+  emptyWorld,
+  HISTORY_TABLES,
+  NO_NUMBERS,
+  type Numbers,
+  type World,
+  type WorldSettings,
+} from "../platform/core/world.ts";
 
 /** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
 export type Checkpoint = {
@@ -17,12 +24,17 @@ export function takeCheckpoint(world: World): Checkpoint {
     at: world.at,
     settings: world.settings,
     numbers: { ...world.numbers },
-    tables: Object.fromEntries(HISTORY_TABLES.map((name) => [name, name === "hourlyUsage" ? world[name].copy() : world[name].toArray()])),
+    tables: Object.fromEntries(
+      HISTORY_TABLES.map((name) => [
+        name,
+        name === "hourlyUsage" ? world[name].copy() : world[name].toArray(),
+      ]),
+    ),
   };
 }
 
 /** The world that a checkpoint was taken of, but for what is beside history. */
-export function worldFrom({ seq, at, settings, numbers, tables }: Checkpoint): World {
+export function worldFromCheckpoint({ seq, at, settings, numbers, tables }: Checkpoint): World {
   const world = emptyWorld();
   world.seq = seq;
   world.at = at;

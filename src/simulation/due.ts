@@ -4,11 +4,11 @@ import type { DueWork } from "../platform/commands.ts";
 import { rescaleDueAt } from "../platform/compute/autoscaling.ts";
 import { suspendDueAt } from "../platform/compute/autosuspend.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { profileOf, type World } from "../platform/core/world.ts";
+import { profileOfWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { quotaDueAt } from "../platform/project/quota.ts";
 import { branchRemovalDueAt } from "../platform/project/removal.ts";
-import { Agenda } from "./agenda.ts";
+import { TimerQueue } from "./timer-queue.ts";
 
 /** When `work` is really due in this world; `undefined` where it is not, or no longer. */
 export function dueAt(world: World, work: DueWork): SimTime | undefined {
@@ -35,7 +35,9 @@ export function dueAt(world: World, work: DueWork): SimTime | undefined {
     case "autosuspend": {
       const compute = world.computes.get(work.id);
       if (compute === undefined) return undefined;
-      return work.kind === "rescale" ? rescaleDueAt(compute, profileOf(world)) : suspendDueAt(compute, profileOf(world));
+      return work.kind === "rescale"
+        ? rescaleDueAt(compute, profileOfWorld(world))
+        : suspendDueAt(compute, profileOfWorld(world));
     }
     default:
       return work satisfies never;
@@ -43,75 +45,80 @@ export function dueAt(world: World, work: DueWork): SimTime | undefined {
 }
 
 /** Plans what an event that was just folded in makes due. */
-export function planAfter(agenda: Agenda, world: World, event: RecordedEvent): void {
+export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedEvent): void {
   switch (event.type) {
     case "OperationScheduled":
-      plan(agenda, world, { kind: "operation", id: event.operation.id });
+      scheduleWork(timers, world, { kind: "operation", id: event.operation.id });
       return;
     case "OperationStarted":
     case "OperationRetried":
-      plan(agenda, world, { kind: "operation", id: event.operationId });
+      scheduleWork(timers, world, { kind: "operation", id: event.operationId });
       return;
     case "ActivityScheduled":
-      plan(agenda, world, { kind: "activity", id: String(event.scheduled.number) });
+      scheduleWork(timers, world, { kind: "activity", id: String(event.scheduled.number) });
       return;
     case "ActivityRecorded":
-      planCompute(agenda, world, event.activity.endpointId);
+      scheduleComputeWork(timers, world, event.activity.endpointId);
       return;
     case "ComputeActivated":
     case "ComputeUpdated":
     case "ComputeResized":
     case "ComputeSuspendFailed":
-      planCompute(agenda, world, event.endpointId);
-      planQuota(agenda, world, world.computes.get(event.endpointId)?.projectId);
+      scheduleComputeWork(timers, world, event.endpointId);
+      scheduleQuotaCheck(timers, world, world.computes.get(event.endpointId)?.projectId);
       return;
     case "ProjectUpdated":
-      planQuota(agenda, world, event.projectId);
+      scheduleQuotaCheck(timers, world, event.projectId);
       return;
     case "BranchCreated":
-      planBranch(agenda, world, event.branch.id);
+      scheduleBranchWork(timers, world, event.branch.id);
       return;
     case "BranchExpirationSet":
     case "BackupScheduleSet":
     case "BranchDeleted":
     case "BranchRecovered":
-      planBranch(agenda, world, event.branchId);
+      scheduleBranchWork(timers, world, event.branchId);
       return;
     case "SnapshotCreated":
-      plan(agenda, world, { kind: "snapshotExpiration", id: event.snapshot.id });
+      scheduleWork(timers, world, { kind: "snapshotExpiration", id: event.snapshot.id });
       return;
     case "ProjectDeleted":
-      plan(agenda, world, { kind: "projectRemoval", id: event.projectId });
+      scheduleWork(timers, world, { kind: "projectRemoval", id: event.projectId });
       return;
     case "ProjectRecovered":
-      for (const branch of world.branches.by("project", event.projectId).values()) planBranch(agenda, world, branch.id);
+      for (const branch of world.branches.by("project", event.projectId).values())
+        scheduleBranchWork(timers, world, branch.id);
       return;
     case "WorldReset":
-      agenda.clear();
+      timers.clear();
       return;
   }
 }
 
 /** Plans everything that this world has due: what a world from a file needs before it can go on. */
-export function planAll(agenda: Agenda, world: World): void {
-  agenda.clear();
-  for (const operation of world.operations.values()) plan(agenda, world, { kind: "operation", id: operation.id });
-  for (const scheduled of world.scheduledActivities.values()) plan(agenda, world, { kind: "activity", id: String(scheduled.number) });
-  for (const branch of world.branches.values()) planBranch(agenda, world, branch.id);
-  for (const snapshot of world.branchSnapshots.values()) plan(agenda, world, { kind: "snapshotExpiration", id: snapshot.id });
-  for (const project of world.projects.values()) plan(agenda, world, { kind: "projectRemoval", id: project.id });
-  for (const project of world.projects.values()) planQuota(agenda, world, project.id);
-  for (const compute of world.computes.values()) planCompute(agenda, world, compute.id);
+export function rebuildTimers(timers: TimerQueue, world: World): void {
+  timers.clear();
+  for (const operation of world.operations.values())
+    scheduleWork(timers, world, { kind: "operation", id: operation.id });
+  for (const scheduled of world.scheduledActivities.values())
+    scheduleWork(timers, world, { kind: "activity", id: String(scheduled.number) });
+  for (const branch of world.branches.values()) scheduleBranchWork(timers, world, branch.id);
+  for (const snapshot of world.branchSnapshots.values())
+    scheduleWork(timers, world, { kind: "snapshotExpiration", id: snapshot.id });
+  for (const project of world.projects.values())
+    scheduleWork(timers, world, { kind: "projectRemoval", id: project.id });
+  for (const project of world.projects.values()) scheduleQuotaCheck(timers, world, project.id);
+  for (const compute of world.computes.values()) scheduleComputeWork(timers, world, compute.id);
 }
 
 /** Work of this world that should have been done before `now`; there is none, unless the agenda forgot it. */
-export function overdue(world: World, now: SimTime): DueWork[] {
-  const agenda = new Agenda();
-  planAll(agenda, world);
+export function overdueWork(world: World, now: SimTime): DueWork[] {
+  const timers = new TimerQueue();
+  rebuildTimers(timers, world);
   const late: DueWork[] = [];
-  for (let next = agenda.peek(); next !== undefined && next.at < now; next = agenda.peek()) {
+  for (let next = timers.peek(); next !== undefined && next.at < now; next = timers.peek()) {
     late.push(next.work);
-    agenda.take();
+    timers.take();
   }
   return late;
 }
@@ -120,33 +127,35 @@ export function overdue(world: World, now: SimTime): DueWork[] {
  * Plans one piece of work for when it is due, if it is. What a change has made due in the past (a shortened delay) is due now:
  * nothing happens before what has happened already.
  */
-export function plan(agenda: Agenda, world: World, work: DueWork): void {
+export function scheduleWork(timers: TimerQueue, world: World, work: DueWork): void {
   const at = dueAt(world, work);
-  if (at !== undefined) agenda.plan(work, orderOf(world, work), Math.max(at, world.at));
+  if (at !== undefined) timers.schedule(work, orderOf(world, work), Math.max(at, world.at));
 }
 
 /** After every activity: so most often it only finds that an earlier look is planned already. */
-function planCompute(agenda: Agenda, world: World, id: string): void {
+function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void {
   const compute = world.computes.get(id);
   if (compute === undefined || compute.phase.state !== "active") return;
-  const profile = profileOf(world);
+  const profile = profileOfWorld(world);
   const rescaleAt = compute.phase.readings.length === 0 ? undefined : rescaleDueAt(compute, profile);
-  if (rescaleAt !== undefined) agenda.plan({ kind: "rescale", id }, compute.number, Math.max(rescaleAt, world.at));
+  if (rescaleAt !== undefined)
+    timers.schedule({ kind: "rescale", id }, compute.number, Math.max(rescaleAt, world.at));
   const suspendAt = suspendDueAt(compute, profile);
   if (suspendAt === undefined) return;
   const at = Math.max(suspendAt, world.at);
-  if (!agenda.looksBy("autosuspend", id, at)) agenda.plan({ kind: "autosuspend", id }, compute.number, at);
+  if (!timers.isScheduledBy("autosuspend", id, at))
+    timers.schedule({ kind: "autosuspend", id }, compute.number, at);
 }
 
 /** Only what makes use grow faster, or a quota smaller: where it is reached later than planned, the look that was planned will tell. */
-function planQuota(agenda: Agenda, world: World, projectId: string | undefined): void {
-  if (projectId !== undefined) plan(agenda, world, { kind: "quota", id: projectId });
+function scheduleQuotaCheck(timers: TimerQueue, world: World, projectId: string | undefined): void {
+  if (projectId !== undefined) scheduleWork(timers, world, { kind: "quota", id: projectId });
 }
 
-function planBranch(agenda: Agenda, world: World, id: string): void {
-  plan(agenda, world, { kind: "expiration", id });
-  plan(agenda, world, { kind: "backup", id });
-  plan(agenda, world, { kind: "branchRemoval", id });
+function scheduleBranchWork(timers: TimerQueue, world: World, id: string): void {
+  scheduleWork(timers, world, { kind: "expiration", id });
+  scheduleWork(timers, world, { kind: "backup", id });
+  scheduleWork(timers, world, { kind: "branchRemoval", id });
 }
 
 /** The number of the object that the work concerns. */
@@ -154,7 +163,10 @@ function orderOf(world: World, work: DueWork): number {
   return work.kind === "activity" ? Number(work.id) : (tableOf(world, work.kind).get(work.id)?.number ?? 0);
 }
 
-function tableOf(world: World, kind: Exclude<DueWork["kind"], "activity">): { get(id: string): { readonly number: number } | undefined } {
+function tableOf(
+  world: World,
+  kind: Exclude<DueWork["kind"], "activity">,
+): { get(id: string): { readonly number: number } | undefined } {
   switch (kind) {
     case "operation":
       return world.operations;

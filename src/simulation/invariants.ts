@@ -1,19 +1,22 @@
 import { planOf } from "../platform/account/account.ts";
 import { maxConnections } from "../platform/catalog/sizes.ts";
-import { delaySeconds } from "../platform/compute/autosuspend.ts";
+import { suspendDelaySeconds } from "../platform/compute/autosuspend.ts";
 import { cacheCapacity } from "../platform/compute/cache.ts";
-import { countConnections, limitsInForce } from "../platform/compute/connection.ts";
+import { countConnections, effectiveRange } from "../platform/compute/connection.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { profileOf, type World } from "../platform/core/world.ts";
+import { profileOfWorld, type World } from "../platform/core/world.ts";
 import { findOrganization } from "../platform/lookup.ts";
-import { canBeStopped, reachedQuota } from "../platform/project/quota.ts";
+import { isSuspendable, reachedQuota } from "../platform/project/quota.ts";
 import { isOfOrganization } from "../platform/project/settings-record.ts";
 import { vpcEndpointsOf } from "../platform/project/vpc-endpoint.ts";
-import { overdue } from "./due.ts";
+import { overdueWork } from "./due.ts";
 
 type Violation = { readonly invariant: string; readonly message: string };
 
-type Invariant = { readonly name: string; readonly violations: (world: World, now: SimTime) => Iterable<string> };
+type Invariant = {
+  readonly name: string;
+  readonly violations: (world: World, now: SimTime) => Iterable<string>;
+};
 
 /** What must hold in every world at every instant. The one list: property tests, `verify` and the control API all use it. */
 const INVARIANTS: readonly Invariant[] = [
@@ -34,7 +37,8 @@ const INVARIANTS: readonly Invariant[] = [
     *violations(world) {
       for (const compute of world.computes.values()) {
         const branch = world.branches.get(compute.branchId);
-        if (branch === undefined) yield `${compute.id} is on branch ${compute.branchId}, which does not exist`;
+        if (branch === undefined)
+          yield `${compute.id} is on branch ${compute.branchId}, which does not exist`;
         else if (branch.projectId !== compute.projectId)
           yield `${compute.id} is of project ${compute.projectId}, its branch of ${branch.projectId}`;
       }
@@ -46,7 +50,10 @@ const INVARIANTS: readonly Invariant[] = [
       for (const branch of world.branches.values()) {
         if (world.projects.get(branch.projectId) === undefined)
           yield `${branch.id} is of project ${branch.projectId}, which does not exist`;
-        if (branch.parentId !== undefined && world.branches.get(branch.parentId)?.projectId !== branch.projectId) {
+        if (
+          branch.parentId !== undefined &&
+          world.branches.get(branch.parentId)?.projectId !== branch.projectId
+        ) {
           yield `${branch.id} has the parent ${branch.parentId}, which is not in its project`;
         }
       }
@@ -80,7 +87,7 @@ const INVARIANTS: readonly Invariant[] = [
   {
     name: "a compute keeps within what its plan and profile allow", // R
     *violations(world) {
-      const profile = profileOf(world);
+      const profile = profileOfWorld(world);
       for (const compute of world.computes.values()) {
         const account = world.accounts.get(world.projects.get(compute.projectId)?.accountId ?? "");
         if (account === undefined) continue;
@@ -89,9 +96,13 @@ const INVARIANTS: readonly Invariant[] = [
         if (minCu > maxCu) yield `${compute.id} has a minimum of ${minCu} and a maximum of ${maxCu} CU`;
         if (plan.onlySizeCu !== undefined && (minCu !== plan.onlySizeCu || maxCu !== plan.onlySizeCu))
           yield `${compute.id} has ${minCu} to ${maxCu} CU on the ${plan.name} plan`;
-        if (!plan.readReplicas && compute.type === "read_only") yield `${compute.id} is a read replica on the ${plan.name} plan`;
-        const delay = delaySeconds(profile, compute.suspendTimeoutSeconds);
-        if (delay !== undefined && (delay < profile.suspendTimeout.minimumS || delay > profile.suspendTimeout.maximumS))
+        if (!plan.readReplicas && compute.type === "read_only")
+          yield `${compute.id} is a read replica on the ${plan.name} plan`;
+        const delay = suspendDelaySeconds(profile, compute.suspendTimeoutSeconds);
+        if (
+          delay !== undefined &&
+          (delay < profile.suspendTimeout.minimumS || delay > profile.suspendTimeout.maximumS)
+        )
           yield `${compute.id} has a delay of ${delay} s`;
       }
     },
@@ -99,25 +110,29 @@ const INVARIANTS: readonly Invariant[] = [
   {
     name: "an active compute has a size within its limits and a cache within its size", // R
     *violations(world) {
-      const profile = profileOf(world);
+      const profile = profileOfWorld(world);
       for (const compute of world.computes.values()) {
         if (compute.phase.state !== "active") continue;
         const { sizeCu, cache, range } = compute.phase;
         const { minCu, maxCu } = range;
-        if (sizeCu < minCu || sizeCu > maxCu) yield `${compute.id} has ${sizeCu} CU outside of ${minCu} to ${maxCu}`;
-        if (cache.used > cacheCapacity(profile, sizeCu)) yield `${compute.id} has ${cache.used} blocks in its cache`;
+        if (sizeCu < minCu || sizeCu > maxCu)
+          yield `${compute.id} has ${sizeCu} CU outside of ${minCu} to ${maxCu}`;
+        if (cache.used > cacheCapacity(profile, sizeCu))
+          yield `${compute.id} has ${cache.used} blocks in its cache`;
       }
     },
   },
   {
     name: "connections stay within max_connections and the pooler's limit", // R
     *violations(world, now) {
-      const profile = profileOf(world);
+      const profile = profileOfWorld(world);
       for (const compute of world.computes.values()) {
         const open = countConnections(world, compute.id, now);
-        const limit = maxConnections(profile, limitsInForce(compute));
-        if (open.direct > limit) yield `${compute.id} has ${open.direct} direct connections, ${limit} are allowed`;
-        if (open.pooled > profile.pooledConnections) yield `${compute.id} has ${open.pooled} pooled connections`;
+        const limit = maxConnections(profile, effectiveRange(compute));
+        if (open.direct > limit)
+          yield `${compute.id} has ${open.direct} direct connections, ${limit} are allowed`;
+        if (open.pooled > profile.pooledConnections)
+          yield `${compute.id} has ${open.pooled} pooled connections`;
       }
     },
   },
@@ -138,7 +153,7 @@ const INVARIANTS: readonly Invariant[] = [
       for (const compute of world.computes.values()) {
         if (compute.phase.state !== "active") continue;
         let open = 0;
-        for (const connection of world.connections.of(compute.id).values()) {
+        for (const connection of world.connections.forCompute(compute.id).values()) {
           if (connection.inTransaction && !connection.waiting) open += 1;
         }
         if (open !== compute.phase.openTransactions)
@@ -194,7 +209,8 @@ const INVARIANTS: readonly Invariant[] = [
       for (const { id, failures } of world.operations.values()) {
         if (failures === undefined) continue;
         const { count, times, ends } = failures;
-        if (count > times || (ends === "failed" && count === times)) yield `${id} has failed ${count} times, its fault is for ${times}`;
+        if (count > times || (ends === "failed" && count === times))
+          yield `${id} has failed ${count} times, its fault is for ${times}`;
       }
     },
   },
@@ -202,16 +218,23 @@ const INVARIANTS: readonly Invariant[] = [
     name: "a fault strikes no more often than it meets something, and than it may",
     *violations(world) {
       for (const { name, seen, hits, timing } of world.faults.values()) {
-        const most = Math.min(seen, timing.limit ?? seen, timing.first ?? seen, Math.floor(seen / (timing.every ?? 1)));
-        if (hits > most) yield `fault ${name} has struck ${hits} times, at most ${most} of ${seen} are right`;
-        if (seen > (timing.first ?? seen)) yield `fault ${name} has met ${seen}, and is only for the first ${timing.first}`;
+        const maxHits = Math.min(
+          seen,
+          timing.limit ?? seen,
+          timing.first ?? seen,
+          Math.floor(seen / (timing.every ?? 1)),
+        );
+        if (hits > maxHits)
+          yield `fault ${name} has struck ${hits} times, at most ${maxHits} of ${seen} are right`;
+        if (seen > (timing.first ?? seen))
+          yield `fault ${name} has met ${seen}, and is only for the first ${timing.first}`;
       }
     },
   },
   {
     name: "nothing that is due is left undone",
     *violations(world, now) {
-      for (const work of overdue(world, now)) yield `${work.kind} ${work.id} was due before ${now}`;
+      for (const work of overdueWork(world, now)) yield `${work.kind} ${work.id} was due before ${now}`;
     },
   },
   {
@@ -237,7 +260,10 @@ const INVARIANTS: readonly Invariant[] = [
         if (scope === undefined || revokedAt !== undefined) continue;
         const owner = findOrganization(world, scope.organizationId);
         if (!owner.ok) yield `API key ${id} is of organization ${scope.organizationId}, which does not exist`;
-        else if (scope.projectId !== undefined && world.projects.get(scope.projectId)?.accountId !== owner.value.id)
+        else if (
+          scope.projectId !== undefined &&
+          world.projects.get(scope.projectId)?.accountId !== owner.value.id
+        )
           yield `API key ${id} opens project ${scope.projectId}, which organization ${scope.organizationId} does not have`;
       }
     },
@@ -255,12 +281,18 @@ const INVARIANTS: readonly Invariant[] = [
         }
         if (record.kind === "member" && world.accounts.get(record.fields.accountId) === undefined)
           yield `member ${record.id} is account ${record.fields.accountId}, which does not exist`;
-        if (record.kind === "jwks" && record.fields.branchId !== undefined && world.branches.get(record.fields.branchId) === undefined)
+        if (
+          record.kind === "jwks" &&
+          record.fields.branchId !== undefined &&
+          world.branches.get(record.fields.branchId) === undefined
+        )
           yield `JWKS ${record.id} is for branch ${record.fields.branchId}, which does not exist`;
         if (record.kind !== "projectVpcEndpoint" || project === undefined) continue;
         const { vpcEndpointId } = record.fields;
         const organizationId = world.accounts.get(project.accountId)?.organizationId ?? "";
-        if (!vpcEndpointsOf(world, organizationId).some(({ fields }) => fields.vpcEndpointId === vpcEndpointId))
+        if (
+          !vpcEndpointsOf(world, organizationId).some(({ fields }) => fields.vpcEndpointId === vpcEndpointId)
+        )
           yield `project ${project.id} is restricted to ${vpcEndpointId}, which its organization does not have`;
       }
     },
@@ -273,7 +305,8 @@ const INVARIANTS: readonly Invariant[] = [
         if (record.kind !== "member") continue;
         const member = `${record.fields.accountId} in ${record.scope}`;
         const owner = findOrganization(world, record.scope);
-        if (seen.has(member) || (owner.ok && owner.value.id === record.fields.accountId)) yield `account ${member} is there twice`;
+        if (seen.has(member) || (owner.ok && owner.value.id === record.fields.accountId))
+          yield `account ${member} is there twice`;
         seen.add(member);
       }
     },
@@ -281,12 +314,12 @@ const INVARIANTS: readonly Invariant[] = [
   {
     name: "use adds up: a project has used at least as much as its branches",
     *violations(world) {
-      const ofBranches = new Map<string, number>();
+      const usedByBranches = new Map<string, number>();
       for (const branch of world.branches.values()) {
         const used = world.usage.get(branch.id)?.cuMs ?? 0;
-        ofBranches.set(branch.projectId, (ofBranches.get(branch.projectId) ?? 0) + used);
+        usedByBranches.set(branch.projectId, (usedByBranches.get(branch.projectId) ?? 0) + used);
       }
-      for (const [projectId, cuMs] of ofBranches) {
+      for (const [projectId, cuMs] of usedByBranches) {
         const used = world.usage.get(projectId)?.cuMs ?? 0;
         if (cuMs > used) yield `project ${projectId} has used ${used} CU-ms, its branches ${cuMs}`;
       }
@@ -300,7 +333,8 @@ const INVARIANTS: readonly Invariant[] = [
         const reached = project.updatedAt < now ? reachedQuota(world, project, now - 1) : undefined;
         if (reached === undefined || reachedQuota(world, project, now) === undefined) continue;
         for (const compute of world.computes.by("project", project.id).values()) {
-          if (canBeStopped(compute) && (compute.startedAt ?? now) < now) yield `${compute.id} is active, its project is at its ${reached}`;
+          if (isSuspendable(compute) && (compute.startedAt ?? now) < now)
+            yield `${compute.id} is active, its project is at its ${reached}`;
         }
       }
     },
@@ -325,12 +359,17 @@ const INVARIANTS: readonly Invariant[] = [
   },
 ];
 
-export type InvariantReport = { readonly ok: boolean; readonly checked: number; readonly violations: readonly Violation[] };
+export type InvariantReport = {
+  readonly ok: boolean;
+  readonly checked: number;
+  readonly violations: readonly Violation[];
+};
 
 export function checkInvariants(world: World, now: SimTime): InvariantReport {
   const violations: Violation[] = [];
   for (const invariant of INVARIANTS) {
-    for (const message of invariant.violations(world, now)) violations.push({ invariant: invariant.name, message });
+    for (const message of invariant.violations(world, now))
+      violations.push({ invariant: invariant.name, message });
   }
   return { ok: violations.length === 0, checked: INVARIANTS.length, violations };
 }

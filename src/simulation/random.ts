@@ -1,18 +1,18 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import type { Chance } from "../platform/core/random-port.ts";
+import type { Random } from "../platform/core/random-port.ts";
 
 /**
  * Named streams from one seed. Each draw starts a generator of its own from (seed, stream, number), so a draw depends on nothing
  * that was drawn before it: adding a stream shifts no other, and a world reopened from its file draws on where it stopped.
  */
-export function chanceFrom(seed: number): Chance {
+export function randomFrom(seed: number): Random {
   const hashes = new Map<string, number>();
   return {
-    source(stream, number) {
-      let hash = hashes.get(stream);
+    stream(name, number) {
+      let hash = hashes.get(name);
       if (hash === undefined) {
-        hash = hashName(stream, seed);
-        hashes.set(stream, hash);
+        hash = hashName(name, seed);
+        hashes.set(name, hash);
       }
       const generator = xoroshiro128plus(mix(hash, number));
       return () => generator.next() >>> 0;

@@ -1,19 +1,19 @@
 import type { Command } from "../platform/commands.ts";
 import { decideActivity } from "../platform/compute/activity.ts";
 import type { Context } from "../platform/core/context.ts";
-import type { Chance } from "../platform/core/random-port.ts";
+import type { Random } from "../platform/core/random-port.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { profileOf, type World } from "../platform/core/world.ts";
+import { profileOfWorld, type World } from "../platform/core/world.ts";
 import { decide, decideDue } from "../platform/decide.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import { accept, type Result } from "../platform/refusals.ts";
-import { Agenda, ARRIVAL_PRIORITY, type Planned } from "./agenda.ts";
-import { dueAt, plan, planAfter, planAll } from "./due.ts";
-import { type Feed, NO_FEED } from "./feed.ts";
+import { type ArrivalSource, NO_ARRIVALS } from "./arrival-source.ts";
+import { dueAt, rebuildTimers, scheduleAfter, scheduleWork } from "./due.ts";
 import type { Journal } from "./journal.ts";
-import { chanceFrom } from "./random.ts";
-import type { NewRequests } from "./requests.ts";
+import { randomFrom } from "./random.ts";
+import type { NewRequests } from "./request-log.ts";
+import { ARRIVAL_PRIORITY, type Timer, TimerQueue } from "./timer-queue.ts";
 import type { ClockState } from "./world-clock.ts";
 
 /**
@@ -23,17 +23,17 @@ import type { ClockState } from "./world-clock.ts";
 export class Simulation {
   readonly world: World;
   readonly journal: Journal;
-  readonly #agenda = new Agenda();
-  #chance: Chance;
+  readonly #timers = new TimerQueue();
+  #random: Random;
   #uncommitted: RecordedEvent[] = [];
 
   /** `world` is what the journal's history folds to; an empty one where there is none yet. */
   constructor(world: World, journal: Journal) {
     this.world = world;
     this.journal = journal;
-    if (journal.tables !== undefined) world.changes.keepOnly(journal.tables);
-    this.#chance = chanceFrom(world.settings.seed);
-    planAll(this.#agenda, world);
+    if (journal.tables !== undefined) world.changes.trackOnly(journal.tables);
+    this.#random = randomFrom(world.settings.seed);
+    rebuildTimers(this.#timers, world);
   }
 
   /** Whether events wait for the commit: who has seen their effects must not be answered before. */
@@ -48,10 +48,10 @@ export class Simulation {
 
   /** When the next work is due; `undefined` where nothing ever is. */
   nextDue(): SimTime | undefined {
-    for (let next = this.#agenda.peek(); next !== undefined; next = this.#agenda.peek()) {
+    for (let next = this.#timers.peek(); next !== undefined; next = this.#timers.peek()) {
       const at = dueAt(this.world, next.work);
       if (at !== undefined && at <= next.at) return next.at;
-      this.#replanTop(at);
+      this.#rescheduleTop(at);
     }
     return undefined;
   }
@@ -60,29 +60,36 @@ export class Simulation {
    * Does the work that is due up to and including `until`, each at its own instant and in order.
    * Stops after about `maxEvents`; gives whether all of it is done.
    */
-  settle(until: SimTime, maxEvents?: number): boolean {
-    return this.play(NO_FEED, until, until, maxEvents);
+  runDueUntil(until: SimTime, maxEvents?: number): boolean {
+    return this.runWithArrivals(NO_ARRIVALS, until, until, maxEvents);
   }
 
   /** The same from `from` on with what arrives meanwhile. What throws in a feed leaves a world in which all is as it should be. */
-  play(feed: Feed, from: SimTime, until: SimTime, maxEvents = Number.POSITIVE_INFINITY): boolean {
+  runWithArrivals(
+    arrivals: ArrivalSource,
+    from: SimTime,
+    until: SimTime,
+    maxEvents = Number.POSITIVE_INFINITY,
+  ): boolean {
     const stopAt = this.#uncommitted.length + maxEvents;
-    let refused = 0;
+    let refusedCount = 0;
     for (;;) {
-      const arrivesAt = Math.max(feed.at, from, this.world.at);
-      const next = this.#agenda.peek();
-      const workFirst = next !== undefined && (next.at < arrivesAt || (next.at === arrivesAt && next.priority <= ARRIVAL_PRIORITY));
-      const at = workFirst ? next.at : arrivesAt;
+      const arrivesAt = Math.max(arrivals.at, from, this.world.at);
+      const next = this.#timers.peek();
+      const isWorkNext =
+        next !== undefined &&
+        (next.at < arrivesAt || (next.at === arrivesAt && next.priority <= ARRIVAL_PRIORITY));
+      const at = isWorkNext ? next.at : arrivesAt;
       if (at > until || at === Number.POSITIVE_INFINITY) return true;
-      if (this.#uncommitted.length + refused >= stopAt) return false;
-      if (workFirst) this.#work(next, feed);
-      else if (!this.#arrive(feed, arrivesAt)) refused += 1;
+      if (this.#uncommitted.length + refusedCount >= stopAt) return false;
+      if (isWorkNext) this.#runWork(next, arrivals);
+      else if (!this.#runArrival(arrivals, arrivesAt)) refusedCount += 1;
     }
   }
 
   /** Decides a command at `now`, after all that is due until then. A refusal has changed nothing. */
   execute(command: Command, now: SimTime): Result<readonly RecordedEvent[]> {
-    this.settle(now);
+    this.runDueUntil(now);
     const decided = decide(this.world, command, this.#context(now));
     return decided.ok ? accept(this.#apply(decided.value)) : decided;
   }
@@ -102,28 +109,28 @@ export class Simulation {
   }
 
   /** What is on top of the agenda, if it is still due then. */
-  #work({ at, work }: Planned, feed: Feed): void {
-    const really = dueAt(this.world, work);
-    if (really === undefined || really > at) {
-      this.#replanTop(really);
+  #runWork({ at, work }: Timer, arrivals: ArrivalSource): void {
+    const actualDueAt = dueAt(this.world, work);
+    if (actualDueAt === undefined || actualDueAt > at) {
+      this.#rescheduleTop(actualDueAt);
       return;
     }
-    this.#agenda.take();
+    this.#timers.take();
     const events = this.#apply(decideDue(this.world, work, this.#context(at)));
     // Work that is due and does nothing would be due for ever.
     if (events.length === 0) throw new Error(`${work.kind} ${work.id} is due and nothing comes of it`);
-    plan(this.#agenda, this.world, work);
-    for (const event of events) feed.observe(event);
+    scheduleWork(this.#timers, this.world, work);
+    for (const event of events) arrivals.observe(event);
   }
 
-  #arrive(feed: Feed, at: SimTime): boolean {
-    const activity = feed.take();
+  #runArrival(arrivals: ArrivalSource, at: SimTime): boolean {
+    const activity = arrivals.take();
     const decided = decideActivity(this.world, { type: "RecordActivity", activity }, this.#context(at));
     if (!decided.ok) {
-      feed.refused(activity, decided.refusal, at);
+      arrivals.observeRefusal(activity, decided.refusal, at);
       return false;
     }
-    for (const event of this.#apply(decided.value)) feed.observe(event);
+    for (const event of this.#apply(decided.value)) arrivals.observe(event);
     return true;
   }
 
@@ -132,25 +139,26 @@ export class Simulation {
     const decision = world.seq + 1;
     for (const event of events) {
       // The decision made this object for us: it gets its place in history and is never touched again.
-      const place = event as { seq?: number; decision?: number };
-      place.seq = world.seq + 1;
-      place.decision = decision;
+      const position = event as { seq?: number; decision?: number };
+      position.seq = world.seq + 1;
+      position.decision = decision;
       const recorded = event as RecordedEvent;
       evolve(world, recorded);
-      if (recorded.type === "WorldCreated" || recorded.type === "WorldConfigured") this.#chance = chanceFrom(world.settings.seed);
-      planAfter(this.#agenda, world, recorded);
+      if (recorded.type === "WorldCreated" || recorded.type === "WorldConfigured")
+        this.#random = randomFrom(world.settings.seed);
+      scheduleAfter(this.#timers, world, recorded);
       this.#uncommitted.push(recorded);
     }
     return events as readonly RecordedEvent[];
   }
 
   #context(now: SimTime): Context {
-    return { now, chance: this.#chance, profile: profileOf(this.world) };
+    return { now, random: this.#random, profile: profileOfWorld(this.world) };
   }
 
   /** The entry on top was planned for an instant that is not its work's any more: that is later, if it is at all. */
-  #replanTop(at: SimTime | undefined): void {
-    if (at === undefined) this.#agenda.take();
-    else this.#agenda.putOff(at);
+  #rescheduleTop(at: SimTime | undefined): void {
+    if (at === undefined) this.#timers.take();
+    else this.#timers.rescheduleTop(at);
   }
 }

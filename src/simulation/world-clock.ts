@@ -25,20 +25,20 @@ export type ClockState = {
 };
 
 /** The wall's clock, in milliseconds since 1970: handed in at the edge, read nowhere else. */
-export type Wall = () => number;
+export type WallClock = () => number;
 
 /**
  * A world's clock. It never goes backwards: where the host's clock is set back, it stands still until the host has caught up.
  */
-export class Clock {
+export class WorldClock {
   #state: ClockState;
   #latest: SimTime;
-  readonly #wall: Wall;
+  readonly #wallClock: WallClock;
 
   /** `floor` is the latest instant that this world is known to have reached. */
-  constructor(state: ClockState, wall: Wall, floor: SimTime = state.simAnchor) {
+  constructor(state: ClockState, wallClock: WallClock, floor: SimTime = state.simAnchor) {
     this.#state = state;
-    this.#wall = wall;
+    this.#wallClock = wallClock;
     this.#latest = Math.max(floor, state.simAnchor);
   }
 
@@ -54,7 +54,7 @@ export class Clock {
     const { factor, simAnchor, wallAnchor } = this.#state;
     if (factor === 0) return this.#latest;
     // At the end of time it stands still.
-    const now = Math.min(END_OF_TIME, simAnchor + Math.floor((this.#wall() - wallAnchor) * factor));
+    const now = Math.min(END_OF_TIME, simAnchor + Math.floor((this.#wallClock() - wallAnchor) * factor));
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
   }
@@ -85,7 +85,7 @@ export class Clock {
   }
 
   #anchor(simAnchor: SimTime, mode: ClockMode, factor: number): void {
-    this.#state = { mode, factor, simAnchor, wallAnchor: this.#wall() };
+    this.#state = { mode, factor, simAnchor, wallAnchor: this.#wallClock() };
     this.#latest = simAnchor;
   }
 }

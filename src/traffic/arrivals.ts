@@ -24,19 +24,19 @@ export interface Arrivals {
    * A connection was dropped, or refused, at this instant: no earlier than what was taken last. Clients that hold connections come
    * back, so this may bring the next arrival forward. Others do not care.
    */
-  closed(at: SimTime, connection: number): void;
+  onConnectionClosed(at: SimTime, connection: number): void;
 }
 
 /** Columns for many arrivals, equally long. */
 export type ArrivalColumns = { readonly at: Float64Array; readonly durationMs: Float64Array };
 
 /** Takes arrivals into columns, until they are full or the stream is over; gives how many there were. */
-export function takeInto({ at, durationMs }: ArrivalColumns, arrivals: Arrivals): number {
-  let taken = 0;
-  for (; taken < at.length && arrivals.at !== Number.POSITIVE_INFINITY; taken += 1) {
-    at[taken] = arrivals.at;
-    durationMs[taken] = arrivals.durationMs;
+export function readInto({ at, durationMs }: ArrivalColumns, arrivals: Arrivals): number {
+  let count = 0;
+  for (; count < at.length && arrivals.at !== Number.POSITIVE_INFINITY; count += 1) {
+    at[count] = arrivals.at;
+    durationMs[count] = arrivals.durationMs;
     arrivals.next();
   }
-  return taken;
+  return count;
 }

@@ -2,8 +2,8 @@ import type { ActivityKind } from "../platform/compute/activity.ts";
 import { uniform } from "../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "./arrivals.ts";
-import type { PatternOf } from "./description.ts";
-import type { Work } from "./work.ts";
+import type { PatternOf } from "./patterns.ts";
+import type { Workload } from "./workload.ts";
 
 /** Arrivals of a client that holds connections: what they are depends on which of them are open. */
 abstract class ClosedLoop implements Arrivals {
@@ -12,28 +12,28 @@ abstract class ClosedLoop implements Arrivals {
   queries = 0;
   kind: ActivityKind = "connect";
   connection = 0;
-  readonly #work: Work;
+  readonly #workload: Workload;
 
-  constructor(work: Work, from: SimTime) {
-    this.#work = work;
+  constructor(workload: Workload, from: SimTime) {
+    this.#workload = workload;
     this.at = from;
   }
 
   abstract next(): void;
-  abstract closed(at: SimTime, connection: number): void;
+  abstract onConnectionClosed(at: SimTime, connection: number): void;
 
-  protected connects(): void {
+  protected prepareConnect(): void {
     this.kind = "connect";
     this.durationMs = 0;
     this.queries = 0;
   }
 
-  protected asks(): void {
-    const work = this.#work;
-    work.draw();
-    this.kind = work.kind;
-    this.durationMs = work.durationMs;
-    this.queries = work.queries;
+  protected prepareQuery(): void {
+    const workload = this.#workload;
+    workload.draw();
+    this.kind = workload.kind;
+    this.durationMs = workload.durationMs;
+    this.queries = workload.queries;
   }
 }
 
@@ -42,40 +42,40 @@ abstract class ClosedLoop implements Arrivals {
  * opens it again: that wakes the compute as a query does. In the first round all are opened.
  */
 export class HealthCheck extends ClosedLoop {
-  readonly #every: DurationMs;
+  readonly #interval: DurationMs;
   readonly #from: SimTime;
   readonly #until: SimTime;
   readonly #isOpen: Uint8Array;
-  #tries = 0;
+  #attempts = 0;
 
-  constructor({ every, pool }: PatternOf<"health-check">, work: Work, from: SimTime, until: SimTime) {
-    super(work, from);
-    this.#every = every;
+  constructor({ every, pool }: PatternOf<"health-check">, workload: Workload, from: SimTime, until: SimTime) {
+    super(workload, from);
+    this.#interval = every;
     this.#from = from;
     this.#until = until;
     this.#isOpen = new Uint8Array(pool);
-    this.#show();
+    this.#updateCurrent();
   }
 
   next(): void {
     this.#isOpen[this.connection] = 1;
-    this.#tries += 1;
-    this.#show();
+    this.#attempts += 1;
+    this.#updateCurrent();
   }
 
-  closed(_: SimTime, connection: number): void {
+  onConnectionClosed(_: SimTime, connection: number): void {
     if (connection < 0 || connection >= this.#isOpen.length) return;
     this.#isOpen[connection] = 0;
-    if (connection === this.connection) this.connects();
+    if (connection === this.connection) this.prepareConnect();
   }
 
-  #show(): void {
+  #updateCurrent(): void {
     const pool = this.#isOpen.length;
-    this.connection = this.#tries % pool;
-    const at = this.#from + Math.floor((this.#tries * this.#every) / pool);
+    this.connection = this.#attempts % pool;
+    const at = this.#from + Math.floor((this.#attempts * this.#interval) / pool);
     this.at = at < this.#until ? at : Number.POSITIVE_INFINITY;
-    if (this.#isOpen[this.connection] === 1) this.asks();
-    else this.connects();
+    if (this.#isOpen[this.connection] === 1) this.prepareQuery();
+    else this.prepareConnect();
   }
 }
 
@@ -83,43 +83,49 @@ export class HealthCheck extends ClosedLoop {
 export class Subscriber extends ClosedLoop {
   readonly #heartbeat: DurationMs;
   readonly #backoff: PatternOf<"subscriber">["backoff"];
-  readonly #source: () => number;
+  readonly #stream: () => number;
   readonly #until: SimTime;
   #isOpen = false;
   #openedAt: SimTime = Number.NEGATIVE_INFINITY;
-  #wait: DurationMs;
+  #nextWait: DurationMs;
 
-  constructor({ heartbeat, backoff }: PatternOf<"subscriber">, work: Work, source: () => number, from: SimTime, until: SimTime) {
-    super(work, from);
+  constructor(
+    { heartbeat, backoff }: PatternOf<"subscriber">,
+    workload: Workload,
+    stream: () => number,
+    from: SimTime,
+    until: SimTime,
+  ) {
+    super(workload, from);
     this.#heartbeat = heartbeat ?? Number.POSITIVE_INFINITY;
     this.#backoff = backoff;
-    this.#source = source;
+    this.#stream = stream;
     this.#until = until;
-    this.#wait = backoff.first;
-    this.#comeAt(from);
+    this.#nextWait = backoff.first;
+    this.#scheduleAt(from);
   }
 
   next(): void {
-    const taken = this.at;
-    if (taken === Number.POSITIVE_INFINITY) return;
-    if (!this.#isOpen) this.#openedAt = taken;
+    const arrivedAt = this.at;
+    if (arrivedAt === Number.POSITIVE_INFINITY) return;
+    if (!this.#isOpen) this.#openedAt = arrivedAt;
     this.#isOpen = true;
-    this.asks();
-    this.#comeAt(taken + this.#heartbeat);
+    this.prepareQuery();
+    this.#scheduleAt(arrivedAt + this.#heartbeat);
   }
 
-  closed(at: SimTime): void {
+  onConnectionClosed(at: SimTime): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const { first, max, jitter } = this.#backoff;
-    if (at - this.#openedAt > max) this.#wait = first;
-    const wait = Math.max(1, Math.round(this.#wait * (1 - jitter * uniform(this.#source))));
-    this.#wait = Math.min(max, this.#wait * 2);
-    this.connects();
-    this.#comeAt(at + wait);
+    if (at - this.#openedAt > max) this.#nextWait = first;
+    const wait = Math.max(1, Math.round(this.#nextWait * (1 - jitter * uniform(this.#stream))));
+    this.#nextWait = Math.min(max, this.#nextWait * 2);
+    this.prepareConnect();
+    this.#scheduleAt(at + wait);
   }
 
-  #comeAt(at: SimTime): void {
+  #scheduleAt(at: SimTime): void {
     this.at = at < this.#until ? at : Number.POSITIVE_INFINITY;
   }
 }

@@ -1,8 +1,8 @@
 import { CronExpressionParser } from "cron-parser";
-import { civil, weekdayOf } from "../platform/core/calendar.ts";
+import { utcDateOf, weekdayOf } from "../platform/core/calendar.ts";
 import { DAY, MINUTE, type SimTime } from "../platform/core/time.ts";
-import type { Times } from "./times.ts";
-import type { Zone } from "./zone.ts";
+import type { ArrivalTimes } from "./arrival-times.ts";
+import type { TimeZone } from "./time-zone.ts";
 
 /** When a crontab line is due, in the clock times of its zone. */
 export type CronSchedule = {
@@ -16,80 +16,98 @@ export type CronSchedule = {
   readonly weekdays: ReadonlySet<number> | undefined;
 };
 
-const RULE = "must be a crontab line of five fields (minute, hour, day of month, month, day of week) like */15 9-17 * * mon-fri";
+const CRON_RULE =
+  "must be a crontab line of five fields (minute, hour, day of month, month, day of week) like */15 9-17 * * mon-fri";
 /** What all crons understand. The library knows more (L, #, H), of which H is drawn by a chance that is not ours. */
 const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
-const FIELD = /^[\d*,/-]+$/;
-const LINES = [FIELD, FIELD, FIELD, new RegExp(`^([\\d*,/-]|${MONTHS})+$`, "i"), /^([\d*,/-]|sun|mon|tue|wed|thu|fri|sat)+$/i];
+const PLAIN_FIELD = /^[\d*,/-]+$/;
+const FIELD_PATTERNS = [
+  PLAIN_FIELD,
+  PLAIN_FIELD,
+  PLAIN_FIELD,
+  new RegExp(`^([\\d*,/-]|${MONTHS})+$`, "i"),
+  /^([\d*,/-]|sun|mon|tue|wed|thu|fri|sat)+$/i,
+];
 
 /** The schedule of a crontab line, or why it is none. */
 export function parseCron(
   line: string,
-): { readonly schedule: CronSchedule; readonly problem?: never } | { readonly problem: string; readonly schedule?: never } {
+):
+  | { readonly schedule: CronSchedule; readonly problem?: never }
+  | { readonly problem: string; readonly schedule?: never } {
   const fields = line.trim().split(/\s+/);
-  if (fields.length !== LINES.length || fields.some((field, index) => LINES[index]?.test(field) !== true)) return { problem: RULE };
+  if (
+    fields.length !== FIELD_PATTERNS.length ||
+    fields.some((field, index) => FIELD_PATTERNS[index]?.test(field) !== true)
+  )
+    return { problem: CRON_RULE };
   try {
-    const { minute, hour, dayOfMonth, month, dayOfWeek } = CronExpressionParser.parse(line, { currentDate: 0, tz: "UTC" }).fields;
+    const { minute, hour, dayOfMonth, month, dayOfWeek } = CronExpressionParser.parse(line, {
+      currentDate: 0,
+      tz: "UTC",
+    }).fields;
     const schedule = {
-      minutes: numbers(hour).flatMap((hours) => numbers(minute).map((minutes) => hours * 60 + minutes)),
+      minutes: sortedValues(hour).flatMap((hours) =>
+        sortedValues(minute).map((minutes) => hours * 60 + minutes),
+      ),
       hourly: hour.isWildcard,
-      days: restriction(dayOfMonth),
-      months: restriction(month),
-      weekdays: restriction(dayOfWeek),
+      days: restrictedValues(dayOfMonth),
+      months: restrictedValues(month),
+      weekdays: restrictedValues(dayOfWeek),
     };
     return { schedule };
   } catch (error) {
-    return { problem: `${RULE}: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `${CRON_RULE}: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-type Field = { readonly values: readonly (number | string)[]; readonly isWildcard: boolean };
+type CronField = { readonly values: readonly (number | string)[]; readonly isWildcard: boolean };
 
-function numbers({ values }: Field): number[] {
+function sortedValues({ values }: CronField): number[] {
   return values.map(Number).sort((one, other) => one - other);
 }
 
-function restriction(field: Field): ReadonlySet<number> | undefined {
-  return field.isWildcard ? undefined : new Set(numbers(field).map((value) => value));
+function restrictedValues(field: CronField): ReadonlySet<number> | undefined {
+  return field.isWildcard ? undefined : new Set(sortedValues(field).map((value) => value));
 }
 
 /** No schedule is silent for longer: a 29 February that is a Monday comes every 28 years, and 40 around 2100. */
-const LONGEST_SILENCE_DAYS = 41 * 366;
+const MAX_GAP_DAYS = 41 * 366;
 
 /**
  * The instants of a schedule. What falls into an hour that the clocks skip is as much later as they skip, and what falls into one that they
  * show twice happens the first time; but what is due in every hour is due whenever the clocks show its minute (as vixie's cron does it).
  */
-export class CronTimes implements Times {
+export class CronTimes implements ArrivalTimes {
   readonly #schedule: CronSchedule;
-  readonly #zone: Zone;
+  readonly #zone: TimeZone;
   readonly #from: SimTime;
   #day: number;
   #instants: number[] = [];
-  #taken = 0;
+  #position = 0;
 
-  constructor(schedule: CronSchedule, zone: Zone, from: SimTime) {
+  constructor(schedule: CronSchedule, zone: TimeZone, from: SimTime) {
     this.#schedule = schedule;
     this.#zone = zone;
     this.#from = from;
     // What the clocks skipped may come from the day before.
-    this.#day = Math.floor(zone.localOf(from) / DAY) - 2;
+    this.#day = Math.floor(zone.toLocal(from) / DAY) - 2;
   }
 
   next(until: SimTime): SimTime {
-    for (let silent = 0; this.#taken === this.#instants.length; silent += 1) {
+    for (let emptyDays = 0; this.#position === this.#instants.length; emptyDays += 1) {
       this.#day += 1;
       // The zone's clocks may stand up to a day off UTC.
-      if ((this.#day - 1) * DAY >= until || silent > LONGEST_SILENCE_DAYS) return Number.POSITIVE_INFINITY;
-      if (this.#isDue(this.#day)) this.#open(this.#day);
+      if ((this.#day - 1) * DAY >= until || emptyDays > MAX_GAP_DAYS) return Number.POSITIVE_INFINITY;
+      if (this.#isDue(this.#day)) this.#loadDay(this.#day);
     }
-    const at = this.#instants[this.#taken] as number;
-    this.#taken += 1;
+    const at = this.#instants[this.#position] as number;
+    this.#position += 1;
     return at;
   }
 
-  fill(room: Float64Array, until: SimTime): void {
-    for (let i = 0; i < room.length; i += 1) room[i] = this.next(until);
+  fill(buffer: Float64Array, until: SimTime): void {
+    for (let i = 0; i < buffer.length; i += 1) buffer[i] = this.next(until);
   }
 
   /** Where both are named, either day is enough, as crontab(5) has it. */
@@ -98,24 +116,24 @@ export class CronTimes implements Times {
     const isWeekday = weekdays?.has(weekdayOf(day * DAY) % 7);
     if (days === undefined && isWeekday === false) return false;
     if (days === undefined && months === undefined) return true;
-    const date = civil(day * DAY);
+    const date = utcDateOf(day * DAY);
     if (months?.has(date.month) === false) return false;
     return days === undefined || days.has(date.day) || isWeekday === true;
   }
 
-  #open(day: number): void {
+  #loadDay(day: number): void {
     const { minutes, hourly } = this.#schedule;
     const last = this.#instants.at(-1) ?? this.#from - 1;
     const instants: number[] = [];
     for (const minute of minutes) {
       const local = day * DAY + minute * MINUTE;
-      const at = this.#zone.instantOf(local);
-      if (!hourly || this.#zone.localOf(at) === local) instants.push(at);
-      const again = hourly ? this.#zone.repeatOf(local) : undefined;
-      if (again !== undefined) instants.push(again);
+      const at = this.#zone.toInstant(local);
+      if (!hourly || this.#zone.toLocal(at) === local) instants.push(at);
+      const repeated = hourly ? this.#zone.repeatedInstant(local) : undefined;
+      if (repeated !== undefined) instants.push(repeated);
     }
-    const inOrder = [...new Set(instants)].sort((one, other) => one - other);
-    this.#instants = inOrder.filter((at) => at > last);
-    this.#taken = 0;
+    const sorted = [...new Set(instants)].sort((one, other) => one - other);
+    this.#instants = sorted.filter((at) => at > last);
+    this.#position = 0;
   }
 }

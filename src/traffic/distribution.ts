@@ -2,28 +2,34 @@ import * as z from "zod";
 import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
 import { normal } from "../platform/core/random-port.ts";
 import type { DurationMs } from "../platform/core/time.ts";
-import { duration, object, positiveDuration } from "./fields.ts";
+import { duration, positiveDuration, strictObject } from "./pattern-fields.ts";
 
 const max = duration.optional().describe("none is longer; left out, there is no bound");
 
 const distributions = z.discriminatedUnion(
   "distribution",
   [
-    object({ distribution: z.literal("fixed"), value: duration }).describe("always the same"),
-    object({ distribution: z.literal("uniform"), min: duration, max: duration })
+    strictObject({ distribution: z.literal("fixed"), value: duration }).describe("always the same"),
+    strictObject({ distribution: z.literal("uniform"), min: duration, max: duration })
       .refine(({ min, max }) => min <= max, { path: ["max"], error: "must not be shorter than min" })
       .describe("anything between two bounds, both included"),
-    object({ distribution: z.literal("exponential"), mean: positiveDuration, max }).describe("memoryless, by its mean"),
-    object({
+    strictObject({ distribution: z.literal("exponential"), mean: positiveDuration, max }).describe(
+      "memoryless, by its mean",
+    ),
+    strictObject({
       distribution: z.literal("lognormal"),
       median: positiveDuration,
       sigma: z.number().positive().max(10).describe("standard deviation of the logarithm"),
       max,
     }).describe("log-normal, by its median"),
-    object({
+    strictObject({
       distribution: z.literal("pareto"),
       min: positiveDuration,
-      alpha: z.number().positive().max(100).describe("the smaller, the heavier the tail; at 1 and below there is no mean"),
+      alpha: z
+        .number()
+        .positive()
+        .max(100)
+        .describe("the smaller, the heavier the tail; at 1 and below there is no mean"),
       max,
     }).describe("a power law above its minimum"),
   ],
@@ -32,25 +38,31 @@ const distributions = z.discriminatedUnion(
 
 export type Distribution = z.output<typeof distributions>;
 
-const shorthand = z.union([z.string(), z.number()], { error: DISTRIBUTION_RULE }).transform((text, context): Distribution => {
-  const distribution = parseDistribution(String(text));
-  switch (distribution?.kind) {
-    case "fixed":
-      return { distribution: "fixed", value: distribution.ms };
-    case "uniform":
-      return { distribution: "uniform", min: distribution.minMs, max: distribution.maxMs };
-    case "lognormal":
-      return { distribution: "lognormal", median: distribution.medianMs, sigma: distribution.sigma };
-    case undefined:
-      context.addIssue({ code: "custom", message: DISTRIBUTION_RULE });
-      return z.NEVER;
-    default:
-      return distribution satisfies never;
-  }
-});
+const shorthand = z
+  .union([z.string(), z.number()], { error: DISTRIBUTION_RULE })
+  .transform((text, context): Distribution => {
+    const distribution = parseDistribution(String(text));
+    switch (distribution?.kind) {
+      case "fixed":
+        return { distribution: "fixed", value: distribution.ms };
+      case "uniform":
+        return { distribution: "uniform", min: distribution.minMs, max: distribution.maxMs };
+      case "lognormal":
+        return { distribution: "lognormal", median: distribution.medianMs, sigma: distribution.sigma };
+      case undefined:
+        context.addIssue({ code: "custom", message: DISTRIBUTION_RULE });
+        return z.NEVER;
+      default:
+        return distribution satisfies never;
+    }
+  });
 
 /** What has a name of its own is defined where this is used: `#/definitions/duration`. */
-const { $schema: _, definitions: __, ...distributionsSchema } = z.toJSONSchema(distributions, { io: "input", target: "draft-7" });
+const {
+  $schema: _,
+  definitions: __,
+  ...distributionsSchema
+} = z.toJSONSchema(distributions, { io: "input", target: "draft-7" });
 
 /**
  * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object that names its distribution; in milliseconds. No
@@ -58,28 +70,32 @@ const { $schema: _, definitions: __, ...distributionsSchema } = z.toJSONSchema(d
  */
 export const distribution = z
   .unknown()
-  .transform((given, context): Distribution => {
-    const result = (typeof given === "object" && given !== null ? distributions : shorthand).safeParse(given);
+  .transform((input, context): Distribution => {
+    const result = (typeof input === "object" && input !== null ? distributions : shorthand).safeParse(input);
     if (result.success) return result.data;
-    for (const { path, message } of result.error.issues) context.addIssue({ code: "custom", path: [...path], message });
+    for (const { path, message } of result.error.issues)
+      context.addIssue({ code: "custom", path: [...path], message });
     return z.NEVER;
   })
   .meta({
     id: "distribution",
-    description: "how long: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its numbers",
+    description:
+      "how long: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its numbers",
     anyOf: [{ type: "string" }, { type: "number" }, distributionsSchema],
   });
 
 /** No draw is longer. */
-export function longest(distribution: Distribution): DurationMs {
-  return distribution.distribution === "fixed" ? distribution.value : (distribution.max ?? Number.POSITIVE_INFINITY);
+export function upperBound(distribution: Distribution): DurationMs {
+  return distribution.distribution === "fixed"
+    ? distribution.value
+    : (distribution.max ?? Number.POSITIVE_INFINITY);
 }
 
 /** Gives whole milliseconds, never negative. */
 export type Sampler = () => DurationMs;
 
 /** Draws from `source`, which gives integers in [0, 2^32), by inversion: one draw of the source a value, two for log-normal ones. */
-export function samplerOf(distribution: Distribution, source: () => number): Sampler {
+export function samplerOf(distribution: Distribution, stream: () => number): Sampler {
   switch (distribution.distribution) {
     case "fixed": {
       const { value } = distribution;
@@ -88,19 +104,19 @@ export function samplerOf(distribution: Distribution, source: () => number): Sam
     case "uniform": {
       const { min, max } = distribution;
       const width = max - min + 1;
-      return () => min + Math.floor((source() / 2 ** 32) * width);
+      return () => min + Math.floor((stream() / 2 ** 32) * width);
     }
     case "exponential": {
       const { mean, max = Number.MAX_SAFE_INTEGER } = distribution;
-      return () => Math.min(max, Math.round(mean * unitExponential(source)));
+      return () => Math.min(max, Math.round(mean * unitExponential(stream)));
     }
     case "lognormal": {
       const { median, sigma, max = Number.MAX_SAFE_INTEGER } = distribution;
-      return () => Math.min(max, Math.round(median * Math.exp(sigma * normal(source))));
+      return () => Math.min(max, Math.round(median * Math.exp(sigma * normal(stream))));
     }
     case "pareto": {
       const { min, alpha, max = Number.MAX_SAFE_INTEGER } = distribution;
-      return () => Math.min(max, Math.round(min * Math.exp(unitExponential(source) / alpha)));
+      return () => Math.min(max, Math.round(min * Math.exp(unitExponential(stream) / alpha)));
     }
     default:
       return distribution satisfies never;
@@ -108,6 +124,6 @@ export function samplerOf(distribution: Distribution, source: () => number): Sam
 }
 
 /** A gap of a Poisson process of rate 1. Never 0 and never endless: the draw is taken from the middle of its 2^32nd. */
-export function unitExponential(source: () => number): number {
-  return -Math.log((source() + 0.5) / 2 ** 32);
+export function unitExponential(stream: () => number): number {
+  return -Math.log((stream() + 0.5) / 2 ** 32);
 }

@@ -1,12 +1,12 @@
 import type { ActivityKind } from "../platform/compute/activity.ts";
 import type { SimTime } from "../platform/core/time.ts";
+import type { ArrivalTimes } from "./arrival-times.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
-import type { Times } from "./times.ts";
-import type { Work } from "./work.ts";
+import type { Workload } from "./workload.ts";
 
 /** How many instants a source is ahead: few enough for many thousands of sources. */
-const AHEAD = 64;
+const BUFFER_LENGTH = 64;
 
 /** Arrivals that come when they come, whatever becomes of them. */
 export class OpenLoop implements Arrivals {
@@ -15,40 +15,40 @@ export class OpenLoop implements Arrivals {
   queries = 0;
   readonly kind: ActivityKind;
   readonly connection = NO_CONNECTION;
-  readonly #times: Times;
-  readonly #work: Work;
+  readonly #times: ArrivalTimes;
+  readonly #workload: Workload;
   readonly #until: SimTime;
   /** The next instants, made many at once. */
-  readonly #ahead = new Float64Array(AHEAD);
-  #taken = AHEAD;
+  readonly #buffer = new Float64Array(BUFFER_LENGTH);
+  #position = BUFFER_LENGTH;
 
   /** `until` is not included. */
-  constructor(times: Times, work: Work, until: SimTime) {
-    this.kind = work.kind;
+  constructor(times: ArrivalTimes, workload: Workload, until: SimTime) {
+    this.kind = workload.kind;
     this.#times = times;
-    this.#work = work;
+    this.#workload = workload;
     this.#until = until;
     this.next();
   }
 
   next(): void {
     if (this.at === Number.POSITIVE_INFINITY) return;
-    if (this.#taken === AHEAD) {
-      this.#times.fill(this.#ahead, this.#until);
-      this.#taken = 0;
+    if (this.#position === BUFFER_LENGTH) {
+      this.#times.fill(this.#buffer, this.#until);
+      this.#position = 0;
     }
-    const at = this.#ahead[this.#taken] as number;
-    this.#taken += 1;
+    const at = this.#buffer[this.#position] as number;
+    this.#position += 1;
     if (at >= this.#until) {
       this.at = Number.POSITIVE_INFINITY;
       return;
     }
     this.at = at;
-    const work = this.#work;
-    work.draw();
-    this.durationMs = work.durationMs;
-    this.queries = work.queries;
+    const workload = this.#workload;
+    workload.draw();
+    this.durationMs = workload.durationMs;
+    this.queries = workload.queries;
   }
 
-  closed(): void {}
+  onConnectionClosed(): void {}
 }

@@ -1,95 +1,124 @@
 import { END_OF_TIME, type SimTime } from "../platform/core/time.ts";
-import { chanceFrom } from "../simulation/random.ts";
+import { randomFrom } from "../simulation/random.ts";
+import {
+  type ArrivalTimes,
+  BurstTimes,
+  FixedIntervalTimes,
+  GapTimes,
+  JitteredTimes,
+} from "./arrival-times.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { HealthCheck, Subscriber } from "./closed-loop.ts";
 import { CronTimes, parseCron } from "./cron.ts";
-import type { Pattern } from "./description.ts";
 import { samplerOf } from "./distribution.ts";
 import { OpenLoop } from "./open-loop.ts";
-import { DailyProfile, FlatProfile, OfficeHoursProfile, OnOffProfile, RampProfile } from "./profiles.ts";
-import { RatedTimes, type RateProfile } from "./rate.ts";
-import { BurstTimes, EvenTimes, GapTimes, JitteredTimes, type Times } from "./times.ts";
-import { countsOf, type Streams, Work } from "./work.ts";
-import { Zone } from "./zone.ts";
+import type { Pattern } from "./patterns.ts";
+import { type RateProfile, VariableRateTimes } from "./rate.ts";
+import {
+  DailyRateProfile,
+  FlatRateProfile,
+  OfficeHoursRateProfile,
+  OnOffRateProfile,
+  RampRateProfile,
+} from "./rate-profiles.ts";
+import { TimeZone } from "./time-zone.ts";
+import { countSampler, type RandomStreams, Workload } from "./workload.ts";
 
 /** From `from` up to, not including, `until`; without `until` it goes on to the end of time. Whole milliseconds. */
-export type Bounds = { readonly from: SimTime; readonly until?: SimTime | undefined };
+export type TimeBounds = { readonly from: SimTime; readonly until?: SimTime | undefined };
 
-type Origin = { readonly from: SimTime; readonly streams: Streams; readonly zone: (name: string) => Zone };
+type SourceContext = {
+  readonly from: SimTime;
+  readonly streams: RandomStreams;
+  readonly zone: (name: string) => TimeZone;
+};
 
 /**
  * Sources of traffic from one seed. What a source draws depends on the seed and its name alone, each purpose from a stream of its own:
  * one source more or less changes no other.
  */
 export class TrafficSources {
-  readonly #chance: ReturnType<typeof chanceFrom>;
-  readonly #zones = new Map<string, Zone>();
+  readonly #random: ReturnType<typeof randomFrom>;
+  readonly #zones = new Map<string, TimeZone>();
 
   constructor(seed: number) {
-    this.#chance = chanceFrom(seed);
+    this.#random = randomFrom(seed);
   }
 
   /** The same name, pattern and bounds give the same arrivals. */
-  open(name: string, pattern: Pattern, { from, until = END_OF_TIME }: Bounds): Arrivals {
-    const streams: Streams = (purpose) => this.#chance.source(`traffic/${name}/${purpose}`, 0);
-    const work = new Work(pattern, streams);
-    if (pattern.pattern === "health-check") return new HealthCheck(pattern, work, from, until);
-    if (pattern.pattern === "subscriber") return new Subscriber(pattern, work, streams("backoff"), from, until);
-    return new OpenLoop(timesOf(pattern, { from, streams, zone: (zone) => this.#zone(zone) }), work, until);
+  open(name: string, pattern: Pattern, { from, until = END_OF_TIME }: TimeBounds): Arrivals {
+    const streams: RandomStreams = (purpose) => this.#random.stream(`traffic/${name}/${purpose}`, 0);
+    const workload = new Workload(pattern, streams);
+    if (pattern.pattern === "health-check") return new HealthCheck(pattern, workload, from, until);
+    if (pattern.pattern === "subscriber")
+      return new Subscriber(pattern, workload, streams("backoff"), from, until);
+    return new OpenLoop(
+      arrivalTimesOf(pattern, { from, streams, zone: (zone) => this.#zone(zone) }),
+      workload,
+      until,
+    );
   }
 
   /** Its changes of the clocks are looked up once for all sources. */
-  #zone(name: string): Zone {
-    const zone = this.#zones.get(name) ?? new Zone(name);
+  #zone(name: string): TimeZone {
+    const zone = this.#zones.get(name) ?? new TimeZone(name);
     this.#zones.set(name, zone);
     return zone;
   }
 }
 
-function timesOf(pattern: Exclude<Pattern, { pattern: "health-check" | "subscriber" }>, origin: Origin): Times {
-  const { from, streams, zone } = origin;
+function arrivalTimesOf(
+  pattern: Exclude<Pattern, { pattern: "health-check" | "subscriber" }>,
+  context: SourceContext,
+): ArrivalTimes {
+  const { from, streams, zone } = context;
   switch (pattern.pattern) {
     case "constant":
-      return jittered(new EvenTimes(pattern.every, from), pattern.jitter, streams);
+      return withJitter(new FixedIntervalTimes(pattern.every, from), pattern.jitter, streams);
     case "cron": {
       const { schedule, problem } = parseCron(pattern.schedule);
       if (schedule === undefined) throw new Error(`schedule: ${problem}`);
-      return jittered(new CronTimes(schedule, zone(pattern.time_zone), from), pattern.jitter, streams);
+      return withJitter(new CronTimes(schedule, zone(pattern.time_zone), from), pattern.jitter, streams);
     }
     case "heavy-tailed":
       return new GapTimes(pattern.gap, from, streams("gaps"));
     case "bursts": {
       const gap = samplerOf(pattern.gap, streams("gaps"));
       const pause = samplerOf(pattern.pause, streams("pauses"));
-      return new BurstTimes(gap, pause, countsOf(pattern.size, streams("sizes")), from);
+      return new BurstTimes(gap, pause, countSampler(pattern.size, streams("sizes")), from);
     }
     case "poisson":
-      return new RatedTimes(new FlatProfile(pattern.rate, from), from, streams("gaps"));
+      return new VariableRateTimes(new FlatRateProfile(pattern.rate, from), from, streams("gaps"));
     default: {
-      const source = pattern.spacing === "random" ? streams("gaps") : undefined;
-      return new RatedTimes(profileOf(pattern, origin), from, source);
+      const stream = pattern.spacing === "random" ? streams("gaps") : undefined;
+      return new VariableRateTimes(rateProfileOf(pattern, context), from, stream);
     }
   }
 }
 
-function profileOf(
+function rateProfileOf(
   pattern: Extract<Pattern, { pattern: "on-off" | "office-hours" | "daily" | "ramp" }>,
-  { from, streams, zone }: Origin,
+  { from, streams, zone }: SourceContext,
 ): RateProfile {
   switch (pattern.pattern) {
     case "on-off":
-      return new OnOffProfile(pattern.rate, samplerOf(pattern.on, streams("on")), samplerOf(pattern.off, streams("off")), from);
+      return new OnOffRateProfile(
+        pattern.rate,
+        samplerOf(pattern.on, streams("on")),
+        samplerOf(pattern.off, streams("off")),
+        from,
+      );
     case "office-hours":
-      return new OfficeHoursProfile(pattern, zone(pattern.time_zone), from);
+      return new OfficeHoursRateProfile(pattern, zone(pattern.time_zone), from);
     case "daily":
-      return new DailyProfile(pattern, zone(pattern.time_zone), from);
+      return new DailyRateProfile(pattern, zone(pattern.time_zone), from);
     case "ramp":
-      return new RampProfile(pattern, from);
+      return new RampRateProfile(pattern, from);
     default:
       return pattern satisfies never;
   }
 }
 
-function jittered(times: Times, jitterMs: number, streams: Streams): Times {
+function withJitter(times: ArrivalTimes, jitterMs: number, streams: RandomStreams): ArrivalTimes {
   return jitterMs === 0 ? times : new JitteredTimes(times, jitterMs, streams("jitter"));
 }

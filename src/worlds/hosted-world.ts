@@ -3,33 +3,33 @@ import { type DurationMs, END_OF_TIME, SECOND, type SimTime } from "../platform/
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Operation } from "../platform/operation/operation.ts";
 import { accept, type Result } from "../platform/refusals.ts";
+import { type ArrivalSource, NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import { takeCheckpoint } from "../simulation/checkpoint.ts";
-import { type Feed, NO_FEED } from "../simulation/feed.ts";
-import { cutAt, type Point, worldAt } from "../simulation/replay.ts";
-import { PendingRequests, type RecordedRequest } from "../simulation/requests.ts";
+import { type PointSelector, resolvePoint, worldAt } from "../simulation/replay.ts";
+import { PendingRequests, type RequestLogEntry } from "../simulation/request-log.ts";
 import { Simulation } from "../simulation/simulation.ts";
-import { Clock, type ClockMode, type ClockState, type Wall } from "../simulation/world-clock.ts";
-import { asDamaged, Damaged } from "../store/tables/checksum.ts";
-import { keepHours, keepHoursBeforeDue } from "./keep-hours.ts";
-import { forgetOld, nextCheckpoint, type Retention } from "./retention.ts";
-import type { History, OpenHistory } from "./shelf.ts";
+import { type ClockMode, type ClockState, type WallClock, WorldClock } from "../simulation/world-clock.ts";
+import { asCorruptFile, CorruptFile } from "../store/tables/checksum.ts";
+import { enableHourlyUsage, enableHourlyUsageBeforeDue } from "./enable-hourly-usage.ts";
+import { applyRetention, nextCheckpointSeq, type Retention } from "./retention.ts";
 import {
-  type Advance,
+  type AdvanceResult,
   type AdvanceTarget,
   type ClockReading,
-  type HistoryFacts,
-  type Past,
+  type HistoryInfo,
+  type PastView,
   StoreUnavailable,
-  type Turn,
+  type Transaction,
   type WorldHandle,
 } from "./world-handle.ts";
+import type { History, OpenHistory } from "./world-storage.ts";
 
 export type HostedWorldOptions = {
   readonly name: string;
   readonly open: OpenHistory;
-  readonly wall: Wall;
+  readonly wallClock: WallClock;
   /** Where the clock of a world begins that has none yet. */
-  readonly firstClock: ClockState;
+  readonly initialClock: ClockState;
   readonly retention: Retention;
   /** So many requests are kept; 0: none. */
   readonly requestsLimit: number;
@@ -43,15 +43,19 @@ const EVENTS_PER_ADVANCE = 1_000;
 /** Rows beside history are written at least this often, by the wall. */
 const FLUSH_EVERY_MS = 1_000;
 /** The longest that a timer of Node can wait. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-type Live = {
+const MAX_TIMER_MS = 2 ** 31 - 1;
+type LiveWorld = {
   readonly history: History;
   readonly simulation: Simulation;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly requests: PendingRequests | undefined;
   checkpointDueAt: number;
 };
-type Deferred = { readonly promise: Promise<void>; readonly resolve: () => void; readonly reject: (error: unknown) => void };
+type Deferred = {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
 
 /**
  * A world in service. Everything that one turn of the event loop decides goes into one commit, and nobody who has seen any of it
@@ -61,16 +65,16 @@ export class HostedWorld implements WorldHandle {
   readonly name: string;
   readonly #options: HostedWorldOptions;
   readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
-  #companion: Feed = NO_FEED;
-  #live: Live | undefined;
+  #arrivals: ArrivalSource = NO_ARRIVALS;
+  #live: LiveWorld | undefined;
   /** While an advance or a catching up runs, turns wait for it. */
   #gate: Promise<unknown> | undefined;
   #commit: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #dueTimer: { readonly at: SimTime; readonly timer: NodeJS.Timeout } | undefined;
   /** While nobody may open the file. */
-  #isReplaced = false;
-  #ending = false;
+  #isBeingReplaced = false;
+  #isShuttingDown = false;
   #closed = false;
 
   constructor(options: HostedWorldOptions) {
@@ -79,57 +83,59 @@ export class HostedWorld implements WorldHandle {
   }
 
   /** Whether the world has been made already, or is as empty as its file. */
-  get isMade(): boolean {
-    return this.#alive().simulation.world.seq > 0;
+  get isCreated(): boolean {
+    return this.#requireLive().simulation.world.seq > 0;
   }
 
   now(): SimTime {
-    return this.#alive().clock.now();
+    return this.#requireLive().clock.now();
   }
 
-  turn<T>(look: (turn: Turn) => T): T | Promise<T> {
-    if (this.#gate !== undefined) return this.#gate.then(() => this.turn(look));
-    const live = this.#alive();
+  transact<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+    if (this.#gate !== undefined) return this.#gate.then(() => this.transact(work));
+    const live = this.#requireLive();
     const { simulation } = live;
     let result: T;
     try {
       const now = live.clock.now();
-      keepHoursBeforeDue(simulation, now);
-      if (!simulation.settle(now, EVENTS_PER_COMMIT)) return this.#catchUp().then(() => this.turn(look));
-      result = look(this.#turnAt(live, now));
+      enableHourlyUsageBeforeDue(simulation, now);
+      if (!simulation.runDueUntil(now, EVENTS_PER_COMMIT))
+        return this.#catchUp().then(() => this.transact(work));
+      result = work(this.#transactionAt(live, now));
     } catch (bug) {
       // Nobody knows how far it came: nothing that waits for the commit has happened.
       if (this.#live === live) this.#rejectCommit(this.#fail(live, bug));
       throw this.#asUnavailable(bug);
     }
     this.#armDueTimer();
-    if (simulation.hasUncommittedEvents) return this.#committed().then(() => result);
+    if (simulation.hasUncommittedEvents) return this.#nextCommit().then(() => result);
     if (simulation.hasUncommittedRows || live.requests?.isEmpty === false) this.#armFlushTimer();
     return result;
   }
 
   async clock(): Promise<ClockReading> {
-    return this.turn(() => this.#readClock());
+    return this.transact(() => this.#readClock());
   }
 
   async setClock(mode: ClockMode, factor: number): Promise<ClockReading> {
-    await this.turn(() => undefined);
-    const { clock } = this.#alive();
+    await this.transact(() => undefined);
+    const { clock } = this.#requireLive();
     clock.setMode(mode, factor);
     this.#disarmDueTimer();
     this.#commitNow();
     return this.clock();
   }
 
-  advance(target: AdvanceTarget): Promise<Advance | undefined> {
-    return this.#exclusively(async () => {
-      await this.#settleTo(this.now());
-      const { simulation, clock } = this.#alive();
+  advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
+    return this.#runExclusively(async () => {
+      await this.#runDueUntil(this.now());
+      const { simulation, clock } = this.#requireLive();
       const now = clock.now();
-      const to = "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
+      const to =
+        "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
-      await this.#playTo(this.#companion, now, to);
+      await this.#runUntil(this.#arrivals, now, to);
       clock.advanceTo(to);
       this.#commitNow();
       const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
@@ -139,41 +145,44 @@ export class HostedWorld implements WorldHandle {
   }
 
   /** What arrives from now on where anybody advances the clock. */
-  accompany(feed: Feed): void {
-    this.#companion = feed;
+  attachArrivals(arrivals: ArrivalSource): void {
+    this.#arrivals = arrivals;
   }
 
-  play(feed: Feed, to: SimTime): Promise<void> {
-    return this.#exclusively(async () => {
+  advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void> {
+    return this.#runExclusively(async () => {
       if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
       const from = this.now();
-      await this.#playTo(feed, from, Math.max(from, to));
-      this.#alive().clock.advanceTo(to);
+      await this.#runUntil(arrivals, from, Math.max(from, to));
+      this.#requireLive().clock.advanceTo(to);
       this.#commitNow();
     });
   }
 
   async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
-    await this.turn(() => undefined);
-    return this.#reading(() => this.#alive().simulation.journal.events(since, limit));
+    await this.transact(() => undefined);
+    return this.#guardRead(() => this.#requireLive().simulation.journal.events(since, limit));
   }
 
-  async requests(since: number, limit: number): Promise<readonly RecordedRequest[]> {
-    await this.turn(() => undefined);
-    const { simulation, requests } = this.#alive();
+  async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
+    await this.transact(() => undefined);
+    const { simulation, requests } = this.#requireLive();
     if (requests?.isEmpty === false) this.#commitNow();
-    return this.#reading(() => simulation.journal.requests(since, limit));
+    return this.#guardRead(() => simulation.journal.requests(since, limit));
   }
 
-  async forgetRequests(): Promise<void> {
-    await this.turn(() => undefined);
-    const { simulation, requests } = this.#alive();
+  async clearRequests(): Promise<void> {
+    await this.transact(() => undefined);
+    const { simulation, requests } = this.#requireLive();
     try {
-      simulation.journal.forgetRequests();
-      requests?.forget();
+      simulation.journal.clearRequests();
+      requests?.clear();
     } catch (error) {
       this.#options.onFailure(error);
-      throw new StoreUnavailable(`requests of world "${this.name}" could not be forgotten: ${messageOf(error)}`, { cause: error });
+      throw new StoreUnavailable(
+        `requests of world "${this.name}" could not be forgotten: ${messageOf(error)}`,
+        { cause: error },
+      );
     }
   }
 
@@ -183,75 +192,86 @@ export class HostedWorld implements WorldHandle {
   }
 
   sizeBytes(): number {
-    return this.#alive().simulation.journal.sizeBytes();
+    return this.#requireLive().simulation.journal.sizeBytes();
   }
 
-  history(): HistoryFacts {
-    const { history, simulation } = this.#alive();
+  history(): HistoryInfo {
+    const { history, simulation } = this.#requireLive();
     return { id: history.historyId, forgottenSeq: simulation.journal.oldest.seq, seq: simulation.world.seq };
   }
 
   /** Does what is due, and makes durable where the clock stands: for whoever takes a copy. */
   async flush(): Promise<void> {
-    await this.turn(() => undefined);
+    await this.transact(() => undefined);
     this.#commitNow();
   }
 
   /** The world as it was at a point of its history, with its clock as it stood there. */
-  async past(point: Point): Promise<Result<Past>> {
-    await this.turn(() => undefined);
+  async viewAt(point: PointSelector): Promise<Result<PastView>> {
+    await this.transact(() => undefined);
     this.#commitNow();
-    const { simulation, clock } = this.#alive();
+    const { simulation, clock } = this.#requireLive();
     const { journal } = simulation;
-    const cut = this.#reading(() => cutAt(journal, point, { seq: simulation.world.seq, at: clock.now() }));
-    if (!cut.ok) return cut;
-    const { seq, at } = cut.value;
-    const world = await this.#reading(() => worldAt(journal, seq, () => nextTurn()));
-    const overThen = (operation: Operation | undefined) => (operation !== undefined && operation.updatedAt <= at ? operation : undefined);
+    const head = this.#guardRead(() =>
+      resolvePoint(journal, point, { seq: simulation.world.seq, at: clock.now() }),
+    );
+    if (!head.ok) return head;
+    const { seq, at } = head.value;
+    const world = await this.#guardRead(() => worldAt(journal, seq, () => nextTurn()));
+    const endedByThen = (operation: Operation | undefined) =>
+      operation !== undefined && operation.updatedAt <= at ? operation : undefined;
     return accept({
-      cut: cut.value,
+      head: head.value,
       world,
-      operation: (id) => world.operations.get(id) ?? overThen(this.#reading(() => journal.operation(id))),
+      operation: (id) =>
+        world.operations.get(id) ?? endedByThen(this.#guardRead(() => journal.operation(id))),
       now: at,
-      eventsAbout: (id, limit, only) => this.#reading(() => journal.eventsAbout(id, seq + 1, limit, only)),
-      events: (since, limit) => this.#reading(() => journal.events(since, Math.min(limit, seq - since))),
+      eventsAbout: (id, limit, filter) =>
+        this.#guardRead(() => journal.eventsAbout(id, seq + 1, limit, filter)),
+      events: (since, limit) => this.#guardRead(() => journal.events(since, Math.min(limit, seq - since))),
     });
   }
 
-  async compact(keep: DurationMs): Promise<HistoryFacts> {
-    const live = this.#alive();
+  async compact(maxAge: DurationMs): Promise<HistoryInfo> {
+    const live = this.#requireLive();
     const { journal } = live.simulation;
     const { oldest } = journal;
-    const horizon = this.now() - keep;
-    const past = horizon < Math.max(oldest.at, live.simulation.world.settings.startAt) ? undefined : await this.past({ at: horizon });
+    const horizon = this.now() - maxAge;
+    const past =
+      horizon < Math.max(oldest.at, live.simulation.world.settings.startAt)
+        ? undefined
+        : await this.viewAt({ at: horizon });
     if (past?.ok === false) throw new Error(past.refusal.message);
-    const stillThere = () => {
+    const checkStillOpen = () => {
       if (this.#live !== live) throw new StoreUnavailable(`world "${this.name}" was opened anew meanwhile`);
     };
     try {
-      stillThere();
-      const cutSeq = past?.value.cut.seq ?? 0;
-      if (past !== undefined && cutSeq > journal.oldest.seq) await journal.keepCheckpoint(takeCheckpoint(past.value.world));
-      stillThere();
-      journal.forget({ eventsUpTo: Math.max(cutSeq, journal.oldest.seq), operationsBefore: horizon });
-      while (!journal.sweep()) {
+      checkStillOpen();
+      const headSeq = past?.value.head.seq ?? 0;
+      if (past !== undefined && headSeq > journal.oldest.seq)
+        await journal.storeCheckpoint(takeCheckpoint(past.value.world));
+      checkStillOpen();
+      journal.truncate({ eventsUpTo: Math.max(headSeq, journal.oldest.seq), operationsBefore: horizon });
+      while (!journal.prune()) {
         await nextTurn();
-        stillThere();
+        checkStillOpen();
       }
     } catch (error) {
       this.#options.onFailure(error);
       throw error instanceof StoreUnavailable
         ? error
-        : new StoreUnavailable(`world "${this.name}" could not be compacted: ${messageOf(error)}`, { cause: error });
+        : new StoreUnavailable(`world "${this.name}" could not be compacted: ${messageOf(error)}`, {
+            cause: error,
+          });
     }
     return this.history();
   }
 
   /** Has another history take the place of this one, while nobody has either open. */
   async replace(swap: () => Promise<void>): Promise<void> {
-    await this.#exclusively(async () => {
+    await this.#runExclusively(async () => {
       try {
-        await this.#settleTo(this.now());
+        await this.#runDueUntil(this.now());
         this.#commitNow();
       } catch (error) {
         // One that cannot be opened has nothing to commit, and is what restoring is for.
@@ -260,126 +280,129 @@ export class HostedWorld implements WorldHandle {
       const live = this.#live;
       this.#live = undefined;
       this.#disarmDueTimer();
-      this.#isReplaced = true;
+      this.#isBeingReplaced = true;
       try {
         live?.history.close();
         await swap();
       } finally {
-        this.#isReplaced = false;
+        this.#isBeingReplaced = false;
       }
       this.#live = this.#open();
     });
-    await this.turn(() => undefined);
-    this.#wakeListeners();
+    await this.transact(() => undefined);
+    this.#notifyListeners();
   }
 
-  get isEnding(): boolean {
-    return this.#ending;
+  get isShuttingDown(): boolean {
+    return this.#isShuttingDown;
   }
 
   /** Nobody will wait for the end of a long advance, or of a stream: they end, the one at its next commit. */
-  end(): void {
-    this.#ending = true;
-    this.#wakeListeners();
+  beginShutdown(): void {
+    this.#isShuttingDown = true;
+    this.#notifyListeners();
   }
 
   /** Writes what is left to write, and lets go of the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.end();
+    this.beginShutdown();
     await this.#gate?.catch(() => undefined);
-    if (this.#live !== undefined) this.#quietly(() => this.#commitNow());
+    if (this.#live !== undefined) this.#runInBackground(() => this.#commitNow());
     this.#closed = true;
     this.#disarmDueTimer();
     const live = this.#live;
     this.#live = undefined;
     live?.history.close();
-    this.#wakeListeners();
+    this.#notifyListeners();
   }
 
   /** Whoever follows looks again, and sees what has become of this world. */
-  #wakeListeners(): void {
+  #notifyListeners(): void {
     for (const listener of this.#listeners) listener([]);
   }
 
-  #alive(): Live {
+  #requireLive(): LiveWorld {
     if (this.#closed) throw new StoreUnavailable(`world "${this.name}" is closed`);
-    if (this.#isReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
+    if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
     this.#live ??= this.#open();
     return this.#live;
   }
 
-  #open(): Live {
-    const { open, wall, firstClock, requestsLimit } = this.#options;
+  #open(): LiveWorld {
+    const { open, wallClock, initialClock, requestsLimit } = this.#options;
     try {
       const history = open();
       const { journal, world, clock } = history;
-      const state = clock?.state ?? firstClock;
+      const state = clock?.state ?? initialClock;
       const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
       const simulation = new Simulation(world, journal);
       return {
         history,
         simulation,
-        clock: new Clock(state, wall, floor),
+        clock: new WorldClock(state, wallClock, floor),
         requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
-        checkpointDueAt: nextCheckpoint(journal, journal.newestCheckpoint, world, this.#options.retention),
+        checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, this.#options.retention),
       };
     } catch (error) {
       const reason =
-        error instanceof Damaged ? describeDamage(this.name, error) : `world "${this.name}" cannot be opened: ${messageOf(error)}`;
+        error instanceof CorruptFile
+          ? describeCorruption(this.name, error)
+          : `world "${this.name}" cannot be opened: ${messageOf(error)}`;
       throw new StoreUnavailable(reason, { cause: error });
     }
   }
 
-  #turnAt({ simulation, requests }: Live, now: SimTime): Turn {
+  #transactionAt({ simulation, requests }: LiveWorld, now: SimTime): Transaction {
     const { world, journal } = simulation;
-    const flushed = () => {
+    const commitPending = () => {
       if (simulation.hasUncommittedEvents) this.#commitNow();
     };
     return {
       world,
       now,
       execute(command) {
-        keepHours(simulation, now);
+        enableHourlyUsage(simulation, now);
         return simulation.execute(command, now);
       },
-      keepSecret: (id, value) => world.secrets.set({ id, value }),
-      forgetSecret: (id) => world.secrets.delete(id),
-      noteKeyUse(keyId, address) {
+      storeSecret: (id, value) => world.secrets.set({ id, value }),
+      deleteSecret: (id) => world.secrets.delete(id),
+      recordKeyUse(keyId, address) {
         const use = world.apiKeyUses.get(String(keyId));
         if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
         world.apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
       },
-      noteRequest: requests && ((request) => requests.note({ at: now, seq: world.seq, ...request })),
+      logRequest: requests && ((request) => requests.append({ at: now, seq: world.seq, ...request })),
       operations(projectId, limit, beforeNumber) {
-        flushed();
+        commitPending();
         return journal.operations(projectId, limit, beforeNumber);
       },
-      eventsAbout(id, limit, only) {
-        flushed();
-        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, only);
+      eventsAbout(id, limit, filter) {
+        commitPending();
+        return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, filter);
       },
       events(since, limit) {
-        flushed();
+        commitPending();
         return journal.events(since, limit);
       },
       operation(id) {
         const unfinished = world.operations.get(id);
         if (unfinished !== undefined) return unfinished;
-        flushed();
+        commitPending();
         return journal.operation(id);
       },
     };
   }
 
   #readClock(): ClockReading {
-    const { simulation, clock } = this.#alive();
+    const { simulation, clock } = this.#requireLive();
     return { now: clock.now(), mode: clock.mode, factor: clock.factor, nextDue: simulation.nextDue() };
   }
 
   /** Runs `work` while no turn does; turns that come meanwhile are answered after it. */
-  #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#gate !== undefined) return this.#gate.catch(() => undefined).then(() => this.#exclusively(work));
+  #runExclusively<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#gate !== undefined)
+      return this.#gate.catch(() => undefined).then(() => this.#runExclusively(work));
     const running = work().finally(() => {
       this.#gate = undefined;
       if (this.#live !== undefined && !this.#closed) this.#armDueTimer();
@@ -389,29 +412,30 @@ export class HostedWorld implements WorldHandle {
   }
 
   #catchUp(): Promise<void> {
-    return this.#exclusively(() => this.#settleTo(this.now()));
+    return this.#runExclusively(() => this.#runDueUntil(this.now()));
   }
 
-  #settleTo(to: SimTime): Promise<void> {
-    return this.#playTo(NO_FEED, to, to);
+  #runDueUntil(to: SimTime): Promise<void> {
+    return this.#runUntil(NO_ARRIVALS, to, to);
   }
 
   /** Due work and arrivals up to `to`, committed every so often, so that a kill loses nothing and others can be told to wait. */
-  async #playTo(feed: Feed, from: SimTime, to: SimTime): Promise<void> {
+  async #runUntil(arrivals: ArrivalSource, from: SimTime, to: SimTime): Promise<void> {
     for (;;) {
-      const { simulation, clock } = this.#alive();
-      for (const event of keepHoursBeforeDue(simulation, to, feed)) feed.observe(event);
-      const done = simulation.play(feed, from, to, EVENTS_PER_COMMIT);
+      const { simulation, clock } = this.#requireLive();
+      for (const event of enableHourlyUsageBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
+      const done = simulation.runWithArrivals(arrivals, from, to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
       if (simulation.hasUncommittedEvents) this.#commitNow();
       if (done) return;
       await nextTurn();
-      if (this.#ending) throw new StoreUnavailable(`world "${this.name}" is closing; it stands at its last commit`);
+      if (this.#isShuttingDown)
+        throw new StoreUnavailable(`world "${this.name}" is closing; it stands at its last commit`);
     }
   }
 
   /** Resolves when everything that has happened so far is durable. */
-  #committed(): Promise<void> {
+  #nextCommit(): Promise<void> {
     if (this.#commit === undefined) {
       this.#commit = deferred();
       setImmediate(() => {
@@ -445,7 +469,8 @@ export class HostedWorld implements WorldHandle {
     this.#commit?.resolve();
     this.#commit = undefined;
     if (events.length === 0) return;
-    if (live.simulation.world.seq >= live.checkpointDueAt) this.#quietly(() => this.#keepCheckpoint(live));
+    if (live.simulation.world.seq >= live.checkpointDueAt)
+      this.#runInBackground(() => this.#storeCheckpoint(live));
     for (const listener of this.#listeners) listener(events);
   }
 
@@ -454,17 +479,17 @@ export class HostedWorld implements WorldHandle {
     this.#commit = undefined;
   }
 
-  async #keepCheckpoint(live: Live): Promise<void> {
+  async #storeCheckpoint(live: LiveWorld): Promise<void> {
     const { simulation, clock } = live;
     const { world, journal } = simulation;
     const { retention } = this.#options;
-    live.checkpointDueAt = nextCheckpoint(journal, world.seq, world, retention);
-    await journal.keepCheckpoint(takeCheckpoint(world));
-    if (this.#live === live) forgetOld(journal, world.seq, clock.now(), retention);
+    live.checkpointDueAt = nextCheckpointSeq(journal, world.seq, world, retention);
+    await journal.storeCheckpoint(takeCheckpoint(world));
+    if (this.#live === live) applyRetention(journal, world.seq, clock.now(), retention);
   }
 
   /** What is in memory has not happened; the file is the truth, and the next turn opens it through the door of every start. */
-  #fail(live: Live, error: unknown): StoreUnavailable {
+  #fail(live: LiveWorld, error: unknown): StoreUnavailable {
     this.#live = undefined;
     this.#disarmDueTimer();
     try {
@@ -472,11 +497,13 @@ export class HostedWorld implements WorldHandle {
     } catch (closing) {
       this.#options.onFailure(closing);
     }
-    return new StoreUnavailable(`world "${this.name}" could not commit: ${messageOf(error)}`, { cause: error });
+    return new StoreUnavailable(`world "${this.name}" could not commit: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 
   /** What is read of a history that is not in memory may turn out to be damaged. */
-  #reading<T>(read: () => T): T {
+  #guardRead<T>(read: () => T): T {
     const unavailable = (error: unknown): never => {
       throw this.#asUnavailable(error);
     };
@@ -489,22 +516,22 @@ export class HostedWorld implements WorldHandle {
   }
 
   #asUnavailable(error: unknown): unknown {
-    const damaged = asDamaged(error);
-    if (!(damaged instanceof Damaged)) return error;
-    this.#options.onFailure(damaged);
-    return new StoreUnavailable(describeDamage(this.name, damaged), { cause: damaged });
+    const corrupt = asCorruptFile(error);
+    if (!(corrupt instanceof CorruptFile)) return error;
+    this.#options.onFailure(corrupt);
+    return new StoreUnavailable(describeCorruption(this.name, corrupt), { cause: corrupt });
   }
 
   #armFlushTimer(): void {
     this.#flushTimer ??= setTimeout(() => {
       this.#flushTimer = undefined;
-      this.#quietly(() => this.#commitNow());
+      this.#runInBackground(() => this.#commitNow());
     }, FLUSH_EVERY_MS).unref();
   }
 
   /** One wall timer sleeps until the next due time. */
   #armDueTimer(): void {
-    const { simulation, clock } = this.#alive();
+    const { simulation, clock } = this.#requireLive();
     const at = simulation.nextDue();
     if (at === this.#dueTimer?.at) return;
     this.#disarmDueTimer();
@@ -513,9 +540,9 @@ export class HostedWorld implements WorldHandle {
     const timer = setTimeout(
       () => {
         this.#dueTimer = undefined;
-        this.#quietly(() => this.turn(() => undefined));
+        this.#runInBackground(() => this.transact(() => undefined));
       },
-      Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS),
+      Math.min(Math.ceil(delayMs), MAX_TIMER_MS),
     );
     this.#dueTimer = { at, timer: timer.unref() };
   }
@@ -526,7 +553,7 @@ export class HostedWorld implements WorldHandle {
   }
 
   /** Work that nobody waits for: its failure has been reported where it was found, and the next turn will meet it again. */
-  #quietly(work: () => unknown): void {
+  #runInBackground(work: () => unknown): void {
     try {
       Promise.resolve(work()).catch(() => undefined);
     } catch (error) {
@@ -535,7 +562,7 @@ export class HostedWorld implements WorldHandle {
   }
 }
 
-function describeDamage(world: string, { message }: Damaged): string {
+function describeCorruption(world: string, { message }: CorruptFile): string {
   return `the file of world "${world}" is damaged (${message}); restore a snapshot of it: standin snapshots restore <name>`;
 }
 

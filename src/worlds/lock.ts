@@ -1,12 +1,12 @@
 import BetterSqlite3 from "better-sqlite3";
-import { keepStatements } from "../store/file/connection.ts";
+import { retainStatements } from "../store/file/connection.ts";
 
 /** Holds a data directory for one process. The operating system lets go of it when the process dies, however it dies. */
 export type Lock = { readonly release: () => void };
 
 /** Takes the lock at `path`; `undefined` where another process has it. */
 export function takeLock(path: string): Lock | undefined {
-  const file = keepStatements(new BetterSqlite3(path, { timeout: 0 }));
+  const file = retainStatements(new BetterSqlite3(path, { timeout: 0 }));
   try {
     file.exec("BEGIN EXCLUSIVE");
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Simulation } from "../simulation/simulation.ts";
-import type { History } from "./shelf.ts";
+import type { History } from "./world-storage.ts";
 
 /** Gives a copy that nobody serves yet another seed; its history tells of it. */
 export function reseed({ world, journal, clock }: History, seed: number): void {

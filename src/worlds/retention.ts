@@ -23,7 +23,7 @@ const LEDGERS_PER_ID = 3;
 const MINIMUM_EVENTS = 100_000;
 
 /** Every now and then one is taken, so that no past is far from it: the sequence number from which on that is to be. */
-export function nextCheckpoint(
+export function nextCheckpointSeq(
   journal: Journal,
   seq: number,
   world: World,
@@ -35,11 +35,13 @@ export function nextCheckpoint(
     const pointers = rows + LEDGERS_PER_ID * world.usage.size;
     return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers));
   }
-  return seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours);
+  return (
+    seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours)
+  );
 }
 
 /** What is older than it needs to be kept is forgotten, up to the newest checkpoint that is both old enough and far enough from the head. */
-export function forgetOld(
+export function applyRetention(
   journal: Journal,
   head: number,
   now: SimTime,
@@ -47,7 +49,8 @@ export function forgetOld(
 ): void {
   const byTime = history === undefined ? 0 : journal.checkpointBefore({ at: now - history }).seq;
   const latest = Math.min(byTime, head - minimumEvents);
-  const eventsUpTo = latest < journal.oldest.seq ? journal.oldest.seq : journal.checkpointBefore({ seq: latest }).seq;
+  const eventsUpTo =
+    latest < journal.oldest.seq ? journal.oldest.seq : journal.checkpointBefore({ seq: latest }).seq;
   if (eventsUpTo === journal.oldest.seq && operations === undefined) return;
-  journal.forget({ eventsUpTo, operationsBefore: operations === undefined ? 0 : now - operations });
+  journal.truncate({ eventsUpTo, operationsBefore: operations === undefined ? 0 : now - operations });
 }

@@ -4,32 +4,32 @@ import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Operation } from "../platform/operation/operation.ts";
 import type { Result } from "../platform/refusals.ts";
-import type { Feed } from "../simulation/feed.ts";
-import type { EventsOnly } from "../simulation/journal.ts";
-import type { Cut, Point } from "../simulation/replay.ts";
-import type { RecordedRequest } from "../simulation/requests.ts";
+import type { ArrivalSource } from "../simulation/arrival-source.ts";
+import type { EventFilter } from "../simulation/journal.ts";
+import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
+import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 
 /** A look at a world as it is at the instant `now`, and at what has led there. */
-export type Look = {
+export type WorldView = {
   readonly world: World;
   readonly now: SimTime;
   /** Events until then in which this id stands, newest first. */
-  eventsAbout(id: string, limit: number, only?: EventsOnly): readonly RecordedEvent[];
+  eventsAbout(id: string, limit: number, filter?: EventFilter): readonly RecordedEvent[];
   events(since: number, limit: number): readonly RecordedEvent[];
   operation(id: string): Operation | undefined;
 };
 
 /** One uninterrupted look, in which commands may be given. All of it happens at that instant. */
-export type Turn = Look & {
+export type Transaction = WorldView & {
   execute(command: Command): Result<readonly RecordedEvent[]>;
   /** Keeps what must be told again but stands in no history. */
-  keepSecret(id: string, value: string): void;
-  forgetSecret(id: string): void;
+  storeSecret(id: string, value: string): void;
+  deleteSecret(id: string): void;
   /** Remembers that a key was used now; coalesced to at most one write a second and key. */
-  noteKeyUse(keyId: number, address: string): void;
+  recordKeyUse(keyId: number, address: string): void;
   /** Puts a request into the journal of requests; absent where none is kept. */
-  readonly noteRequest: ((request: Omit<RecordedRequest, "number" | "at" | "seq">) => void) | undefined;
+  readonly logRequest: ((request: Omit<RequestLogEntry, "number" | "at" | "seq">) => void) | undefined;
   /** A project's operations, newest first, finished ones included. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
 };
@@ -44,7 +44,7 @@ export type ClockReading = {
 /** Where to advance to: for a while, to an instant, or to the next due work. */
 export type AdvanceTarget = { readonly by: DurationMs } | { readonly to: SimTime } | { readonly next: true };
 
-export type Advance = {
+export type AdvanceResult = {
   readonly now: SimTime;
   /** What happened on the way, the first so many. */
   readonly events: readonly RecordedEvent[];
@@ -58,10 +58,10 @@ export class StoreUnavailable extends Error {
 }
 
 /** A look at a world as it was at a point of its history. */
-export type Past = Look & { readonly cut: Cut };
+export type PastView = WorldView & { readonly head: HistoryPoint };
 
 /** What is left of a world's history. */
-export type HistoryFacts = {
+export type HistoryInfo = {
   /** Another one for every copy that goes its own way. */
   readonly id: string;
   /** The event that history begins behind: 0 for the beginning of the world. */
@@ -74,37 +74,37 @@ export type HistoryFacts = {
 export interface WorldHandle {
   readonly name: string;
   /** Runs `look` in one turn; what it gives is handed on when everything that it has seen is durable. */
-  turn<T>(look: (turn: Turn) => T): T | Promise<T>;
+  transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
   /** The world's present instant, without a turn. */
   now(): SimTime;
   clock(): Promise<ClockReading>;
   setClock(mode: ClockMode, factor: number): Promise<ClockReading>;
   /** `undefined` where the target lies in the past. */
-  advance(target: AdvanceTarget): Promise<Advance | undefined>;
+  advance(target: AdvanceTarget): Promise<AdvanceResult | undefined>;
   /**
    * Moves on to `to`, or just to the present where that is over, with what a feed brings on the way; committed every so many events.
    * Where a commit fails the feed has seen what has not happened, and is of no use any more.
    */
-  play(feed: Feed, to: SimTime): Promise<void>;
+  advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void>;
   /** Committed events above `since`. */
   events(since: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Whether it will be closed soon: nobody should wait here any more. */
-  readonly isEnding: boolean;
+  readonly isShuttingDown: boolean;
   /** Tells of events after they are durable, and of none when something else has become of the world; gives what ends it. */
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void;
   /** The world as it was at a point of its history. */
-  past(point: Point): Promise<Result<Past>>;
-  history(): HistoryFacts;
+  viewAt(point: PointSelector): Promise<Result<PastView>>;
+  history(): HistoryInfo;
   /** Forgets what happened more than so long ago; what it came to stays. */
-  compact(keep: DurationMs): Promise<HistoryFacts>;
+  compact(maxAge: DurationMs): Promise<HistoryInfo>;
   sizeBytes(): number;
   /** The journal of requests above the number `since`, in order. */
-  requests(since: number, limit: number): Promise<readonly RecordedRequest[]>;
-  forgetRequests(): Promise<void>;
+  requests(since: number, limit: number): Promise<readonly RequestLogEntry[]>;
+  clearRequests(): Promise<void>;
 }
 
 /** What can be told of a world, or of a snapshot of one, at a look. */
-export type WorldFacts = {
+export type StoredWorldInfo = {
   readonly historyId: string;
   readonly seq: number;
   readonly now: SimTime;
@@ -113,7 +113,7 @@ export type WorldFacts = {
   readonly error?: string;
 };
 
-export type WorldInfo = WorldFacts & {
+export type WorldInfo = StoredWorldInfo & {
   readonly name: string;
   /** Not for a world that nobody has asked for anything yet. */
   readonly isOpen: boolean;
@@ -124,12 +124,12 @@ export const AUTOMATIC_PREFIX = "auto-";
 export const BACKUP_PREFIX = "backup-";
 
 /** What a restore keeps the former world as. */
-export function beforeRestore(wallNow: number): string {
-  return `${AUTOMATIC_PREFIX}before-restore-${compactInstant(wallNow)}`;
+export function restoreBackupName(wallNow: number): string {
+  return `${AUTOMATIC_PREFIX}before-restore-${compactTimestamp(wallNow)}`;
 }
 
 /** `20260131t120000z`: fit for a file's name, and in order when sorted. */
-export function compactInstant(at: number): string {
+export function compactTimestamp(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "").toLowerCase();
 }
 
@@ -138,13 +138,13 @@ export const WORLD_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, and neither begin nor end with -";
 
 /** A name that is not taken, like this one. */
-export function freeName(name: string, isTaken: (name: string) => boolean): string {
-  let free = name;
-  for (let number = 2; isTaken(free); number += 1) free = `${name}-${number}`;
-  return free;
+export function availableName(name: string, isTaken: (name: string) => boolean): string {
+  let candidate = name;
+  for (let number = 2; isTaken(candidate); number += 1) candidate = `${name}-${number}`;
+  return candidate;
 }
 
-export type SnapshotInfo = WorldFacts & {
+export type SnapshotInfo = StoredWorldInfo & {
   readonly name: string;
   /** By the wall. */
   readonly createdAt: number;
@@ -154,7 +154,7 @@ export type ForkRequest = {
   readonly name: string;
   readonly from: string;
   /** Absent: the head. */
-  readonly at?: Point | undefined;
+  readonly at?: PointSelector | undefined;
   readonly clock?: { readonly mode: ClockMode; readonly factor: number } | undefined;
   /** From now on it draws by this seed; what was drawn stays. */
   readonly seed?: number | undefined;
@@ -170,6 +170,9 @@ export interface WorldsHandle {
   snapshots(world: string): readonly SnapshotInfo[];
   takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>>;
   /** Gives the name of the snapshot that the former state is kept under, and what the world has become. */
-  restore(world: string, name: string): Promise<Result<{ readonly former: string; readonly info: WorldInfo }>>;
+  restore(
+    world: string,
+    name: string,
+  ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>>;
   removeSnapshot(world: string, name: string): Promise<Result<true>>;
 }

@@ -1,42 +1,42 @@
 import { accept, type Refusal, type Result, refuse } from "../platform/refusals.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
-import type { Fork, Shelf } from "./shelf.ts";
 import {
+  availableName,
   BACKUP_PREFIX,
-  beforeRestore,
-  compactInstant,
+  compactTimestamp,
   type ForkRequest,
-  freeName,
+  restoreBackupName,
   type SnapshotInfo,
   StoreUnavailable,
   type WorldInfo,
   type WorldsHandle,
 } from "./world-handle.ts";
+import type { ForkSettings, WorldStorage } from "./world-storage.ts";
 
-export type WorldsLimits = {
+export type WorldLimits = {
   readonly maxWorlds: number;
   /** Of a world that is forked, in bytes. */
   readonly maxWorldBytes: number;
 };
 
-export type WorldsOptions = Omit<HostedWorldOptions, "name" | "open"> & {
-  readonly shelf: Shelf;
-  readonly limits: WorldsLimits;
+export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
+  readonly storage: WorldStorage;
+  readonly limits: WorldLimits;
   /** Another one at every call. */
   readonly newId: () => string;
 };
 
 /** All worlds of a process: opened when somebody asks for them, each with its own clock, seed and history. */
-export class Worlds implements WorldsHandle {
-  readonly #options: WorldsOptions;
+export class WorldRegistry implements WorldsHandle {
+  readonly #options: WorldRegistryOptions;
   readonly #open = new Map<string, HostedWorld>();
   /** Worlds that are being made or removed. */
   readonly #changing = new Set<string>();
   /** Snapshots that are being taken, by their world and name. */
   readonly #takingSnapshots = new Set<string>();
 
-  constructor(options: WorldsOptions) {
+  constructor(options: WorldRegistryOptions) {
     this.#options = options;
   }
 
@@ -44,7 +44,7 @@ export class Worlds implements WorldsHandle {
   open(name: string): HostedWorld {
     const open = this.#open.get(name);
     if (open !== undefined) return open;
-    const world = new HostedWorld({ ...this.#options, name, open: this.#options.shelf.history(name) });
+    const world = new HostedWorld({ ...this.#options, name, open: this.#options.storage.history(name) });
     this.#open.set(name, world);
     return world;
   }
@@ -52,7 +52,7 @@ export class Worlds implements WorldsHandle {
   world(name: string): Result<HostedWorld> {
     const open = this.#open.get(name);
     if (open !== undefined) return accept(open);
-    if (this.#changing.has(name) || !this.#options.shelf.worlds().includes(name)) {
+    if (this.#changing.has(name) || !this.#options.storage.worlds().includes(name)) {
       return refuse("WORLD_NOT_FOUND", `there is no world "${name}"; there are ${this.#names().join(", ")}`);
     }
     return accept(this.open(name));
@@ -63,106 +63,128 @@ export class Worlds implements WorldsHandle {
   }
 
   async fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
-    const { shelf, limits } = this.#options;
+    const { storage, limits } = this.#options;
     const origin = this.world(from);
-    if (!origin.ok) return prefixed("from", origin);
+    if (!origin.ok) return prefixRefusal("from", origin);
     const taken = this.#names().includes(name) || this.#changing.has(name);
     if (taken) return refuse("WORLD_EXISTS", `name: there is a world "${name}" already`);
     if (this.#names().length + this.#changing.size >= limits.maxWorlds) {
-      return refuse("WORLDS_LIMIT_EXCEEDED", `this server keeps at most ${limits.maxWorlds} worlds (--max-worlds); delete one first`);
+      return refuse(
+        "WORLDS_LIMIT_EXCEEDED",
+        `this server keeps at most ${limits.maxWorlds} worlds (--max-worlds); delete one first`,
+      );
     }
     const bytes = origin.value.sizeBytes();
     if (bytes > limits.maxWorldBytes) {
-      return refuse("WORLD_TOO_LARGE", `world "${from}" has ${bytes} bytes, at most ${limits.maxWorldBytes} are forked (--max-world-size)`);
+      return refuse(
+        "WORLD_TOO_LARGE",
+        `world "${from}" has ${bytes} bytes, at most ${limits.maxWorldBytes} are forked (--max-world-size)`,
+      );
     }
-    return whileIn(this.#changing, name, async () => {
-      const past = at === undefined ? undefined : await origin.value.past(at);
-      if (past?.ok === false) return prefixed("at", past);
+    return whileReserved(this.#changing, name, async () => {
+      const past = at === undefined ? undefined : await origin.value.viewAt(at);
+      if (past?.ok === false) return prefixRefusal("at", past);
       if (past === undefined) await origin.value.flush();
       const fork = this.#newFork({
         ...(clock === undefined ? {} : { clock }),
         ...(seed === undefined ? {} : { seed }),
         ...(past && { past: past.value }),
       });
-      await this.#keeping(`world "${from}" could not be forked`, () => shelf.fork(from, name, fork));
+      await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
       // Opened by the first who asks for it.
       return accept(this.#info(name));
     });
   }
 
   async remove(name: string): Promise<Result<true>> {
-    if (name === DEFAULT_WORLD) return refuse("WORLD_IS_DEFAULT", `world "${name}" is the server's own; empty it with POST /_sim/reset`);
+    if (name === DEFAULT_WORLD)
+      return refuse(
+        "WORLD_IS_DEFAULT",
+        `world "${name}" is the server's own; empty it with POST /_sim/reset`,
+      );
     const world = this.world(name);
     if (!world.ok) return world;
-    return whileIn(this.#changing, name, async () => {
+    return whileReserved(this.#changing, name, async () => {
       await world.value.close();
       this.#open.delete(name);
-      this.#options.shelf.removeWorld(name);
+      this.#options.storage.removeWorld(name);
       return accept(true);
     });
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {
-    return this.#options.shelf.snapshots(world);
+    return this.#options.storage.snapshots(world);
   }
 
   async takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
-    const { shelf } = this.#options;
+    const { storage } = this.#options;
     const origin = this.world(world);
     if (!origin.ok) return origin;
     const key = `${world}/${name}`;
-    if (shelf.hasSnapshot(world, name) || this.#takingSnapshots.has(key)) {
+    if (storage.hasSnapshot(world, name) || this.#takingSnapshots.has(key)) {
       return refuse("SNAPSHOT_EXISTS", `name: there is a snapshot "${name}" of world "${world}" already`);
     }
-    return whileIn(this.#takingSnapshots, key, async () => {
+    return whileReserved(this.#takingSnapshots, key, async () => {
       await origin.value.flush();
-      await this.#keeping(`world "${world}" could not be kept`, () => shelf.takeSnapshot(world, name));
+      await this.#orUnavailable(`world "${world}" could not be kept`, () =>
+        storage.takeSnapshot(world, name),
+      );
       return this.#snapshot(world, name);
     });
   }
 
-  async restore(world: string, name: string): Promise<Result<{ readonly former: string; readonly info: WorldInfo }>> {
-    const { shelf, wall } = this.#options;
+  async restore(
+    world: string,
+    name: string,
+  ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
+    const { storage, wallClock } = this.#options;
     const hosted = this.world(world);
     if (!hosted.ok) return hosted;
     const snapshot = this.#snapshot(world, name);
     if (!snapshot.ok) return snapshot;
-    let former = "";
+    let previousName = "";
     await hosted.value.replace(() => {
       // Chosen when nobody else restores: two at once must not keep what they replace under one name.
-      former = this.#freeName(world, beforeRestore(wall()));
-      return this.#keeping(`world "${world}" could not be restored`, () => shelf.restore(world, name, former, this.#newFork({})));
+      previousName = this.#availableName(world, restoreBackupName(wallClock()));
+      return this.#orUnavailable(`world "${world}" could not be restored`, () =>
+        storage.restore(world, name, previousName, this.#newFork({})),
+      );
     });
-    return accept({ former, info: this.#info(world) });
+    return accept({ previousName, info: this.#info(world) });
   }
 
   async removeSnapshot(world: string, name: string): Promise<Result<true>> {
     const snapshot = this.#snapshot(world, name);
     if (!snapshot.ok) return snapshot;
-    this.#options.shelf.removeSnapshot(world, name);
+    this.#options.storage.removeSnapshot(world, name);
     return accept(true);
   }
 
   /** A snapshot under a name of its own, and none where nothing has happened since the last one; only the newest `keep` are kept. */
-  async backUp(world: string, keep: number): Promise<Result<SnapshotInfo | undefined>> {
+  async backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
     const backups = () => this.snapshots(world).filter(({ name }) => name.startsWith(BACKUP_PREFIX));
     const hosted = this.world(world);
     if (!hosted.ok) return hosted;
     await hosted.value.flush();
     const newest = backups().at(-1);
     const { id, seq } = hosted.value.history();
-    if (newest?.historyId === id && newest.seq === seq && newest.error === undefined) return accept(undefined);
-    const taken = await this.takeSnapshot(world, this.#freeName(world, `${BACKUP_PREFIX}${compactInstant(this.#options.wall())}`));
+    if (newest?.historyId === id && newest.seq === seq && newest.error === undefined)
+      return accept(undefined);
+    const taken = await this.takeSnapshot(
+      world,
+      this.#availableName(world, `${BACKUP_PREFIX}${compactTimestamp(this.#options.wallClock())}`),
+    );
     if (!taken.ok) return taken;
     // The one that was just taken stays, whatever the host's clock says of its age.
     const others = backups().filter(({ name }) => name !== taken.value.name);
-    for (const { name } of others.slice(0, Math.max(0, others.length + 1 - keep))) this.#options.shelf.removeSnapshot(world, name);
+    for (const { name } of others.slice(0, Math.max(0, others.length + 1 - maxBackups)))
+      this.#options.storage.removeSnapshot(world, name);
     return taken;
   }
 
   /** Long advances and streams of all of them end soon. */
-  end(): void {
-    for (const world of this.#open.values()) world.end();
+  beginShutdown(): void {
+    for (const world of this.#open.values()) world.beginShutdown();
   }
 
   async close(): Promise<void> {
@@ -170,12 +192,14 @@ export class Worlds implements WorldsHandle {
   }
 
   #names(): string[] {
-    return [...new Set([...this.#options.shelf.worlds(), ...this.#open.keys()])].filter((name) => !this.#changing.has(name)).sort();
+    return [...new Set([...this.#options.storage.worlds(), ...this.#open.keys()])]
+      .filter((name) => !this.#changing.has(name))
+      .sort();
   }
 
   #info(name: string): WorldInfo {
     const world = this.#open.get(name);
-    if (world === undefined) return { name, isOpen: false, ...this.#options.shelf.facts(name) };
+    if (world === undefined) return { name, isOpen: false, ...this.#options.storage.info(name) };
     try {
       const { id, seq } = world.history();
       return { name, isOpen: true, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
@@ -194,37 +218,45 @@ export class Worlds implements WorldsHandle {
   }
 
   #snapshot(world: string, name: string): Result<SnapshotInfo> {
-    const found = this.snapshots(world).find((snapshot) => snapshot.name === name);
-    if (found !== undefined) return accept(found);
+    const info = this.snapshots(world).find((snapshot) => snapshot.name === name);
+    if (info !== undefined) return accept(info);
     return refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world}"`);
   }
 
-  #newFork({ clock, ...rest }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<Fork, "seed" | "past">): Fork {
-    const { newId, wall } = this.#options;
-    return { historyId: newId(), clock: { ...clock, wallNow: wall() }, ...rest };
+  #newFork({
+    clock,
+    ...rest
+  }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
+    const { newId, wallClock } = this.#options;
+    return { historyId: newId(), clock: { ...clock, wallNow: wallClock() }, ...rest };
   }
 
-  #freeName(world: string, name: string): string {
-    return freeName(name, (taken) => this.#options.shelf.hasSnapshot(world, taken));
+  #availableName(world: string, name: string): string {
+    return availableName(name, (taken) => this.#options.storage.hasSnapshot(world, taken));
   }
 
   /** What cannot be written, for a full disk or another reason, has changed nothing. */
-  async #keeping(failure: string, work: () => Promise<void>): Promise<void> {
+  async #orUnavailable(failure: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       this.#options.onFailure(error);
-      throw new StoreUnavailable(`${failure}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      throw new StoreUnavailable(`${failure}: ${error instanceof Error ? error.message : error}`, {
+        cause: error,
+      });
     }
   }
 }
 
 /** A refusal that names the field it is about. */
-function prefixed(field: string, { refusal }: { readonly refusal: Refusal }): { readonly ok: false; readonly refusal: Refusal } {
+function prefixRefusal(
+  field: string,
+  { refusal }: { readonly refusal: Refusal },
+): { readonly ok: false; readonly refusal: Refusal } {
   return { ok: false, refusal: { ...refusal, message: `${field}: ${refusal.message}` } };
 }
 
-async function whileIn<T>(names: Set<string>, name: string, work: () => Promise<T>): Promise<T> {
+async function whileReserved<T>(names: Set<string>, name: string, work: () => Promise<T>): Promise<T> {
   names.add(name);
   try {
     return await work();

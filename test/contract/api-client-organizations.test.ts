@@ -1,11 +1,11 @@
 import { ConsumptionHistoryGranularity, MemberRole } from "@neondatabase/api-client";
 import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: what belongs to organizations and projects beside branches and computes.
 
-const { advance, client, clientWith, sim } = await servedClient(["--operations", "immediate"]);
+const { advance, client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
 const made = await sim("POST", "/accounts", { name: "other", email: "other@standin.example" });
 const other = clientWith(made.api_key.key);
 const organizationId = (await client.getCurrentUserOrganizations()).data.organizations[0]?.id ?? "";
@@ -21,7 +21,9 @@ test("an organization has its account as a first member, who rules it", async ()
   expect(members).toMatchObject([{ member: { role: "admin", org_id: organizationId } }]);
   const id = members[0]?.member.id ?? "";
   expect((await client.getOrganizationMember(organizationId, id)).data).toEqual(members[0]?.member);
-  expect((await errorOf(client.updateOrganizationMember(organizationId, id, { role: MemberRole.Member }))).status).toBe(422);
+  expect(
+    (await errorOf(client.updateOrganizationMember(organizationId, id, { role: MemberRole.Member }))).status,
+  ).toBe(422);
   expect((await errorOf(client.removeOrganizationMember(organizationId, id))).status).toBe(422);
   expect((await errorOf(other.getOrganizationMembers({ orgId: organizationId }))).status).toBe(404);
 });
@@ -34,13 +36,16 @@ test("who has an account joins at once, who has none once he has one and accepts
   expect(organizations.map(({ id }) => id).sort()).toEqual([organizationId, otherOrganizationId].sort());
   const { members } = (await client.getOrganizationMembers({ orgId: organizationId })).data;
   const member = members.find(({ user }) => user.email === "other@standin.example")?.member;
-  const changed = await client.updateOrganizationMember(organizationId, member?.id ?? "", { role: MemberRole.Viewer });
+  const changed = await client.updateOrganizationMember(organizationId, member?.id ?? "", {
+    role: MemberRole.Viewer,
+  });
   expect(changed.data.role).toBe("viewer");
   await client.removeOrganizationMember(organizationId, member?.id ?? "");
   expect((await errorOf(other.getOrganization(organizationId))).status).toBe(404);
 
   const later = { email: "later@standin.example", role: MemberRole.Member };
-  const [invitation] = (await client.createOrganizationInvitations(organizationId, { invitations: [later] })).data.invitations;
+  const [invitation] = (await client.createOrganizationInvitations(organizationId, { invitations: [later] }))
+    .data.invitations;
   const listed = (await client.getOrganizationInvitations(organizationId)).data.invitations;
   expect(listed.filter(({ email }) => email === later.email)).toEqual([invitation]);
   const made = await sim("POST", "/accounts", { name: "later", email: later.email });
@@ -53,8 +58,13 @@ test("an organization's keys act for it alone, or for one project of it", async 
   const project = await createProject("scoped");
   const elsewhere = await createProject("elsewhere");
   const whole = (await client.createOrgApiKey(organizationId, { key_name: "whole" })).data;
-  const scoped = (await client.createOrgApiKey(organizationId, { key_name: "scoped", project_id: project.id })).data;
-  expect((await client.listOrgApiKeys(organizationId)).data.map(({ name }) => name).sort()).toEqual(["scoped", "whole"]);
+  const scoped = (
+    await client.createOrgApiKey(organizationId, { key_name: "scoped", project_id: project.id })
+  ).data;
+  expect((await client.listOrgApiKeys(organizationId)).data.map(({ name }) => name).sort()).toEqual([
+    "scoped",
+    "whole",
+  ]);
   const ofWhole = clientWith(whole.key);
   const ofProject = clientWith(scoped.key);
   expect((await ofWhole.getAuthDetails()).data.auth_method).toBe("api_key_org");
@@ -69,17 +79,26 @@ test("an organization's keys act for it alone, or for one project of it", async 
 
 test("a spending limit is set, told and taken away", async () => {
   expect((await client.getOrganizationSpendingLimit(organizationId)).data.spending_limit_cents).toBeNull();
-  expect((await client.setOrganizationSpendingLimit(organizationId, { spending_limit_cents: 500 })).data.spending_limit_cents).toBe(500);
+  expect(
+    (await client.setOrganizationSpendingLimit(organizationId, { spending_limit_cents: 500 })).data
+      .spending_limit_cents,
+  ).toBe(500);
   await client.deleteOrganizationSpendingLimit(organizationId);
   expect((await client.getOrganizationSpendingLimit(organizationId)).data.spending_limit_cents).toBeNull();
-  expect((await errorOf(client.setOrganizationSpendingLimit(organizationId, { spending_limit_cents: 0 }))).status).toBe(400);
+  expect(
+    (await errorOf(client.setOrganizationSpendingLimit(organizationId, { spending_limit_cents: 0 }))).status,
+  ).toBe(400);
 });
 
 test("a project is shared by a permission, and no longer when that is revoked", async () => {
   const project = await createProject("shared");
   expect((await errorOf(other.getProject(project.id))).status).toBe(404);
   const { id } = (await client.grantPermissionToProject(project.id, { email: "other@standin.example" })).data;
-  expect((await client.listProjectPermissions(project.id)).data.project_permissions.map((permission) => permission.id)).toEqual([id]);
+  expect(
+    (await client.listProjectPermissions(project.id)).data.project_permissions.map(
+      (permission) => permission.id,
+    ),
+  ).toEqual([id]);
   expect((await other.listSharedProjects({})).data.projects.map((shared) => shared.id)).toEqual([project.id]);
   expect((await other.getProject(project.id)).status).toBe(200);
   await client.revokePermissionFromProject(project.id, id);
@@ -88,7 +107,12 @@ test("a project is shared by a permission, and no longer when that is revoked", 
 
 test("key sets and preload libraries of a project are kept and told", async () => {
   const project = await createProject("jwks");
-  const { jwks } = (await client.addProjectJwks(project.id, { jwks_url: "https://keys.example/jwks.json", provider_name: "keys" })).data;
+  const { jwks } = (
+    await client.addProjectJwks(project.id, {
+      jwks_url: "https://keys.example/jwks.json",
+      provider_name: "keys",
+    })
+  ).data;
   expect((await client.getProjectJwks(project.id)).data.jwks).toEqual([jwks]);
   expect((await client.deleteProjectJwks(project.id, jwks.id)).data.id).toBe(jwks.id);
   expect((await client.getProjectJwks(project.id)).data.jwks).toEqual([]);
@@ -99,12 +123,22 @@ test("key sets and preload libraries of a project are kept and told", async () =
 test("VPC endpoints belong to the organization, and projects are restricted to them", async () => {
   const project = await createProject("vpc");
   const region = "aws-us-east-2";
-  await client.assignOrganizationVpcEndpoint(organizationId, region, "vpce-1234567890abcdef0", { label: "office" });
-  expect((await client.listOrganizationVpcEndpoints(organizationId, region)).data.endpoints).toMatchObject([{ label: "office" }]);
-  expect((await client.listOrganizationVpcEndpointsAllRegions(organizationId)).data.endpoints).toMatchObject([{ region_id: region }]);
+  await client.assignOrganizationVpcEndpoint(organizationId, region, "vpce-1234567890abcdef0", {
+    label: "office",
+  });
+  expect((await client.listOrganizationVpcEndpoints(organizationId, region)).data.endpoints).toMatchObject([
+    { label: "office" },
+  ]);
+  expect((await client.listOrganizationVpcEndpointsAllRegions(organizationId)).data.endpoints).toMatchObject([
+    { region_id: region },
+  ]);
   await client.assignProjectVpcEndpoint(project.id, "vpce-1234567890abcdef0", { label: "only from there" });
-  expect((await client.listProjectVpcEndpoints(project.id)).data.endpoints).toMatchObject([{ label: "only from there" }]);
-  const details = (await client.getOrganizationVpcEndpointDetails(organizationId, region, "vpce-1234567890abcdef0")).data;
+  expect((await client.listProjectVpcEndpoints(project.id)).data.endpoints).toMatchObject([
+    { label: "only from there" },
+  ]);
+  const details = (
+    await client.getOrganizationVpcEndpointDetails(organizationId, region, "vpce-1234567890abcdef0")
+  ).data;
   expect(details).toMatchObject({ num_restricted_projects: 1, example_restricted_projects: [project.id] });
   await client.deleteProjectVpcEndpoint(project.id, "vpce-1234567890abcdef0");
   await client.deleteOrganizationVpcEndpoint(organizationId, region, "vpce-1234567890abcdef0");
@@ -129,7 +163,9 @@ test("a project goes to who accepts its transfer, and between organizations that
   const back = { destination_org_id: otherOrganizationId, project_ids: [project.id] };
   // What is in another's organization is no project of one's own, though one may rule it.
   expect((await errorOf(other.transferProjectsFromUserToOrg(back))).status).toBe(404);
-  expect((await client.transferProjectsFromUserToOrg(back).catch(({ response }) => response)).status).toBe(404);
+  expect((await client.transferProjectsFromUserToOrg(back).catch(({ response }) => response)).status).toBe(
+    404,
+  );
 });
 
 test("consumption adds up to what the project used", async () => {
@@ -138,14 +174,28 @@ test("consumption adds up to what the project used", async () => {
   const used = (await client.getProject(project.id)).data.project;
   expect(used.active_time_seconds).toBe(300);
   const range = { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z", project_ids: [project.id] };
-  const hourly = (await client.getConsumptionHistoryPerProject({ ...range, granularity: ConsumptionHistoryGranularity.Hourly })).data;
+  const hourly = (
+    await client.getConsumptionHistoryPerProject({
+      ...range,
+      granularity: ConsumptionHistoryGranularity.Hourly,
+    })
+  ).data;
   const sum = hourly.projects
     .flatMap(({ periods }) => periods.flatMap(({ consumption }) => consumption))
     .reduce((total, frame) => total + frame.active_time_seconds, 0);
   expect(sum).toBe(300);
-  const daily = { ...range, org_id: organizationId, granularity: ConsumptionHistoryGranularity.Daily, metrics: ["compute_unit_seconds"] };
-  const valuesOf = (periods: readonly { readonly consumption: readonly { metrics?: readonly { value: number }[] }[] }[]) =>
-    periods.flatMap(({ consumption }) => consumption.flatMap(({ metrics = [] }) => metrics.map(({ value }) => value)));
+  const daily = {
+    ...range,
+    org_id: organizationId,
+    granularity: ConsumptionHistoryGranularity.Daily,
+    metrics: ["compute_unit_seconds"],
+  };
+  const valuesOf = (
+    periods: readonly { readonly consumption: readonly { metrics?: readonly { value: number }[] }[] }[],
+  ) =>
+    periods.flatMap(({ consumption }) =>
+      consumption.flatMap(({ metrics = [] }) => metrics.map(({ value }) => value)),
+    );
   const { projects } = (await client.getConsumptionHistoryPerProjectV2(daily)).data;
   expect(projects.flatMap(({ periods }) => valuesOf(periods))).toEqual([75]);
   const { branches } = (await client.getConsumptionHistoryPerBranchV2(daily)).data;
@@ -155,7 +205,13 @@ test("consumption adds up to what the project used", async () => {
 
 test("a connection URI leads to the database through the branch's compute", async () => {
   const project = await createProject("connected");
-  const { uri } = (await client.getConnectionUri({ projectId: project.id, database_name: "neondb", role_name: "neondb_owner" })).data;
+  const { uri } = (
+    await client.getConnectionUri({
+      projectId: project.id,
+      database_name: "neondb",
+      role_name: "neondb_owner",
+    })
+  ).data;
   expect(new URL(uri)).toMatchObject({ username: "neondb_owner", pathname: "/neondb" });
   const wrong = { projectId: project.id, database_name: "neondb", role_name: "nobody" };
   expect((await errorOf(client.getConnectionUri(wrong))).status).toBe(404);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // Walking lists to their end with the public client: each thing once, none left out, whatever the size of a page.
 
@@ -7,10 +7,13 @@ const PROJECTS = 23;
 const BRANCHES = 12;
 const MOST_PAGES = 100;
 
-const { client } = await servedClient(["--operations", "immediate"]);
+const { client } = await startServedClient(["--operations", "immediate"]);
 const projectIds: string[] = [];
 for (let number = 0; number < PROJECTS; number += 1) {
-  projectIds.push((await client.createProject({ project: { name: `shop ${number % 2 === 0 ? "even" : "odd"}` } })).data.project.id);
+  projectIds.push(
+    (await client.createProject({ project: { name: `shop ${number % 2 === 0 ? "even" : "odd"}` } })).data
+      .project.id,
+  );
 }
 const projectId = projectIds[0] ?? "";
 // Made at the same instant: the sort has ties to decide.
@@ -19,7 +22,10 @@ for (let number = 1; number < BRANCHES; number += 1) await client.createProjectB
 type Page = { readonly ids: readonly string[]; readonly next: string | undefined };
 
 /** All ids of a list, page by page, until the list says that it ends. */
-async function walk(pageAfter: (cursor: string | undefined) => Promise<Page>, between: () => Promise<unknown> = async () => undefined) {
+async function walk(
+  pageAfter: (cursor: string | undefined) => Promise<Page>,
+  between: () => Promise<unknown> = async () => undefined,
+) {
   const ids: string[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
@@ -44,7 +50,11 @@ const projectsBy = (limit: number, search?: string) => async (cursor: string | u
 const operationsBy =
   (limit: number, of = projectId) =>
   async (cursor: string | undefined) => {
-    const { data } = await client.listProjectOperations({ projectId: of, limit, ...(cursor === undefined ? {} : { cursor }) });
+    const { data } = await client.listProjectOperations({
+      projectId: of,
+      limit,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     return { ids: data.operations.map(({ id }) => id), next: data.pagination?.cursor };
   };
 
@@ -53,7 +63,12 @@ type Sort = { readonly sort_by?: "name" | "created_at" | "updated_at"; readonly 
 const branchesBy =
   (limit: number, sort: Sort = {}) =>
   async (cursor: string | undefined) => {
-    const { data } = await client.listProjectBranches({ projectId, limit, ...sort, ...(cursor === undefined ? {} : { cursor }) });
+    const { data } = await client.listProjectBranches({
+      projectId,
+      limit,
+      ...sort,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     return { ids: data.branches.map(({ id }) => id), next: data.pagination?.next };
   };
 
@@ -105,7 +120,8 @@ test("operations that come while somebody walks do not shift the pages", async (
 
 test("projects that are deleted while somebody walks do not hide others", async () => {
   const mine = [];
-  for (let number = 0; number < 6; number += 1) mine.push((await client.createProject({ project: { name: "fleeting" } })).data.project.id);
+  for (let number = 0; number < 6; number += 1)
+    mine.push((await client.createProject({ project: { name: "fleeting" } })).data.project.id);
   const left = [...mine];
   const deleteOldest = () => client.deleteProject(left.shift() ?? "");
   // The first goes when the first page has been read, and so on: each has been seen before it goes.
@@ -116,7 +132,8 @@ test("projects that are made while somebody walks come at the end", async () => 
   const first = (await client.createProject({ project: { name: "growing" } })).data.project.id;
   const made: string[] = [];
   const make = async () => {
-    if (made.length < 3) made.push((await client.createProject({ project: { name: "growing" } })).data.project.id);
+    if (made.length < 3)
+      made.push((await client.createProject({ project: { name: "growing" } })).data.project.id);
   };
   expect(await walk(projectsBy(1, "growing"), make)).toEqual([first, ...made]);
 });

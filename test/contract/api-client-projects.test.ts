@@ -1,11 +1,11 @@
 import { EndpointType } from "@neondatabase/api-client";
 import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: projects that come back, reach their quota and stand at the limits of a plan.
 
-const { advance, client, clientWith, sim } = await servedClient();
+const { advance, client, clientWith, sim } = await startServedClient();
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -14,38 +14,52 @@ async function createShop() {
 }
 
 /** Everything that can be recovered, oldest first. */
-const recoverable = async () => (await client.listProjects({ recoverable: true, limit: 400 })).data.projects.map(({ id }) => id);
+const recoverable = async () =>
+  (await client.listProjects({ recoverable: true, limit: 400 })).data.projects.map(({ id }) => id);
 
 test("a deleted project comes back within a week as it was, and not when that is over", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const at = { projectId, database_name: "neondb", role_name: "neondb_owner" };
   const { uri } = (await client.getConnectionUri(at)).data;
   await client.deleteProject(projectId);
-  expect(await errorOf(client.recoverProject(projectId))).toMatchObject({ status: 423, code: "OPERATIONS_IN_PROGRESS" });
+  expect(await errorOf(client.recoverProject(projectId))).toMatchObject({
+    status: 423,
+    code: "OPERATIONS_IN_PROGRESS",
+  });
   await advance("6d");
   expect(await recoverable()).toContain(projectId);
   const { project, branches } = (await client.recoverProject(projectId)).data;
   expect([project.id, branches?.map(({ id }) => id)]).toEqual([projectId, [branchId]]);
   expect((await client.getConnectionUri(at)).data.uri).toBe(uri);
   expect((await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.current_state).toBe("idle");
-  expect(await errorOf(client.recoverProject(projectId))).toMatchObject({ status: 404, code: "PROJECT_NOT_FOUND" });
+  expect(await errorOf(client.recoverProject(projectId))).toMatchObject({
+    status: 404,
+    code: "PROJECT_NOT_FOUND",
+  });
   await client.deleteProject(projectId);
   await advance("7d");
   expect(await recoverable()).not.toContain(projectId);
-  expect(await errorOf(client.recoverProject(projectId))).toMatchObject({ status: 404, code: "PROJECT_NOT_FOUND" });
+  expect(await errorOf(client.recoverProject(projectId))).toMatchObject({
+    status: 404,
+    code: "PROJECT_NOT_FOUND",
+  });
 });
 
 test("a project with a protected branch is not deleted", async () => {
   const { projectId, branchId } = await createShop();
   await client.updateProjectBranch(projectId, branchId, { branch: { protected: true } });
-  expect(await errorOf(client.deleteProject(projectId))).toMatchObject({ status: 422, code: "BRANCH_IS_PROTECTED" });
+  expect(await errorOf(client.deleteProject(projectId))).toMatchObject({
+    status: 422,
+    code: "BRANCH_IS_PROTECTED",
+  });
 });
 
 test("a quota that is reached suspends the computes and lets none start, until it is raised", async () => {
   const { projectId, endpointId } = await createShop();
   const limit = (active_time_seconds: number) =>
     client.updateProject(projectId, { project: { settings: { quota: { active_time_seconds } } } });
-  const stateOf = async () => (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.current_state;
+  const stateOf = async () =>
+    (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.current_state;
   expect((await limit(60)).data.project.settings?.quota).toEqual({ active_time_seconds: 60 });
   expect(await stateOf()).toBe("active");
   await advance("60s");
@@ -63,10 +77,16 @@ test("a quota that is reached suspends the computes and lets none start, until i
 });
 
 test("new computes of a project have its default settings", async () => {
-  const default_endpoint_settings = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 120 };
+  const default_endpoint_settings = {
+    autoscaling_limit_min_cu: 1,
+    autoscaling_limit_max_cu: 2,
+    suspend_timeout_seconds: 120,
+  };
   const { data } = await client.createProject({ project: { default_endpoint_settings } });
   expect(data.endpoints).toMatchObject([default_endpoint_settings]);
-  const project = { default_endpoint_settings: { ...default_endpoint_settings, autoscaling_limit_max_cu: 11 } };
+  const project = {
+    default_endpoint_settings: { ...default_endpoint_settings, autoscaling_limit_max_cu: 11 },
+  };
   expect(await errorOf(client.updateProject(data.project.id, { project }))).toMatchObject({
     status: 422,
     code: "COMPUTE_SIZE_NOT_ALLOWED",

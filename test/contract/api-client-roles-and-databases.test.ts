@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: what a branch holds, changed through its compute.
 
-const { advance, client } = await servedClient();
+const { advance, client } = await startServedClient();
 
 const BUSY = {
   status: 423,
@@ -31,14 +31,21 @@ test("a role is made with a password, which is revealed, reset and used to conne
   const created = await client.createProjectBranchRole(...at, { role: { name: "alice" } });
   expect(created.status).toBe(201);
   const { role, operations } = created.data;
-  expect(role).toMatchObject({ name: "alice", branch_id: at[1], password: expect.stringMatching(/^\S{8,}$/), protected: false });
+  expect(role).toMatchObject({
+    name: "alice",
+    branch_id: at[1],
+    password: expect.stringMatching(/^\S{8,}$/),
+    protected: false,
+  });
   expect(operations.map(({ action, status }) => `${action} ${status}`)).toEqual(["apply_config running"]);
   await settle();
   expect((await client.getProjectBranchRole(...at, "alice")).data.role).not.toHaveProperty("password");
   expect((await client.getProjectBranchRolePassword(...at, "alice")).data.password).toBe(role.password);
   const reset = await settled(client.resetProjectBranchRolePassword(...at, "alice"));
   expect(reset.role.password).not.toBe(role.password);
-  const { uri } = (await client.getConnectionUri({ projectId: at[0], database_name: "neondb", role_name: "alice" })).data;
+  const { uri } = (
+    await client.getConnectionUri({ projectId: at[0], database_name: "neondb", role_name: "alice" })
+  ).data;
   expect(new URL(uri)).toMatchObject({ username: "alice", password: reset.role.password });
 });
 
@@ -54,7 +61,9 @@ test("a role's name is taken or reserved, and a role that cannot log in has no p
     code: "ROLE_NAME_NOT_ALLOWED",
     message: 'role.name: "pg_me" is reserved by the platform',
   });
-  const { role } = await settled(client.createProjectBranchRole(...at, { role: { name: "readers", no_login: true } }));
+  const { role } = await settled(
+    client.createProjectBranchRole(...at, { role: { name: "readers", no_login: true } }),
+  );
   expect(role).not.toHaveProperty("password");
   expect(await errorOf(client.resetProjectBranchRolePassword(...at, "readers"))).toEqual({
     status: 422,
@@ -69,13 +78,17 @@ test("passwords that a project does not store are told once and never again", as
   expect(role.password).toMatch(/^\S{8,}$/);
   const refused = { status: 412, code: "PASSWORDS_NOT_STORED" };
   expect(await errorOf(client.getProjectBranchRolePassword(...at, "alice"))).toMatchObject(refused);
-  expect(await errorOf(client.getConnectionUri({ projectId: at[0], database_name: "neondb", role_name: "alice" }))).toMatchObject(refused);
+  expect(
+    await errorOf(client.getConnectionUri({ projectId: at[0], database_name: "neondb", role_name: "alice" })),
+  ).toMatchObject(refused);
 });
 
 test("a database is made, given away, renamed and deleted, and its owner cannot go before it", async () => {
   const { at } = await createShop();
   await settled(client.createProjectBranchRole(...at, { role: { name: "alice" } }));
-  const created = await client.createProjectBranchDatabase(...at, { database: { name: "app", owner_name: "alice" } });
+  const created = await client.createProjectBranchDatabase(...at, {
+    database: { name: "app", owner_name: "alice" },
+  });
   expect(created.status).toBe(201);
   expect(created.data.database).toMatchObject({ name: "app", owner_name: "alice", branch_id: at[1] });
   await settle();
@@ -90,30 +103,43 @@ test("a database is made, given away, renamed and deleted, and its owner cannot 
   expect((await client.getProjectBranchDatabase(...at, "shop")).data.database).toEqual(database);
   expect((await settled(client.deleteProjectBranchRole(...at, "alice"))).role.name).toBe("alice");
   expect((await settled(client.deleteProjectBranchDatabase(...at, "shop"))).database.name).toBe("shop");
-  expect((await client.listProjectBranchDatabases(...at)).data.databases.map(({ name }) => name)).toEqual(["neondb"]);
-  expect((await client.listProjectBranchRoles(...at)).data.roles.map(({ name }) => name)).toEqual(["neondb_owner"]);
+  expect((await client.listProjectBranchDatabases(...at)).data.databases.map(({ name }) => name)).toEqual([
+    "neondb",
+  ]);
+  expect((await client.listProjectBranchRoles(...at)).data.roles.map(({ name }) => name)).toEqual([
+    "neondb_owner",
+  ]);
   const missing = { status: 404, code: "DATABASE_NOT_FOUND", message: 'database "shop" not found' };
   expect(await errorOf(client.deleteProjectBranchDatabase(...at, "shop"))).toEqual(missing);
   expect(await errorOf(client.updateProjectBranchDatabase(...at, "shop", change))).toEqual(missing);
-  expect(await errorOf(client.deleteProjectBranchRole(...at, "alice"))).toMatchObject({ status: 404, code: "ROLE_NOT_FOUND" });
+  expect(await errorOf(client.deleteProjectBranchRole(...at, "alice"))).toMatchObject({
+    status: 404,
+    code: "ROLE_NOT_FOUND",
+  });
 });
 
 test("a database needs a free name and an owner that is there", async () => {
   const { at } = await createShop();
-  const create = (name: string, owner_name: string) => client.createProjectBranchDatabase(...at, { database: { name, owner_name } });
+  const create = (name: string, owner_name: string) =>
+    client.createProjectBranchDatabase(...at, { database: { name, owner_name } });
   expect(await errorOf(create("neondb", "neondb_owner"))).toEqual({
     status: 409,
     code: "DATABASE_ALREADY_EXISTS",
     message: 'database already exists; database_name:"neondb"',
   });
   expect(await errorOf(create("app", "nobody"))).toMatchObject({ status: 404, code: "ROLE_NOT_FOUND" });
-  expect(await errorOf(create("postgres", "neondb_owner"))).toMatchObject({ status: 422, code: "DATABASE_NAME_NOT_ALLOWED" });
+  expect(await errorOf(create("postgres", "neondb_owner"))).toMatchObject({
+    status: 422,
+    code: "DATABASE_NAME_NOT_ALLOWED",
+  });
 });
 
 test("what a branch holds is changed through its compute: an idle one is started, and meanwhile nothing else is", async () => {
   const { at, endpointId } = await createShop();
   await settled(client.suspendProjectEndpoint(at[0], endpointId));
-  const { data } = await client.createProjectBranchDatabase(...at, { database: { name: "app", owner_name: "neondb_owner" } });
+  const { data } = await client.createProjectBranchDatabase(...at, {
+    database: { name: "app", owner_name: "neondb_owner" },
+  });
   expect(data.operations.map(({ action }) => action)).toEqual(["start_compute", "apply_config"]);
   const changes = [
     () => client.createProjectBranchRole(...at, { role: { name: "alice" } }),

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`: snapshots of branches, taken by hand and by a schedule, and what is restored from them.
 
-const { advance, client, sim } = await servedClient();
+const { advance, client, sim } = await startServedClient();
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -18,26 +18,36 @@ async function fromNow(ms: number): Promise<string> {
 }
 
 async function addDatabase(projectId: string, branchId: string, name: string): Promise<void> {
-  await client.createProjectBranchDatabase(projectId, branchId, { database: { name, owner_name: "neondb_owner" } });
+  await client.createProjectBranchDatabase(projectId, branchId, {
+    database: { name, owner_name: "neondb_owner" },
+  });
   await advance("10s");
 }
 
 async function databasesOf(projectId: string, branchId: string): Promise<string[]> {
-  return (await client.listProjectBranchDatabases(projectId, branchId)).data.databases.map(({ name }) => name);
+  return (await client.listProjectBranchDatabases(projectId, branchId)).data.databases.map(
+    ({ name }) => name,
+  );
 }
 
-const namesOf = async (projectId: string) => (await client.listSnapshots(projectId)).data.snapshots.map(({ name }) => name);
+const namesOf = async (projectId: string) =>
+  (await client.listSnapshots(projectId)).data.snapshots.map(({ name }) => name);
 
 test("a snapshot is taken, renamed and deleted", async () => {
   const { projectId, branchId } = await createShop();
   const { data } = await client.createSnapshot({ projectId, branchId, name: "first" });
   expect(data.snapshot).toMatchObject({ name: "first", source_branch_id: branchId, manual: true });
   expect((await client.listSnapshots(projectId)).data.snapshots).toEqual([data.snapshot]);
-  const renamed = (await client.updateSnapshot(projectId, data.snapshot.id, { snapshot: { name: "kept" } })).data.snapshot;
+  const renamed = (await client.updateSnapshot(projectId, data.snapshot.id, { snapshot: { name: "kept" } }))
+    .data.snapshot;
   expect(renamed).toEqual({ ...data.snapshot, name: "kept" });
   expect((await client.deleteSnapshot(projectId, data.snapshot.id)).status).toBe(202);
   expect(await namesOf(projectId)).toEqual([]);
-  const missing = { status: 404, code: "SNAPSHOT_NOT_FOUND", message: `snapshot "${data.snapshot.id}" not found` };
+  const missing = {
+    status: 404,
+    code: "SNAPSHOT_NOT_FOUND",
+    message: `snapshot "${data.snapshot.id}" not found`,
+  };
   expect(await errorOf(client.deleteSnapshot(projectId, data.snapshot.id))).toEqual(missing);
   expect(await errorOf(client.restoreSnapshot({ projectId, snapshotId: data.snapshot.id }))).toEqual(missing);
 });
@@ -67,28 +77,49 @@ test("a snapshot shows an instant that the branch has, and no other", async () =
   expect(Date.parse(snapshot.timestamp ?? "")).toBe(Date.parse(before));
   const { branch } = (await client.restoreSnapshot({ projectId, snapshotId: snapshot.id })).data;
   expect(await databasesOf(projectId, branch.id)).toEqual(["neondb"]);
-  const refused = { status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED", message: expect.stringMatching(/^timestamp /) };
+  const refused = {
+    status: 422,
+    code: "PARENT_TIMESTAMP_NOT_ALLOWED",
+    message: expect.stringMatching(/^timestamp /),
+  };
   for (const timestamp of ["2025-12-31T23:59:59Z", await fromNow(60_000)]) {
     expect(await errorOf(client.createSnapshot({ projectId, branchId, timestamp }))).toEqual(refused);
   }
   const both = client.createSnapshot({ projectId, branchId, timestamp: before, lsn: "0/1E88838" });
-  expect(await errorOf(both)).toMatchObject({ status: 400, message: expect.stringContaining("lsn: cannot be used with timestamp") });
+  expect(await errorOf(both)).toMatchObject({
+    status: 400,
+    message: expect.stringContaining("lsn: cannot be used with timestamp"),
+  });
 });
 
 test("what is restored stands beside its source until it takes its place, compute and name", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
   await addDatabase(projectId, branchId, "mistake");
-  const restored = (await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { name: "preview" })).data;
-  expect(restored.branch).toMatchObject({ name: "preview", default: false, restored_from: snapshot.id, restored_as: branchId });
+  const restored = (await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { name: "preview" }))
+    .data;
+  expect(restored.branch).toMatchObject({
+    name: "preview",
+    default: false,
+    restored_from: snapshot.id,
+    restored_as: branchId,
+  });
   expect(restored.operations.map(({ action }) => action)).toEqual(["create_branch"]);
-  expect(await errorOf(client.finalizeRestoreBranch(projectId, restored.branch.id))).toMatchObject({ status: 423 });
+  expect(await errorOf(client.finalizeRestoreBranch(projectId, restored.branch.id))).toMatchObject({
+    status: 423,
+  });
   await advance("10s");
   expect(await databasesOf(projectId, restored.branch.id)).toEqual(["neondb"]);
   await client.finalizeRestoreBranch(projectId, restored.branch.id, { name: "replaced" });
   await advance("10s");
-  expect((await client.getProjectBranch(projectId, restored.branch.id)).data.branch).toMatchObject({ name: "main", default: true });
-  expect((await client.getProjectBranch(projectId, branchId)).data.branch).toMatchObject({ name: "replaced", default: false });
+  expect((await client.getProjectBranch(projectId, restored.branch.id)).data.branch).toMatchObject({
+    name: "main",
+    default: true,
+  });
+  expect((await client.getProjectBranch(projectId, branchId)).data.branch).toMatchObject({
+    name: "replaced",
+    default: false,
+  });
   const { endpoint } = (await client.getProjectEndpoint(projectId, endpointId)).data;
   expect(endpoint).toMatchObject({ branch_id: restored.branch.id, current_state: "active" });
   expect(await errorOf(client.finalizeRestoreBranch(projectId, restored.branch.id))).toMatchObject({
@@ -100,34 +131,48 @@ test("what is restored stands beside its source until it takes its place, comput
 test("a restore takes the place of its source at once where that is asked for", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
-  const { branch } = (await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { finalize_restore: true })).data;
+  const { branch } = (
+    await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { finalize_restore: true })
+  ).data;
   await advance("10s");
-  expect((await client.getProjectBranch(projectId, branch.id)).data.branch).toMatchObject({ name: "main", default: true });
+  expect((await client.getProjectBranch(projectId, branch.id)).data.branch).toMatchObject({
+    name: "main",
+    default: true,
+  });
   expect((await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.branch_id).toBe(branch.id);
-  expect(await errorOf(client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { name: "main" }))).toEqual({
+  expect(
+    await errorOf(client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { name: "main" })),
+  ).toEqual({
     status: 409,
     code: "BRANCH_ALREADY_EXISTS",
     message: 'branch already exists; branch_name:"main"',
   });
 });
 
-test.each([true, false])("what takes the place of a branch is backed up as that was, which is no more; at once: %s", async (atOnce) => {
-  const { projectId, branchId } = await createShop();
-  const scheduleOf = async (id: string) => (await client.getSnapshotSchedule(projectId, id)).data.schedule;
-  const schedule = [{ frequency: "hourly", retention_seconds: 7_200 }];
-  await client.setSnapshotSchedule(projectId, branchId, { schedule });
-  const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
-  const { branch } = (await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { finalize_restore: atOnce })).data;
-  await advance("10s");
-  if (!atOnce) {
-    expect([await scheduleOf(branchId), await scheduleOf(branch.id)]).toEqual([schedule, []]);
-    await client.finalizeRestoreBranch(projectId, branch.id);
-  }
-  expect([await scheduleOf(branchId), await scheduleOf(branch.id)]).toEqual([[], schedule]);
-  await advance("1h");
-  const { snapshots } = (await client.listSnapshots(projectId)).data;
-  expect(snapshots.filter(({ manual }) => !manual).map((taken) => taken.source_branch_id)).toEqual([branch.id]);
-});
+test.each([true, false])(
+  "what takes the place of a branch is backed up as that was, which is no more; at once: %s",
+  async (atOnce) => {
+    const { projectId, branchId } = await createShop();
+    const scheduleOf = async (id: string) => (await client.getSnapshotSchedule(projectId, id)).data.schedule;
+    const schedule = [{ frequency: "hourly", retention_seconds: 7_200 }];
+    await client.setSnapshotSchedule(projectId, branchId, { schedule });
+    const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
+    const { branch } = (
+      await client.restoreSnapshot({ projectId, snapshotId: snapshot.id }, { finalize_restore: atOnce })
+    ).data;
+    await advance("10s");
+    if (!atOnce) {
+      expect([await scheduleOf(branchId), await scheduleOf(branch.id)]).toEqual([schedule, []]);
+      await client.finalizeRestoreBranch(projectId, branch.id);
+    }
+    expect([await scheduleOf(branchId), await scheduleOf(branch.id)]).toEqual([[], schedule]);
+    await advance("1h");
+    const { snapshots } = (await client.listSnapshots(projectId)).data;
+    expect(snapshots.filter(({ manual }) => !manual).map((taken) => taken.source_branch_id)).toEqual([
+      branch.id,
+    ]);
+  },
+);
 
 test("a schedule takes snapshots on time, which are gone when they have been kept as long as it says", async () => {
   const { projectId, branchId } = await createShop();
@@ -139,7 +184,9 @@ test("a schedule takes snapshots on time, which are gone when they have been kep
   await client.setSnapshotSchedule(projectId, branchId, { schedule });
   expect((await client.getSnapshotSchedule(projectId, branchId)).data.schedule).toEqual(schedule);
   await advance("1h");
-  expect((await client.listSnapshots(projectId)).data.snapshots).toMatchObject([{ source_branch_id: branchId, manual: false }]);
+  expect((await client.listSnapshots(projectId)).data.snapshots).toMatchObject([
+    { source_branch_id: branchId, manual: false },
+  ]);
   await advance("5h");
   expect(await namesOf(projectId)).toHaveLength(2);
   await client.setSnapshotSchedule(projectId, branchId, { schedule: [] });

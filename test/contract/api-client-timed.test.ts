@@ -1,14 +1,15 @@
 import { EndpointType, type Operation } from "@neondatabase/api-client";
 import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`, where operations take their time on a clock that the test holds.
 
-const { client, sim } = await servedClient();
+const { client, sim } = await startServedClient();
 
 const advance = (target: { by: string } | { next: true }) => sim("POST", "/clock/advance", target);
-const told = (operations: readonly Operation[]) => operations.map(({ action, status }) => `${action} ${status}`);
+const told = (operations: readonly Operation[]) =>
+  operations.map(({ action, status }) => `${action} ${status}`);
 
 /** A project whose operations are over, on a paid plan's defaults. */
 async function createSettled() {
@@ -27,7 +28,10 @@ test("created is not usable: whoever polls the operations sees them run one afte
   const endpointId = data.endpoints[0]?.id ?? "";
   const poll = async () => told((await client.listProjectOperations({ projectId })).data.operations);
   expect(told(data.operations)).toEqual(["create_timeline running", "start_compute scheduling"]);
-  expect(await endpointOf(projectId, endpointId)).toMatchObject({ current_state: "init", pending_state: "active" });
+  expect(await endpointOf(projectId, endpointId)).toMatchObject({
+    current_state: "init",
+    pending_state: "active",
+  });
   await advance({ next: true });
   expect(await poll()).toEqual(["start_compute running", "create_timeline finished"]);
   await advance({ next: true });
@@ -41,7 +45,8 @@ test("created is not usable: whoever polls the operations sees them run one afte
 test("a client that meets 423 gets through as soon as the clock has moved", async () => {
   const { data } = await client.createProject({ project: {} });
   const projectId = data.project.id;
-  const create = () => client.createProjectBranch(projectId, { endpoints: [{ type: EndpointType.ReadWrite }] });
+  const create = () =>
+    client.createProjectBranch(projectId, { endpoints: [{ type: EndpointType.ReadWrite }] });
   let refusals = 0;
   let created: Awaited<ReturnType<typeof create>> | undefined;
   while (created === undefined && refusals < 10) {
@@ -78,12 +83,21 @@ test("a compute sleeps five minutes after it became active, not a millisecond be
 
 test("an update leaves the state as it is, and the compute comes back by itself", async () => {
   const { projectId, endpointId } = await createSettled();
-  const { data } = await client.updateProjectEndpoint(projectId, endpointId, { endpoint: { autoscaling_limit_max_cu: 2 } });
-  expect(data.endpoint).toMatchObject({ current_state: "active", pending_state: "idle", autoscaling_limit_max_cu: 2 });
+  const { data } = await client.updateProjectEndpoint(projectId, endpointId, {
+    endpoint: { autoscaling_limit_max_cu: 2 },
+  });
+  expect(data.endpoint).toMatchObject({
+    current_state: "active",
+    pending_state: "idle",
+    autoscaling_limit_max_cu: 2,
+  });
   expect(told(data.operations)).toEqual(["apply_config running", "suspend_compute scheduling"]);
   expect(await errorOf(client.restartProjectEndpoint(projectId, endpointId))).toMatchObject({ status: 423 });
   await advance({ by: "2s" });
-  expect(await endpointOf(projectId, endpointId)).toMatchObject({ current_state: "idle", pending_state: "active" });
+  expect(await endpointOf(projectId, endpointId)).toMatchObject({
+    current_state: "idle",
+    pending_state: "active",
+  });
   await advance({ by: "3s" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
 });
@@ -91,7 +105,9 @@ test("an update leaves the state as it is, and the compute comes back by itself"
 test("a change of the delay needs no restart, and acts at once", async () => {
   const { projectId, endpointId } = await createSettled();
   await advance({ by: "2m" });
-  const { data } = await client.updateProjectEndpoint(projectId, endpointId, { endpoint: { suspend_timeout_seconds: 60 } });
+  const { data } = await client.updateProjectEndpoint(projectId, endpointId, {
+    endpoint: { suspend_timeout_seconds: 60 },
+  });
   expect(data.operations.map(({ action }) => action)).toEqual(["apply_config"]);
   await advance({ by: "1s" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("idle");

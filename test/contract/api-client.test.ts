@@ -1,11 +1,11 @@
 import { EndpointType } from "@neondatabase/api-client";
 import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
-import { servedClient } from "../support/served-client.ts";
+import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve`, where operations end before the next command.
 
-const { client, clientWith, sim } = await servedClient(["--operations", "immediate"]);
+const { client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -15,12 +15,24 @@ async function createShop() {
 }
 
 test("a project comes with a branch, a primary compute, a role, a database and a way to connect", async () => {
-  const { status, data } = await client.createProject({ project: { name: "whole", pg_version: 17, region_id: "aws-eu-central-1" } });
+  const { status, data } = await client.createProject({
+    project: { name: "whole", pg_version: 17, region_id: "aws-eu-central-1" },
+  });
   expect(status).toBe(201);
-  expect(data.project).toMatchObject({ name: "whole", pg_version: 17, region_id: "aws-eu-central-1", platform_id: "aws" });
+  expect(data.project).toMatchObject({
+    name: "whole",
+    pg_version: 17,
+    region_id: "aws-eu-central-1",
+    platform_id: "aws",
+  });
   expect(data.branch).toMatchObject({ name: "main", default: true, project_id: data.project.id });
   const [endpoint] = data.endpoints;
-  expect(endpoint).toMatchObject({ type: "read_write", current_state: "init", pending_state: "active", branch_id: data.branch.id });
+  expect(endpoint).toMatchObject({
+    type: "read_write",
+    current_state: "init",
+    pending_state: "active",
+    branch_id: data.branch.id,
+  });
   expect(endpoint?.id).toMatch(/^ep-/);
   expect(data.databases).toMatchObject([{ name: "neondb", owner_name: data.roles[0]?.name }]);
   const [details] = data.connection_uris;
@@ -31,20 +43,32 @@ test("a project comes with a branch, a primary compute, a role, a database and a
     hostname: endpoint?.host,
     pathname: "/neondb",
   });
-  expect(details?.connection_parameters.pooler_host).toBe(endpoint?.host.replace(endpoint.id, `${endpoint.id}-pooler`));
-  expect((await client.getProjectEndpoint(data.project.id, endpoint?.id ?? "")).data.endpoint.current_state).toBe("active");
+  expect(details?.connection_parameters.pooler_host).toBe(
+    endpoint?.host.replace(endpoint.id, `${endpoint.id}-pooler`),
+  );
+  expect(
+    (await client.getProjectEndpoint(data.project.id, endpoint?.id ?? "")).data.endpoint.current_state,
+  ).toBe("active");
 });
 
 test("a project is found, changed and deleted, and then is not there", async () => {
   const { projectId } = await createShop();
   expect((await client.getProject(projectId)).data.project).toMatchObject({ id: projectId, name: "shop" });
-  const { data } = await client.updateProject(projectId, { project: { name: "renamed", history_retention_seconds: 3600 } });
-  expect(data).toMatchObject({ project: { name: "renamed", history_retention_seconds: 3600 }, operations: [] });
+  const { data } = await client.updateProject(projectId, {
+    project: { name: "renamed", history_retention_seconds: 3600 },
+  });
+  expect(data).toMatchObject({
+    project: { name: "renamed", history_retention_seconds: 3600 },
+    operations: [],
+  });
   const found = await client.listProjects({ search: "renamed" });
   expect(found.data.projects).toMatchObject([{ id: projectId, locked: false, pg_version: 16 }]);
   expect((await client.listSharedProjects({})).data.projects).toEqual([]);
   expect((await client.deleteProject(projectId)).data.project.id).toBe(projectId);
-  expect(await errorOf(client.getProject(projectId))).toMatchObject({ status: 404, code: "PROJECT_NOT_FOUND" });
+  expect(await errorOf(client.getProject(projectId))).toMatchObject({
+    status: 404,
+    code: "PROJECT_NOT_FOUND",
+  });
   expect(await errorOf(client.deleteProject(projectId))).toMatchObject({ status: 404 });
   expect((await client.listProjects({ search: "renamed" })).data.projects).toEqual([]);
 });
@@ -58,13 +82,24 @@ test("a branch is made with a compute, renamed, made the default, and deleted wh
   });
   expect(created.status).toBe(201);
   const { branch, endpoints, operations, roles, databases, connection_uris } = created.data;
-  expect(branch).toMatchObject({ name: "feature", parent_id: branchId, default: false, current_state: "init", pending_state: "ready" });
+  expect(branch).toMatchObject({
+    name: "feature",
+    parent_id: branchId,
+    default: false,
+    current_state: "init",
+    pending_state: "ready",
+  });
   expect(operations.map(({ action }) => action)).toEqual(["create_branch", "start_compute"]);
   expect(endpoints).toMatchObject([{ branch_id: branch.id, type: "read_write" }]);
   expect([roles.length, databases.length, connection_uris?.length]).toEqual([1, 1, 1]);
   const got = await client.getProjectBranch(projectId, branch.id);
-  expect(got.data).toMatchObject({ branch: { current_state: "ready" }, annotation: { value: { pull_request: "7" } } });
-  expect((await client.updateProjectBranch(projectId, branch.id, { branch: { name: "next" } })).data.branch.name).toBe("next");
+  expect(got.data).toMatchObject({
+    branch: { current_state: "ready" },
+    annotation: { value: { pull_request: "7" } },
+  });
+  expect(
+    (await client.updateProjectBranch(projectId, branch.id, { branch: { name: "next" } })).data.branch.name,
+  ).toBe("next");
   expect((await client.setDefaultProjectBranch(projectId, branch.id)).data.branch.default).toBe(true);
   expect(await errorOf(client.deleteProjectBranch({ projectId, branchId: branch.id }))).toMatchObject({
     status: 422,
@@ -73,45 +108,72 @@ test("a branch is made with a compute, renamed, made the default, and deleted wh
   await client.setDefaultProjectBranch(projectId, branchId);
   const deleted = await client.deleteProjectBranch({ projectId, branchId: branch.id });
   expect(deleted.data.operations.map(({ action }) => action)).toEqual(["suspend_compute", "delete_timeline"]);
-  expect((await client.listProjectBranches({ projectId })).data.branches.map(({ id }) => id)).toEqual([branchId]);
+  expect((await client.listProjectBranches({ projectId })).data.branches.map(({ id }) => id)).toEqual([
+    branchId,
+  ]);
   expect((await client.countProjectBranches({ projectId })).data.count).toBe(1);
-  expect((await client.listProjectEndpoints(projectId)).data.endpoints.map(({ branch_id }) => branch_id)).toEqual([branchId]);
+  expect(
+    (await client.listProjectEndpoints(projectId)).data.endpoints.map(({ branch_id }) => branch_id),
+  ).toEqual([branchId]);
 });
 
 test("annotations are kept, those of a new project's branch as those of a further one", async () => {
   const annotations = { owner: "alice" };
-  const { data: created } = await client.createProject({ project: { branch: { name: "trunk", annotations } } });
+  const { data: created } = await client.createProject({
+    project: { branch: { name: "trunk", annotations } },
+  });
   const { data: further } = await client.createProjectBranch(created.project.id, {
     branch: { name: "twig" },
     annotation_value: annotations,
   });
   const list = (await client.listProjectBranches({ projectId: created.project.id })).data;
   for (const { id } of [further.branch, created.branch]) {
-    expect((await client.getProjectBranch(created.project.id, id)).data.annotation?.value).toEqual(annotations);
+    expect((await client.getProjectBranch(created.project.id, id)).data.annotation?.value).toEqual(
+      annotations,
+    );
     expect(list.annotations[id]?.value).toEqual(annotations);
   }
 });
 
 test("a compute is made, resized, moved, suspended, started, restarted and deleted", async () => {
   const { projectId, branchId, endpointId } = await createShop();
-  const replica = await client.createProjectEndpoint(projectId, { endpoint: { branch_id: branchId, type: EndpointType.ReadOnly } });
-  expect(replica.data.endpoint).toMatchObject({ type: "read_only", current_state: "init", pending_state: "active" });
-  expect(replica.data.operations).toMatchObject([{ action: "start_compute", status: "running", failures_count: 0 }]);
+  const replica = await client.createProjectEndpoint(projectId, {
+    endpoint: { branch_id: branchId, type: EndpointType.ReadOnly },
+  });
+  expect(replica.data.endpoint).toMatchObject({
+    type: "read_only",
+    current_state: "init",
+    pending_state: "active",
+  });
+  expect(replica.data.operations).toMatchObject([
+    { action: "start_compute", status: "running", failures_count: 0 },
+  ]);
   const { id } = replica.data.endpoint;
   const resized = await client.updateProjectEndpoint(projectId, id, {
     endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 },
   });
-  expect(resized.data.endpoint).toMatchObject({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4, pending_state: "idle" });
+  expect(resized.data.endpoint).toMatchObject({
+    autoscaling_limit_min_cu: 1,
+    autoscaling_limit_max_cu: 4,
+    pending_state: "idle",
+  });
   expect(resized.data.operations.map(({ action, status }) => [action, status])).toEqual([
     ["apply_config", "running"],
     ["suspend_compute", "scheduling"],
   ]);
   const other = (await client.createProjectBranch(projectId, {})).data.branch.id;
   const moved = await client.updateProjectEndpoint(projectId, endpointId, { endpoint: { branch_id: other } });
-  expect(moved.data.endpoint).toMatchObject({ branch_id: other, current_state: "active", pending_state: "idle" });
-  expect((await client.listProjectBranchEndpoints(projectId, other)).data.endpoints.map((endpoint) => endpoint.id)).toEqual([endpointId]);
+  expect(moved.data.endpoint).toMatchObject({
+    branch_id: other,
+    current_state: "active",
+    pending_state: "idle",
+  });
+  expect(
+    (await client.listProjectBranchEndpoints(projectId, other)).data.endpoints.map((endpoint) => endpoint.id),
+  ).toEqual([endpointId]);
 
-  const stateOf = async () => (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.current_state;
+  const stateOf = async () =>
+    (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.current_state;
   expect(await stateOf()).toBe("active");
   await client.suspendProjectEndpoint(projectId, endpointId);
   expect(await stateOf()).toBe("idle");
@@ -123,13 +185,21 @@ test("a compute is made, resized, moved, suspended, started, restarted and delet
   const deleted = await client.deleteProjectEndpoint(projectId, endpointId);
   expect(deleted.data).toMatchObject({ endpoint: { id: endpointId }, operations: [] });
   expect(deleted.data.endpoint).not.toHaveProperty("pending_state");
-  expect((await client.listProjectEndpoints(projectId)).data.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
+  expect(
+    (await client.listProjectEndpoints(projectId)).data.endpoints.map((endpoint) => endpoint.id),
+  ).toEqual([id]);
 });
 
 test("a branch takes no second primary, and a connection string leads through the one it has", async () => {
   const { projectId, branchId, endpointId } = await createShop();
-  const second = client.createProjectEndpoint(projectId, { endpoint: { branch_id: branchId, type: EndpointType.ReadWrite } });
-  expect(await errorOf(second)).toEqual({ status: 409, code: "READ_WRITE_ENDPOINT_EXISTS", message: "read_write endpoint already exists" });
+  const second = client.createProjectEndpoint(projectId, {
+    endpoint: { branch_id: branchId, type: EndpointType.ReadWrite },
+  });
+  expect(await errorOf(second)).toEqual({
+    status: 409,
+    code: "READ_WRITE_ENDPOINT_EXISTS",
+    message: "read_write endpoint already exists",
+  });
   const { data: roles } = await client.listProjectBranchRoles(projectId, branchId);
   const role_name = roles.roles[0]?.name ?? "";
   const { password } = (await client.getProjectBranchRolePassword(projectId, branchId, role_name)).data;
@@ -141,7 +211,9 @@ test("a branch takes no second primary, and a connection string leads through th
     pathname: "/neondb",
     hostname: expect.stringMatching(`^${endpointId}\\.`),
   });
-  const pooled = new URL((await client.getConnectionUri({ ...at, branch_id: branchId, pooled: true })).data.uri);
+  const pooled = new URL(
+    (await client.getConnectionUri({ ...at, branch_id: branchId, pooled: true })).data.uri,
+  );
   expect(pooled.hostname).toBe(direct.hostname.replace(endpointId, `${endpointId}-pooler`));
 });
 
@@ -149,7 +221,11 @@ test("a project's operations are listed newest first, and each is found by its i
   const { projectId, endpointId } = await createShop();
   await client.suspendProjectEndpoint(projectId, endpointId);
   const { operations } = (await client.listProjectOperations({ projectId })).data;
-  expect(operations.map(({ action }) => action)).toEqual(["suspend_compute", "start_compute", "create_timeline"]);
+  expect(operations.map(({ action }) => action)).toEqual([
+    "suspend_compute",
+    "start_compute",
+    "create_timeline",
+  ]);
   for (const operation of operations) {
     expect(operation.status).toBe("finished");
     expect((await client.getProjectOperation(projectId, operation.id)).data.operation).toEqual(operation);
@@ -162,7 +238,11 @@ test("a key works until it is revoked, and not a request longer", async () => {
   expect((await withKey.getCurrentUserInfo()).status).toBe(200);
   const { data: keys } = await client.listApiKeys();
   const listed = keys.find(({ id }) => id === created.id);
-  expect(listed).toMatchObject({ name: "ci", last_used_at: "2026-01-01T00:00:00Z", last_used_from_addr: "127.0.0.1" });
+  expect(listed).toMatchObject({
+    name: "ci",
+    last_used_at: "2026-01-01T00:00:00Z",
+    last_used_from_addr: "127.0.0.1",
+  });
   expect(listed).not.toHaveProperty("key");
   const { data: revoked } = await client.revokeApiKey(created.id);
   expect(revoked).toMatchObject({ id: created.id, name: "ci", revoked: true });
@@ -180,7 +260,9 @@ test("an account sees itself, its organization and the regions", async () => {
   const org_id = organizations[0]?.id ?? "";
   expect((await client.getOrganization(org_id)).data).toEqual(organizations[0]);
   const { regions } = (await client.getActiveRegions({ org_id })).data;
-  expect(regions.filter((region) => region.default).map(({ region_id }) => region_id)).toEqual(["aws-us-east-2"]);
+  expect(regions.filter((region) => region.default).map(({ region_id }) => region_id)).toEqual([
+    "aws-us-east-2",
+  ]);
   expect((await client.createProject({ project: { org_id } })).data.project.org_id).toBe(org_id);
 });
 
@@ -197,5 +279,8 @@ test("two accounts of one world are blind to each other", async () => {
 test("what is not imitated says so", async () => {
   const { projectId, branchId } = await createShop();
   const refused = await errorOf(client.createProjectBranchDataApi(projectId, branchId, "neondb", {}));
-  expect(refused).toMatchObject({ status: 501, message: expect.stringMatching(/^createProjectBranchDataAPI /) });
+  expect(refused).toMatchObject({
+    status: 501,
+    message: expect.stringMatching(/^createProjectBranchDataAPI /),
+  });
 });

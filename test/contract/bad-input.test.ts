@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createScene, send, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY } from "../support/double.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
-import { expectRefused } from "../support/refused-request.ts";
+import { expectRejected } from "../support/refused-request.ts";
 
 // PLATFORM, "Answers": what does not fit is 400, which names the field and what is allowed.
 
@@ -28,14 +28,22 @@ const taking = [
 ];
 
 for (const operation of served) {
-  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "").filter((name) => !name.endsWith("_name"));
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)]
+    .map(([, name]) => name ?? "")
+    .filter((name) => !name.endsWith("_name"));
   for (const name of names) {
     test(`${operation.operationId} refuses a ${name} that cannot be one`, async () => {
       const scene = await createScene();
       for (const id of ["Not_An_Id", "-1.5", "a b", "x".repeat(61), "é"]) {
         // Any of these letters may stand in an id.
         if (id === "-1.5" && name !== "key_id") continue;
-        await expectRefused(document, scene, operation, { ids: { [name]: id } }, { ...BAD, message: new RegExp(`^${name}: `) });
+        await expectRejected(
+          document,
+          scene,
+          operation,
+          { ids: { [name]: id } },
+          { ...BAD, message: new RegExp(`^${name}: `) },
+        );
       }
     });
   }
@@ -47,12 +55,15 @@ describe.each(taking)("%s", (operationId) => {
   test("refuses a body that is no JSON object", async () => {
     const scene = await createScene();
     for (const body of ["{", "{'a':1}", "[]", '"text"', "1", "true", "null"])
-      await expectRefused(document, scene, operation, { body }, BAD);
+      await expectRejected(document, scene, operation, { body }, BAD);
   });
 
   test("refuses a body that is not called JSON", async () => {
-    const headers = { Authorization: `Bearer ${API_KEY}`, "Content-Type": "application/x-www-form-urlencoded" };
-    await expectRefused(
+    const headers = {
+      Authorization: `Bearer ${API_KEY}`,
+      "Content-Type": "application/x-www-form-urlencoded",
+    };
+    await expectRejected(
       document,
       await createScene(),
       operation,
@@ -62,7 +73,7 @@ describe.each(taking)("%s", (operationId) => {
   });
 
   test("refuses a wrong body before it looks for the object", async () => {
-    await expectRefused(document, await createScene(), operation, { ids: UNKNOWN, body: "{" }, BAD);
+    await expectRejected(document, await createScene(), operation, { ids: UNKNOWN_IDS, body: "{" }, BAD);
   });
 
   // S: a branch can be created without a body.
@@ -70,7 +81,7 @@ describe.each(taking)("%s", (operationId) => {
 
   test("refuses to go without a body, or with an empty one", async () => {
     const scene = await createScene();
-    for (const body of [undefined, "{}"]) await expectRefused(document, scene, operation, { body }, BAD);
+    for (const body of [undefined, "{}"]) await expectRejected(document, scene, operation, { body }, BAD);
   });
 });
 
@@ -102,13 +113,33 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [project({ branch: { role_name: "" } }), "project.branch.role_name"],
     [project({ branch: "main" }), "project.branch"],
     [project({ autoscaling_limit_min_cu: "1" }), "project.autoscaling_limit_min_cu"],
-    [project({ default_endpoint_settings: { suspend_timeout_seconds: 1.5 } }), "project.default_endpoint_settings.suspend_timeout_seconds"],
-    [project({ default_endpoint_settings: { pg_settings: { a: 1 } } }), "project.default_endpoint_settings.pg_settings.a"],
+    [
+      project({ default_endpoint_settings: { suspend_timeout_seconds: 1.5 } }),
+      "project.default_endpoint_settings.suspend_timeout_seconds",
+    ],
+    [
+      project({ default_endpoint_settings: { pg_settings: { a: 1 } } }),
+      "project.default_endpoint_settings.pg_settings.a",
+    ],
     [project({ settings: { allowed_ips: { ips: "10.0.0.1" } } }), "project.settings.allowed_ips.ips"],
-    [project({ settings: { allowed_ips: { ips: ["10.0.0.1", "10.0.0.256"] } } }), "project.settings.allowed_ips.ips.1"],
-    [project({ settings: { maintenance_window: { weekdays: [1], start_time: "1:00", end_time: "02:00" } } }), `${WINDOW}.start_time`],
-    [project({ settings: { maintenance_window: { weekdays: [1], start_time: "01:00", end_time: "24:00" } } }), `${WINDOW}.end_time`],
-    [project({ default_endpoint_settings: { pg_settings: { wal_level: "minimal" } } }), `${DEFAULTS}.pg_settings.wal_level`],
+    [
+      project({ settings: { allowed_ips: { ips: ["10.0.0.1", "10.0.0.256"] } } }),
+      "project.settings.allowed_ips.ips.1",
+    ],
+    [
+      project({ settings: { maintenance_window: { weekdays: [1], start_time: "1:00", end_time: "02:00" } } }),
+      `${WINDOW}.start_time`,
+    ],
+    [
+      project({
+        settings: { maintenance_window: { weekdays: [1], start_time: "01:00", end_time: "24:00" } },
+      }),
+      `${WINDOW}.end_time`,
+    ],
+    [
+      project({ default_endpoint_settings: { pg_settings: { wal_level: "minimal" } } }),
+      `${DEFAULTS}.pg_settings.wal_level`,
+    ],
     [project({ org_id: "Not_An_Id" }), "project.org_id"],
   ],
   updateProject: [
@@ -150,9 +181,18 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [{ schedule: [{ frequency: "weekly", day: 8 }] }, "schedule.0.day"],
     [{ schedule: [{}] }, "schedule.0.frequency"],
     [{ schedule: [{ frequency: "secondly" }] }, "schedule.0.frequency"],
-    ...[-1, 24, 1.5].map((hour): [unknown, string] => [{ schedule: [{ frequency: "daily", hour }] }, "schedule.0.hour"]),
-    ...[0, 32].map((day): [unknown, string] => [{ schedule: [{ frequency: "monthly", day }] }, "schedule.0.day"]),
-    ...[0, 13].map((month): [unknown, string] => [{ schedule: [{ frequency: "yearly", month }] }, "schedule.0.month"]),
+    ...[-1, 24, 1.5].map((hour): [unknown, string] => [
+      { schedule: [{ frequency: "daily", hour }] },
+      "schedule.0.hour",
+    ]),
+    ...[0, 32].map((day): [unknown, string] => [
+      { schedule: [{ frequency: "monthly", day }] },
+      "schedule.0.day",
+    ]),
+    ...[0, 13].map((month): [unknown, string] => [
+      { schedule: [{ frequency: "yearly", month }] },
+      "schedule.0.month",
+    ]),
     [{ schedule: [{ frequency: "hourly", retention_seconds: 3_599 }] }, "schedule.0.retention_seconds"],
   ],
   createProjectBranchRole: [
@@ -177,13 +217,19 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
     [endpoint({ pooler_mode: "session" }), "endpoint.pooler_mode"],
     [endpoint({ disabled: "no" }), "endpoint.disabled"],
     [endpoint({ settings: { pg_settings: [] } }), "endpoint.settings.pg_settings"],
-    [endpoint({ settings: { pg_settings: { Max_Connections: "5000" } } }), "endpoint.settings.pg_settings.Max_Connections"],
+    [
+      endpoint({ settings: { pg_settings: { Max_Connections: "5000" } } }),
+      "endpoint.settings.pg_settings.Max_Connections",
+    ],
   ],
   updateProjectEndpoint: [
     [{ endpoint: { branch_id: 7 } }, "endpoint.branch_id"],
     [{ endpoint: { pooler_enabled: "yes" } }, "endpoint.pooler_enabled"],
     [{ endpoint: { suspend_timeout_seconds: "300" } }, "endpoint.suspend_timeout_seconds"],
-    [{ endpoint: { settings: { pg_settings: { shared_buffers: "1GB" } } } }, "endpoint.settings.pg_settings.shared_buffers"],
+    [
+      { endpoint: { settings: { pg_settings: { shared_buffers: "1GB" } } } },
+      "endpoint.settings.pg_settings.shared_buffers",
+    ],
     [
       { endpoint: { settings: { pg_settings: { shared_preload_libraries: "x" } } } },
       "endpoint.settings.pg_settings.shared_preload_libraries",
@@ -194,7 +240,7 @@ const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> 
 for (const [operationId, bodies] of Object.entries(BODIES)) {
   test.each(bodies)(`${operationId} refuses %j and names %s`, async (body, field) => {
     const scene = await createScene();
-    await expectRefused(
+    await expectRejected(
       document,
       scene,
       document.operation(operationId),
@@ -209,7 +255,9 @@ const PLACE = "&database_name=d&role_name=r";
 /** Query strings that do not fit, each with the parameter that the answer must name. */
 const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   listProjects: [
-    ...["0", "401", "-1", "1.5", "ten", "", "99999999999"].map((limit) => [`?limit=${limit}`, "limit"] as const),
+    ...["0", "401", "-1", "1.5", "ten", "", "99999999999"].map(
+      (limit) => [`?limit=${limit}`, "limit"] as const,
+    ),
     ...["x", "e30", ""].map((cursor) => [`?cursor=${cursor}`, "cursor"] as const),
     ["?org_id=Not_An_Id", "org_id"],
     ["?recoverable=maybe", "recoverable"],
@@ -264,7 +312,13 @@ const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
 for (const [operationId, queries] of Object.entries(QUERIES)) {
   test.each(queries)(`${operationId} refuses %s and names %s`, async (query, parameter) => {
     const scene = await createScene();
-    await expectRefused(document, scene, document.operation(operationId), { query }, { ...BAD, message: new RegExp(`^${parameter}: .+`) });
+    await expectRejected(
+      document,
+      scene,
+      document.operation(operationId),
+      { query },
+      { ...BAD, message: new RegExp(`^${parameter}: .+`) },
+    );
   });
 }
 
@@ -272,6 +326,11 @@ test("a list refuses the cursor of another list", async () => {
   const { double, ids } = await createScene();
   const headers = { Authorization: `Bearer ${API_KEY}` };
   const { body } = await send(double, "GET", "/projects?limit=1", { headers });
-  const { status } = await send(double, "GET", `/projects/${ids.project_id}/operations?cursor=${body.pagination.cursor}`, { headers });
+  const { status } = await send(
+    double,
+    "GET",
+    `/projects/${ids.project_id}/operations?cursor=${body.pagination.cursor}`,
+    { headers },
+  );
   expect(status).toBe(400);
 });

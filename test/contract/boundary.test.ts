@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Batch, MemoryJournal } from "../../src/simulation/journal.ts";
-import { createScene, send, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY, createDouble } from "../support/double.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 
@@ -15,17 +15,23 @@ function faultsOf(status: number, body: unknown): string[] {
   return document.answerFaults("listProjects", status, body);
 }
 
-test.each(["/", "/nothing", "/projects/", "/api_keys/", `/projects/${UNKNOWN.project_id}/`, `/projects/${UNKNOWN.project_id}/nothing`])(
-  "the path %s is unknown",
-  async (path) => {
-    const { status, body } = await send(await createDouble(), "GET", path, { headers: AUTHORIZED });
-    expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 404, faults: [] });
-    expect(body).toMatchObject({ code: "UNKNOWN_PATH", message: expect.stringContaining(path) });
-  },
-);
+test.each([
+  "/",
+  "/nothing",
+  "/projects/",
+  "/api_keys/",
+  `/projects/${UNKNOWN_IDS.project_id}/`,
+  `/projects/${UNKNOWN_IDS.project_id}/nothing`,
+])("the path %s is unknown", async (path) => {
+  const { status, body } = await send(await createDouble(), "GET", path, { headers: AUTHORIZED });
+  expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 404, faults: [] });
+  expect(body).toMatchObject({ code: "UNKNOWN_PATH", message: expect.stringContaining(path) });
+});
 
 test("whoever doubles /api/v2 in a path is told so", async () => {
-  const { status, body } = await send(await createDouble(), "GET", "/api/v2/projects", { headers: AUTHORIZED });
+  const { status, body } = await send(await createDouble(), "GET", "/api/v2/projects", {
+    headers: AUTHORIZED,
+  });
   expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 404, faults: [] });
   expect(body.message).toMatch(/\/api\/v2 is in it twice/);
 });
@@ -34,7 +40,10 @@ test("whoever forgets /api/v2 in a path is told so", async () => {
   const double = await createDouble();
   const answer = await double.fetch(new Request("http://localhost/projects", { headers: AUTHORIZED }));
   const body = (await answer.json()) as { message: string };
-  expect({ status: answer.status, faults: faultsOf(answer.status, body) }).toEqual({ status: 404, faults: [] });
+  expect({ status: answer.status, faults: faultsOf(answer.status, body) }).toEqual({
+    status: 404,
+    faults: [],
+  });
   expect(body.message).toContain("did you mean /api/v2/projects?");
 });
 
@@ -59,7 +68,10 @@ test("a body of 1 MiB is read, one byte more is too large", async () => {
   const read = await send(double, "POST", "/projects", { body: bodyOf(1024 ** 2), headers: JSON_BODY });
   expect(read.status).toBe(201);
   const before = (await double.sim("GET", "/state")).body;
-  const { status, body } = await send(double, "POST", "/projects", { body: bodyOf(1024 ** 2 + 1), headers: JSON_BODY });
+  const { status, body } = await send(double, "POST", "/projects", {
+    body: bodyOf(1024 ** 2 + 1),
+    headers: JSON_BODY,
+  });
   expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 413, faults: [] });
   expect((await double.sim("GET", "/state")).body).toEqual(before);
 });
@@ -89,7 +101,8 @@ test("the 41st request of one second is one too many, on one route and for one a
   const { double, others } = scene;
   await double.advance("1m");
   const statuses = [];
-  for (let request = 0; request < 40; request += 1) statuses.push((await double.api("GET", "/users/me")).status);
+  for (let request = 0; request < 40; request += 1)
+    statuses.push((await double.api("GET", "/users/me")).status);
   expect(new Set(statuses)).toEqual(new Set([200]));
   const { status, headers, body } = await double.api("GET", "/users/me");
   expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 429, faults: [] });
@@ -120,5 +133,6 @@ test("the 701st request of one minute is one too many", async () => {
 
 test("without the flag nobody is limited", async () => {
   const double = await createDouble();
-  for (let request = 0; request < 100; request += 1) expect((await double.api("GET", "/users/me")).status).toBe(200);
+  for (let request = 0; request < 100; request += 1)
+    expect((await double.api("GET", "/users/me")).status).toBe(200);
 });

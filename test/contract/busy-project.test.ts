@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createScene, expectSuccess, makeBusy, type Scene, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, expectSuccess, makeBusy, type Scene, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
-import { type Difference, expectRefused, sendExample } from "../support/refused-request.ts";
+import { expectRejected, type RequestDifference, sendExample } from "../support/refused-request.ts";
 
 // PLATFORM, "Operations": public clients retry exactly this answer.
 
@@ -47,17 +47,20 @@ async function busyScene(operationId?: string): Promise<Scene> {
   return scene;
 }
 
-test.each(SCHEDULING)("%s answers 423 while an operation runs in the project, and succeeds when it has ended", async (operationId) => {
-  const scene = await busyScene(operationId);
-  await expectRefused(document, scene, document.operation(operationId), {}, BUSY);
-  await scene.double.advance("10s");
-  expect((await sendExample(scene, document.operation(operationId))).status).toBeLessThan(300);
-});
+test.each(SCHEDULING)(
+  "%s answers 423 while an operation runs in the project, and succeeds when it has ended",
+  async (operationId) => {
+    const scene = await busyScene(operationId);
+    await expectRejected(document, scene, document.operation(operationId), {}, BUSY);
+    await scene.double.advance("10s");
+    expect((await sendExample(scene, document.operation(operationId))).status).toBeLessThan(300);
+  },
+);
 
 test("recoverProject answers 423 while the project is being deleted, and succeeds when it has ended", async () => {
   const scene = await createScene();
   await expectSuccess(scene.double.api("DELETE", `/projects/${scene.ids.project_id}`));
-  await expectRefused(document, scene, document.operation(RECOVERING), {}, BUSY);
+  await expectRejected(document, scene, document.operation(RECOVERING), {}, BUSY);
   await scene.double.advance("10s");
   expect((await sendExample(scene, document.operation(RECOVERING))).status).toBe(200);
 });
@@ -107,10 +110,15 @@ test("on a clock that moves by itself, 423 carries no hint", async () => {
 });
 
 // PLATFORM, "Answers": precedence 401, path, 400, object, 409 or 422, 423.
-const FIRST: readonly (readonly [string, string, (scene: Scene) => Difference, number])[] = [
+const FIRST: readonly (readonly [string, string, (scene: Scene) => RequestDifference, number])[] = [
   ["an invalid key", "restartProjectEndpoint", () => ({ headers: { Authorization: "Bearer nobody" } }), 401],
   ["a wrong body", "updateProjectEndpoint", () => ({ body: "{" }), 400],
-  ["an unknown endpoint", "restartProjectEndpoint", () => ({ ids: { endpoint_id: UNKNOWN.endpoint_id } }), 404],
+  [
+    "an unknown endpoint",
+    "restartProjectEndpoint",
+    () => ({ ids: { endpoint_id: UNKNOWN_IDS.endpoint_id } }),
+    404,
+  ],
   [
     "a second primary",
     "createProjectEndpoint",
@@ -118,11 +126,19 @@ const FIRST: readonly (readonly [string, string, (scene: Scene) => Difference, n
     409,
   ],
   ["a taken name", "createProjectBranch", () => ({ body: { branch: { name: "main" } } }), 409],
-  ["a size that is none", "updateProjectEndpoint", () => ({ body: { endpoint: { autoscaling_limit_min_cu: 3.5 } } }), 422],
+  [
+    "a size that is none",
+    "updateProjectEndpoint",
+    () => ({ body: { endpoint: { autoscaling_limit_min_cu: 3.5 } } }),
+    422,
+  ],
   ["the deletion of a default branch", "deleteProjectBranch", ({ ids }) => ({ ids }), 422],
 ];
 
-test.each(FIRST)("%s is refused for what it is, also while an operation runs", async (_, operationId, difference, status) => {
-  const scene = await busyScene();
-  await expectRefused(document, scene, document.operation(operationId), difference(scene), { status });
-});
+test.each(FIRST)(
+  "%s is refused for what it is, also while an operation runs",
+  async (_, operationId, difference, status) => {
+    const scene = await busyScene();
+    await expectRejected(document, scene, document.operation(operationId), difference(scene), { status });
+  },
+);

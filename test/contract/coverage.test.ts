@@ -35,8 +35,14 @@ test("the control API and the docs tell the same", async () => {
   expect(told.operations).toHaveLength(PUBLIC_OPERATIONS.length);
   const page = readFileSync(new URL("../../docs/COVERAGE.md", import.meta.url), "utf8");
   for (const { operation_id, coverage: what, test: proof } of operations) {
-    const [, , shown, shownProof] = (page.split("\n").find((line) => line.startsWith(`| ${operation_id} |`)) ?? "").split(" | ");
-    expect([operation_id, shown, shownProof]).toEqual([operation_id, what === "served" ? "served" : "refused, 501", proof ?? ""]);
+    const [, , shown, shownProof] = (
+      page.split("\n").find((line) => line.startsWith(`| ${operation_id} |`)) ?? ""
+    ).split(" | ");
+    expect([operation_id, shown, shownProof]).toEqual([
+      operation_id,
+      what === "served" ? "served" : "refused, 501",
+      proof ?? "",
+    ]);
   }
 });
 
@@ -50,11 +56,14 @@ test("every served operation has a contract test, and that test calls it", () =>
 });
 
 describe("what is not imitated says so", () => {
-  test.each(refused.map(({ operation_id, method, path }) => [operation_id, method, path]))("%s", async (operationId, method, path) => {
-    const double = await createDouble();
-    const { status, body } = await double.api(method as "GET", path.replaceAll(/\{\w+\}/g, "a"));
-    expect(status).toBe(501);
-    expect(body).toMatchObject({ code: "NOT_IMITATED", request_id: expect.any(String) });
-    expect(body.message).toContain(operationId);
-  });
+  test.each(refused.map(({ operation_id, method, path }) => [operation_id, method, path]))(
+    "%s",
+    async (operationId, method, path) => {
+      const double = await createDouble();
+      const { status, body } = await double.api(method as "GET", path.replaceAll(/\{\w+\}/g, "a"));
+      expect(status).toBe(501);
+      expect(body).toMatchObject({ code: "NOT_IMITATED", request_id: expect.any(String) });
+      expect(body.message).toContain(operationId);
+    },
+  );
 });

@@ -5,7 +5,9 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 
 const document = loadPublicDocument();
-const readings = document.operations.filter(({ operationId, method }) => method === "GET" && operationId in EXAMPLES);
+const readings = document.operations.filter(
+  ({ operationId, method }) => method === "GET" && operationId in EXAMPLES,
+);
 
 /** What the free plan does not have, and how it is refused. */
 const PAID_ONLY: Readonly<Record<string, number>> = {
@@ -24,14 +26,21 @@ async function faultsOf(scene: Scene, plan: DoubleOptions["plan"]): Promise<stri
     const { status, body } = await scene.double.api("GET", path);
     const expected = (plan === "free" ? PAID_ONLY[operation.operationId] : undefined) ?? 200;
     if (status !== expected) faults.push(`${operation.operationId} ${status}`);
-    faults.push(...document.answerFaults(operation.operationId, status, body).map((fault) => `${operation.operationId} ${fault}`));
+    faults.push(
+      ...document
+        .answerFaults(operation.operationId, status, body)
+        .map((fault) => `${operation.operationId} ${fault}`),
+    );
   }
   return faults;
 }
 
 /** What moves a compute from one stage of its life into the next. */
 const STAGES: readonly (readonly [string, (scene: Scene) => readonly [string, string, unknown?]])[] = [
-  ["at work", ({ ids }) => ["sim", "/activity", { endpoint_id: ids.endpoint_id, duration_ms: 1500, load: 0.2 }]],
+  [
+    "at work",
+    ({ ids }) => ["sim", "/activity", { endpoint_id: ids.endpoint_id, duration_ms: 1500, load: 0.2 }],
+  ],
   ["renamed", (scene) => ["PATCH", endpointPath(scene), { endpoint: { name: "main" } }]],
   ["reconfigured", (scene) => ["PATCH", endpointPath(scene), { endpoint: { pooler_enabled: true } }]],
   ["restarted", (scene) => ["POST", `${endpointPath(scene)}/restart`]],
@@ -40,7 +49,10 @@ const STAGES: readonly (readonly [string, (scene: Scene) => readonly [string, st
   ["woken", ({ ids }) => ["sim", "/activity", { endpoint_id: ids.endpoint_id }]],
   ["suspended", (scene) => ["POST", `${endpointPath(scene)}/suspend`]],
   ["started", (scene) => ["POST", `${endpointPath(scene)}/start`]],
-  ["branched from", ({ ids }) => ["POST", `/projects/${ids.project_id}/branches`, { annotation_value: { a: "b" } }]],
+  [
+    "branched from",
+    ({ ids }) => ["POST", `/projects/${ids.project_id}/branches`, { annotation_value: { a: "b" } }],
+  ],
 ];
 
 function endpointPath({ ids }: Scene): string {
@@ -54,19 +66,29 @@ const WORLDS: readonly DoubleOptions[] = [
   { profile: "2026", plan: "free" },
 ];
 
-test.each(WORLDS)("in a world of $profile on the $plan plan, the document agrees at each instant of a compute's life", async (options) => {
-  const scene = await createScene(options);
-  for (const [stage, step] of STAGES) {
-    const [method, path, body] = step(scene);
-    const answer = method === "sim" ? await scene.double.sim("POST", path, body) : await scene.double.api(method, path, body);
-    expect({ stage, status: answer.status < 300, body: answer.body }).toMatchObject({ status: true });
-    for (let instant = 0; instant < 8; instant += 1) {
-      expect({ stage, instant, faults: await faultsOf(scene, options.plan) }).toEqual({ stage, instant, faults: [] });
-      await scene.double.advance("700");
+test.each(WORLDS)(
+  "in a world of $profile on the $plan plan, the document agrees at each instant of a compute's life",
+  async (options) => {
+    const scene = await createScene(options);
+    for (const [stage, step] of STAGES) {
+      const [method, path, body] = step(scene);
+      const answer =
+        method === "sim"
+          ? await scene.double.sim("POST", path, body)
+          : await scene.double.api(method, path, body);
+      expect({ stage, status: answer.status < 300, body: answer.body }).toMatchObject({ status: true });
+      for (let instant = 0; instant < 8; instant += 1) {
+        expect({ stage, instant, faults: await faultsOf(scene, options.plan) }).toEqual({
+          stage,
+          instant,
+          faults: [],
+        });
+        await scene.double.advance("700");
+      }
     }
-  }
-  await scene.double.advance("40d");
-  const endpoint = (await scene.double.api("GET", endpointPath(scene))).body;
-  expect(document.answerFaults("getProjectEndpoint", 200, endpoint)).toEqual([]);
-  expect(endpoint.endpoint.current_state).toBe("idle");
-});
+    await scene.double.advance("40d");
+    const endpoint = (await scene.double.api("GET", endpointPath(scene))).body;
+    expect(document.answerFaults("getProjectEndpoint", 200, endpoint)).toEqual([]);
+    expect(endpoint.endpoint.current_state).toBe("idle");
+  },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
-import { createScene, pathOf, send, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, pathOf, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY, createDouble } from "../support/double.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
@@ -46,34 +46,47 @@ test("what is served is what the examples show: an operation without an example,
   const double = await createDouble();
   const answering = [];
   for (const operation of document.operations) {
-    const { status } = await send(double, operation.method, pathOf(operation, UNKNOWN), { headers: AUTHORIZED });
+    const { status } = await send(double, operation.method, pathOf(operation, UNKNOWN_IDS), {
+      headers: AUTHORIZED,
+    });
     if (status !== 501) answering.push(operation.operationId);
   }
   expect(answering.sort()).toEqual(Object.keys(EXAMPLES).sort());
 });
 
-describe.each(["timed", "immediate"] as const)("with %s operations, the document agrees with", (operations) => {
-  for (const operation of served) {
-    const { operationId, method } = operation;
-    for (const example of EXAMPLES[operationId] ?? []) {
-      test(`${operationId}${example.title === undefined ? "" : `, ${example.title}`}`, async () => {
-        const scene = await createScene({ operations });
-        await example.before?.(scene);
-        const path = pathOf(operation, { ...scene.ids, ...example.ids?.(scene) }, example.query?.(scene));
-        const body = example.body?.(scene);
-        const answer = await scene.double.api(method, path, body);
-        expect({ status: answer.status, faults: document.answerFaults(operationId, answer.status, answer.body) }).toEqual({
-          status: statusOf(operationId),
-          faults: [],
+describe.each(["timed", "immediate"] as const)(
+  "with %s operations, the document agrees with",
+  (operations) => {
+    for (const operation of served) {
+      const { operationId, method } = operation;
+      for (const example of EXAMPLES[operationId] ?? []) {
+        test(`${operationId}${example.title === undefined ? "" : `, ${example.title}`}`, async () => {
+          const scene = await createScene({ operations });
+          await example.before?.(scene);
+          const path = pathOf(operation, { ...scene.ids, ...example.ids?.(scene) }, example.query?.(scene));
+          const body = example.body?.(scene);
+          const answer = await scene.double.api(method, path, body);
+          expect({
+            status: answer.status,
+            faults: document.answerFaults(operationId, answer.status, answer.body),
+          }).toEqual({
+            status: statusOf(operationId),
+            faults: [],
+          });
+          expect(answer.headers.get("content-type")).toBe(
+            operationId in WITHOUT_BODY ? null : "application/json",
+          );
+          expect(answer.headers.get("x-request-id")).toMatch(/^\S+$/);
+          if (body !== undefined) expect(document.requestFaults(operationId, body)).toEqual([]);
+          expect((await scene.double.sim("GET", "/invariants")).body).toMatchObject({
+            ok: true,
+            violations: [],
+          });
         });
-        expect(answer.headers.get("content-type")).toBe(operationId in WITHOUT_BODY ? null : "application/json");
-        expect(answer.headers.get("x-request-id")).toMatch(/^\S+$/);
-        if (body !== undefined) expect(document.requestFaults(operationId, body)).toEqual([]);
-        expect((await scene.double.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
-      });
+      }
     }
-  }
-});
+  },
+);
 
 test("an operation that is not served answers 501, with its name and what there is instead", async () => {
   const { double, ids } = await createScene();
@@ -97,9 +110,16 @@ test("an operation that is not served answers 501, with its name and what there 
 test("an operation that is not served is not told to a caller without a valid key", async () => {
   const { double, ids, revokedKey } = await createScene();
   for (const operation of notServed) {
-    for (const headers of [{}, { Authorization: "Bearer nobody" }, { Authorization: `Bearer ${revokedKey}` }]) {
+    for (const headers of [
+      {},
+      { Authorization: "Bearer nobody" },
+      { Authorization: `Bearer ${revokedKey}` },
+    ]) {
       const { status, body } = await send(double, operation.method, pathOf(operation, ids), { headers });
-      expect({ status, faults: document.answerFaults(operation.operationId, status, body) }).toEqual({ status: 401, faults: [] });
+      expect({ status, faults: document.answerFaults(operation.operationId, status, body) }).toEqual({
+        status: 401,
+        faults: [],
+      });
       expect(body.message).not.toContain(operation.operationId);
     }
   }

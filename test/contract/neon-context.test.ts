@@ -14,12 +14,14 @@ afterAll(() => scene.close("link", "checkout", "diff"));
 
 test("neon passes calls on, links a directory, checks branches out and compares them", async () => {
   const home = temporaryDirectory();
-  const { command, client, orgId } = await scene.newcomer("neon", home.path);
+  const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const context = () => JSON.parse(readFileSync(join(home.path, ".neon"), "utf8"));
 
   const branches = `/projects/${project.id}/branches`;
-  expect((await command.json("api", branches, "-F", "branch.name=dev")).branch).toMatchObject({ name: "dev" });
+  expect((await command.json("api", branches, "-F", "branch.name=dev")).branch).toMatchObject({
+    name: "dev",
+  });
   expect((await command.json("api", branches, "-Q", "search=dev")).branches).toMatchObject([{ name: "dev" }]);
   expect(await command.complaint("api", "/nowhere")).toContain("there is no path");
 
@@ -29,14 +31,18 @@ test("neon passes calls on, links a directory, checks branches out and compares 
   expect(context()).toMatchObject({ branch: "dev" });
   await command.run(["checkout", "fresh", "--create", "--no-env-pull"]);
   expect(context()).toMatchObject({ branch: "fresh" });
-  expect((await client.listProjectBranches({ projectId: project.id, search: "fresh" })).data.branches).toHaveLength(1);
-  expect(await command.json("diff", "main")).toMatchObject([{ base_branch: "main", compare_branch: "fresh", has_changes: false }]);
+  expect(
+    (await client.listProjectBranches({ projectId: project.id, search: "fresh" })).data.branches,
+  ).toHaveLength(1);
+  expect(await command.json("diff", "main")).toMatchObject([
+    { base_branch: "main", compare_branch: "fresh", has_changes: false },
+  ]);
   home.remove();
 });
 
 test("what asks for storage ends with the sentence of the 501, and writes nothing", async () => {
   const home = temporaryDirectory();
-  const { command, client, orgId } = await scene.newcomer("neon", home.path);
+  const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   for (const group of [["status"], ["config", "status"], ["env", "pull"]]) {
     const complaint = await command.complaint(...group, "--project-id", project.id, "--branch", "main");

@@ -12,7 +12,7 @@ afterAll(() => scene.close("me", "orgs", "api-keys"));
 
 describe.each(CLIS)("%s", (cli) => {
   test("it tells who one is and which organization one is in", async () => {
-    const { command, orgId } = await scene.newcomer(cli);
+    const { command, orgId } = await scene.newAccount(cli);
     expect(await command.json("me")).toMatchObject({
       name: "newcomer",
       email: expect.stringContaining("@"),
@@ -23,29 +23,43 @@ describe.each(CLIS)("%s", (cli) => {
 });
 
 test("neon makes, lists and revokes keys of the account", async () => {
-  const { command, client } = await scene.newcomer("neon");
+  const { command, client } = await scene.newAccount("neon");
   const made = await command.json("api-keys", "create", "--name", "ci");
   expect(made).toMatchObject({ name: "ci", key: expect.stringMatching(/^\w{64}$/) });
   expect((await command.json("api-keys", "list")).map(({ name }: { name: string }) => name)).toContain("ci");
-  expect(await command.json("api-keys", "revoke", String(made.id))).toMatchObject({ id: made.id, revoked: true });
+  expect(await command.json("api-keys", "revoke", String(made.id))).toMatchObject({
+    id: made.id,
+    revoked: true,
+  });
   expect((await client.listApiKeys()).data.map(({ id }) => id)).not.toContain(made.id);
 });
 
 test("neon makes, lists and revokes keys of an organization, and one for a project alone", async () => {
-  const { command, client, orgId } = await scene.newcomer("neon");
+  const { command, client, orgId } = await scene.newAccount("neon");
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const narrow = await command.json("api-keys", "create", "--name", "narrow", "--project-id", project.id);
   expect(narrow).toMatchObject({ name: "narrow", project_id: project.id });
-  expect(await command.json("api-keys", "list", "--org-id", orgId)).toMatchObject([{ id: narrow.id, project_id: project.id }]);
+  expect(await command.json("api-keys", "list", "--org-id", orgId)).toMatchObject([
+    { id: narrow.id, project_id: project.id },
+  ]);
   const revoked = await command.json("api-keys", "revoke", String(narrow.id), "--org-id", orgId);
   expect(revoked).toMatchObject({ id: narrow.id, revoked: true });
   expect((await client.listOrgApiKeys(orgId)).data).toEqual([]);
 });
 
 test("what is not imitated ends neon with code 1 and the sentence of the 501", async () => {
-  const { command, client, orgId } = await scene.newcomer("neon");
+  const { command, client, orgId } = await scene.newAccount("neon");
   const { project, branch } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
-  const refused = await command.complaint("data-api", "get", "--project-id", project.id, "--branch", branch.id, "--database", "neondb");
+  const refused = await command.complaint(
+    "data-api",
+    "get",
+    "--project-id",
+    project.id,
+    "--branch",
+    branch.id,
+    "--database",
+    "neondb",
+  );
   expect(refused).toContain(
     "getProjectBranchDataAPI (GET /projects/{project_id}/branches/{branch_id}/data-api/{database_name}) is not imitated",
   );

@@ -11,21 +11,31 @@ test("it waits out 423 for a branch until the operations are over, and does not 
   const neonctl = new Neonctl(served.ready.api_url, served.ready.api_key ?? "", home.path);
   const { project } = await neonctl.json("projects", "create", "--name", "shop");
 
-  expect(await neonctl.complaint("projects", "delete", project.id)).toContain("project already has running conflicting operations");
+  expect(await neonctl.complaint("projects", "delete", project.id)).toContain(
+    "project already has running conflicting operations",
+  );
 
   // The clock moves when it says that it has been refused.
   const waits: string[] = [];
-  const { code, stdout } = await neonctl.run(["branches", "create", "--name", "dev", "--project-id", project.id], async (line) => {
-    if (!line.includes("Resource is locked")) return;
-    waits.push(line);
-    await control(served.ready.control_url, "POST", "/clock/advance", { by: "10s" });
-  });
+  const { code, stdout } = await neonctl.run(
+    ["branches", "create", "--name", "dev", "--project-id", project.id],
+    async (line) => {
+      if (!line.includes("Resource is locked")) return;
+      waits.push(line);
+      await control(served.ready.control_url, "POST", "/clock/advance", { by: "10s" });
+    },
+  );
   expect(waits.length).toBeGreaterThanOrEqual(1);
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ branch: { name: "dev" }, endpoints: [{ type: "read_write", pending_state: "active" }] });
+  expect(JSON.parse(stdout)).toMatchObject({
+    branch: { name: "dev" },
+    endpoints: [{ type: "read_write", pending_state: "active" }],
+  });
 
   const operations = await neonctl.json("operations", "list", "--project-id", project.id);
-  expect(operations.map(({ action, status }: { action: string; status: string }) => `${action} ${status}`)).toEqual([
+  expect(
+    operations.map(({ action, status }: { action: string; status: string }) => `${action} ${status}`),
+  ).toEqual([
     "start_compute scheduling",
     "create_branch running",
     "start_compute finished",

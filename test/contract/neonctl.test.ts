@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Neonctl } from "../support/neonctl.ts";
-import { type Served, serve, temporaryDirectory } from "../support/process.ts";
+import { type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
 import { control } from "../support/public-client.ts";
 
 // The public command line against `standin serve`, where operations end before the next command.
@@ -8,10 +8,19 @@ import { control } from "../support/public-client.ts";
 const START = "2026-01-01T00:00:00Z";
 const home = temporaryDirectory();
 const directory = temporaryDirectory();
-let served: Served;
+let served: ServerProcess;
 
 beforeAll(async () => {
-  served = await serve(directory.path, ["--operations", "immediate", "--clock", "manual", "--start-at", START, "--seed", "1"]);
+  served = await serve(directory.path, [
+    "--operations",
+    "immediate",
+    "--clock",
+    "manual",
+    "--start-at",
+    START,
+    "--seed",
+    "1",
+  ]);
 });
 
 afterAll(async () => {
@@ -39,7 +48,10 @@ test("it gives connection strings that lead to the compute, directly and through
   expect(await connect("main", "--project-id", project.id)).toMatchObject(direct);
   // The account has one project, and the project one branch: nothing needs to be said.
   expect(await connect()).toMatchObject(direct);
-  expect(await connect("--pooled", "--role-name", role, "--database-name", database)).toMatchObject({ ...direct, hostname: pooler_host });
+  expect(await connect("--pooled", "--role-name", role, "--database-name", database)).toMatchObject({
+    ...direct,
+    hostname: pooler_host,
+  });
   await neonctl.json("branches", "create", "--name", "bare", "--no-compute");
   expect(await neonctl.complaint("connection-string", "bare")).toMatch(/No +endpoint found for the branch/);
 });
@@ -66,8 +78,12 @@ test("what is refused ends it with code 1 and the platform's sentence", async ()
   const neonctl = await newcomer();
   const { project } = await neonctl.json("projects", "create", "--name", "shop");
   const at = ["--project-id", project.id];
-  expect(await neonctl.complaint("branches", "create", "--name", "main", ...at)).toContain('branch already exists; branch_name:"main"');
-  expect(await neonctl.complaint("branches", "add-compute", "main", "--cu", "3.5", ...at)).toContain("3.5 CU is not a compute size");
+  expect(await neonctl.complaint("branches", "create", "--name", "main", ...at)).toContain(
+    'branch already exists; branch_name:"main"',
+  );
+  expect(await neonctl.complaint("branches", "add-compute", "main", "--cu", "3.5", ...at)).toContain(
+    "3.5 CU is not a compute size",
+  );
 });
 
 test("with a key that nobody has it fails", async () => {

@@ -10,7 +10,9 @@ type Answer = { readonly status: number; readonly body: unknown };
 const document = loadPublicDocument();
 const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
 /** Answered without a body, so that nothing can be missing in it. */
-const withoutBody = served.filter(({ operationId }) => document.schemasOf(operationId).length === 0).map(({ operationId }) => operationId);
+const withoutBody = served
+  .filter(({ operationId }) => document.schemasOf(operationId).length === 0)
+  .map(({ operationId }) => operationId);
 const withBody = served.filter(({ operationId }) => !withoutBody.includes(operationId));
 /** Of optional properties that are never served: nobody can miss anything in them. */
 const NEVER_SERVED: readonly string[] = [
@@ -40,19 +42,29 @@ beforeAll(async () => {
 /** Whether some answer of the operation is refused by a document that requires more of this schema. */
 function isCaught(operationId: string, schema: string): boolean {
   const newer = document.requiringMore(schema);
-  return (answers.get(operationId) ?? []).some(({ status, body }) => newer.answerFaults(operationId, status, body).length > 0);
+  return (answers.get(operationId) ?? []).some(
+    ({ status, body }) => newer.answerFaults(operationId, status, body).length > 0,
+  );
 }
 
-test.each(withBody.map(({ operationId }) => operationId))("of %s a newer document can require no more unnoticed", (operationId) => {
-  const [own = ""] = document.schemasOf(operationId);
-  for (const { status, body } of answers.get(operationId) ?? []) expect(document.answerFaults(operationId, status, body)).toEqual([]);
-  expect(isCaught(operationId, own)).toBe(true);
-});
+test.each(withBody.map(({ operationId }) => operationId))(
+  "of %s a newer document can require no more unnoticed",
+  (operationId) => {
+    const [own = ""] = document.schemasOf(operationId);
+    for (const { status, body } of answers.get(operationId) ?? [])
+      expect(document.answerFaults(operationId, status, body)).toEqual([]);
+    expect(isCaught(operationId, own)).toBe(true);
+  },
+);
 
 test("of any schema that an answer is made of, a newer document can require no more unnoticed", () => {
   const schemas = new Set(withBody.flatMap(({ operationId }) => document.schemasOf(operationId)));
   const unnoticed = [...schemas].filter(
-    (schema) => !withBody.some(({ operationId }) => document.schemasOf(operationId).includes(schema) && isCaught(operationId, schema)),
+    (schema) =>
+      !withBody.some(
+        ({ operationId }) =>
+          document.schemasOf(operationId).includes(schema) && isCaught(operationId, schema),
+      ),
   );
   expect(unnoticed.sort()).toEqual(NEVER_SERVED);
 }, 60_000);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createScene, type Ids, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, type Ids, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
-import { expectRefused, sendExample } from "../support/refused-request.ts";
+import { expectRejected, sendExample } from "../support/refused-request.ts";
 
 // PLATFORM, "Answers": unknown, and another account's, are both 404.
 
@@ -42,22 +42,28 @@ for (const operation of onObjects) {
     for (const parameter of parametersOf(operation.path)) {
       if (parameter === "vpc_endpoint_id" && MAKING.includes(operation.operationId)) continue;
       test(`does not find an unknown ${parameter}`, async () => {
-        const ids = { [parameter]: UNKNOWN[parameter] };
-        await expectRefused(document, await createScene(), operation, { ids }, { status: 404, code: CODES[parameter] });
+        const ids = { [parameter]: UNKNOWN_IDS[parameter] };
+        await expectRejected(
+          document,
+          await createScene(),
+          operation,
+          { ids },
+          { status: 404, code: CODES[parameter] },
+        );
       });
 
       if (NAMES.includes(parameter)) continue;
       test(`does not find another account's ${parameter}`, async () => {
         const scene = await createScene();
         const ids = { [parameter]: scene.others.ids[parameter] };
-        await expectRefused(document, scene, operation, { ids }, { status: 404, code: CODES[parameter] });
+        await expectRejected(document, scene, operation, { ids }, { status: 404, code: CODES[parameter] });
       });
     }
 
     test("does not find what is another account's altogether", async () => {
       const scene = await createScene();
       const { ids } = scene.others;
-      await expectRefused(
+      await expectRejected(
         document,
         scene,
         operation,
@@ -74,17 +80,36 @@ test("another account's objects look exactly like those that are not there", asy
     const [first] = parametersOf(operation.path);
     if (first === undefined) continue;
     const others = await sendExample(scene, operation, { ids: { [first]: scene.others.ids[first] } });
-    const unknown = await sendExample(scene, operation, { ids: { [first]: UNKNOWN[first] } });
-    const told = (answer: typeof others, id: string) => ({ ...answer.body, message: answer.body.message.replace(id, "…"), request_id: "" });
-    expect(told(others, scene.others.ids[first])).toEqual(told(unknown, UNKNOWN[first]));
+    const unknown = await sendExample(scene, operation, { ids: { [first]: UNKNOWN_IDS[first] } });
+    const told = (answer: typeof others, id: string) => ({
+      ...answer.body,
+      message: answer.body.message.replace(id, "…"),
+      request_id: "",
+    });
+    expect(told(others, scene.others.ids[first])).toEqual(told(unknown, UNKNOWN_IDS[first]));
   }
 });
 
-const INDIRECT: readonly (readonly [string, string, (ids: Ids) => { query?: string; body?: unknown }, keyof Ids])[] = [
+const INDIRECT: readonly (readonly [
+  string,
+  string,
+  (ids: Ids) => { query?: string; body?: unknown },
+  keyof Ids,
+])[] = [
   ["listProjects", "an organization to list", (ids) => ({ query: `?org_id=${ids.org_id}` }), "org_id"],
-  ["createProject", "an organization to belong to", (ids) => ({ body: { project: { org_id: ids.org_id } } }), "org_id"],
+  [
+    "createProject",
+    "an organization to belong to",
+    (ids) => ({ body: { project: { org_id: ids.org_id } } }),
+    "org_id",
+  ],
   ["getActiveRegions", "an organization to ask for", (ids) => ({ query: `?org_id=${ids.org_id}` }), "org_id"],
-  ["createOrgApiKey", "a project", (ids) => ({ body: { key_name: "k", project_id: ids.project_id } }), "project_id"],
+  [
+    "createOrgApiKey",
+    "a project",
+    (ids) => ({ body: { key_name: "k", project_id: ids.project_id } }),
+    "project_id",
+  ],
   [
     "addProjectJWKS",
     "a branch",
@@ -101,38 +126,74 @@ const INDIRECT: readonly (readonly [string, string, (ids: Ids) => { query?: stri
         "org_id",
       ] as const,
   ),
-  ["createProjectBranch", "a parent", (ids) => ({ body: { branch: { parent_id: ids.branch_id } } }), "branch_id"],
+  [
+    "createProjectBranch",
+    "a parent",
+    (ids) => ({ body: { branch: { parent_id: ids.branch_id } } }),
+    "branch_id",
+  ],
   ["restoreProjectBranch", "a source", (ids) => ({ body: { source_branch_id: ids.branch_id } }), "branch_id"],
-  ["restoreSnapshot", "a branch to replace", (ids) => ({ body: { target_branch_id: ids.branch_id } }), "branch_id"],
+  [
+    "restoreSnapshot",
+    "a branch to replace",
+    (ids) => ({ body: { target_branch_id: ids.branch_id } }),
+    "branch_id",
+  ],
   [
     "getProjectBranchSchemaComparison",
     "a branch to compare with",
     (ids) => ({ query: `?db_name=neondb&base_branch_id=${ids.branch_id}` }),
     "branch_id",
   ],
-  ["createProjectEndpoint", "a branch", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id, type: "read_only" } } }), "branch_id"],
-  ["updateProjectEndpoint", "a branch to move to", (ids) => ({ body: { endpoint: { branch_id: ids.branch_id } } }), "branch_id"],
+  [
+    "createProjectEndpoint",
+    "a branch",
+    (ids) => ({ body: { endpoint: { branch_id: ids.branch_id, type: "read_only" } } }),
+    "branch_id",
+  ],
+  [
+    "updateProjectEndpoint",
+    "a branch to move to",
+    (ids) => ({ body: { endpoint: { branch_id: ids.branch_id } } }),
+    "branch_id",
+  ],
 ];
 
 for (const [operationId, what, difference, parameter] of INDIRECT) {
   test(`${operationId} does not find ${what} that is unknown or another account's`, async () => {
     const operation = document.operation(operationId);
     const scene = await createScene();
-    for (const ids of [UNKNOWN, scene.others.ids]) {
-      await expectRefused(document, scene, operation, difference(ids), { status: 404, code: CODES[parameter] });
+    for (const ids of [UNKNOWN_IDS, scene.others.ids]) {
+      await expectRejected(document, scene, operation, difference(ids), {
+        status: 404,
+        code: CODES[parameter],
+      });
     }
   });
 }
 
 test.each([
-  ["getProjectBranchSchema", { query: `?db_name=${UNKNOWN.database_name}` }, "database_name"],
-  ["getProjectBranchSchemaComparison", { query: `?db_name=${UNKNOWN.database_name}` }, "database_name"],
-  ["createProjectBranchDatabase", { body: { database: { name: "app", owner_name: UNKNOWN.role_name } } }, "role_name"],
-  ["updateProjectBranchDatabase", { body: { database: { owner_name: UNKNOWN.role_name } } }, "role_name"],
-] as const)("%s does not find what the branch does not hold: %j", async (operationId, difference, parameter) => {
-  const expected = { status: 404, code: CODES[parameter] };
-  await expectRefused(document, await createScene(), document.operation(operationId), difference, expected);
-});
+  ["getProjectBranchSchema", { query: `?db_name=${UNKNOWN_IDS.database_name}` }, "database_name"],
+  ["getProjectBranchSchemaComparison", { query: `?db_name=${UNKNOWN_IDS.database_name}` }, "database_name"],
+  [
+    "createProjectBranchDatabase",
+    { body: { database: { name: "app", owner_name: UNKNOWN_IDS.role_name } } },
+    "role_name",
+  ],
+  ["updateProjectBranchDatabase", { body: { database: { owner_name: UNKNOWN_IDS.role_name } } }, "role_name"],
+] as const)(
+  "%s does not find what the branch does not hold: %j",
+  async (operationId, difference, parameter) => {
+    const expected = { status: 404, code: CODES[parameter] };
+    await expectRejected(
+      document,
+      await createScene(),
+      document.operation(operationId),
+      difference,
+      expected,
+    );
+  },
+);
 
 test("a connection string is only for a branch, an endpoint on it, a role and a database that are there", async () => {
   const operation = document.operation("getConnectionURI");
@@ -140,13 +201,19 @@ test("a connection string is only for a branch, an endpoint on it, a role and a 
   const { ids, childId } = scene;
   const known = { database_name: ids.database_name, role_name: ids.role_name };
   for (const [query, code] of [
-    [{ ...known, branch_id: UNKNOWN.branch_id }, CODES.branch_id],
-    [{ ...known, endpoint_id: UNKNOWN.endpoint_id }, CODES.endpoint_id],
+    [{ ...known, branch_id: UNKNOWN_IDS.branch_id }, CODES.branch_id],
+    [{ ...known, endpoint_id: UNKNOWN_IDS.endpoint_id }, CODES.endpoint_id],
     [{ ...known, branch_id: childId }, CODES.endpoint_id],
     [{ ...known, branch_id: childId, endpoint_id: ids.endpoint_id }, CODES.endpoint_id],
-    [{ ...known, role_name: UNKNOWN.role_name }, CODES.role_name],
-    [{ ...known, database_name: UNKNOWN.database_name }, CODES.database_name],
+    [{ ...known, role_name: UNKNOWN_IDS.role_name }, CODES.role_name],
+    [{ ...known, database_name: UNKNOWN_IDS.database_name }, CODES.database_name],
   ] as const) {
-    await expectRefused(document, scene, operation, { query: `?${new URLSearchParams(query)}` }, { status: 404, code });
+    await expectRejected(
+      document,
+      scene,
+      operation,
+      { query: `?${new URLSearchParams(query)}` },
+      { status: 404, code },
+    );
   }
 });

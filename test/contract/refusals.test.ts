@@ -2,29 +2,57 @@ import { test } from "vitest";
 import { createScene, expectSuccess, type Scene } from "../support/contract-scene.ts";
 import type { DoubleOptions } from "../support/double.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
-import { type Difference, expectRefused } from "../support/refused-request.ts";
+import { expectRejected, type RequestDifference } from "../support/refused-request.ts";
 
 // PLATFORM, "Answers": what is understood and not allowed, each in the documented form and without any effect.
 
 const document = loadPublicDocument();
 
-type Refusal = { readonly status: 409 | 412 | 422 | 501; readonly code: string; readonly message?: string | RegExp };
+type Refusal = {
+  readonly status: 409 | 412 | 422 | 501;
+  readonly code: string;
+  readonly message?: string | RegExp;
+};
 type Before = (scene: Scene) => Promise<unknown>;
 
-const PRIMARY: Refusal = { status: 409, code: "READ_WRITE_ENDPOINT_EXISTS", message: "read_write endpoint already exists" };
-const TAKEN: Refusal = { status: 409, code: "BRANCH_ALREADY_EXISTS", message: 'branch already exists; branch_name:"main"' };
-const SIZE: Refusal = { status: 422, code: "COMPUTE_SIZE_NOT_ALLOWED", message: /autoscaling_limit_m(in|ax)_cu/ };
-const DELAY: Refusal = { status: 422, code: "SUSPEND_TIMEOUT_NOT_ALLOWED", message: /suspend_timeout_seconds/ };
+const PRIMARY: Refusal = {
+  status: 409,
+  code: "READ_WRITE_ENDPOINT_EXISTS",
+  message: "read_write endpoint already exists",
+};
+const TAKEN: Refusal = {
+  status: 409,
+  code: "BRANCH_ALREADY_EXISTS",
+  message: 'branch already exists; branch_name:"main"',
+};
+const SIZE: Refusal = {
+  status: 422,
+  code: "COMPUTE_SIZE_NOT_ALLOWED",
+  message: /autoscaling_limit_m(in|ax)_cu/,
+};
+const DELAY: Refusal = {
+  status: 422,
+  code: "SUSPEND_TIMEOUT_NOT_ALLOWED",
+  message: /suspend_timeout_seconds/,
+};
 const PLAN: Refusal = { status: 422, code: "PLAN_LIMIT_EXCEEDED", message: /free plan/ };
 const REGION: Refusal = { status: 422, code: "REGION_NOT_SUPPORTED" };
-const LIBRARY: Refusal = { status: 422, code: "PRELOAD_LIBRARY_NOT_AVAILABLE", message: /settings\.preload_libraries/ };
+const LIBRARY: Refusal = {
+  status: 422,
+  code: "PRELOAD_LIBRARY_NOT_AVAILABLE",
+  message: /settings\.preload_libraries/,
+};
 const PROTECTED: Refusal = { status: 422, code: "BRANCH_IS_PROTECTED" };
 const HISTORY: Refusal = { status: 422, code: "PARENT_TIMESTAMP_NOT_ALLOWED" };
 const DISABLED: Refusal = { status: 422, code: "ENDPOINT_DISABLED" };
 const QUOTA: Refusal = { status: 422, code: "QUOTA_EXCEEDED" };
 const NO_RESTORE: Refusal = { status: 422, code: "RESTORE_NOT_ALLOWED" };
 const EXPIRATION: Refusal = { status: 422, code: "BRANCH_EXPIRATION_NOT_ALLOWED", message: /expir/ };
-const LATER = (field: string): Refusal => ({ status: 501, code: "NOT_IMITATED", message: new RegExp(field.replaceAll(".", "\\.")) });
+const LATER = (field: string): Refusal => ({
+  status: 501,
+  code: "NOT_IMITATED",
+  message: new RegExp(field.replaceAll(".", "\\.")),
+});
 
 const nothing = () => ({});
 const project = (fields: object) => () => ({ body: { project: fields } });
@@ -33,7 +61,9 @@ const branch = (fields: object) => () => ({ body: { branch: fields } });
 const computes =
   (...endpoints: object[]) =>
   () => ({ body: { endpoints } });
-const compute = (fields: object) => (scene: Scene) => ({ body: { endpoint: { branch_id: scene.childId, type: "read_write", ...fields } } });
+const compute = (fields: object) => (scene: Scene) => ({
+  body: { endpoint: { branch_id: scene.childId, type: "read_write", ...fields } },
+});
 const change = (fields: object) => () => ({ body: { endpoint: fields } });
 const unknownLibrary = { settings: { preload_libraries: { enabled_libraries: ["no_such_library"] } } };
 
@@ -46,16 +76,22 @@ async function done(scene: Scene, method: string, path: string, body?: unknown):
 
 const withPrimaryOnChild: Before = (scene) =>
   done(scene, "POST", "/endpoints", { endpoint: { branch_id: scene.childId, type: "read_write" } });
-const withChildOfChild: Before = (scene) => done(scene, "POST", "/branches", { branch: { parent_id: scene.childId } });
-const withChildProtected: Before = (scene) => done(scene, "PATCH", `/branches/${scene.childId}`, { branch: { protected: true } });
-const withChildAsDefault: Before = (scene) => done(scene, "POST", `/branches/${scene.childId}/set_as_default`);
-const withDisabled: Before = (scene) => done(scene, "PATCH", `/endpoints/${scene.ids.endpoint_id}`, { endpoint: { disabled: true } });
-const withQuotaReached: Before = (scene) => done(scene, "PATCH", "", { project: { settings: { quota: { active_time_seconds: 1 } } } });
+const withChildOfChild: Before = (scene) =>
+  done(scene, "POST", "/branches", { branch: { parent_id: scene.childId } });
+const withChildProtected: Before = (scene) =>
+  done(scene, "PATCH", `/branches/${scene.childId}`, { branch: { protected: true } });
+const withChildAsDefault: Before = (scene) =>
+  done(scene, "POST", `/branches/${scene.childId}/set_as_default`);
+const withDisabled: Before = (scene) =>
+  done(scene, "PATCH", `/endpoints/${scene.ids.endpoint_id}`, { endpoint: { disabled: true } });
+const withQuotaReached: Before = (scene) =>
+  done(scene, "PATCH", "", { project: { settings: { quota: { active_time_seconds: 1 } } } });
 
 /** S: as many as the plan allows are there. */
 async function withAllProjects({ double }: Scene): Promise<void> {
   const { projects_limit } = (await double.api("GET", "/users/me")).body;
-  for (let count = 1; count < projects_limit; count += 1) await expectSuccess(double.api("POST", "/projects", { project: {} }));
+  for (let count = 1; count < projects_limit; count += 1)
+    await expectSuccess(double.api("POST", "/projects", { project: {} }));
 }
 
 async function withAllBranches(scene: Scene): Promise<void> {
@@ -68,18 +104,22 @@ function refuses(
   operationId: string,
   refusal: Refusal,
   because: string,
-  difference: (scene: Scene) => Difference | Promise<Difference>,
+  difference: (scene: Scene) => RequestDifference | Promise<RequestDifference>,
   before: Before = async () => undefined,
-  options: DoubleOptions = refusal === PLAN || refusal.code.endsWith("_LIMIT_EXCEEDED") ? { plan: "free" } : {},
+  options: DoubleOptions = refusal === PLAN || refusal.code.endsWith("_LIMIT_EXCEEDED")
+    ? { plan: "free" }
+    : {},
 ): void {
   test(`${operationId} answers ${refusal.status} where ${because}`, async () => {
     const scene = await createScene(options);
     await before(scene);
-    await expectRefused(document, scene, document.operation(operationId), await difference(scene), refusal);
+    await expectRejected(document, scene, document.operation(operationId), await difference(scene), refusal);
   });
 }
 
-refuses("createProjectEndpoint", PRIMARY, "the branch has a primary", (scene) => compute({ branch_id: scene.ids.branch_id })(scene));
+refuses("createProjectEndpoint", PRIMARY, "the branch has a primary", (scene) =>
+  compute({ branch_id: scene.ids.branch_id })(scene),
+);
 refuses(
   "updateProjectEndpoint",
   PRIMARY,
@@ -87,7 +127,12 @@ refuses(
   (scene) => change({ branch_id: scene.childId })(),
   withPrimaryOnChild,
 );
-refuses("createProjectBranch", PRIMARY, "it asks for two primaries", computes({ type: "read_write" }, { type: "read_write" }));
+refuses(
+  "createProjectBranch",
+  PRIMARY,
+  "it asks for two primaries",
+  computes({ type: "read_write" }, { type: "read_write" }),
+);
 refuses("createProjectBranch", TAKEN, "the name is taken", branch({ name: "main" }));
 refuses("updateProjectBranch", TAKEN, "the name is taken", ({ childId }) => ({
   ...branch({ name: "main" })(),
@@ -99,8 +144,12 @@ refuses(
   { status: 412, code: "PASSWORDS_NOT_STORED" },
   "the project does not store passwords",
   async ({ double }) => {
-    const created = await expectSuccess(double.api("POST", "/projects", { project: { store_passwords: false } }));
-    return { ids: { project_id: created.project.id, branch_id: created.branch.id, role_name: created.roles[0].name } };
+    const created = await expectSuccess(
+      double.api("POST", "/projects", { project: { store_passwords: false } }),
+    );
+    return {
+      ids: { project_id: created.project.id, branch_id: created.branch.id, role_name: created.roles[0].name },
+    };
   },
 );
 
@@ -111,34 +160,123 @@ refuses("createProject", PLAN, "the plan has one size", project({ autoscaling_li
 refuses("createProject", REGION, "there is no such region", project({ region_id: "mars-1" }));
 refuses("createProject", LIBRARY, "a library is not available", project(unknownLibrary));
 refuses("updateProject", LIBRARY, "a library is not available", project(unknownLibrary));
-refuses("createProject", { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" }, "the plan has no more", project({}), withAllProjects);
-refuses("updateProject", SIZE, "the sizes are upside down", defaults({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }));
-refuses("updateProject", DELAY, "the default delay is too long", defaults({ suspend_timeout_seconds: 604_801 }));
+refuses(
+  "createProject",
+  { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" },
+  "the plan has no more",
+  project({}),
+  withAllProjects,
+);
+refuses(
+  "updateProject",
+  SIZE,
+  "the sizes are upside down",
+  defaults({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }),
+);
+refuses(
+  "updateProject",
+  DELAY,
+  "the default delay is too long",
+  defaults({ suspend_timeout_seconds: 604_801 }),
+);
 refuses("updateProject", PLAN, "the plan's delay is fixed", defaults({ suspend_timeout_seconds: 600 }));
 refuses("deleteProject", PROTECTED, "a branch is protected", nothing, withChildProtected);
 
-refuses("createProjectBranch", { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" }, "the plan has no more", branch({}), withAllBranches);
-refuses("createProjectBranch", HISTORY, "the instant lies in the future", branch({ parent_timestamp: "2027-01-01T00:00:00Z" }));
-refuses("createProjectBranch", HISTORY, "the parent was not yet there", branch({ parent_timestamp: "2025-12-31T23:59:59Z" }));
-refuses("createProjectBranch", SIZE, "a compute has no such size", computes({ type: "read_only", autoscaling_limit_min_cu: 0 }));
-refuses("createProjectBranch", DELAY, "a compute's delay is too short", computes({ type: "read_write", suspend_timeout_seconds: 1 }));
+refuses(
+  "createProjectBranch",
+  { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
+  "the plan has no more",
+  branch({}),
+  withAllBranches,
+);
+refuses(
+  "createProjectBranch",
+  HISTORY,
+  "the instant lies in the future",
+  branch({ parent_timestamp: "2027-01-01T00:00:00Z" }),
+);
+refuses(
+  "createProjectBranch",
+  HISTORY,
+  "the parent was not yet there",
+  branch({ parent_timestamp: "2025-12-31T23:59:59Z" }),
+);
+refuses(
+  "createProjectBranch",
+  SIZE,
+  "a compute has no such size",
+  computes({ type: "read_only", autoscaling_limit_min_cu: 0 }),
+);
+refuses(
+  "createProjectBranch",
+  DELAY,
+  "a compute's delay is too short",
+  computes({ type: "read_write", suspend_timeout_seconds: 1 }),
+);
 refuses("createProjectBranch", PLAN, "the plan has no replicas", computes({ type: "read_only" }));
-refuses("deleteProjectBranch", { status: 422, code: "BRANCH_IS_DEFAULT" }, "it is the default", ({ ids }) => ({ ids }));
-refuses("deleteProjectBranch", { status: 422, code: "BRANCH_IS_ROOT" }, "it is the root", ({ ids }) => ({ ids }), withChildAsDefault);
-refuses("deleteProjectBranch", { status: 422, code: "BRANCH_HAS_CHILDREN" }, "it has children", nothing, withChildOfChild);
+refuses(
+  "deleteProjectBranch",
+  { status: 422, code: "BRANCH_IS_DEFAULT" },
+  "it is the default",
+  ({ ids }) => ({ ids }),
+);
+refuses(
+  "deleteProjectBranch",
+  { status: 422, code: "BRANCH_IS_ROOT" },
+  "it is the root",
+  ({ ids }) => ({ ids }),
+  withChildAsDefault,
+);
+refuses(
+  "deleteProjectBranch",
+  { status: 422, code: "BRANCH_HAS_CHILDREN" },
+  "it has children",
+  nothing,
+  withChildOfChild,
+);
 refuses("deleteProjectBranch", PROTECTED, "it is protected", nothing, withChildProtected);
 
-refuses("createProjectEndpoint", REGION, "the project is in another region", compute({ region_id: "aws-eu-central-1" }));
+refuses(
+  "createProjectEndpoint",
+  REGION,
+  "the project is in another region",
+  compute({ region_id: "aws-eu-central-1" }),
+);
 refuses("createProjectEndpoint", LIBRARY, "a library is not available", compute(unknownLibrary));
 refuses("updateProjectEndpoint", LIBRARY, "a library is not available", change(unknownLibrary));
 refuses("createProjectEndpoint", SIZE, "there is no such size", compute({ autoscaling_limit_max_cu: 0.75 }));
 refuses("createProjectEndpoint", DELAY, "the delay is too short", compute({ suspend_timeout_seconds: 59 }));
 refuses("createProjectEndpoint", PLAN, "the plan has no replicas", compute({ type: "read_only" }));
-refuses("createProjectEndpoint", PLAN, "the plan's delay is fixed", compute({ suspend_timeout_seconds: 600 }));
-refuses("updateProjectEndpoint", SIZE, "the sizes are upside down", change({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }));
-refuses("updateProjectEndpoint", SIZE, "the size is beyond the largest", change({ autoscaling_limit_max_cu: 1e9 }));
-refuses("updateProjectEndpoint", DELAY, "the delay is too long", change({ suspend_timeout_seconds: 604_801 }));
-refuses("updateProjectEndpoint", DELAY, "the delay is negative, and not -1", change({ suspend_timeout_seconds: -2 }));
+refuses(
+  "createProjectEndpoint",
+  PLAN,
+  "the plan's delay is fixed",
+  compute({ suspend_timeout_seconds: 600 }),
+);
+refuses(
+  "updateProjectEndpoint",
+  SIZE,
+  "the sizes are upside down",
+  change({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }),
+);
+refuses(
+  "updateProjectEndpoint",
+  SIZE,
+  "the size is beyond the largest",
+  change({ autoscaling_limit_max_cu: 1e9 }),
+);
+refuses(
+  "updateProjectEndpoint",
+  DELAY,
+  "the delay is too long",
+  change({ suspend_timeout_seconds: 604_801 }),
+);
+refuses(
+  "updateProjectEndpoint",
+  DELAY,
+  "the delay is negative, and not -1",
+  change({ suspend_timeout_seconds: -2 }),
+);
 refuses("updateProjectEndpoint", PLAN, "the plan's delay is fixed", change({ suspend_timeout_seconds: -1 }));
 refuses("updateProjectEndpoint", PLAN, "the plan has one size", change({ autoscaling_limit_max_cu: 0.5 }));
 refuses("startProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
@@ -152,7 +290,12 @@ refuses("updateProjectBranch", EXPIRATION, "it would live too long", ({ childId 
   ...branch(aYearFromNow)(),
   ids: { branch_id: childId },
 }));
-refuses("updateProjectBranch", EXPIRATION, "it is the default", branch({ expires_at: "2026-01-10T00:00:00Z" }));
+refuses(
+  "updateProjectBranch",
+  EXPIRATION,
+  "it is the default",
+  branch({ expires_at: "2026-01-10T00:00:00Z" }),
+);
 
 const restored =
   (fields: object, source?: "itself") =>
@@ -161,11 +304,32 @@ const restored =
     body: { source_branch_id: ids.branch_id, ...fields },
   });
 const LONG_AGO = "2025-12-31T23:59:59Z";
-refuses("restoreProjectBranch", TAKEN, "the name for what it was is taken", restored({ preserve_under_name: "main" }));
+refuses(
+  "restoreProjectBranch",
+  TAKEN,
+  "the name for what it was is taken",
+  restored({ preserve_under_name: "main" }),
+);
 refuses("restoreProjectBranch", PROTECTED, "it is protected", restored({}), withChildProtected);
-refuses("restoreProjectBranch", HISTORY, "the source was not yet there", restored({ source_timestamp: LONG_AGO }));
-refuses("restoreProjectBranch", NO_RESTORE, "it has children and no name for what it was", restored({}), withChildOfChild);
-refuses("restoreProjectBranch", NO_RESTORE, "its own head is what it is", restored({ preserve_under_name: "before" }, "itself"));
+refuses(
+  "restoreProjectBranch",
+  HISTORY,
+  "the source was not yet there",
+  restored({ source_timestamp: LONG_AGO }),
+);
+refuses(
+  "restoreProjectBranch",
+  NO_RESTORE,
+  "it has children and no name for what it was",
+  restored({}),
+  withChildOfChild,
+);
+refuses(
+  "restoreProjectBranch",
+  NO_RESTORE,
+  "its own head is what it is",
+  restored({ preserve_under_name: "before" }, "itself"),
+);
 refuses(
   "restoreProjectBranch",
   { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
@@ -173,33 +337,68 @@ refuses(
   restored({ preserve_under_name: "b" }),
   withAllBranches,
 );
-refuses("finalizeRestoreBranch", NO_RESTORE, "it was not restored", ({ childId }) => ({ ids: { branch_id: childId } }));
-refuses("finalizeRestoreBranch", TAKEN, "the name for what it replaces is taken", () => ({ body: { name: "main" } }));
-refuses("restoreSnapshot", TAKEN, "the name is taken", () => ({ body: { name: "main" } }));
-refuses("restoreSnapshot", { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" }, "the plan has no more", nothing, withAllBranches);
-refuses("createSnapshot", HISTORY, "the branch was not yet there", () => ({ query: `?timestamp=${LONG_AGO}` }));
-refuses("createSnapshot", { status: 422, code: "SNAPSHOTS_LIMIT_EXCEEDED" }, "the plan has no more", nothing);
-refuses("createSnapshot", { status: 422, code: "SNAPSHOT_EXPIRATION_NOT_ALLOWED" }, "it would be gone already", () => ({
-  query: `?expires_at=${LONG_AGO}`,
+refuses("finalizeRestoreBranch", NO_RESTORE, "it was not restored", ({ childId }) => ({
+  ids: { branch_id: childId },
 }));
+refuses("finalizeRestoreBranch", TAKEN, "the name for what it replaces is taken", () => ({
+  body: { name: "main" },
+}));
+refuses("restoreSnapshot", TAKEN, "the name is taken", () => ({ body: { name: "main" } }));
+refuses(
+  "restoreSnapshot",
+  { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
+  "the plan has no more",
+  nothing,
+  withAllBranches,
+);
+refuses("createSnapshot", HISTORY, "the branch was not yet there", () => ({
+  query: `?timestamp=${LONG_AGO}`,
+}));
+refuses("createSnapshot", { status: 422, code: "SNAPSHOTS_LIMIT_EXCEEDED" }, "the plan has no more", nothing);
+refuses(
+  "createSnapshot",
+  { status: 422, code: "SNAPSHOT_EXPIRATION_NOT_ALLOWED" },
+  "it would be gone already",
+  () => ({
+    query: `?expires_at=${LONG_AGO}`,
+  }),
+);
 
 const role =
   (name: string, more: object = {}) =>
   () => ({ body: { role: { name, ...more } } });
-const database = (name: string) => (scene: Scene) => ({ body: { database: { name, owner_name: scene.ids.role_name } } });
+const database = (name: string) => (scene: Scene) => ({
+  body: { database: { name, owner_name: scene.ids.role_name } },
+});
 const DATABASE_TAKEN = {
   status: 409,
   code: "DATABASE_ALREADY_EXISTS",
   message: 'database already exists; database_name:"neondb"',
 } as const;
-const ROLE_TAKEN = { status: 409, code: "ROLE_ALREADY_EXISTS", message: 'role already exists; role_name:"neondb_owner"' } as const;
+const ROLE_TAKEN = {
+  status: 409,
+  code: "ROLE_ALREADY_EXISTS",
+  message: 'role already exists; role_name:"neondb_owner"',
+} as const;
 const withAnotherDatabase: Before = (scene) =>
-  done(scene, "POST", `/branches/${scene.ids.branch_id}/databases`, { database: { name: "app", owner_name: scene.ids.role_name } });
+  done(scene, "POST", `/branches/${scene.ids.branch_id}/databases`, {
+    database: { name: "app", owner_name: scene.ids.role_name },
+  });
 const withRoleOfNobody: Before = (scene) =>
   done(scene, "POST", `/branches/${scene.ids.branch_id}/roles`, role("readers", { no_login: true })().body);
 refuses("createProjectBranchRole", ROLE_TAKEN, "the name is taken", role("neondb_owner"));
-refuses("createProjectBranchRole", { status: 422, code: "ROLE_NAME_NOT_ALLOWED" }, "the name is reserved", role("pg_monitor"));
-refuses("deleteProjectBranchRole", { status: 422, code: "ROLE_OWNS_DATABASE" }, "it owns a database", ({ ids }) => ({ ids }));
+refuses(
+  "createProjectBranchRole",
+  { status: 422, code: "ROLE_NAME_NOT_ALLOWED" },
+  "the name is reserved",
+  role("pg_monitor"),
+);
+refuses(
+  "deleteProjectBranchRole",
+  { status: 422, code: "ROLE_OWNS_DATABASE" },
+  "it owns a database",
+  ({ ids }) => ({ ids }),
+);
 refuses(
   "resetProjectBranchRolePassword",
   { status: 422, code: "ROLE_HAS_NO_PASSWORD" },
@@ -240,12 +439,29 @@ refuses(
   nothing,
   withTakenName,
 );
-refuses("recoverProjectBranch", { status: 422, code: "BRANCH_NOT_RECOVERABLE" }, "its parent is deleted", nothing, withDeletedParent);
-refuses("recoverProject", { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" }, "the plan has no more", nothing, async (scene) => {
-  await done(scene, "DELETE", "");
-  await scene.double.api("POST", "/projects", { project: {} });
-  await withAllProjects(scene);
-});
+refuses(
+  "recoverProjectBranch",
+  { status: 422, code: "BRANCH_NOT_RECOVERABLE" },
+  "its parent is deleted",
+  nothing,
+  withDeletedParent,
+);
+refuses(
+  "recoverProject",
+  { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" },
+  "the plan has no more",
+  nothing,
+  async (scene) => {
+    await done(scene, "DELETE", "");
+    await scene.double.api("POST", "/projects", { project: {} });
+    await withAllProjects(scene);
+  },
+);
 
 // What would be promised and not kept is refused by name.
-refuses("createProjectBranch", LATER("branch.archived"), "it would not be archived", branch({ archived: true }));
+refuses(
+  "createProjectBranch",
+  LATER("branch.archived"),
+  "it would not be archived",
+  branch({ archived: true }),
+);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createScene, type Scene, send, UNKNOWN } from "../support/contract-scene.ts";
+import { createScene, type Scene, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY } from "../support/double.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
-import { expectRefused } from "../support/refused-request.ts";
+import { expectRejected } from "../support/refused-request.ts";
 
 // R, "Authentication".
 
@@ -26,31 +26,36 @@ for (const operation of document.operations) {
     const scene = await createScene();
     for (const [, headersOf] of callers) {
       const headers = { ...headersOf(scene), "Content-Type": "application/json" };
-      await expectRefused(document, scene, operation, { headers }, { status: 401, code: "UNAUTHORIZED" });
+      await expectRejected(document, scene, operation, { headers }, { status: 401, code: "UNAUTHORIZED" });
     }
   });
 }
 
-test.each(callers)("with %s, neither a wrong body nor a wrong id nor a wrong path is told apart", async (_, headersOf) => {
-  const scene = await createScene();
-  const headers = headersOf(scene);
-  const { project_id } = UNKNOWN;
-  for (const [method, path, body] of [
-    ["POST", "/projects", "{"],
-    ["GET", `/projects/${project_id}`, undefined],
-    ["GET", "/projects/Not_An_Id", undefined],
-    ["GET", "/nothing/here", undefined],
-    ["PUT", "/projects", undefined],
-  ] as const) {
-    const { status, body: answered } = await send(scene.double, method, path, { body, headers });
-    expect({ path, status, code: answered.code }).toEqual({ path, status: 401, code: "UNAUTHORIZED" });
-  }
-});
+test.each(callers)(
+  "with %s, neither a wrong body nor a wrong id nor a wrong path is told apart",
+  async (_, headersOf) => {
+    const scene = await createScene();
+    const headers = headersOf(scene);
+    const { project_id } = UNKNOWN_IDS;
+    for (const [method, path, body] of [
+      ["POST", "/projects", "{"],
+      ["GET", `/projects/${project_id}`, undefined],
+      ["GET", "/projects/Not_An_Id", undefined],
+      ["GET", "/nothing/here", undefined],
+      ["PUT", "/projects", undefined],
+    ] as const) {
+      const { status, body: answered } = await send(scene.double, method, path, { body, headers });
+      expect({ path, status, code: answered.code }).toEqual({ path, status: 401, code: "UNAUTHORIZED" });
+    }
+  },
+);
 
 test("the scheme of the Authorization header may be written in any case", async () => {
   const { double } = await createScene();
   for (const scheme of ["Bearer", "bearer", "BEARER"]) {
-    expect((await send(double, "GET", "/users/me", { headers: { Authorization: `${scheme} ${API_KEY}` } })).status).toBe(200);
+    expect(
+      (await send(double, "GET", "/users/me", { headers: { Authorization: `${scheme} ${API_KEY}` } })).status,
+    ).toBe(200);
   }
 });
 
@@ -64,6 +69,9 @@ test("an error carries the id that the request brought, and a new one where it b
   const { double } = await createScene();
   const given = await send(double, "GET", "/users/me", { headers: { "X-Request-ID": "mine-1" } });
   expect([given.body.request_id, given.headers.get("x-request-id")]).toEqual(["mine-1", "mine-1"]);
-  const [one, other] = [await send(double, "GET", "/users/me", {}), await send(double, "GET", "/users/me", {})];
+  const [one, other] = [
+    await send(double, "GET", "/users/me", {}),
+    await send(double, "GET", "/users/me", {}),
+  ];
   expect(one.body.request_id).not.toBe(other.body.request_id);
 });

@@ -1,14 +1,25 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { standin } from "../support/process.ts";
-import { newDirectory, start } from "../support/running.ts";
+import { runStandin } from "../support/process.ts";
+import { startServer, testDirectory } from "../support/running-server.ts";
 
 test("a server keeps its world every so often, drops what is too old, and a backup is a world that can be restored", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--seed", "1", "--backup-every", "1s", "--keep-backups", "2"]);
+  const data = testDirectory();
+  const server = await startServer(data, [
+    "--clock",
+    "manual",
+    "--seed",
+    "1",
+    "--backup-every",
+    "1s",
+    "--keep-backups",
+    "2",
+  ]);
   const backups = async (): Promise<string[]> =>
-    (await server.sim("GET", "/snapshots")).body.snapshots.filter(({ kind }: any) => kind === "backup").map(({ name }: any) => name);
+    (await server.sim("GET", "/snapshots")).body.snapshots
+      .filter(({ kind }: any) => kind === "backup")
+      .map(({ name }: any) => name);
   const seen = new Set<string>();
   // Something happens between any two of them, so that each is another one.
   await vi.waitUntil(
@@ -25,8 +36,11 @@ test("a server keeps its world every so often, drops what is too old, and a back
   expect(readdirSync(join(data, "snapshots/default")).length).toBeLessThanOrEqual(3);
   await server.kill("SIGTERM");
   const [kept = ""] = readdirSync(join(data, "snapshots/default"));
-  expect(await standin(["verify", join(data, "snapshots/default", kept)])).toMatchObject({ code: 0, stderr: "" });
-  const restored = await standin(["snapshots", "restore", kept.replace(/\.sqlite$/, ""), "--data", data]);
+  expect(await runStandin(["verify", join(data, "snapshots/default", kept)])).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
+  const restored = await runStandin(["snapshots", "restore", kept.replace(/\.sqlite$/, ""), "--data", data]);
   expect(restored).toMatchObject({ code: 0, stderr: "" });
   const logged = [...server.stderr().matchAll(/backup (backup-[a-z0-9-]+)/g)].map(([, name]) => name);
   expect(logged).toHaveLength(new Set(logged).size);

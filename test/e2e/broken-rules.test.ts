@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type BrokenRule, breakRule, bundleWith } from "../support/broken-rule.ts";
-import { launchFile, toItsEnd } from "../support/process.ts";
-import { newDirectory } from "../support/running.ts";
+import { spawnCommand, waitForExit } from "../support/process.ts";
+import { testDirectory } from "../support/running-server.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
 // What the shipped scenarios are worth: if a rule of the platform breaks, one of them must say so.
@@ -24,7 +24,11 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
     right: "since + delayS * SECOND",
     wrong: "since + delayS * SECOND - 1",
   },
-  "at one instant, sleep comes before arrivals": { file: "src/simulation/agenda.ts", right: "autosuspend: 3,", wrong: "autosuspend: 0.5," },
+  "at one instant, sleep comes before arrivals": {
+    file: "src/simulation/timer-queue.ts",
+    right: "autosuspend: 3,",
+    wrong: "autosuspend: 0.5,",
+  },
   "an open transaction keeps nothing awake": {
     file: "src/platform/compute/autosuspend.ts",
     right: "if (phase.openTransactions > 0) return undefined;",
@@ -87,11 +91,11 @@ const LONGEST_RUN_MS = 90_000;
 const SCENARIOS = SHIPPED.filter((file) => file !== YEAR);
 
 async function play(rule: BrokenRule | undefined) {
-  const directory = newDirectory();
+  const directory = testDirectory();
   const command = await bundleWith(rule, directory);
   const report = join(directory, "report.json");
-  const { code, stderr } = await toItsEnd(
-    launchFile([process.execPath, command, "run", ...SCENARIOS, "--bail", "--reporter", `json=${report}`]),
+  const { code, stderr } = await waitForExit(
+    spawnCommand([process.execPath, command, "run", ...SCENARIOS, "--bail", "--reporter", `json=${report}`]),
     LONGEST_RUN_MS,
   );
   const runs: any[] = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")).runs : [];
@@ -108,7 +112,9 @@ test.each(Object.entries(BROKEN))("where %s, a shipped scenario fails", async (_
   const { code, stderr, runs } = await play(rule);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   const failures = runs.filter(({ verdict }) => verdict === "failed").flatMap((run) => run.failures);
-  expect(failures.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^(step [\d.]+|expect|always|never|invariant)/));
+  expect(failures.map(({ what }) => what)).toContainEqual(
+    expect.stringMatching(/^(step [\d.]+|expect|always|never|invariant)/),
+  );
 });
 
 test("a rule that is not where it is looked for is not taken for broken", () => {

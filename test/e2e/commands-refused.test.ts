@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, standin, temporaryDirectory } from "../support/process.ts";
-import { type Client, clientOf, journalOf, newDirectory } from "../support/running.ts";
+import { runStandin, type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
+import { journalOf, type ServerClient, serverClient, testDirectory } from "../support/running-server.ts";
 
 const directory = temporaryDirectory();
-let served: Served;
-let client: Client;
+let served: ServerProcess;
+let client: ServerClient;
 
 beforeAll(async () => {
   served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
-  client = clientOf(served.ready);
+  client = serverClient(served.ready);
 });
 
 afterAll(async () => {
@@ -39,28 +39,31 @@ test.each([
   [["wait", "--timeout", "soon"], 2, /90s, 10m/],
 ])("%j against a server ends with code %i and says why", async (args, code, message) => {
   const before = await journalOf(client);
-  const refused = await standin([...args, "--data", directory.path]);
+  const refused = await runStandin([...args, "--data", directory.path]);
   expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code, stdout: "" });
   expect(refused.stderr).toMatch(message);
   expect(refused.stderr).not.toMatch(/^ {4}at /m);
   expect(await journalOf(client)).toEqual(before);
 });
 
-test.each([[["status"]], [["clock", "show"]], [["clock", "advance", "5m"]], [["env"]], [["wait", "--project", "p"]]])(
-  "%j without a server ends with code 1 and says how to start one",
-  async (args) => {
-    const data = newDirectory();
-    const refused = await standin([...args, "--data", data]);
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain(`standin serve --data ${data}`);
-  },
-);
+test.each([
+  [["status"]],
+  [["clock", "show"]],
+  [["clock", "advance", "5m"]],
+  [["env"]],
+  [["wait", "--project", "p"]],
+])("%j without a server ends with code 1 and says how to start one", async (args) => {
+  const data = testDirectory();
+  const refused = await runStandin([...args, "--data", data]);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain(`standin serve --data ${data}`);
+});
 
 test("a command does not take the file of a killed server for a server", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const killed = await serve(data);
   await killed.kill("SIGKILL");
-  const refused = await standin(["status", "--data", data]);
+  const refused = await runStandin(["status", "--data", data]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("no server answers");
 });

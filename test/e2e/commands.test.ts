@@ -1,23 +1,30 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { launch, standin } from "../support/process.ts";
-import { clientOf, newDirectory, projectOn, type Running, start } from "../support/running.ts";
+import { runStandin, spawnStandin } from "../support/process.ts";
+import {
+  createProjectOn,
+  type RunningServer,
+  serverClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
 /** Runs a command that must succeed; gives what it printed. */
 async function done(args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await standin(args);
+  const { code, stdout, stderr } = await runStandin(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
 
 const json = async (args: readonly string[]) => JSON.parse(await done([...args, "--json"]));
-const statusOf = async (server: Running, key: string) => (await server.api("GET", "/projects", undefined, key)).status;
+const statusOf = async (server: RunningServer, key: string) =>
+  (await server.api("GET", "/projects", undefined, key)).status;
 
 test("keys are created, listed and revoked through the running server, at once", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   const secret = (await done(["keys", "create", "ci", "--data", data])).trim();
   expect(secret).toMatch(/^\w{64}$/);
   expect(await statusOf(server, secret)).toBe(200);
@@ -35,54 +42,62 @@ test("keys are created, listed and revoked through the running server, at once",
 });
 
 test("keys are created, listed and revoked without a server too, also where one was killed", async () => {
-  const data = newDirectory();
-  const first = await start(data, MANUAL);
+  const data = testDirectory();
+  const first = await startServer(data, MANUAL);
   await first.kill("SIGKILL");
   const created = await json(["keys", "create", "kept", "--data", data]);
   const other = (await done(["keys", "create", "dropped", "--data", data])).trim();
-  expect((await json(["keys", "list", "--data", data])).api_keys.map(({ name }: any) => name)).toEqual(["first key", "kept", "dropped"]);
+  expect((await json(["keys", "list", "--data", data])).api_keys.map(({ name }: any) => name)).toEqual([
+    "first key",
+    "kept",
+    "dropped",
+  ]);
   await done(["keys", "revoke", "3", "--data", data]);
-  const server = await start(data);
+  const server = await startServer(data);
   expect(await statusOf(server, created.key)).toBe(200);
   expect(await statusOf(server, other)).toBe(401);
 });
 
 test("keys belong to the account that is named, else to the first", async () => {
-  const data = newDirectory();
-  const server = await start(data);
+  const data = testDirectory();
+  const server = await startServer(data);
   await server.sim("POST", "/accounts", { id: "second", name: "Second" });
   const key = (await done(["keys", "create", "theirs", "--account", "second", "--data", data])).trim();
   expect((await server.api("GET", "/users/me", undefined, key)).body.id).toBe("second");
   expect((await json(["keys", "list", "--account", "second", "--data", data])).api_keys).toHaveLength(2);
-  const refused = await standin(["keys", "create", "x", "--account", "third", "--data", data]);
+  const refused = await runStandin(["keys", "create", "x", "--account", "third", "--data", data]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toMatch(/^standin: .*"third" not found/);
 });
 
 test("a look at the keys of a directory without a world makes none: the first start still tells its key", async () => {
-  const data = join(newDirectory(), "data");
-  await standin(["keys", "list", "--data", data]);
-  const server = await start(data, ["--seed", "9"]);
+  const data = join(testDirectory(), "data");
+  await runStandin(["keys", "list", "--data", data]);
+  const server = await startServer(data, ["--seed", "9"]);
   expect(server.ready.api_key).toMatch(/^\w{64}$/);
 });
 
 test("status shows a compute as Active and later as Idle", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   expect(await done(["status", "--data", data])).toContain("no computes yet");
-  const { endpointId } = await projectOn(server);
+  const { endpointId } = await createProjectOn(server);
   const active = await done(["status", "--data", data]);
-  expect(active).toMatch(/^2026-01-01T00:00:10\.000Z\nENDPOINT +PROJECT +BRANCH +STATUS +SIZE +CONNECTIONS +SUSPENDS IN\n/);
+  expect(active).toMatch(
+    /^2026-01-01T00:00:10\.000Z\nENDPOINT +PROJECT +BRANCH +STATUS +SIZE +CONNECTIONS +SUSPENDS IN\n/,
+  );
   expect(active).toMatch(new RegExp(`^${endpointId} .* Active +0\\.25 CU +0 +\\d+s$`, "m"));
-  expect(await json(["status", "--data", data])).toMatchObject({ endpoints: [{ endpoint_id: endpointId, status: "Active" }] });
+  expect(await json(["status", "--data", data])).toMatchObject({
+    endpoints: [{ endpoint_id: endpointId, status: "Active" }],
+  });
   await done(["clock", "advance", "5m", "--data", data]);
   expect(await done(["status", "--data", data])).toMatch(new RegExp(`^${endpointId} .* Idle +`, "m"));
   expect((await json(["status", "--data", data])).endpoints[0].status).toBe("Idle");
 });
 
 test("the clock is shown, advanced and set", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   const clock = (...args: string[]) => done(["clock", ...args, "--data", data]);
   expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), nothing is due\n");
   expect(await clock()).toBe(await clock("show"));
@@ -102,58 +117,77 @@ test("the clock is shown, advanced and set", async () => {
 });
 
 test("env prints exports with which a shell reaches the API", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   const exports = await done(["env", "--data", data]);
   expect(exports.split("\n")).toHaveLength(3);
-  const [, host = "", key = ""] = /^export NEON_API_HOST='(.*)'\nexport NEON_API_KEY='(.*)'\n$/.exec(exports) ?? [];
+  const [, host = "", key = ""] =
+    /^export NEON_API_HOST='(.*)'\nexport NEON_API_KEY='(.*)'\n$/.exec(exports) ?? [];
   expect(host).toBe(server.ready.api_url);
   expect(await statusOf(server, key)).toBe(200);
   const own = server.ready.api_key as string;
-  expect(await json(["env", "--api-key", own, "--data", data])).toEqual({ NEON_API_HOST: host, NEON_API_KEY: own });
+  expect(await json(["env", "--api-key", own, "--data", data])).toEqual({
+    NEON_API_HOST: host,
+    NEON_API_KEY: own,
+  });
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(2);
 });
 
 test("commands reach a server by its URL as well as by its data directory, and bring its control token", async () => {
-  const data = newDirectory();
-  const server = await start(data, [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
+  const data = testDirectory();
+  const server = await startServer(data, [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
   const origin = new URL(server.ready.api_url).origin;
   expect(await done(["clock", "--data", data])).toContain("manual");
   for (const url of [origin, `${origin}/`, server.ready.api_url, server.ready.control_url]) {
     expect(await done(["clock", "show", "--url", url, "--control-token", "t0ken"])).toContain("manual");
   }
-  const refused = await standin(["clock", "show", "--url", origin, "--control-token", "wrong"]);
+  const refused = await runStandin(["clock", "show", "--url", origin, "--control-token", "wrong"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("control token");
 });
 
 test("wait ends when a server is ready, and with code 1 where none is in time", async () => {
-  const data = newDirectory();
-  const late = await standin(["wait", "--data", data, "--timeout", "100ms"]);
+  const data = testDirectory();
+  const late = await runStandin(["wait", "--data", data, "--timeout", "100ms"]);
   expect(late).toMatchObject({ code: 1, stdout: "" });
   expect(late.stderr).toContain("100 ms");
-  const waiting = launch(["wait", "--data", data, "--timeout", "5m"]);
+  const waiting = spawnStandin(["wait", "--data", data, "--timeout", "5m"]);
   onTestFinished(async () => void (await waiting.kill("SIGKILL")));
-  await start(data);
+  await startServer(data);
   expect(await waiting.ended).toBe(0);
   expect(waiting.stdout()).toBe("ready\n");
   expect(await json(["wait", "--data", data])).toMatchObject({ status: "ready", world: "default" });
 });
 
 test("wait ends when a compute, an operation or a project has come to where it is wanted", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   const { body } = await server.api("POST", "/projects", { project: {} });
   const conditions = [
     ["--project", body.project.id],
     ["--operation", body.operations[1].id],
     ["--endpoint", body.endpoints[0].id, "--state", "idle"],
   ];
-  const waiting = conditions.map((condition) => standin(["wait", ...condition, "--data", data, "--timeout", "5m"]));
-  const early = await standin(["wait", "--endpoint", body.endpoints[0].id, "--state", "idle", "--data", data, "--timeout", "50"]);
+  const waiting = conditions.map((condition) =>
+    runStandin(["wait", ...condition, "--data", data, "--timeout", "5m"]),
+  );
+  const early = await runStandin([
+    "wait",
+    "--endpoint",
+    body.endpoints[0].id,
+    "--state",
+    "idle",
+    "--data",
+    data,
+    "--timeout",
+    "50",
+  ]);
   expect(early).toMatchObject({ code: 1, stdout: "" });
   expect(early.stderr).toContain("50 ms");
-  await clientOf(server.ready).sim("POST", "/clock/advance", { by: "1h" });
-  for (const ended of await Promise.all(waiting)) expect(ended).toEqual({ code: 0, stdout: "so it is\n", stderr: "" });
-  expect(await json(["wait", "--project", body.project.id, "--data", data])).toMatchObject({ until: { project_id: body.project.id } });
+  await serverClient(server.ready).sim("POST", "/clock/advance", { by: "1h" });
+  for (const ended of await Promise.all(waiting))
+    expect(ended).toEqual({ code: 0, stdout: "so it is\n", stderr: "" });
+  expect(await json(["wait", "--project", body.project.id, "--data", data])).toMatchObject({
+    until: { project_id: body.project.id },
+  });
 });

@@ -2,18 +2,27 @@ import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { createDouble } from "../support/double.ts";
-import { type Client, clientOf, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+import {
+  createProjectOn,
+  journalOf,
+  type ServerClient,
+  serverClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
 test("wait is answered as soon as the world is as wanted, and the answer says when that was", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   const { body } = await server.api("POST", "/projects", { project: {} });
   const waits = [
     { endpoint_id: body.endpoints[0].id, state: "idle" },
     { operation_id: body.operations[0].id },
     { project_id: body.project.id },
-  ].map((until) => server.sim("POST", "/wait", { until, timeout: "5m" }).then((answer) => ({ ...answer, until })));
+  ].map((until) =>
+    server.sim("POST", "/wait", { until, timeout: "5m" }).then((answer) => ({ ...answer, until })),
+  );
   await server.sim("POST", "/wait", { until: { endpoint_id: body.endpoints[0].id, state: "init" } });
   await server.sim("POST", "/clock/advance", { by: "1h" });
   for (const { status, body: answer, until } of await Promise.all(waits)) {
@@ -22,11 +31,14 @@ test("wait is answered as soon as the world is as wanted, and the answer says wh
 });
 
 test("wait gives up after its timeout with 408, and refuses what can never be", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  const { endpointId } = await createProjectOn(server);
   const idle = { endpoint_id: endpointId, state: "idle" };
   const late = await server.sim("POST", "/wait", { until: idle, timeout: 50 });
-  expect(late).toMatchObject({ status: 408, body: { code: "TIMED_OUT", message: expect.stringContaining("50 ms") } });
+  expect(late).toMatchObject({
+    status: 408,
+    body: { code: "TIMED_OUT", message: expect.stringContaining("50 ms") },
+  });
   for (const [body, status, message] of [
     [{ until: { endpoint_id: "ep-none-1", state: "idle" } }, 404, /endpoint_id.*ep-none-1/],
     [{ until: { operation_id: "none" } }, 404, /operation_id.*none/],
@@ -42,21 +54,34 @@ test("wait gives up after its timeout with 408, and refuses what can never be", 
 });
 
 test("a wait for a compute that is deleted meanwhile ends with 404 instead of lasting", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const { endpointId, path } = await projectOn(server);
-  const waiting = server.sim("POST", "/wait", { until: { endpoint_id: endpointId, state: "idle" }, timeout: "60s" });
+  const server = await startServer(testDirectory(), MANUAL);
+  const { endpointId, path } = await createProjectOn(server);
+  const waiting = server.sim("POST", "/wait", {
+    until: { endpoint_id: endpointId, state: "idle" },
+    timeout: "60s",
+  });
   await server.sim("GET", "/health");
   expect((await server.api("DELETE", path)).status).toBe(200);
   expect((await waiting).status).toBe(404);
 });
 
 test("health tells a live process from a world that is ready, and how far a long advance has come", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const ready = { status: "ready", live: true, ready: true, world: "default", now: "2026-01-01T00:00:00.000Z" };
-  for (const path of ["/health", "/health/ready"]) expect(await server.sim("GET", path)).toMatchObject({ status: 200, body: ready });
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  const ready = {
+    status: "ready",
+    live: true,
+    ready: true,
+    world: "default",
+    now: "2026-01-01T00:00:00.000Z",
+  };
+  for (const path of ["/health", "/health/ready"])
+    expect(await server.sim("GET", path)).toMatchObject({ status: 200, body: ready });
+  const { endpointId } = await createProjectOn(server);
   const at = (index: number) => new Date(Date.parse("2026-01-01T01:00:00Z") + index * 600_000).toISOString();
-  const activities = Array.from({ length: 4_000 }, (_, index) => ({ endpoint_id: endpointId, at: at(index) }));
+  const activities = Array.from({ length: 4_000 }, (_, index) => ({
+    endpoint_id: endpointId,
+    at: at(index),
+  }));
   await server.sim("POST", "/activity", activities);
   let advancing = true;
   const advance = server.sim("POST", "/clock/advance", { by: "60d" }).then(() => {
@@ -73,8 +98,8 @@ test("health tells a live process from a world that is ready, and how far a long
 });
 
 test("metrics are Prometheus text, and follow the world", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  await createProjectOn(server);
   const { status, headers, body } = await server.sim("GET", "/metrics");
   expect(status).toBe(200);
   expect(headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -89,22 +114,32 @@ test("metrics are Prometheus text, and follow the world", async () => {
 });
 
 test("reset empties the world: keys stay valid, ids come again as in a new world of the same seed, the journal goes on", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  const first = await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  const first = await createProjectOn(server);
   const { body: key } = await server.api("POST", "/api_keys", { key_name: "ci" });
   await server.sim("POST", "/activity", { endpoint_id: first.endpointId, at: "2026-01-02T00:00:00Z" });
   const before = await journalOf(server);
   const reset = await server.sim("POST", "/reset");
-  expect(reset).toMatchObject({ status: 200, body: { now: "2026-01-01T00:00:10.000Z", seq: before.length + 1 } });
+  expect(reset).toMatchObject({
+    status: 200,
+    body: { now: "2026-01-01T00:00:10.000Z", seq: before.length + 1 },
+  });
   const { body: emptied } = await server.sim("GET", "/state");
-  expect(emptied).toMatchObject({ projects: [], branches: [], endpoints: [], operations: [], scheduled_activities: [], usage: [] });
+  expect(emptied).toMatchObject({
+    projects: [],
+    branches: [],
+    endpoints: [],
+    operations: [],
+    scheduled_activities: [],
+    usage: [],
+  });
   expect((await server.sim("GET", "/clock")).body.next_due).toBeNull();
   await server.kill("SIGKILL");
 
-  const restarted = await start(data, [], { key: key.key });
+  const restarted = await startServer(data, [], { key: key.key });
   expect((await restarted.sim("GET", "/state")).body).toEqual(emptied);
-  const second = await projectOn(restarted);
+  const second = await createProjectOn(restarted);
   expect(second).toEqual(first);
   const twin = await createDouble({ seed: 1 });
   expect((await twin.api("POST", "/projects", { project: {} })).body.project.id).toBe(second.projectId);
@@ -117,14 +152,14 @@ test("reset empties the world: keys stay valid, ids come again as in a new world
 });
 
 test("two accounts of one world are blind to each other", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const own = await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  const own = await createProjectOn(server);
   const created = await server.sim("POST", "/accounts", { name: "Another", plan: "free" });
   expect(created.status).toBe(200);
   const key: string = created.body.api_key.key;
   const as = (method: string, path: string, body?: unknown) => server.api(method, path, body, key);
-  const theirs = await projectOn(server, {}, key);
-  const ids = async (call: Client["api"], otherKey?: string) =>
+  const theirs = await createProjectOn(server, {}, key);
+  const ids = async (call: ServerClient["api"], otherKey?: string) =>
     (await call("GET", "/projects", undefined, otherKey)).body.projects.map(({ id }: any) => id);
   expect(await ids(server.api)).toEqual([own.projectId]);
   expect(await ids(server.api, key)).toEqual([theirs.projectId]);
@@ -147,21 +182,27 @@ test("two accounts of one world are blind to each other", async () => {
     ["GET", `${project}/operations`],
     ["DELETE", "/api_keys/1"],
   ] as const) {
-    expect({ method, path, status: (await as(method, path, body)).status }).toEqual({ method, path, status: 404 });
+    expect({ method, path, status: (await as(method, path, body)).status }).toEqual({
+      method,
+      path,
+      status: 404,
+    });
   }
   expect((await server.sim("GET", "/state")).body).toEqual(before);
   expect((await server.api("GET", "/users/me")).status).toBe(200);
 });
 
 test("the control API refuses foreign names and pages of other origins, and changes nothing for them", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   const { port } = new URL(server.ready.control_url);
   const advance = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ by: "1h" });
     const call = request({ host: "127.0.0.1", port, path: "/_sim/clock/advance", method: "POST", headers });
     const answered = new Promise<{ status: number | undefined; body: any }>((resolve, reject) => {
       call.on("error", reject);
-      call.on("response", async (response) => resolve({ status: response.statusCode, body: JSON.parse(await text(response)) }));
+      call.on("response", async (response) =>
+        resolve({ status: response.statusCode, body: JSON.parse(await text(response)) }),
+      );
     });
     call.end(body);
     return answered;
@@ -175,16 +216,24 @@ test("the control API refuses foreign names and pages of other origins, and chan
     { Origin: "null" },
     { Origin: `http://localhost:${Number(port) - 1}` },
   ]) {
-    expect(await advance({ ...json, ...headers } as Record<string, string>)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    expect(await advance({ ...json, ...headers } as Record<string, string>)).toMatchObject({
+      status: 403,
+      body: { code: "FORBIDDEN" },
+    });
   }
   expect((await server.sim("GET", "/clock")).body.now).toBe("2026-01-01T00:00:00.000Z");
-  for (const headers of [{ Host: `localhost:${port}` }, { Host: `127.0.0.1:${port}`, Origin: `http://127.0.0.1:${port}` }]) {
+  for (const headers of [
+    { Host: `localhost:${port}` },
+    { Host: `127.0.0.1:${port}`, Origin: `http://127.0.0.1:${port}` },
+  ]) {
     expect((await advance({ ...json, ...headers } as Record<string, string>)).status).toBe(200);
   }
 });
 
 test("where a control token is set, calls to /_sim need it, and none to the imitated API", async () => {
-  const server = await start(newDirectory(), [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
+  const server = await startServer(testDirectory(), [...MANUAL, "--control-token", "t0ken"], {
+    controlToken: "t0ken",
+  });
   for (const [method, path] of [
     ["GET", "/clock"],
     ["GET", "/state"],
@@ -192,7 +241,7 @@ test("where a control token is set, calls to /_sim need it, and none to the imit
     ["POST", "/reset"],
   ] as const) {
     for (const token of [undefined, "wrong", server.ready.api_key]) {
-      const refused = await clientOf(server.ready, undefined, token).sim(method, path);
+      const refused = await serverClient(server.ready, undefined, token).sim(method, path);
       expect(refused).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
     }
   }

@@ -2,12 +2,21 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { chanceFrom } from "../../src/simulation/random.ts";
-import { Bench, caught, flipped, misjudged, placeOf, type Sound, soundFile, verify } from "../support/damage.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
+import {
+  CorruptionBench,
+  catchError,
+  createIntactFile,
+  describeBit,
+  findMisjudgement,
+  flipBit,
+  type IntactWorld,
+  verify,
+} from "../support/corruption.ts";
 import { API_KEY } from "../support/double.ts";
-import { tellAll } from "../support/full-world.ts";
-import { standin } from "../support/process.ts";
-import { newDirectory, start } from "../support/running.ts";
+import { queryAll } from "../support/full-world.ts";
+import { runStandin } from "../support/process.ts";
+import { startServer, testDirectory } from "../support/running-server.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 /** How many times longer than in CI to hunt; give `--testTimeout=0` with it. */
@@ -15,53 +24,61 @@ const FACTOR = Number(process.env["STANDIN_TEST_RUNS"] ?? 1);
 const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} STANDIN_TEST_RUNS=${FACTOR} npx vitest run test/e2e/damaged-file.test.ts`;
 const PAGE = 4096;
 
-const bench = new Bench();
-const sound: Record<string, Sound> = {};
+const bench = new CorruptionBench();
+const sound: Record<string, IntactWorld> = {};
 beforeAll(async () => {
-  sound["whole"] = await soundFile();
-  sound["forgotten in part"] = await soundFile("2h");
+  sound["whole"] = await createIntactFile();
+  sound["forgotten in part"] = await createIntactFile("2h");
 });
-afterAll(() => bench.end());
+afterAll(() => bench.remove());
 
 const kinds = ["whole", "forgotten in part"];
-const of = (kind: string) => sound[kind] as Sound;
-const draws = (name: string) => chanceFrom(SEED).source(name, 1);
+const of = (kind: string) => sound[kind] as IntactWorld;
+const draws = (name: string) => randomFrom(SEED).stream(name, 1);
 
-test.each(kinds)("a file whose history is %s tells nothing that was never written, wherever it is cut off", async (kind) => {
-  const { bytes } = of(kind);
-  const draw = draws(`truncate ${kind}`);
-  const lengths = [1, 15, 16, 50, 96, 100, 511, 512, PAGE - 1, bytes.length - 1];
-  for (let length = PAGE; length < bytes.length; length += PAGE * (1 + (draw() % 6)))
-    lengths.push(length, length + 1 + (draw() % (PAGE - 1)));
-  await expectJudged(
-    of(kind),
-    lengths.map((length) => [`cut off after ${length} bytes`, bytes.subarray(0, length)]),
-  );
-});
+test.each(kinds)(
+  "a file whose history is %s tells nothing that was never written, wherever it is cut off",
+  async (kind) => {
+    const { bytes } = of(kind);
+    const draw = draws(`truncate ${kind}`);
+    const lengths = [1, 15, 16, 50, 96, 100, 511, 512, PAGE - 1, bytes.length - 1];
+    for (let length = PAGE; length < bytes.length; length += PAGE * (1 + (draw() % 6)))
+      lengths.push(length, length + 1 + (draw() % (PAGE - 1)));
+    await expectJudged(
+      of(kind),
+      lengths.map((length) => [`cut off after ${length} bytes`, bytes.subarray(0, length)]),
+    );
+  },
+);
 
 test("a world's file that has become empty is not taken for a world that is yet to be made", async () => {
   await expectJudged(of("whole"), [["cut off after 0 bytes", Buffer.alloc(0)]]);
 });
 
-test.each(kinds)("where history is %s, no flipped bit makes a world tell what was never written, and verify finds it", async (kind) => {
-  const { bytes } = of(kind);
-  const draw = draws(`flip ${kind}`);
-  const bits = Array.from({ length: 200 * FACTOR }, () => draw() % (bytes.length * 8));
-  await expectJudged(
-    of(kind),
-    bits.map((bit) => [placeOf(bit), flipped(bytes, bit)]),
-  );
-});
+test.each(kinds)(
+  "where history is %s, no flipped bit makes a world tell what was never written, and verify finds it",
+  async (kind) => {
+    const { bytes } = of(kind);
+    const draw = draws(`flip ${kind}`);
+    const bits = Array.from({ length: 200 * FACTOR }, () => draw() % (bytes.length * 8));
+    await expectJudged(
+      of(kind),
+      bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
+    );
+  },
+);
 
 test("no flipped bit in what a file says of itself makes another file of it", async () => {
   const { bytes } = of("whole");
   const draw = draws("flip header");
   // "What it is" and "which version", bit by bit, and some of the rest of the first hundred bytes.
-  const telling = [60, 61, 62, 63, 68, 69, 70, 71].flatMap((byte) => Array.from({ length: 8 }, (_, bit) => byte * 8 + bit));
+  const telling = [60, 61, 62, 63, 68, 69, 70, 71].flatMap((byte) =>
+    Array.from({ length: 8 }, (_, bit) => byte * 8 + bit),
+  );
   const others = Array.from({ length: 60 * FACTOR }, () => draw() % 800);
   await expectJudged(
     of("whole"),
-    [...telling, ...others].map((bit) => [placeOf(bit), flipped(bytes, bit)]),
+    [...telling, ...others].map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
@@ -69,21 +86,32 @@ test("no flipped bit in the head of a page hides rows that were written", async 
   const { bytes } = of("forgotten in part");
   const draw = draws("flip heads");
   const pages = bytes.length / PAGE;
-  const bits = Array.from({ length: 100 * FACTOR }, () => (1 + (draw() % (pages - 1))) * PAGE * 8 + (draw() % 96));
+  const bits = Array.from(
+    { length: 100 * FACTOR },
+    () => (1 + (draw() % (pages - 1))) * PAGE * 8 + (draw() % 96),
+  );
   await expectJudged(
     of("forgotten in part"),
-    bits.map((bit) => [placeOf(bit), flipped(bytes, bit)]),
+    bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
 test("no flipped bit in an index hides an operation", async () => {
   const { bytes } = of("whole");
   const draw = draws("flip indexes");
-  const pages = pagesOf(bytes, "operations_of_project", "operations_unfinished", "sqlite_autoindex_operations_1");
-  const bits = Array.from({ length: 100 * FACTOR }, () => ((pages[draw() % pages.length] ?? 1) - 1) * PAGE * 8 + (draw() % (PAGE * 8)));
+  const pages = pagesOf(
+    bytes,
+    "operations_of_project",
+    "operations_unfinished",
+    "sqlite_autoindex_operations_1",
+  );
+  const bits = Array.from(
+    { length: 100 * FACTOR },
+    () => ((pages[draw() % pages.length] ?? 1) - 1) * PAGE * 8 + (draw() % (PAGE * 8)),
+  );
   await expectJudged(
     of("whole"),
-    bits.map((bit) => [placeOf(bit), flipped(bytes, bit)]),
+    bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
@@ -92,23 +120,25 @@ test("no flipped bit in the row of its history changes which history a world say
   const [page = 1] = pagesOf(bytes, "history");
   const health = { api: [], sim: ["/health"] };
   const historyOf = (text: string | undefined) => JSON.stringify(JSON.parse(text ?? "{}").history);
-  bench.put(bytes);
+  bench.replaceFile(bytes);
   const whole = await bench.serve(health);
   const was = "told" in whole ? historyOf(whole.told["sim /health"]?.text) : "";
   const wrong: string[] = [];
   // The one row is at the end of its page.
   for (let byte = page * PAGE - 70; byte < page * PAGE; byte += 1) {
     const bit = byte * 8 + (byte % 7);
-    bench.put(flipped(bytes, bit));
-    const found = await caught(() => verify(bench.file));
-    bench.put(flipped(bytes, bit));
+    bench.replaceFile(flipBit(bytes, bit));
+    const found = await catchError(() => verify(bench.file));
+    bench.replaceFile(flipBit(bytes, bit));
     const served = await bench.serve({ ...questions, sim: [...questions.sim, "/health"] });
     if (!("told" in served)) continue;
     const { "sim /health": answer, ...rest } = served.told;
-    const judged = misjudged({ told }, { ...served, told: rest }, found);
-    if (judged !== undefined) wrong.push(`${placeOf(bit)}: ${judged}`);
+    const judged = findMisjudgement({ told }, { ...served, told: rest }, found);
+    if (judged !== undefined) wrong.push(`${describeBit(bit)}: ${judged}`);
     else if (answer?.status === 200 && historyOf(answer.text) !== was && found === undefined)
-      wrong.push(`${placeOf(bit)}: it was ${was} and is ${historyOf(answer.text)}, and verify finds nothing`);
+      wrong.push(
+        `${describeBit(bit)}: it was ${was} and is ${historyOf(answer.text)}, and verify finds nothing`,
+      );
   }
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
 });
@@ -125,7 +155,7 @@ test("what a server refuses for the definition of one column, verify finds", asy
   const { bytes } = of("whole");
   const [page = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const at = bytes.indexOf("history_id", (page - 1) * PAGE);
-  await expectJudged(of("whole"), [["a column of another name", flipped(bytes, (at + 3) * 8)]]);
+  await expectJudged(of("whole"), [["a column of another name", flipBit(bytes, (at + 3) * 8)]]);
 });
 
 test("a damaged snapshot is not restored: what is refused has changed nothing", async () => {
@@ -134,18 +164,21 @@ test("a damaged snapshot is not restored: what is refused has changed nothing", 
   const wrong: string[] = [];
   for (let round = 0; round < 40 * FACTOR; round += 1) {
     const bit = draw() % (snapshot.length * 8);
-    bench.put(bytes, { damaged: flipped(snapshot, bit) });
-    const found = await caught(() => verify(bench.snapshotFile("damaged")));
+    bench.replaceFile(bytes, { damaged: flipBit(snapshot, bit) });
+    const found = await catchError(() => verify(bench.snapshotFile("damaged")));
     const { status, after } = await bench.use(async (client) => {
       const listed = await client.sim("GET", "/snapshots");
-      expect(listed.status, placeOf(bit)).toBe(200);
+      expect(listed.status, describeBit(bit)).toBe(200);
       await client.sim("POST", "/clock/advance", { by: "1h" });
-      const former = await tellAll(client, questions);
+      const former = await queryAll(client, questions);
       const { status } = await client.sim("POST", "/snapshots/damaged/restore", {});
-      const after = await tellAll(client, questions);
+      const after = await queryAll(client, questions);
       return { status, after: differences(status === 200 ? told : former, after, status === 200) };
     });
-    if (after.length > 0) wrong.push(`${placeOf(bit)}: answered ${status}, and then ${after[0]} (verify: ${found ?? "finds nothing"})`);
+    if (after.length > 0)
+      wrong.push(
+        `${describeBit(bit)}: answered ${status}, and then ${after[0]} (verify: ${found ?? "finds nothing"})`,
+      );
   }
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
 });
@@ -156,12 +189,12 @@ test("a flipped bit in a snapshot is found by verify, or changes nothing that it
   const wrong: string[] = [];
   for (let round = 0; round < 100 * FACTOR; round += 1) {
     const bit = draw() % (snapshot.length * 8);
-    const damaged = flipped(snapshot, bit);
-    bench.put(damaged);
-    const found = await caught(() => verify(bench.file));
-    bench.put(damaged);
-    const judged = misjudged({ told }, await caught(() => bench.serve(questions)), found);
-    if (judged !== undefined) wrong.push(`${placeOf(bit)}: ${judged}`);
+    const damaged = flipBit(snapshot, bit);
+    bench.replaceFile(damaged);
+    const found = await catchError(() => verify(bench.file));
+    bench.replaceFile(damaged);
+    const judged = findMisjudgement({ told }, await catchError(() => bench.serve(questions)), found);
+    if (judged !== undefined) wrong.push(`${describeBit(bit)}: ${judged}`);
   }
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
 });
@@ -172,14 +205,18 @@ test("the commands say where a file is damaged, in one sentence, and exit with 1
   const [schemaPage = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const column = bytes.indexOf("journal_version", (schemaPage - 1) * PAGE) * 8;
   const damages: [string, Buffer, RegExp][] = [
-    ["an event", flipped(bytes, event), /event \d+ is damaged/],
+    ["an event", flipBit(bytes, event), /event \d+ is damaged/],
     ["the end", bytes.subarray(0, bytes.length - 3 * PAGE), /malformed|damaged/],
-    ["the definition of a table", flipped(bytes, column), /damaged|malformed/],
+    ["the definition of a table", flipBit(bytes, column), /damaged|malformed/],
   ];
   for (const [what, damaged, sentence] of damages) {
     const data = directoryWith(damaged);
-    const { code, stdout, stderr } = await standin(["verify", data]);
-    expect({ what, code, text: stdout + stderr }).toEqual({ what, code: 1, text: expect.stringMatching(sentence) });
+    const { code, stdout, stderr } = await runStandin(["verify", data]);
+    expect({ what, code, text: stdout + stderr }).toEqual({
+      what,
+      code: 1,
+      text: expect.stringMatching(sentence),
+    });
     expect(stderr.trim().split("\n"), what).toHaveLength(1);
     expect(stderr, what).toMatch(/^standin: /);
   }
@@ -191,7 +228,16 @@ test("a server does not start on a world with a damaged row, says so in one sent
     ["the end", of("whole").bytes.subarray(0, of("whole").bytes.length - PAGE)],
   ] as const) {
     const data = directoryWith(damaged);
-    const { code, stdout, stderr } = await standin(["serve", "--data", data, "--port", "0", "--json", "--log-level", "silent"]);
+    const { code, stdout, stderr } = await runStandin([
+      "serve",
+      "--data",
+      data,
+      "--port",
+      "0",
+      "--json",
+      "--log-level",
+      "silent",
+    ]);
     expect({ what, code, stdout, stderr }).toEqual({
       what,
       code: 1,
@@ -204,13 +250,17 @@ test("a server does not start on a world with a damaged row, says so in one sent
 
 test("a served world whose journal is damaged answers 503 where it was damaged, with what to do, and all else as it was", async () => {
   const { bytes, questions, told } = of("whole");
-  const server = await start(directoryWith(flipped(bytes, bytes.indexOf("app shop 7") * 8)), [], { key: API_KEY });
-  const after = await tellAll(server, questions);
+  const server = await startServer(directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8)), [], {
+    key: API_KEY,
+  });
+  const after = await queryAll(server, questions);
   const { "sim /events?limit=10000": events, ...rest } = after;
   const { "sim /events?limit=10000": _, ...whole } = told;
   expect(events).toEqual({ status: 503, text: "STORE_UNAVAILABLE" });
   expect(rest).toEqual(whole);
-  expect((await server.sim("GET", "/events?limit=10000")).body.message).toMatch(/event \d+ is damaged.*restore a snapshot/);
+  expect((await server.sim("GET", "/events?limit=10000")).body.message).toMatch(
+    /event \d+ is damaged.*restore a snapshot/,
+  );
 });
 
 test("a damaged world is taken back to a sound snapshot by the command that its message advises", async () => {
@@ -218,27 +268,27 @@ test("a damaged world is taken back to a sound snapshot by the command that its 
   const data = directoryWith(await withDamagedRow(of("whole")));
   const kept = join(data, "snapshots/default/sound.sqlite");
   writeFileSync(kept, snapshot);
-  const { code, stderr } = await standin(["snapshots", "restore", "sound", "--data", data]);
+  const { code, stderr } = await runStandin(["snapshots", "restore", "sound", "--data", data]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  const server = await start(data, [], { key: API_KEY });
-  expect(await tellAll(server, questions)).toEqual(told);
+  const server = await startServer(data, [], { key: API_KEY });
+  expect(await queryAll(server, questions)).toEqual(told);
 });
 
 test("an import of a damaged file is refused and leaves no world behind", async () => {
   const { bytes } = of("forgotten in part");
   const draw = draws("import");
   for (let round = 0; round < 4; round += 1) {
-    const file = join(newDirectory(), "handed-on.sqlite");
+    const file = join(testDirectory(), "handed-on.sqlite");
     let bit = draw() % (bytes.length * 8);
     for (;;) {
-      writeFileSync(file, flipped(bytes, bit));
-      if ((await caught(() => verify(file))) !== undefined) break;
+      writeFileSync(file, flipBit(bytes, bit));
+      if ((await catchError(() => verify(file))) !== undefined) break;
       bit = draw() % (bytes.length * 8);
     }
-    const data = join(newDirectory(), "data");
-    const { code, stderr } = await standin(["import", file, "--data", data]);
-    expect({ place: placeOf(bit), code, stderr }).toEqual({
-      place: placeOf(bit),
+    const data = join(testDirectory(), "data");
+    const { code, stderr } = await runStandin(["import", file, "--data", data]);
+    expect({ place: describeBit(bit), code, stderr }).toEqual({
+      place: describeBit(bit),
       code: 1,
       stderr: expect.stringMatching(/^standin: .*\n$/),
     });
@@ -249,36 +299,50 @@ test("an import of a damaged file is refused and leaves no world behind", async 
 
 test("an export of a damaged world is refused: nobody is handed a file that proves what never was", async () => {
   const { bytes } = of("whole");
-  const data = directoryWith(flipped(bytes, bytes.indexOf("app shop 7") * 8));
-  const out = join(newDirectory(), "out.sqlite");
-  const { code, stderr } = await standin(["export", data, "--out", out]);
+  const data = directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8));
+  const out = join(testDirectory(), "out.sqlite");
+  const { code, stderr } = await runStandin(["export", data, "--out", out]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^standin: .*damaged.*\n$/) });
   expect(readdirSync(join(out, ".."))).toEqual([]);
 });
 
 /** Every one of these files is served as it was written, or not; and what is not as it was written, is found. */
-async function expectJudged(whole: Sound, files: readonly (readonly [name: string, bytes: Buffer])[]): Promise<void> {
+async function expectJudged(
+  whole: IntactWorld,
+  files: readonly (readonly [name: string, bytes: Buffer])[],
+): Promise<void> {
   const wrong: string[] = [];
   for (const [name, bytes] of files) {
-    bench.put(bytes);
-    const found = await caught(() => verify(bench.file));
-    bench.put(bytes);
-    const served = await caught(() => bench.serve(whole.questions));
-    const judged = misjudged(whole, served, found);
+    bench.replaceFile(bytes);
+    const found = await catchError(() => verify(bench.file));
+    bench.replaceFile(bytes);
+    const served = await catchError(() => bench.serve(whole.questions));
+    const judged = findMisjudgement(whole, served, found);
     if (judged !== undefined) wrong.push(`${name}: ${judged}`);
   }
-  expect({ of: files.length, wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ of: files.length, wrong: 0, first: [] });
+  expect({ of: files.length, wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({
+    of: files.length,
+    wrong: 0,
+    first: [],
+  });
 }
 
-function differences(told: Awaited<ReturnType<typeof tellAll>>, after: typeof told, mayFail: boolean): string[] {
+function differences(
+  told: Awaited<ReturnType<typeof queryAll>>,
+  after: typeof told,
+  mayFail: boolean,
+): string[] {
   return Object.entries(after)
-    .filter(([path, { status, text }]) => !(mayFail && status === 503) && (status !== told[path]?.status || text !== told[path].text))
+    .filter(
+      ([path, { status, text }]) =>
+        !(mayFail && status === 503) && (status !== told[path]?.status || text !== told[path].text),
+    )
     .map(([path, { status }]) => `${path} was answered ${status}, otherwise than before`);
 }
 
 /** The pages that belong to these tables and indexes. */
 function pagesOf(bytes: Buffer, ...names: string[]): number[] {
-  bench.put(bytes);
+  bench.replaceFile(bytes);
   const sqlite = new BetterSqlite3(bench.file, { readonly: true });
   const rows = sqlite.prepare<[], { name: string; pageno: number }>("SELECT name, pageno FROM dbstat").all();
   sqlite.close();
@@ -290,8 +354,8 @@ function withBlobFor(type: string, bytes: Buffer): Buffer {
   for (let at = bytes.indexOf(type); at >= 0; at = bytes.indexOf(type, at + 1)) {
     for (let head = at - 24; head < at; head += 1) {
       if (bytes[head] !== 13 + 2 * type.length) continue;
-      const damaged = flipped(bytes, head * 8);
-      bench.put(damaged);
+      const damaged = flipBit(bytes, head * 8);
+      bench.replaceFile(damaged);
       const sqlite = new BetterSqlite3(bench.file, { readonly: true });
       const blobs = sqlite.prepare("SELECT count(*) FROM events WHERE typeof(type) = 'blob'").pluck().get();
       sqlite.close();
@@ -302,10 +366,14 @@ function withBlobFor(type: string, bytes: Buffer): Buffer {
 }
 
 /** The file with a bit flipped in a row of a table. */
-async function withDamagedRow({ bytes, questions }: Sound): Promise<Buffer> {
-  for (let at = bytes.indexOf("left in the middle"); at >= 0; at = bytes.indexOf("left in the middle", at + 1)) {
-    const damaged = flipped(bytes, at * 8);
-    bench.put(damaged);
+async function withDamagedRow({ bytes, questions }: IntactWorld): Promise<Buffer> {
+  for (
+    let at = bytes.indexOf("left in the middle");
+    at >= 0;
+    at = bytes.indexOf("left in the middle", at + 1)
+  ) {
+    const damaged = flipBit(bytes, at * 8);
+    bench.replaceFile(damaged);
     if ("refused" in (await bench.serve(questions))) return damaged;
   }
   throw new Error("there is no such row");
@@ -313,7 +381,7 @@ async function withDamagedRow({ bytes, questions }: Sound): Promise<Buffer> {
 
 /** A data directory whose default world is in this file. */
 function directoryWith(bytes: Buffer): string {
-  const data = newDirectory();
+  const data = testDirectory();
   for (const folder of ["worlds", "snapshots/default"]) mkdirSync(join(data, folder), { recursive: true });
   writeFileSync(join(data, "worlds/default.sqlite"), bytes);
   return data;

@@ -1,35 +1,42 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { front } from "../support/front.ts";
-import { launch, standin } from "../support/process.ts";
-import { newDirectory, projectOn, type Running, start } from "../support/running.ts";
+import { runStandin, spawnStandin } from "../support/process.ts";
+import { startRewritingProxy } from "../support/rewriting-proxy.ts";
+import {
+  createProjectOn,
+  type RunningServer,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
 /** So many calls has the walk. */
 const CALLS = 15;
 
-async function twoDoubles(): Promise<{ data: string; here: Running; there: Running }> {
-  const data = newDirectory();
-  const here = await start(data, [...MANUAL, "--seed", "1"]);
-  const there = await start(newDirectory(), [...MANUAL, "--seed", "2"]);
-  await projectOn(here, { name: "shop" });
-  await projectOn(there, { name: "bakery", pg_version: 17 });
-  await projectOn(there, { name: "mill" });
+async function twoDoubles(): Promise<{ data: string; here: RunningServer; there: RunningServer }> {
+  const data = testDirectory();
+  const here = await startServer(data, [...MANUAL, "--seed", "1"]);
+  const there = await startServer(testDirectory(), [...MANUAL, "--seed", "2"]);
+  await createProjectOn(here, { name: "shop" });
+  await createProjectOn(there, { name: "bakery", pg_version: 17 });
+  await createProjectOn(there, { name: "mill" });
   return { data, here, there };
 }
 
 /** Runs the command; what it says must not have the other server's key in it. */
 async function drift(data: string, url: string, key: string, args: readonly string[] = []) {
-  const ended = await standin(["drift", "--data", data, "--against", url, ...args], { STANDIN_AGAINST_KEY: key });
+  const ended = await runStandin(["drift", "--data", data, "--against", url, ...args], {
+    STANDIN_AGAINST_KEY: key,
+  });
   if (key !== "") expect(ended.stdout + ended.stderr).not.toContain(key);
   return ended;
 }
 
-const keyOf = (server: Running) => server.ready.api_key as string;
+const keyOf = (server: RunningServer) => server.ready.api_key as string;
 
 function callList(text: string): string {
-  const path = join(newDirectory(), "calls.txt");
+  const path = join(testDirectory(), "calls.txt");
   writeFileSync(path, text);
   return path;
 }
@@ -48,15 +55,17 @@ test("two doubles with different content do not differ, and the key that was mad
 
 test("a field that is gone, a type that has changed, another status and another code are found, and nothing else", async () => {
   const { data, there } = await twoDoubles();
-  const changed = await front(there.ready.api_url, (passing) => {
+  const changed = await startRewritingProxy(there.ready.api_url, (passing) => {
     const { path, body } = passing;
     if (/^\/projects\/[^/]+$/.test(path) && passing.status === 200) {
       delete body.project.store_passwords;
       body.project.pg_version = String(body.project.pg_version);
       body.project.hibernated_at = body.project.created_at;
     }
-    if (/^\/projects\/[^/]+\/branches$/.test(path)) for (const branch of body.branches) branch.created_at = "yesterday";
-    if (path === "/regions") Object.assign(passing, { status: 403, body: { code: "FORBIDDEN", message: "no" } });
+    if (/^\/projects\/[^/]+\/branches$/.test(path))
+      for (const branch of body.branches) branch.created_at = "yesterday";
+    if (path === "/regions")
+      Object.assign(passing, { status: 403, body: { code: "FORBIDDEN", message: "no" } });
     if (passing.status === 401) body.code = "";
   });
   const { code, stdout, stderr } = await drift(data, changed.url, keyOf(there), ["--json"]);
@@ -64,34 +73,65 @@ test("a field that is gone, a type that has changed, another status and another 
   const { calls, summary, against } = JSON.parse(stdout);
   expect(against).toBe(changed.url);
   expect(summary).toMatchObject({ calls: CALLS, different: 4, not_compared: 0, differences: 6 });
-  const differences = calls.flatMap(({ call, differences }: any) => differences.map((difference: any) => ({ call, ...difference })));
+  const differences = calls.flatMap(({ call, differences }: any) =>
+    differences.map((difference: any) => ({ call, ...difference })),
+  );
   expect(differences).toEqual([
     { call: "GET /regions", path: "status", kind: "status", here: "200", there: "403" },
-    { call: "GET /projects/{project_id}", path: "project.pg_version", kind: "type", here: "number", there: "text" },
-    { call: "GET /projects/{project_id}", path: "project.store_passwords", kind: "missing there", here: "boolean", there: "absent" },
-    { call: "GET /projects/{project_id}", path: "project.hibernated_at", kind: "missing here", here: "absent", there: "timestamp" },
-    { call: "GET /projects/{project_id}/branches", path: "branches[].created_at", kind: "format", here: "timestamp", there: "text" },
+    {
+      call: "GET /projects/{project_id}",
+      path: "project.pg_version",
+      kind: "type",
+      here: "number",
+      there: "text",
+    },
+    {
+      call: "GET /projects/{project_id}",
+      path: "project.store_passwords",
+      kind: "missing there",
+      here: "boolean",
+      there: "absent",
+    },
+    {
+      call: "GET /projects/{project_id}",
+      path: "project.hibernated_at",
+      kind: "missing here",
+      here: "absent",
+      there: "timestamp",
+    },
+    {
+      call: "GET /projects/{project_id}/branches",
+      path: "branches[].created_at",
+      kind: "format",
+      here: "timestamp",
+      there: "text",
+    },
     { call: "GET /projects (without a key)", path: "code", kind: "code", here: "UNAUTHORIZED", there: "" },
   ]);
   const told = await drift(data, changed.url, keyOf(there));
   expect(told.code).toBe(1);
-  expect(told.stdout).toMatch(/^different +GET \/projects\/\{project_id\} .*\n {4}type +project\.pg_version: number here, text there$/m);
-  expect(new Set(changed.seen.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  expect(told.stdout).toMatch(
+    /^different +GET \/projects\/\{project_id\} .*\n {4}type +project\.pg_version: number here, text there$/m,
+  );
+  expect(new Set(changed.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
 });
 
 test("a field that only some projects have is told as there sometimes, and is no difference", async () => {
   const { data, there } = await twoDoubles();
-  const changed = await front(there.ready.api_url, ({ path, body }) => {
-    if (/^\/projects(\?|$)/.test(path) && body.projects?.length > 1) body.projects[0].maintenance_scheduled_for = "2026-02-01T00:00:00Z";
+  const changed = await startRewritingProxy(there.ready.api_url, ({ path, body }) => {
+    if (/^\/projects(\?|$)/.test(path) && body.projects?.length > 1)
+      body.projects[0].maintenance_scheduled_for = "2026-02-01T00:00:00Z";
   });
   const { code, stdout } = await drift(data, changed.url, keyOf(there));
   expect(code).toBe(0);
-  expect(stdout).toMatch(/\(sometimes +projects\[\]\.maintenance_scheduled_for: absent here, timestamp, in 1 of 2 there\)/);
+  expect(stdout).toMatch(
+    /\(sometimes +projects\[\]\.maintenance_scheduled_for: absent here, timestamp, in 1 of 2 there\)/,
+  );
 });
 
 test("where projects can only be listed by organization, they are", async () => {
   const { data, there } = await twoDoubles();
-  const organized = await front(there.ready.api_url, (passing) => {
+  const organized = await startRewritingProxy(there.ready.api_url, (passing) => {
     if (/^\/projects(\?limit=1)?$/.test(passing.path))
       Object.assign(passing, { status: 400, body: { code: "", message: "org_id is required" } });
   });
@@ -106,12 +146,14 @@ test("Ctrl-C ends it with code 2, and takes the key back that was made for it", 
   const hanging = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  const held = await front(there.ready.api_url, (passing) => {
+  const held = await startRewritingProxy(there.ready.api_url, (passing) => {
     if (!passing.path.endsWith("/operations")) return;
-    passing.held = true;
+    passing.isHeld = true;
     reached();
   });
-  const launched = launch(["drift", "--data", data, "--against", held.url], { STANDIN_AGAINST_KEY: keyOf(there) });
+  const launched = spawnStandin(["drift", "--data", data, "--against", held.url], {
+    STANDIN_AGAINST_KEY: keyOf(there),
+  });
   onTestFinished(async () => void (await launched.kill("SIGKILL")));
   await hanging;
   expect(await launched.kill("SIGINT")).toBe(2);
@@ -126,7 +168,8 @@ test("what the double was asked is replayed, each kind of call once, with each s
   const { projects } = (await here.api("GET", "/projects?limit=5")).body;
   const path = `/projects/${projects[0].id}`;
   const { branches } = (await here.api("GET", `${path}/branches`)).body;
-  for (const { id } of [branches[0], branches[0]]) asked.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
+  for (const { id } of [branches[0], branches[0]])
+    asked.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
   const { organizations } = (await here.api("GET", "/users/me/organizations")).body;
   const { members } = (await here.api("GET", `/organizations/${organizations[0].id}/members`)).body;
   asked.push(await here.api("GET", `/organizations/${organizations[0].id}/members/${members[0].member.id}`));
@@ -150,7 +193,11 @@ test("what the double was asked is replayed, each kind of call once, with each s
     "GET /organizations/{org_id}/members/{member_id}: same",
     "GET /projects?org_id={org_id}: same",
   ]);
-  const both = await drift(data, there.ready.api_url, keyOf(there), ["--recorded", "--list", callList("/regions")]);
+  const both = await drift(data, there.ready.api_url, keyOf(there), [
+    "--recorded",
+    "--list",
+    callList("/regions"),
+  ]);
   expect(both.code).toBe(2);
 });
 
@@ -165,17 +212,26 @@ GET /projects/{project_id}/operations/{operation_id}
 `);
   const { code, stdout } = await drift(data, there.ready.api_url, keyOf(there), ["--list", list, "--json"]);
   expect(code).toBe(0);
-  expect(JSON.parse(stdout).calls.map(({ call, verdict, status }: any) => [call, verdict, status.here, status.there])).toEqual([
+  expect(
+    JSON.parse(stdout).calls.map(({ call, verdict, status }: any) => [
+      call,
+      verdict,
+      status.here,
+      status.there,
+    ]),
+  ).toEqual([
     ["GET /projects/{project_id}/endpoints/{endpoint_id}", "same", [200], [200]],
     ["GET /projects/{project_id}/branches/{branch_id}/databases/{database_name}", "same", [200], [200]],
     ["GET /projects?limit=1", "same", [200], [200]],
     ["GET /projects/{project_id}/operations/{operation_id}", "same", [200], [200]],
   ]);
-  const empty = await start(newDirectory(), MANUAL);
+  const empty = await startServer(testDirectory(), MANUAL);
   const inside = callList("GET /projects/{project_id}/endpoints/{endpoint_id}");
   const lacking = await drift(data, empty.ready.api_url, keyOf(empty), ["--list", inside]);
   expect(lacking.code).toBe(0);
-  expect(lacking.stdout).toMatch(/^not compared +GET .*\{endpoint_id\} {2}\{project_id\}: there is none there$/m);
+  expect(lacking.stdout).toMatch(
+    /^not compared +GET .*\{endpoint_id\} {2}\{project_id\}: there is none there$/m,
+  );
 });
 
 test.each([
@@ -185,13 +241,21 @@ test.each([
   ["GET /api/v2/projects", /calls\.txt:1: \/api\/v2 is in the base URL already/],
   ["# nothing", /calls\.txt: there is no call in it/],
 ])("the list %j is refused at its line with code 2, before anything is called", async (text, message) => {
-  const { code, stdout, stderr } = await drift(newDirectory(), "http://127.0.0.1:1/api/v2", "key", ["--list", callList(text)]);
+  const { code, stdout, stderr } = await drift(testDirectory(), "http://127.0.0.1:1/api/v2", "key", [
+    "--list",
+    callList(text),
+  ]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
 });
 
 test("a list does not look into so many projects: both at once are refused", async () => {
-  const { code, stderr } = await drift(newDirectory(), "http://127.0.0.1:1/api/v2", "key", ["--list", "calls.txt", "--projects", "2"]);
+  const { code, stderr } = await drift(testDirectory(), "http://127.0.0.1:1/api/v2", "key", [
+    "--list",
+    "calls.txt",
+    "--projects",
+    "2",
+  ]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/'--list <file>' cannot be used with option '--projects <n>'/);
 });
@@ -202,18 +266,18 @@ test.each([
   ["https://user:word@example.com/api/v2", /no name and no password/],
   ["example", /is no URL/],
 ])("--against %s is refused with code 2", async (url, message) => {
-  const { code, stdout, stderr } = await drift(newDirectory(), url, "key");
+  const { code, stdout, stderr } = await drift(testDirectory(), url, "key");
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain("word@");
 });
 
 test("what keeps it from running ends with code 2: no server, no key, a key that is not accepted", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const noDouble = await drift(data, "http://127.0.0.1:1/api/v2", "key");
   expect(noDouble).toMatchObject({ code: 2, stdout: "" });
   expect(noDouble.stderr).toContain("standin serve --data");
-  const here = await start(data, MANUAL);
+  const here = await startServer(data, MANUAL);
   const nobody = await drift(data, "http://127.0.0.1:1/api/v2", "key-of-nobody");
   expect(nobody).toMatchObject({ code: 2, stdout: "" });
   expect(nobody.stderr).toMatch(/no server answers at http:\/\/127\.0\.0\.1:1\/api\/v2 \(/);

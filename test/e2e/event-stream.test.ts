@@ -1,25 +1,31 @@
 import { expect, test } from "vitest";
 import { openEventStream } from "../support/event-stream.ts";
-import { journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+import { createProjectOn, journalOf, startServer, testDirectory } from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
 test("the stream tells every event of the journal, from the beginning where one asks for it, and then as they happen", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
   expect(stream.response.headers.get("content-type")).toMatch(/^text\/event-stream/);
-  const { endpointId } = await projectOn(server);
+  const { endpointId } = await createProjectOn(server);
   const told = await stream.until(({ data }) => data.type === "ComputeActivated");
   await server.sim("POST", "/clock/advance", { by: "10m" });
-  told.push(...(await stream.until(({ data }) => data.type === "ComputeSuspended" && data.endpoint_id === endpointId)));
+  told.push(
+    ...(await stream.until(
+      ({ data }) => data.type === "ComputeSuspended" && data.endpoint_id === endpointId,
+    )),
+  );
   const events = await journalOf(server);
   expect(told.map(({ data }) => data)).toEqual(events.slice(0, told.length));
-  expect(told.map(({ id, event }) => ({ id, event }))).toEqual(told.map(({ data }) => ({ id: String(data.seq), event: data.type })));
+  expect(told.map(({ id, event }) => ({ id, event }))).toEqual(
+    told.map(({ data }) => ({ id: String(data.seq), event: data.type })),
+  );
 });
 
 test("without a beginning the stream tells what happens from now on", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  await createProjectOn(server);
   const before = await journalOf(server);
   const stream = await openEventStream(`${server.ready.control_url}/events/stream`);
   await server.api("POST", "/api_keys", { key_name: "ci" });
@@ -28,16 +34,16 @@ test("without a beginning the stream tells what happens from now on", async () =
 });
 
 test("a reader that comes back with Last-Event-ID has missed nothing, even if the server was killed meanwhile", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
-  await projectOn(server);
+  await createProjectOn(server);
   const told = await stream.until(({ data: event }) => event.type === "ComputeCreated");
   stream.close();
   await server.sim("POST", "/clock/advance", { by: "10m" });
   await server.kill("SIGKILL");
 
-  const restarted = await start(data, [], { key: server.ready.api_key as string });
+  const restarted = await startServer(data, [], { key: server.ready.api_key as string });
   const headers = { "Last-Event-ID": told.at(-1)?.id ?? "" };
   const resumed = await openEventStream(`${restarted.ready.control_url}/events/stream?since=0`, headers);
   await restarted.api("POST", "/api_keys", { key_name: "last" });
@@ -46,26 +52,30 @@ test("a reader that comes back with Last-Event-ID has missed nothing, even if th
 });
 
 test("many readers and a long history: each reads all of it, in order", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  const { endpointId } = await createProjectOn(server);
   const at = (index: number) => new Date(Date.parse("2026-01-01T01:00:00Z") + index * 600_000).toISOString();
   await server.sim(
     "POST",
     "/activity",
     Array.from({ length: 500 }, (_, index) => ({ endpoint_id: endpointId, at: at(index) })),
   );
-  const streams = await Promise.all(Array.from({ length: 5 }, () => openEventStream(`${server.ready.control_url}/events/stream?since=0`)));
+  const streams = await Promise.all(
+    Array.from({ length: 5 }, () => openEventStream(`${server.ready.control_url}/events/stream?since=0`)),
+  );
   const advance = server.sim("POST", "/clock/advance", { by: "30d" });
   const { body } = await server.api("POST", "/api_keys", { key_name: "last" });
   await advance;
-  const told = await Promise.all(streams.map((stream) => stream.until(({ data }) => data.api_key?.id === body.id)));
+  const told = await Promise.all(
+    streams.map((stream) => stream.until(({ data }) => data.api_key?.id === body.id)),
+  );
   const events = await journalOf(server);
   for (const reader of told) expect(reader.map(({ data }) => data)).toEqual(events.slice(0, reader.length));
   expect(events.length).toBeGreaterThan(2_000);
 });
 
 test("a beginning that is none is refused", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   const { status, body } = await server.sim("GET", "/events/stream?since=yesterday");
   expect({ status, code: body.code }).toEqual({ status: 400, code: "BAD_REQUEST" });
   expect(body.message).toMatch(/^since: /);

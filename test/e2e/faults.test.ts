@@ -2,23 +2,24 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createStandin } from "../../src/app/create-standin.ts";
-import { standin } from "../support/process.ts";
-import { newDirectory, type Running, start } from "../support/running.ts";
+import { runStandin } from "../support/process.ts";
+import { type RunningServer, startServer, testDirectory } from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--seed", "1", "--start-at", "2026-01-01T00:00:00Z"];
 const KEY = "k".repeat(64);
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-const keysOf = async (server: Running) => (await server.sim("GET", "/api_keys")).body.api_keys.map(({ name }: any) => name);
-const faultsOf = async (server: Running) =>
+const keysOf = async (server: RunningServer) =>
+  (await server.sim("GET", "/api_keys")).body.api_keys.map(({ name }: any) => name);
+const faultsOf = async (server: RunningServer) =>
   (await server.sim("GET", "/faults")).body.faults.map(({ name, seen, hits }: any) => ({ name, seen, hits }));
 
-function serveIn(data: string, args: readonly string[] = []): Promise<Running> {
-  return start(data, args, { key: KEY, env: { STANDIN_API_KEY: KEY } });
+function serveIn(data: string, args: readonly string[] = []): Promise<RunningServer> {
+  return startServer(data, args, { key: KEY, env: { STANDIN_API_KEY: KEY } });
 }
 
 test("over a socket a dropped request leaves nothing behind, a lost response all that was done, and neither a broken server", async () => {
-  const server = await serveIn(newDirectory(), MANUAL);
+  const server = await serveIn(testDirectory(), MANUAL);
   const before = await keysOf(server);
   await server.sim("PUT", "/faults", [
     { name: "drop", on: { operation: "createApiKey" }, when: { first: 1 }, effect: "drop" },
@@ -38,15 +39,20 @@ test("over a socket a dropped request leaves nothing behind, a lost response all
 });
 
 test("what a lost response has done is there after a kill, and so are the counts, the faults and what is journaled of requests", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const server = await serveIn(data, MANUAL);
   await server.sim("PUT", "/faults", [
     { name: "lose", on: { operation: "createApiKey" }, when: { every: 2 }, effect: "lose_response" },
-    { name: "half", on: { operation: "listProjects" }, when: { probability: 0.5 }, effect: { answer: { status: 503 } } },
+    {
+      name: "half",
+      on: { operation: "listProjects" },
+      when: { probability: 0.5 },
+      effect: { answer: { status: 503 } },
+    },
   ]);
   await server.api("POST", "/api_keys", { key_name: "answered" });
   await expect(server.api("POST", "/api_keys", { key_name: "lost" })).rejects.toThrow();
-  const statuses = async (at: Running) => {
+  const statuses = async (at: RunningServer) => {
     const found: number[] = [];
     for (let time = 0; time < 10; time += 1) found.push((await at.api("GET", "/projects")).status);
     return found;
@@ -60,78 +66,107 @@ test("what a lost response has done is there after a kill, and so are the counts
   // All of them were met by a fault, so each was in a commit.
   const { requests } = (await again.sim("GET", "/requests")).body;
   expect(requests.map(({ status }: any) => status)).toEqual([200, null, ...struck]);
-  expect(requests[1]).toMatchObject({ fault: "lose", body: { key_name: "lost" }, answered: { id: expect.any(Number) } });
+  expect(requests[1]).toMatchObject({
+    fault: "lose",
+    body: { key_name: "lost" },
+    answered: { id: expect.any(Number) },
+  });
   const next = await statuses(again);
   await again.kill("SIGKILL");
   // As in a world that nobody killed.
-  const twin = await serveIn(newDirectory(), MANUAL);
+  const twin = await serveIn(testDirectory(), MANUAL);
   await twin.sim("PUT", "/faults", [
-    { name: "half", on: { operation: "listProjects" }, when: { probability: 0.5 }, effect: { answer: { status: 503 } } },
+    {
+      name: "half",
+      on: { operation: "listProjects" },
+      when: { probability: 0.5 },
+      effect: { answer: { status: 503 } },
+    },
   ]);
   expect([...(await statuses(twin)), ...(await statuses(twin))]).toEqual([...struck, ...next]);
 });
 
 test("requests that only read are kept within a second of the wall, and --requests-limit bounds them", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const server = await serveIn(data, [...MANUAL, "--requests-limit", "3"]);
   for (let time = 0; time < 5; time += 1) await server.api("GET", "/regions");
-  expect((await server.sim("GET", "/requests")).body.requests.map(({ number }: any) => number)).toEqual([3, 4, 5]);
+  expect((await server.sim("GET", "/requests")).body.requests.map(({ number }: any) => number)).toEqual([
+    3, 4, 5,
+  ]);
   await server.kill("SIGKILL");
   const off = await serveIn(data, ["--requests-limit", "0"]);
   await off.api("GET", "/projects");
-  expect((await off.sim("GET", "/requests")).body.requests.map(({ number }: any) => number)).toEqual([3, 4, 5]);
+  expect((await off.sim("GET", "/requests")).body.requests.map(({ number }: any) => number)).toEqual([
+    3, 4, 5,
+  ]);
 });
 
 test("the command sets, lists and clears faults, served or not", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const file = join(data, "faults.yaml");
   writeFileSync(
     file,
     "- name: busy\n  on: { operation: createProject }\n  when: { every: 2 }\n  effect: { answer: { status: 423 } }\n- name: away\n  effect: drop\n",
   );
-  const command = async (...args: string[]) => standin(["faults", ...args, "--data", data]);
+  const command = async (...args: string[]) => runStandin(["faults", ...args, "--data", data]);
   const server = await serveIn(data, MANUAL);
   const set = await command("set", file);
   expect(set).toMatchObject({ code: 0, stderr: "" });
   expect(set.stdout).toMatch(/^NAME +ON +WHEN +EFFECT +SEEN +HITS\nbusy +createProject +\{"every":2\}/);
-  expect(JSON.parse((await command("list", "--json")).stdout)).toEqual((await server.sim("GET", "/faults")).body);
+  expect(JSON.parse((await command("list", "--json")).stdout)).toEqual(
+    (await server.sim("GET", "/faults")).body,
+  );
   await server.kill("SIGTERM");
   expect((await command("list")).stdout).toContain("away");
   expect((await command("clear", "away")).stdout).toBe("removed away\n");
   expect(JSON.parse((await command("list", "--json")).stdout).faults).toMatchObject([{ name: "busy" }]);
-  expect(await command("clear", "bussy")).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "busy"?') });
+  expect(await command("clear", "bussy")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('did you mean "busy"?'),
+  });
   expect((await command("clear")).stdout).toBe("removed all faults\n");
   expect((await command("list")).stdout).toContain("no faults");
   writeFileSync(file, "- name: x\n  effect: dorp\n");
   const misspelt = await command("set", file);
   expect(misspelt).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "drop"?') });
   expect(misspelt.stderr).toContain(`standin: ${file}: `);
-  expect(await command("set", join(data, "nowhere.yaml"))).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be read") });
+  expect(await command("set", join(data, "nowhere.yaml"))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("cannot be read"),
+  });
 });
 
-test.each([false, 0] as const)("in this process, with port %s, a lost connection is what it is for a fetch", async (port) => {
-  const world = await createStandin({ port });
-  try {
-    const set = (faults: object[]) =>
-      world.fetch(`${world.controlUrl}/faults`, {
-        method: "PUT",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(faults),
-      });
-    expect((await set([{ name: "f", on: { operation: "createApiKey" }, effect: "lose_response" }])).status).toBe(200);
-    const create = () => world.fetch("/api/v2/api_keys", { method: "POST", headers: JSON_TYPE, body: '{"key_name":"lost"}' });
-    await expect(create()).rejects.toThrow(TypeError);
-    await expect(create()).rejects.toMatchObject({ cause: { code: "ECONNRESET" } });
-    if (port === 0) {
-      const headers = { ...JSON_TYPE, Authorization: `Bearer ${world.apiKey}` };
-      await expect(fetch(`${world.url}/api_keys`, { method: "POST", headers, body: '{"key_name":"lost"}' })).rejects.toThrow(TypeError);
+test.each([false, 0] as const)(
+  "in this process, with port %s, a lost connection is what it is for a fetch",
+  async (port) => {
+    const world = await createStandin({ port });
+    try {
+      const set = (faults: object[]) =>
+        world.fetch(`${world.controlUrl}/faults`, {
+          method: "PUT",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(faults),
+        });
+      expect(
+        (await set([{ name: "f", on: { operation: "createApiKey" }, effect: "lose_response" }])).status,
+      ).toBe(200);
+      const create = () =>
+        world.fetch("/api/v2/api_keys", { method: "POST", headers: JSON_TYPE, body: '{"key_name":"lost"}' });
+      await expect(create()).rejects.toThrow(TypeError);
+      await expect(create()).rejects.toMatchObject({ cause: { code: "ECONNRESET" } });
+      if (port === 0) {
+        const headers = { ...JSON_TYPE, Authorization: `Bearer ${world.apiKey}` };
+        await expect(
+          fetch(`${world.url}/api_keys`, { method: "POST", headers, body: '{"key_name":"lost"}' }),
+        ).rejects.toThrow(TypeError);
+      }
+      const keys = (await (await world.fetch("/api/v2/api_keys")).json()) as { name: string }[];
+      expect(keys.filter(({ name }) => name === "lost")).toHaveLength(port === 0 ? 3 : 2);
+      // A fault's 500 is no bug.
+      await set([{ name: "f", effect: { answer: { status: 500 } } }]);
+      expect((await world.fetch("/api/v2/projects")).status).toBe(500);
+    } finally {
+      await world.close();
     }
-    const keys = (await (await world.fetch("/api/v2/api_keys")).json()) as { name: string }[];
-    expect(keys.filter(({ name }) => name === "lost")).toHaveLength(port === 0 ? 3 : 2);
-    // A fault's 500 is no bug.
-    await set([{ name: "f", effect: { answer: { status: 500 } } }]);
-    expect((await world.fetch("/api/v2/projects")).status).toBe(500);
-  } finally {
-    await world.close();
-  }
-});
+  },
+);

@@ -1,11 +1,17 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verify } from "../support/damage.ts";
+import { verify } from "../support/corruption.ts";
+import {
+  copyWorlds,
+  expectIntact,
+  makeLargeWorld,
+  readContents,
+  type WorldContents,
+} from "../support/crashes.ts";
 import { API_KEY } from "../support/double.ts";
-import { copyWorlds, expectWhole, makeLargeWorld, type Seen, see } from "../support/kills.ts";
-import { launch, standin, temporaryDirectory, toItsEnd } from "../support/process.ts";
-import { newDirectory, type Running, start } from "../support/running.ts";
+import { runStandin, spawnStandin, temporaryDirectory, waitForExit } from "../support/process.ts";
+import { type RunningServer, startServer, testDirectory } from "../support/running-server.ts";
 import { mountSmallDisk, withLimitedFiles } from "../support/small-disk.ts";
 
 const WORLD = "worlds/default.sqlite";
@@ -20,8 +26,8 @@ afterAll(() => template.remove());
 
 /** What takes room, and how it is undone. */
 type Work = {
-  readonly run: (server: Running) => Promise<{ status: number; body: any }>;
-  readonly undo: (server: Running) => Promise<unknown>;
+  readonly run: (server: RunningServer) => Promise<{ status: number; body: any }>;
+  readonly undo: (server: RunningServer) => Promise<unknown>;
 };
 
 const WORKS: Readonly<Record<string, Work>> = {
@@ -41,32 +47,33 @@ const WORKS: Readonly<Record<string, Work>> = {
     run: (server) => server.sim("POST", "/snapshots/kept/restore", {}),
     undo: async (server) => {
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
-      for (const { name, kind } of snapshots) if (kind === "automatic") await server.sim("DELETE", `/snapshots/${name}`);
+      for (const { name, kind } of snapshots)
+        if (kind === "automatic") await server.sim("DELETE", `/snapshots/${name}`);
     },
   },
 };
 
 describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
   test("is refused where files may not grow so large, changes nothing, and works where they may", async () => {
-    const data = await withSnapshot(newDirectory());
+    const data = await withSnapshot(testDirectory());
     const half = statSync(join(data, WORLD)).size / 2;
-    const limited = await start(data, [], { key: API_KEY, prefix: withLimitedFiles(half) });
+    const limited = await startServer(data, [], { key: API_KEY, prefix: withLimitedFiles(half) });
     const before = await everything(limited, data);
     expectNoRoom(await run(limited));
     expect(await everything(limited, data)).toEqual(before);
     expect(await limited.kill("SIGTERM"), limited.stderr().slice(-2_000)).toBe(0);
 
-    const server = await start(data, [], { key: API_KEY });
+    const server = await startServer(data, [], { key: API_KEY });
     expect(await everything(server, data)).toEqual(before);
     expect((await run(server)).status).toBeLessThan(300);
-    await expectWhole(server, data);
+    await expectIntact(server, data);
   });
 
   test("on a disk with little room is made whole or refused, however little it is; what is refused has changed nothing", async (context) => {
     const disk = mountSmallDisk(context, 16);
     const data = await withSnapshot(join(disk.path, "data"));
     const size = statSync(join(data, WORLD)).size;
-    const server = await start(data, [], { key: API_KEY });
+    const server = await startServer(data, [], { key: API_KEY });
     const outcomes: string[] = [];
     for (const room of [
       0,
@@ -81,10 +88,10 @@ describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
       size + 1_000 * KIB,
       size + 6_000 * KIB,
     ]) {
-      disk.leave();
+      disk.leaveRoom();
       await undo(server);
       const before = await everything(server, data);
-      disk.leave(room);
+      disk.leaveRoom(room);
       const answer = await run(server);
       const what = `with room for ${room} bytes beside a world of ${size}: ${JSON.stringify(answer.body)}`;
       if (answer.status >= 300) {
@@ -92,8 +99,8 @@ describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
         expect(await everything(server, data), what).toEqual(before);
       }
       outcomes.push(answer.status < 300 ? "made" : "refused");
-      disk.leave();
-      await expectWhole(server, data);
+      disk.leaveRoom();
+      await expectIntact(server, data);
     }
     expect([...new Set(outcomes)], outcomes.join(" ")).toEqual(["refused", "made"]);
   });
@@ -102,33 +109,38 @@ describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
 test("forgetting on a disk without room is refused, the world goes on, and it works when there is room", async (context) => {
   const disk = mountSmallDisk(context, 16);
   const data = await withSnapshot(join(disk.path, "data"));
-  const server = await start(data, [], { key: API_KEY });
+  const server = await startServer(data, [], { key: API_KEY });
   const before = await everything(server, data);
-  disk.leave(0);
+  disk.leaveRoom(0);
   expectNoRoom(await server.sim("POST", "/compact", { keep: "1h" }));
   expect(await everything(server, data)).toEqual(before);
-  disk.leave();
+  disk.leaveRoom();
   const { status, body } = await server.sim("POST", "/compact", { keep: "1h" });
   expect([status, body.forgotten_seq > 0]).toEqual([200, true]);
-  const after = await see(server);
+  const after = await readContents(server);
   expect(after).toEqual({ ...before.world, journal: before.world.journal.slice(body.forgotten_seq) });
-  await expectWhole(server, data);
+  await expectIntact(server, data);
 });
 
 test("an export to a disk without room ends with a sentence that says so, and leaves nothing there", async (context) => {
   const disk = mountSmallDisk(context, 4);
-  const data = await withSnapshot(newDirectory());
+  const data = await withSnapshot(testDirectory());
   const before = readFileSync(join(data, WORLD));
   const out = join(disk.path, "out.sqlite");
   for (const room of [0, before.length / 2, before.length - 8 * KIB]) {
-    disk.leave(room);
-    const ended = await standin(["export", data, "--out", out]);
-    expect({ room, ...ended }).toEqual({ room, code: 1, stdout: "", stderr: expect.stringMatching(/^standin: [^\n]*\n$/) });
+    disk.leaveRoom(room);
+    const ended = await runStandin(["export", data, "--out", out]);
+    expect({ room, ...ended }).toEqual({
+      room,
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^standin: [^\n]*\n$/),
+    });
     expect(ended.stderr).toMatch(NO_ROOM);
     expect(readdirSync(disk.path)).toEqual(["ballast"]);
   }
-  disk.leave();
-  expect((await standin(["export", data, "--out", out])).code).toBe(0);
+  disk.leaveRoom();
+  expect((await runStandin(["export", data, "--out", out])).code).toBe(0);
   expect(await verify(out)).toBeUndefined();
   expect(readFileSync(join(data, WORLD)).equals(before)).toBe(true);
 });
@@ -137,13 +149,13 @@ test("an import into a directory without room ends with a sentence that says so,
   const disk = mountSmallDisk(context, 4);
   const data = join(disk.path, "data");
   const file = join(template.path, WORLD);
-  disk.leave(statSync(file).size / 2);
-  const ended = await standin(["import", file, "--data", data]);
+  disk.leaveRoom(statSync(file).size / 2);
+  const ended = await runStandin(["import", file, "--data", data]);
   expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^standin: [^\n]*\n$/) });
   expect(ended.stderr).toMatch(NO_ROOM);
   expect(readdirSync(join(data, "worlds"))).toEqual([]);
-  disk.leave();
-  expect((await standin(["import", file, "--data", data])).code).toBe(0);
+  disk.leaveRoom();
+  expect((await runStandin(["import", file, "--data", data])).code).toBe(0);
   expect(await verify(join(data, WORLD))).toBeUndefined();
 });
 
@@ -153,22 +165,24 @@ test("the file of an older release is left as it is where there is no room to up
   mkdirSync(join(data, "worlds"), { recursive: true });
   copyFileSync(OLD_FILE, join(data, WORLD));
   // Room for the lock and what SQLite keeps beside an open file, not for a second one.
-  disk.leave(120 * KIB);
-  const ended = await toItsEnd(launch(["serve", "--data", data, "--port", "0", "--json", "--log-level", "silent"]));
+  disk.leaveRoom(120 * KIB);
+  const ended = await waitForExit(
+    spawnStandin(["serve", "--data", data, "--port", "0", "--json", "--log-level", "silent"]),
+  );
   expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^standin: [^\n]*\n$/) });
   expect(ended.stderr).toMatch(NO_ROOM);
   expect(readFileSync(join(data, WORLD)).equals(readFileSync(OLD_FILE))).toBe(true);
-  disk.leave();
-  const server = await start(data, [], { key: API_KEY });
+  disk.leaveRoom();
+  const server = await startServer(data, [], { key: API_KEY });
   expect((await server.sim("GET", "/snapshots")).body.snapshots).toHaveLength(1);
-  await expectWhole(server, data);
+  await expectIntact(server, data);
 });
 
 test("a server whose backups find no room says so in its log, goes on, and makes them when there is", async (context) => {
   const disk = mountSmallDisk(context, 16);
   const data = await withSnapshot(join(disk.path, "data"));
-  disk.leave(400 * KIB);
-  const server = await start(data, ["--backup-every", "1s"], { key: API_KEY });
+  disk.leaveRoom(400 * KIB);
+  const server = await startServer(data, ["--backup-every", "1s"], { key: API_KEY });
   const logged = (pattern: RegExp) =>
     new Promise<void>((found) => {
       const look = () => {
@@ -181,7 +195,7 @@ test("a server whose backups find no room says so in its log, goes on, and makes
   expect(server.stderr()).toMatch(NO_ROOM);
   expect((await server.sim("GET", "/snapshots")).body.snapshots).toHaveLength(1);
   expect((await server.sim("GET", "/state")).status).toBe(200);
-  disk.leave();
+  disk.leaveRoom();
   await logged(/"msg":"backup backup-|backup backup-/);
   const { snapshots } = (await server.sim("GET", "/snapshots")).body;
   expect(snapshots.map(({ kind }: any) => kind)).toEqual(["manual", "backup"]);
@@ -190,7 +204,7 @@ test("a server whose backups find no room says so in its log, goes on, and makes
 /** The world, and a snapshot of it from before its last change. */
 async function withSnapshot(data: string): Promise<string> {
   copyWorlds(template.path, data);
-  const server = await start(data, [], { key: API_KEY });
+  const server = await startServer(data, [], { key: API_KEY });
   expect((await server.sim("POST", "/snapshots", { name: "kept" })).status).toBe(201);
   expect((await server.api("POST", "/api_keys", { key_name: "since then" })).status).toBe(200);
   expect(await server.kill("SIGTERM")).toBe(0);
@@ -198,12 +212,17 @@ async function withSnapshot(data: string): Promise<string> {
 }
 
 /** What a server tells, and which files there are. */
-async function everything(server: Running, data: string): Promise<{ world: Seen; worlds: unknown; snapshots: unknown; files: string[] }> {
+async function everything(
+  server: RunningServer,
+  data: string,
+): Promise<{ world: WorldContents; worlds: unknown; snapshots: unknown; files: string[] }> {
   const { worlds } = (await server.sim("GET", "/worlds")).body;
   const { snapshots } = (await server.sim("GET", "/snapshots")).body;
-  const files = ["worlds", "snapshots"].flatMap((folder) => readdirSync(join(data, folder), { recursive: true }) as string[]);
+  const files = ["worlds", "snapshots"].flatMap(
+    (folder) => readdirSync(join(data, folder), { recursive: true }) as string[],
+  );
   return {
-    world: await see(server),
+    world: await readContents(server),
     worlds: worlds.map(({ name, seq }: any) => [name, seq]),
     snapshots: snapshots.map(({ name, seq, history_id, error }: any) => [name, seq, history_id, error]),
     files: files.filter((file) => !/-(wal|shm)$/.test(file)).sort(),

@@ -6,23 +6,31 @@ import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
-import type { OpenHistory } from "../../src/worlds/shelf.ts";
+import type { OpenHistory } from "../../src/worlds/world-storage.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
-import { type Client, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
-import { shelfOf } from "../support/shelf.ts";
+import {
+  createProjectOn,
+  journalOf,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
+import { storageOf } from "../support/world-storage.ts";
 
 const WITH_KEY = { key: API_KEY, env: { STANDIN_API_KEY: API_KEY } };
 
 test("SQLite finds no room for a page: 503, nothing half done, and all works again when there is room", async () => {
-  const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
-  const double = await createDouble({ shelf: shelfOf(disk.open) });
-  await projectOn(double);
+  const disk = limitedDisk(join(testDirectory(), "world.sqlite"));
+  const double = await createDouble({ storage: storageOf(disk.open) });
+  await createProjectOn(double);
   disk.setLimit("here");
   await expectRefusal(double, "database or disk is full");
 
   // One turn of the event loop is one commit: all of it, or nothing.
   const before = await everything(double);
-  const burst = await Promise.all(Array.from({ length: 30 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })));
+  const burst = await Promise.all(
+    Array.from({ length: 30 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })),
+  );
   expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([503]));
   expect(await everything(double)).toEqual(before);
 
@@ -32,8 +40,8 @@ test("SQLite finds no room for a page: 503, nothing half done, and all works aga
 });
 
 test("due work that cannot be kept has not happened, and happens at its due time when there is room", async () => {
-  const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
-  const double = await createDouble({ shelf: shelfOf(disk.open) });
+  const disk = limitedDisk(join(testDirectory(), "world.sqlite"));
+  const double = await createDouble({ storage: storageOf(disk.open) });
   const twin = await createDouble();
   for (const world of [double, twin]) await layDownTraffic(world);
   disk.setLimit("here");
@@ -43,31 +51,37 @@ test("due work that cannot be kept has not happened, and happens at its due time
   expect(await everything(double)).toEqual(before);
 
   disk.setLimit("none");
-  for (const world of [double, twin]) expect((await world.sim("POST", "/clock/advance", advance)).status).toBe(200);
+  for (const world of [double, twin])
+    expect((await world.sim("POST", "/clock/advance", advance)).status).toBe(200);
   expect(await everything(double)).toEqual(await everything(twin));
   await expectRoom(double);
   await double.close();
 });
 
 test("a world that cannot be opened again answers 503 while its process lives, and heals by itself", async () => {
-  const disk = limitedDisk(join(newDirectory(), "world.sqlite"));
+  const disk = limitedDisk(join(testDirectory(), "world.sqlite"));
   let isBroken = false;
   const open: OpenHistory = () => {
     if (isBroken) throw new Error("the disk is away");
     return disk.open();
   };
-  const double = await createDouble({ shelf: shelfOf(open) });
-  await projectOn(double);
+  const double = await createDouble({ storage: storageOf(open) });
+  await createProjectOn(double);
   disk.setLimit("here");
   await expectRefusal(double);
   const before = await everything(double);
   isBroken = true;
-  const burst = await Promise.all(Array.from({ length: 40 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })));
+  const burst = await Promise.all(
+    Array.from({ length: 40 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })),
+  );
   expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([503]));
   for (const path of ["/health", "/health/ready", "/state", "/clock"]) {
     expect(await double.sim("GET", path)).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
   }
-  expect(await double.api("GET", "/projects")).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  expect(await double.api("GET", "/projects")).toMatchObject({
+    status: 503,
+    body: { code: "STORE_UNAVAILABLE" },
+  });
   expect((await double.sim("GET", "/health/live")).status).toBe(200);
   isBroken = false;
   expect(await everything(double)).toEqual(before);
@@ -76,25 +90,25 @@ test("a world that cannot be opened again answers 503 while its process lives, a
 });
 
 test("a server whose files may grow no further answers 503, goes on reading, and ends cleanly", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   // The limit of a process on the size of its files needs no rights: beyond it, a write fails as on a full disk.
   const prefix = ["bash", "-c", 'ulimit -f 600; exec "$@"', "limited"];
-  const server = await start(data, ["--clock", "manual"], { ...WITH_KEY, prefix });
-  const { path } = await projectOn(server);
+  const server = await startServer(data, ["--clock", "manual"], { ...WITH_KEY, prefix });
+  const { path } = await createProjectOn(server);
   await expectRefusal(server);
   for (let read = 0; read < 3; read += 1) expect((await server.api("GET", path)).status).toBe(200);
   const before = await everything(server);
   expect(await server.kill("SIGTERM"), server.stderr().slice(-2000)).toBe(0);
 
-  const roomy = await start(data, [], { key: API_KEY });
+  const roomy = await startServer(data, [], { key: API_KEY });
   expect(await everything(roomy)).toEqual(before);
   await expectRoom(roomy);
 });
 
 test("a server on a disk that is full answers 503, and works again when there is room", async (context) => {
   const disk = mountSmallDisk(context);
-  const server = await start(join(disk, "data"), ["--clock", "manual"], WITH_KEY);
-  await projectOn(server);
+  const server = await startServer(join(disk, "data"), ["--clock", "manual"], WITH_KEY);
+  await createProjectOn(server);
   const ballast = join(disk, "ballast");
   fill(ballast);
   await expectRefusal(server);
@@ -105,12 +119,12 @@ test("a server on a disk that is full answers 503, and works again when there is
   fill(ballast);
   await server.kill("SIGKILL");
   rmSync(ballast);
-  const restarted = await start(join(disk, "data"), [], { key: API_KEY });
+  const restarted = await startServer(join(disk, "data"), [], { key: API_KEY });
   expect(await everything(restarted)).toEqual(before);
 });
 
 /** Writes until there is no room, and until it stays so; each refusal must have changed nothing. */
-async function expectRefusal(client: Client, reason = "nothing was changed"): Promise<void> {
+async function expectRefusal(client: ServerClient, reason = "nothing was changed"): Promise<void> {
   let refused = 0;
   for (let call = 0; refused < 5; call += 1) {
     expect(call, "the disk never became full").toBeLessThan(5_000);
@@ -121,13 +135,17 @@ async function expectRefusal(client: Client, reason = "nothing was changed"): Pr
     refused += 1;
     expect({ status, body }).toEqual({
       status: 503,
-      body: { request_id: headers.get("x-request-id"), code: "STORE_UNAVAILABLE", message: expect.stringContaining(reason) },
+      body: {
+        request_id: headers.get("x-request-id"),
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringContaining(reason),
+      },
     });
     if (before !== undefined) expect(await everything(client)).toEqual(before);
   }
 }
 
-async function expectRoom(client: Client): Promise<void> {
+async function expectRoom(client: ServerClient): Promise<void> {
   const before = (await journalOf(client)).length;
   const { status, body } = await client.api("POST", "/api_keys", { key_name: "room" });
   expect(status).toBe(200);
@@ -139,14 +157,14 @@ async function expectRoom(client: Client): Promise<void> {
 }
 
 /** More of it than fits into the pages that a world has anyway. */
-async function layDownTraffic(client: Client): Promise<void> {
-  const { endpointId } = await projectOn(client);
+async function layDownTraffic(client: ServerClient): Promise<void> {
+  const { endpointId } = await createProjectOn(client);
   const at = (index: number) => new Date(START + (index + 1) * 1_200_000).toISOString();
   const activities = Array.from({ length: 2000 }, (_, index) => ({ endpoint_id: endpointId, at: at(index) }));
   expect((await client.sim("POST", "/activity", activities)).status).toBe(200);
 }
 
-async function everything(client: Client) {
+async function everything(client: ServerClient) {
   const { body: state } = await client.sim("GET", "/state");
   const { body: clock } = await client.sim("GET", "/clock");
   return { state, clock, events: await journalOf(client) };
@@ -182,7 +200,7 @@ const run = (command: string, ...args: string[]) => execFileSync(command, args, 
 
 /** A file system of 2 MiB that goes with the test; where this user may not mount one, the test is skipped. */
 function mountSmallDisk(context: TestContext): string {
-  const directory = newDirectory();
+  const directory = testDirectory();
   try {
     run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory);
   } catch {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { standin } from "../support/process.ts";
+import { runStandin } from "../support/process.ts";
 
 const COMMANDS = [
   ...["serve", "run", "record", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
@@ -15,15 +15,15 @@ const BELOW = {
   whatif: ["curve", "compare", "capacity", "attribute", "quota", "starts", "profiles", "fleet", "import"],
 };
 
-test.each([...COMMANDS, ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`))])(
-  "standin %s --help ends with code 0 and has examples",
-  async (command) => {
-    const { code, stdout, stderr } = await standin([...command.split(" "), "--help"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(new RegExp(`^Usage: standin ${command} `));
-    expect(stdout).toMatch(/^Examples:\n(.*\n)* {2}\$ .*standin /m);
-  },
-);
+test.each([
+  ...COMMANDS,
+  ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`)),
+])("standin %s --help ends with code 0 and has examples", async (command) => {
+  const { code, stdout, stderr } = await runStandin([...command.split(" "), "--help"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(new RegExp(`^Usage: standin ${command} `));
+  expect(stdout).toMatch(/^Examples:\n(.*\n)* {2}\$ .*standin /m);
+});
 
 test.each([
   ["serve", ["STANDIN_DATA", "STANDIN_API_KEY", "STANDIN_CONTROL_TOKEN"]],
@@ -32,13 +32,13 @@ test.each([
   ["record", ["STANDIN_DATA", "STANDIN_WORLD"]],
 ])("standin %s --help names the variables %j, set or not", async (command, variables) => {
   for (const env of [{}, Object.fromEntries(variables.map((name) => [name, "something"]))]) {
-    const { stdout } = await standin([...command.split(" "), "--help"], env);
+    const { stdout } = await runStandin([...command.split(" "), "--help"], env);
     for (const name of variables) expect(stdout.match(new RegExp(`env:\\s+${name}\\b`, "g"))).toHaveLength(1);
   }
 });
 
 test("standin --help lists every command, and nothing else", async () => {
-  const { code, stdout } = await standin(["--help"]);
+  const { code, stdout } = await runStandin(["--help"]);
   expect(code).toBe(0);
   const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
   expect(listed.filter((name) => name !== "help").sort()).toEqual([...COMMANDS].sort());
@@ -46,11 +46,14 @@ test("standin --help lists every command, and nothing else", async () => {
 
 test("the version is the package's", async () => {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  expect(await standin(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await runStandin(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
-test.each([[[]], [["sreve"]], [["--colour"]], [["keys"]]])("standin %j is no command: code 2, and what there is", async (args) => {
-  const { code, stdout, stderr } = await standin(args);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toMatch(/--help|Usage: standin/);
-});
+test.each([[[]], [["sreve"]], [["--colour"]], [["keys"]]])(
+  "standin %j is no command: code 2, and what there is",
+  async (args) => {
+    const { code, stdout, stderr } = await runStandin(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/--help|Usage: standin/);
+  },
+);

@@ -2,23 +2,28 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve, standin, temporaryDirectory } from "../support/process.ts";
-import { type Client, clientOf, newDirectory, projectOn } from "../support/running.ts";
+import { runStandin, type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
+import {
+  createProjectOn,
+  type ServerClient,
+  serverClient,
+  testDirectory,
+} from "../support/running-server.ts";
 
 const directory = temporaryDirectory();
 /** A data directory that nobody serves, with a world `other` and a snapshot `kept` beside the default world. */
 const unserved = join(directory.path, "unserved");
 /** One like it that is served. */
 const served = join(directory.path, "served");
-let server: Served;
-let client: Client;
+let server: ServerProcess;
+let client: ServerClient;
 
 beforeAll(async () => {
   const args = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
   for (const data of [unserved, served]) {
     server = await serve(data, args);
-    client = clientOf(server.ready);
-    await projectOn(client);
+    client = serverClient(server.ready);
+    await createProjectOn(client);
     await client.sim("POST", "/worlds", { name: "other" });
     await client.sim("POST", "/snapshots", { name: "kept" });
     if (data === unserved) await server.kill("SIGTERM");
@@ -38,7 +43,7 @@ function filesOf(path: string): string[] {
 }
 
 async function expectRefused(args: readonly string[], code: number, message: RegExp): Promise<void> {
-  const refused = await standin(args);
+  const refused = await runStandin(args);
   expect({ args, code: refused.code, stdout: refused.stdout }).toEqual({ args, code, stdout: "" });
   expect(refused.stderr).toMatch(message);
   expect(refused.stderr).not.toMatch(/^ {4}at /m);
@@ -47,36 +52,69 @@ async function expectRefused(args: readonly string[], code: number, message: Reg
 const POINT = /ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event/;
 
 test.each([
-  [["snapshots", "create", "kept"], 1, /^standin: name: there is a snapshot "kept" of world "default" already$/m],
+  [
+    ["snapshots", "create", "kept"],
+    1,
+    /^standin: name: there is a snapshot "kept" of world "default" already$/m,
+  ],
   [["snapshots", "create", "auto-mine"], 1, /^standin: name: must not begin with auto- or backup-/],
   [["snapshots", "create", "backup-mine"], 1, /^standin: name: must not begin with auto- or backup-/],
   [["snapshots", "create", "two words"], 1, /^standin: name: must be 1 to 63 of/],
   [["snapshots", "create", ""], 1, /^standin: name: must be 1 to 63 of/],
   [["snapshots", "restore", "nothing"], 1, /^standin: there is no snapshot "nothing" of world "default"$/m],
   [["snapshots", "restore", "../default/kept"], 1, /^standin: there is no snapshot/],
-  [["snapshots", "restore", "kept", "--world", "other"], 1, /^standin: there is no snapshot "kept" of world "other"$/m],
+  [
+    ["snapshots", "restore", "kept", "--world", "other"],
+    1,
+    /^standin: there is no snapshot "kept" of world "other"$/m,
+  ],
   [["snapshots", "delete", "nothing"], 1, /^standin: there is no snapshot "nothing"/],
-  [["snapshots", "list", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"; there are default, other$/m],
+  [
+    ["snapshots", "list", "--world", "nowhere"],
+    1,
+    /^standin: there is no world "nowhere"; there are default, other$/m,
+  ],
   [["worlds", "create", "other"], 1, /^standin: name: there is a world "other" already$/m],
   [["worlds", "create", "default"], 1, /^standin: name: there is a world "default" already$/m],
   [["worlds", "create", "Other One"], 1, /^standin: name: must be 1 to 63 of a-z, 0-9 and -/],
   [["worlds", "create", "late", "--at", "14"], 1, /^standin: .*history has come to event 13/],
-  [["worlds", "create", "late", "--at", "2026-01-01T00:00:11Z"], 1, /^standin: .*history has come to event 13/],
-  [["worlds", "create", "copy", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"; there are default, other$/m],
+  [
+    ["worlds", "create", "late", "--at", "2026-01-01T00:00:11Z"],
+    1,
+    /^standin: .*history has come to event 13/,
+  ],
+  [
+    ["worlds", "create", "copy", "--world", "nowhere"],
+    1,
+    /^standin: there is no world "nowhere"; there are default, other$/m,
+  ],
   [["worlds", "delete", "nowhere"], 1, /^standin: there is no world "nowhere"; there are default, other$/m],
-  [["worlds", "delete", "default"], 1, /^standin: world "default" is the server's own; empty it with POST \/_sim\/reset$/m],
+  [
+    ["worlds", "delete", "default"],
+    1,
+    /^standin: world "default" is the server's own; empty it with POST \/_sim\/reset$/m,
+  ],
   [["explain", "ep-nobody-knows-12345678"], 1, /^standin: endpoint "ep-nobody-knows-12345678" not found$/m],
   [["explain", "nonsense"], 1, /^standin: operation "nonsense" not found$/m],
   [["explain", "ep-empty-bonus-33147100", "--at", "14"], 1, /^standin: .*history has come to event 13/],
-  [["explain", "ep-empty-bonus-33147100", "--at", "1"], 1, /^standin: endpoint "ep-empty-bonus-33147100" not found$/m],
+  [
+    ["explain", "ep-empty-bonus-33147100", "--at", "1"],
+    1,
+    /^standin: endpoint "ep-empty-bonus-33147100" not found$/m,
+  ],
   [["explain", "ep-empty-bonus-33147100", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
   [["compact", "--keep", "30d", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
   [["keys", "create", "ci", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
-] as const)("%j is refused with code %i, served or not, and nothing has changed", async (args, code, message) => {
-  const before = [filesOf(served), filesOf(unserved)];
-  await Promise.all([served, unserved].map((data) => expectRefused([...args, "--data", data], code, message)));
-  expect([filesOf(served), filesOf(unserved)]).toEqual(before);
-});
+] as const)(
+  "%j is refused with code %i, served or not, and nothing has changed",
+  async (args, code, message) => {
+    const before = [filesOf(served), filesOf(unserved)];
+    await Promise.all(
+      [served, unserved].map((data) => expectRefused([...args, "--data", data], code, message)),
+    );
+    expect([filesOf(served), filesOf(unserved)]).toEqual(before);
+  },
+);
 
 test.each([
   [["snapshots"], /create \[options\] <name>/],
@@ -115,13 +153,22 @@ test.each([
   [["verify", unserved, "--world", "nowhere"], /^standin: there is no world "nowhere" in .*unserved$/m],
   [["verify", join(unserved, "nothing")], /^standin: there is no .*nothing$/m],
   [["verify", directory.path], /^standin: there is no world "default" in /],
-  [["export", unserved, "--world", "nowhere", "--out", join(directory.path, "x.sqlite")], /^standin: there is no world "nowhere"/],
+  [
+    ["export", unserved, "--world", "nowhere", "--out", join(directory.path, "x.sqlite")],
+    /^standin: there is no world "nowhere"/,
+  ],
   [
     ["export", unserved, "--out", join(unserved, "worlds/default.sqlite")],
     /^standin: .*default\.sqlite is there already; choose another --out/,
   ],
-  [["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")], /^standin: --out .*: there is no directory .*no\/such$/m],
-  [["import", join(directory.path, "nothing.sqlite"), "--data", join(directory.path, "new")], /^standin: there is no .*nothing\.sqlite$/m],
+  [
+    ["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")],
+    /^standin: --out .*: there is no directory .*no\/such$/m,
+  ],
+  [
+    ["import", join(directory.path, "nothing.sqlite"), "--data", join(directory.path, "new")],
+    /^standin: there is no .*nothing\.sqlite$/m,
+  ],
 ] as const)("%j is refused with code 1 and a sentence", async (args, message) => {
   const before = filesOf(directory.path);
   await expectRefused(args, 1, message);
@@ -132,7 +179,10 @@ test.each([
 /** Files that are no world's, each under the words for what it is. */
 const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void, message: RegExp]>> = {
   text: [(path) => writeFileSync(path, "no database\n".repeat(1_000)), /is damaged, or no world's file/],
-  nothing: [(path) => writeFileSync(path, ""), /is no world in .* yet|is damaged, or no world's file|cannot be used/],
+  nothing: [
+    (path) => writeFileSync(path, ""),
+    /is no world in .* yet|is damaged, or no world's file|cannot be used/,
+  ],
   "another program's database": [
     (path) => {
       const sqlite = new BetterSqlite3(path);
@@ -152,31 +202,34 @@ const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void,
   ],
 };
 
-test.each(Object.keys(NO_WORLDS))("of %s nothing can be made: replay, verify, export and import say what it is", async (kind) => {
-  const [make, message] = NO_WORLDS[kind] as (typeof NO_WORLDS)[string];
-  const folder = newDirectory();
-  const file = join(folder, "file.sqlite");
-  make(file);
-  const bytes = readFileSync(file);
-  for (const args of [
-    ["replay", file],
-    ["verify", file],
-    ["export", file, "--out", join(folder, "out.sqlite")],
-    ["import", file, "--data", join(folder, "data")],
-  ]) {
-    const refused = await standin(args);
-    expect({ args, code: refused.code }).toEqual({ args, code: 1 });
-    expect(`${refused.stdout}${refused.stderr}`).toMatch(message);
-    expect(refused.stderr).not.toMatch(/^ {4}at /m);
-  }
-  expect(existsSync(join(folder, "out.sqlite"))).toBe(false);
-  expect(existsSync(join(folder, "data/worlds/default.sqlite"))).toBe(false);
-  expect(readFileSync(file)).toEqual(bytes);
-});
+test.each(Object.keys(NO_WORLDS))(
+  "of %s nothing can be made: replay, verify, export and import say what it is",
+  async (kind) => {
+    const [make, message] = NO_WORLDS[kind] as (typeof NO_WORLDS)[string];
+    const folder = testDirectory();
+    const file = join(folder, "file.sqlite");
+    make(file);
+    const bytes = readFileSync(file);
+    for (const args of [
+      ["replay", file],
+      ["verify", file],
+      ["export", file, "--out", join(folder, "out.sqlite")],
+      ["import", file, "--data", join(folder, "data")],
+    ]) {
+      const refused = await runStandin(args);
+      expect({ args, code: refused.code }).toEqual({ args, code: 1 });
+      expect(`${refused.stdout}${refused.stderr}`).toMatch(message);
+      expect(refused.stderr).not.toMatch(/^ {4}at /m);
+    }
+    expect(existsSync(join(folder, "out.sqlite"))).toBe(false);
+    expect(existsSync(join(folder, "data/worlds/default.sqlite"))).toBe(false);
+    expect(readFileSync(file)).toEqual(bytes);
+  },
+);
 
 /** A copy of the snapshot in which something is not what was written. */
 function damagedCopy(statement: string): string {
-  const file = join(newDirectory(), "damaged.sqlite");
+  const file = join(testDirectory(), "damaged.sqlite");
   writeFileSync(file, readFileSync(join(unserved, "snapshots/default/kept.sqlite")));
   const sqlite = new BetterSqlite3(file);
   sqlite.exec(statement);
@@ -187,20 +240,23 @@ function damagedCopy(statement: string): string {
 test.each([
   ["UPDATE projects SET name = 'another'", /^projects: /m],
   ["DELETE FROM computes", /^computes: .* is not in the table, but the journal tells of it$/m],
-  ["UPDATE events SET payload = replace(payload, 'main', 'mian') WHERE type = 'BranchCreated'", /^journal: event \d+ is damaged/m],
+  [
+    "UPDATE events SET payload = replace(payload, 'main', 'mian') WHERE type = 'BranchCreated'",
+    /^journal: event \d+ is damaged/m,
+  ],
   ["DELETE FROM events WHERE seq = 13", /^journal: /m],
 ])("after %s, verify says what differs, and no import takes it", async (statement, difference) => {
   const file = damagedCopy(statement);
-  const verified = await standin(["verify", file]);
+  const verified = await runStandin(["verify", file]);
   expect(verified.code).toBe(1);
   expect(verified.stdout).toMatch(difference);
   expect(verified.stderr).toMatch(/^standin: \d+ differences?: this world is not what its journal tells$/m);
-  const answer = await standin(["verify", file, "--json"]);
+  const answer = await runStandin(["verify", file, "--json"]);
   expect(answer.code).toBe(1);
   const { ok, differences } = JSON.parse(answer.stdout);
   expect(ok).toBe(false);
   expect(differences.map(({ where, message }: any) => `${where}: ${message}`).join("\n")).toMatch(difference);
-  const data = join(newDirectory(), "data");
+  const data = join(testDirectory(), "data");
   await expectRefused(
     ["import", file, "--data", data],
     1,
@@ -216,22 +272,37 @@ test("an import takes no world's place, and none of a directory that is served",
     await expectRefused(
       ["import", file, "--data", unserved, "--world", world],
       1,
-      new RegExp(`^standin: there is a world "${world}" in .*unserved already; choose another --world or --data`),
+      new RegExp(
+        `^standin: there is a world "${world}" in .*unserved already; choose another --world or --data`,
+      ),
     );
   }
   expect(readFileSync(join(unserved, "worlds/default.sqlite"))).toEqual(before);
-  await expectRefused(["import", file, "--data", served, "--world", "new"], 1, /^standin: .*served is in use by another standin/);
+  await expectRefused(
+    ["import", file, "--data", served, "--world", "new"],
+    1,
+    /^standin: .*served is in use by another standin/,
+  );
   expect((await client.sim("GET", "/worlds")).body.worlds).toHaveLength(2);
 });
 
-test.each(["../../outside", "Not A World", "a/b", "..", "-", ""])("no import makes a world named %j", async (name) => {
-  const data = join(newDirectory(), "deep/data");
-  mkdirSync(dirname(data), { recursive: true });
-  const refused = await standin(["import", join(unserved, "snapshots/default/kept.sqlite"), "--data", data, `--world=${name}`]);
-  expect([1, 2]).toContain(refused.code);
-  expect(refused.stderr).toMatch(/1 to 63 of a-z, 0-9 and -/);
-  expect(filesOf(join(data, "../.."))).toEqual([]);
-});
+test.each(["../../outside", "Not A World", "a/b", "..", "-", ""])(
+  "no import makes a world named %j",
+  async (name) => {
+    const data = join(testDirectory(), "deep/data");
+    mkdirSync(dirname(data), { recursive: true });
+    const refused = await runStandin([
+      "import",
+      join(unserved, "snapshots/default/kept.sqlite"),
+      "--data",
+      data,
+      `--world=${name}`,
+    ]);
+    expect([1, 2]).toContain(refused.code);
+    expect(refused.stderr).toMatch(/1 to 63 of a-z, 0-9 and -/);
+    expect(filesOf(join(data, "../.."))).toEqual([]);
+  },
+);
 
 test.each(["..", "a/b", "", "%2e%2e", "Other One"])(
   "--world %j is no world for any command, least of all the default one",
@@ -242,8 +313,12 @@ test.each(["..", "a/b", "", "%2e%2e", "Other One"])(
     ]);
     // One after the other: a directory that is not served is held by one command at a time.
     for (const args of commands) {
-      const refused = await standin(args);
-      expect({ args, failed: refused.code !== 0, stdout: refused.stdout }).toEqual({ args, failed: true, stdout: "" });
+      const refused = await runStandin(args);
+      expect({ args, failed: refused.code !== 0, stdout: refused.stdout }).toEqual({
+        args,
+        failed: true,
+        stdout: "",
+      });
       // Whatever is wrong with it, the message is about the world and not about a path that nobody has typed.
       expect(refused.stderr).toMatch(/world/);
       expect(refused.stderr).not.toMatch(/there is no path|did you mean/);
@@ -259,9 +334,9 @@ test("a snapshot that another program holds is refused with a sentence", async (
     for (const args of [
       ["verify", file],
       ["replay", file],
-      ["export", file, "--out", join(newDirectory(), "out.sqlite")],
+      ["export", file, "--out", join(testDirectory(), "out.sqlite")],
     ]) {
-      const refused = await standin(args);
+      const refused = await runStandin(args);
       expect({ args, code: refused.code, stdout: refused.stdout }).toEqual({ args, code: 1, stdout: "" });
       expect(refused.stderr).toMatch(/^standin: /);
       expect(refused.stderr).not.toMatch(/^ {4}at /m);
@@ -276,11 +351,18 @@ test.each([
   ["worlds", "list"],
   ["compact", "--keep", "1d"],
   ["explain", "ep-a-b-1"],
-])("%s %s in a directory without a world ends with code 1, says how to make one, and makes none", async (...args) => {
-  const data = join(newDirectory(), "data");
-  await expectRefused([...args, "--data", data], 1, /^standin: there is no world in .*; make one with: standin serve --data /);
-  expect(existsSync(data)).toBe(false);
-});
+])(
+  "%s %s in a directory without a world ends with code 1, says how to make one, and makes none",
+  async (...args) => {
+    const data = join(testDirectory(), "data");
+    await expectRefused(
+      [...args, "--data", data],
+      1,
+      /^standin: there is no world in .*; make one with: standin serve --data /,
+    );
+    expect(existsSync(data)).toBe(false);
+  },
+);
 
 test.each([
   ["--keep-history", "soon", /90s, 10m, 2h or 7d/],
@@ -305,10 +387,13 @@ test.each([
 ] as const)(
   "serve %s %s is refused with code 2, on the command line and in the environment, before anything is made",
   async (flag, value, right) => {
-    const data = join(newDirectory(), "data");
+    const data = join(testDirectory(), "data");
     const variable = `STANDIN_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`;
     const serving = ["serve", "--data", data, "--port", "0"];
-    for (const refused of await Promise.all([standin([...serving, `${flag}=${value}`]), standin(serving, { [variable]: value })])) {
+    for (const refused of await Promise.all([
+      runStandin([...serving, `${flag}=${value}`]),
+      runStandin(serving, { [variable]: value }),
+    ])) {
       expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
       expect(refused.stderr).toContain(flag);
       expect(refused.stderr).toMatch(right);

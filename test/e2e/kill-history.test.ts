@@ -1,23 +1,28 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { verify } from "../support/damage.ts";
-import { API_KEY } from "../support/double.ts";
+import { verify } from "../support/corruption.ts";
 import {
   copyWorlds,
-  drawsOf,
   inWorld,
   KILLS,
-  killedAfter,
+  KillCounts,
   makeLargeWorld,
-  repeat,
-  type Seen,
-  see,
-  startAgain,
-  Tally,
-} from "../support/kills.ts";
-import { launch, standin, temporaryDirectory, toItsEnd } from "../support/process.ts";
-import { type Client, newDirectory, type Running, start } from "../support/running.ts";
+  randomDraws,
+  readContents,
+  repeatCommand,
+  restartAfterKill,
+  runUntilKilled,
+  type WorldContents,
+} from "../support/crashes.ts";
+import { API_KEY } from "../support/double.ts";
+import { runStandin, spawnStandin, temporaryDirectory, waitForExit } from "../support/process.ts";
+import {
+  type RunningServer,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
 const ROUNDS = 3 * KILLS;
 /** A kill comes at random between the beginning and so many times as long as it took undisturbed. */
@@ -26,38 +31,44 @@ const WORLD = "worlds/default.sqlite";
 const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
 
 const template = temporaryDirectory();
-const tally = new Tally();
+const tally = new KillCounts();
 beforeAll(() => makeLargeWorld(template.path));
 afterAll(() => {
   template.remove();
-  tally.tell();
+  tally.print();
 });
 
 function largeWorld(): string {
-  const data = newDirectory();
+  const data = testDirectory();
   copyWorlds(template.path, data);
   return data;
 }
 
 test("killed while a snapshot is taken, a server has lost nothing, and the snapshot is whole or not there", async () => {
   const data = largeWorld();
-  const draw = drawsOf("kill snapshot");
-  let server = await start(data, [], { key: API_KEY });
+  const draw = randomDraws("kill snapshot");
+  let server = await startServer(data, [], { key: API_KEY });
   const took = await timed(() => server.sim("POST", "/snapshots", { name: "undisturbed" }));
   const acknowledged = new Map<string, any>();
   for (let round = 1; round <= ROUNDS; round += 1) {
     const name = `round-${round}`;
-    const before = await see(server);
+    const before = await readContents(server);
     const writing = writeKeys(server, name);
-    const answer = await killedAfter(draw() % Math.ceil(took * BEYOND), server, server.sim("POST", "/snapshots", { name }));
+    const answer = await runUntilKilled(
+      draw() % Math.ceil(took * BEYOND),
+      server,
+      server.sim("POST", "/snapshots", { name }),
+    );
     tally.add("snapshot", answer === undefined);
-    server = await startAgain(data);
+    server = await restartAfterKill(data);
     await expectKept(server, before, await writing);
     if (answer?.status === 201) acknowledged.set(name, answer.body.snapshot);
     const { snapshots } = (await server.sim("GET", "/snapshots")).body;
     const listed = new Map<string, any>(snapshots.map((snapshot: any) => [snapshot.name, snapshot]));
-    for (const [kept, told] of acknowledged) expect(listed.get(kept), repeat()).toEqual(told);
-    expect(listed.get(name)?.seq ?? Number.POSITIVE_INFINITY, repeat()).toBeGreaterThanOrEqual(before.journal.length);
+    for (const [kept, told] of acknowledged) expect(listed.get(kept), repeatCommand()).toEqual(told);
+    expect(listed.get(name)?.seq ?? Number.POSITIVE_INFINITY, repeatCommand()).toBeGreaterThanOrEqual(
+      before.journal.length,
+    );
     // Few stay, or the next start would have more and more to compare.
     for (const old of [...listed.keys()].slice(0, -2)) {
       acknowledged.delete(old);
@@ -66,39 +77,47 @@ test("killed while a snapshot is taken, a server has lost nothing, and the snaps
   }
   const { snapshots } = (await server.sim("GET", "/snapshots")).body;
   const { name, seq } = snapshots.at(-1);
-  const { journal } = await see(server);
-  expect((await server.sim("POST", `/snapshots/${name}/restore`, {})).status, repeat()).toBe(200);
-  expect((await see(server)).journal, repeat()).toEqual(journal.slice(0, seq));
+  const { journal } = await readContents(server);
+  expect((await server.sim("POST", `/snapshots/${name}/restore`, {})).status, repeatCommand()).toBe(200);
+  expect((await readContents(server)).journal, repeatCommand()).toEqual(journal.slice(0, seq));
 });
 
 test("killed while a world is restored, it is wholly what it was or wholly the snapshot, and the former one is kept", async () => {
   const data = largeWorld();
-  const draw = drawsOf("kill restore");
-  let server = await start(data, [], { key: API_KEY });
+  const draw = randomDraws("kill restore");
+  let server = await startServer(data, [], { key: API_KEY });
   expect((await server.sim("POST", "/snapshots", { name: "kept" })).status).toBe(201);
-  const kept = await see(server);
+  const kept = await readContents(server);
   const took = await timed(() => server.sim("POST", "/snapshots/kept/restore", {}));
   for (let round = 1; round <= ROUNDS; round += 1) {
-    for (let key = 0; key < 5; key += 1) expect((await server.api("POST", "/api_keys", { key_name: `${round} ${key}` })).status).toBe(200);
-    const former = await see(server);
+    for (let key = 0; key < 5; key += 1)
+      expect((await server.api("POST", "/api_keys", { key_name: `${round} ${key}` })).status).toBe(200);
+    const former = await readContents(server);
     const formerSnapshots = await automaticOf(server);
-    const answer = await killedAfter(draw() % Math.ceil(took * BEYOND), server, server.sim("POST", "/snapshots/kept/restore", {}));
+    const answer = await runUntilKilled(
+      draw() % Math.ceil(took * BEYOND),
+      server,
+      server.sim("POST", "/snapshots/kept/restore", {}),
+    );
     tally.add("restore", answer === undefined);
-    server = await startAgain(data);
-    const now = await see(server);
+    server = await restartAfterKill(data);
+    const now = await readContents(server);
     const automatic = await automaticOf(server);
-    if (answer?.status === 200) expect(now.history, repeat()).toBe(answer.body.history_id);
+    if (answer?.status === 200) expect(now.history, repeatCommand()).toBe(answer.body.history_id);
     if (now.history === former.history) {
-      expect(now, repeat()).toEqual(former);
-      expect(automatic, repeat()).toEqual(formerSnapshots);
+      expect(now, repeatCommand()).toEqual(former);
+      expect(automatic, repeatCommand()).toEqual(formerSnapshots);
     } else {
-      expect({ ...now, history: "" }, repeat()).toEqual({ ...kept, history: "" });
-      const [made, ...others] = automatic.filter(({ name }) => !formerSnapshots.some((known) => known.name === name));
-      expect(others, repeat()).toEqual([]);
-      expect(made, repeat()).toMatchObject({ seq: former.journal.length, history_id: former.history });
-      if (answer?.status === 200) expect(made.name, repeat()).toBe(answer.body.former_kept_as);
+      expect({ ...now, history: "" }, repeatCommand()).toEqual({ ...kept, history: "" });
+      const [made, ...others] = automatic.filter(
+        ({ name }) => !formerSnapshots.some((known) => known.name === name),
+      );
+      expect(others, repeatCommand()).toEqual([]);
+      expect(made, repeatCommand()).toMatchObject({ seq: former.journal.length, history_id: former.history });
+      if (answer?.status === 200) expect(made.name, repeatCommand()).toBe(answer.body.former_kept_as);
     }
-    for (const { name } of automatic) expect((await server.sim("DELETE", `/snapshots/${name}`)).status).toBe(200);
+    for (const { name } of automatic)
+      expect((await server.sim("DELETE", `/snapshots/${name}`)).status).toBe(200);
   }
 });
 
@@ -106,30 +125,40 @@ test.each(["at its head", "in the past"])(
   "killed while a world is forked %s, the fork is whole or not there, and the world has lost nothing",
   async (where) => {
     const data = largeWorld();
-    const draw = drawsOf(`kill fork ${where}`);
-    let server = await start(data, [], { key: API_KEY });
-    const { journal } = await see(server);
-    const point = () => (where === "in the past" ? { at: journal[Math.floor(journal.length * (0.2 + (draw() % 700) / 1_000))].seq } : {});
+    const draw = randomDraws(`kill fork ${where}`);
+    let server = await startServer(data, [], { key: API_KEY });
+    const { journal } = await readContents(server);
+    const point = () =>
+      where === "in the past"
+        ? { at: journal[Math.floor(journal.length * (0.2 + (draw() % 700) / 1_000))].seq }
+        : {};
     const took = await timed(() => server.sim("POST", "/worlds", { name: "undisturbed", ...point() }));
     await server.sim("DELETE", "/worlds/undisturbed");
     for (let round = 1; round <= ROUNDS; round += 1) {
       const name = `round-${round}`;
       const asked = point();
-      const before = await see(server);
-      const then = "at" in asked ? JSON.stringify((await server.sim("GET", `/state?at=${asked.at}`)).body) : undefined;
+      const before = await readContents(server);
+      const then =
+        "at" in asked ? JSON.stringify((await server.sim("GET", `/state?at=${asked.at}`)).body) : undefined;
       const writing = writeKeys(server, name);
-      const answer = await killedAfter(draw() % Math.ceil(took * BEYOND), server, server.sim("POST", "/worlds", { name, ...asked }));
+      const answer = await runUntilKilled(
+        draw() % Math.ceil(took * BEYOND),
+        server,
+        server.sim("POST", "/worlds", { name, ...asked }),
+      );
       tally.add(`fork ${where}`, answer === undefined);
-      server = await startAgain(data);
+      server = await restartAfterKill(data);
       const after = await expectKept(server, before, await writing);
-      const isThere = (await server.sim("GET", "/worlds")).body.worlds.some((world: any) => world.name === name);
-      if (answer !== undefined) expect([answer.status, isThere], repeat()).toEqual([201, true]);
+      const isThere = (await server.sim("GET", "/worlds")).body.worlds.some(
+        (world: any) => world.name === name,
+      );
+      if (answer !== undefined) expect([answer.status, isThere], repeatCommand()).toEqual([201, true]);
       if (!isThere) continue;
-      const fork = await see(inWorld(server, name));
-      if (then !== undefined) expect(fork.state, repeat()).toBe(then);
-      else expect(fork.journal.length, repeat()).toBeGreaterThanOrEqual(before.journal.length);
-      expect(fork.journal, repeat()).toEqual(after.journal.slice(0, fork.journal.length));
-      expect(fork.history, repeat()).not.toBe(after.history);
+      const fork = await readContents(inWorld(server, name));
+      if (then !== undefined) expect(fork.state, repeatCommand()).toBe(then);
+      else expect(fork.journal.length, repeatCommand()).toBeGreaterThanOrEqual(before.journal.length);
+      expect(fork.journal, repeatCommand()).toEqual(after.journal.slice(0, fork.journal.length));
+      expect(fork.history, repeatCommand()).not.toBe(after.history);
       expect((await server.sim("DELETE", `/worlds/${name}`)).status).toBe(200);
     }
   },
@@ -137,49 +166,57 @@ test.each(["at its head", "in the past"])(
 
 test("killed while a world is forked with a seed of its own, the fork has that seed or is not there", async () => {
   const data = largeWorld();
-  const draw = drawsOf("kill fork seed");
-  let server = await start(data, [], { key: API_KEY });
+  const draw = randomDraws("kill fork seed");
+  let server = await startServer(data, [], { key: API_KEY });
   const took = await timed(() => server.sim("POST", "/worlds", { name: "undisturbed", seed: 1 }));
   await server.sim("DELETE", "/worlds/undisturbed");
   for (let round = 1; round <= ROUNDS; round += 1) {
     const fork = { name: `round-${round}`, seed: 1_000 + round };
     // What comes after the copy is put in its place is the last part of it.
     const after = took * 0.4 + (draw() % Math.ceil(took * 0.6 * BEYOND));
-    const answer = await killedAfter(after, server, server.sim("POST", "/worlds", fork));
+    const answer = await runUntilKilled(after, server, server.sim("POST", "/worlds", fork));
     tally.add("fork with a seed", answer === undefined);
-    server = await startAgain(data);
-    if (!(await server.sim("GET", "/worlds")).body.worlds.some(({ name }: any) => name === fork.name)) continue;
-    expect((await inWorld(server, fork.name).sim("GET", "/state")).body.world.seed, repeat()).toBe(fork.seed);
+    server = await restartAfterKill(data);
+    if (!(await server.sim("GET", "/worlds")).body.worlds.some(({ name }: any) => name === fork.name))
+      continue;
+    expect((await inWorld(server, fork.name).sim("GET", "/state")).body.world.seed, repeatCommand()).toBe(
+      fork.seed,
+    );
     await server.sim("DELETE", `/worlds/${fork.name}`);
   }
 });
 
 test("killed while a world is deleted, it is there with all its snapshots or gone with all of them", async () => {
   const data = largeWorld();
-  const draw = drawsOf("kill delete");
-  let server = await start(data, [], { key: API_KEY });
+  const draw = randomDraws("kill delete");
+  let server = await startServer(data, [], { key: API_KEY });
   const fork = async () => {
-    expect((await server.sim("POST", "/worlds", { name: "side" })).status, repeat()).toBe(201);
+    expect((await server.sim("POST", "/worlds", { name: "side" })).status, repeatCommand()).toBe(201);
     const side = inWorld(server, "side");
-    expect((await side.sim("GET", "/snapshots")).body, repeat()).toEqual({ snapshots: [] });
-    for (const name of ["one", "two"]) expect((await side.sim("POST", "/snapshots", { name })).status).toBe(201);
+    expect((await side.sim("GET", "/snapshots")).body, repeatCommand()).toEqual({ snapshots: [] });
+    for (const name of ["one", "two"])
+      expect((await side.sim("POST", "/snapshots", { name })).status).toBe(201);
   };
   await fork();
   const took = await timed(() => server.sim("DELETE", "/worlds/side"));
   for (let round = 1; round <= ROUNDS; round += 1) {
     await fork();
-    const former = await see(inWorld(server, "side"));
-    const answer = await killedAfter(draw() % Math.ceil(took * BEYOND), server, server.sim("DELETE", "/worlds/side"));
+    const former = await readContents(inWorld(server, "side"));
+    const answer = await runUntilKilled(
+      draw() % Math.ceil(took * BEYOND),
+      server,
+      server.sim("DELETE", "/worlds/side"),
+    );
     tally.add("delete", answer === undefined);
-    server = await startAgain(data);
+    server = await restartAfterKill(data);
     const isThere = (await server.sim("GET", "/worlds")).body.worlds.some(({ name }: any) => name === "side");
-    if (answer !== undefined) expect([answer.status, isThere], repeat()).toEqual([200, false]);
+    if (answer !== undefined) expect([answer.status, isThere], repeatCommand()).toEqual([200, false]);
     if (!isThere) continue;
     const side = inWorld(server, "side");
-    expect(await see(side), repeat()).toEqual(former);
+    expect(await readContents(side), repeatCommand()).toEqual(former);
     expect(
       (await side.sim("GET", "/snapshots")).body.snapshots.map(({ name }: any) => name),
-      repeat(),
+      repeatCommand(),
     ).toEqual(["one", "two"]);
     expect((await server.sim("DELETE", "/worlds/side")).status).toBe(200);
   }
@@ -187,110 +224,124 @@ test("killed while a world is deleted, it is there with all its snapshots or gon
 
 test("killed while history is forgotten, the world is what it was, and what is left of its history is the end of it", async () => {
   const data = largeWorld();
-  const draw = drawsOf("kill compact");
-  let server = await start(data, [], { key: API_KEY });
-  const whole = await see(server);
+  const draw = randomDraws("kill compact");
+  let server = await startServer(data, [], { key: API_KEY });
+  const whole = await readContents(server);
   const took = await timed(() => server.sim("POST", "/compact", { keep: "1d" }));
   await server.kill("SIGKILL");
   for (let round = 1; round <= ROUNDS; round += 1) {
     rmSync(join(data, "worlds"), { recursive: true });
     copyWorlds(template.path, data);
-    server = await start(data, [], { key: API_KEY });
+    server = await startServer(data, [], { key: API_KEY });
     const writing = writeKeys(server, `round ${round}`);
     const compacted = server.sim("POST", "/compact", { keep: `${1 + (draw() % 12)}d` });
-    const answer = await killedAfter(draw() % Math.ceil(took * BEYOND), server, compacted);
+    const answer = await runUntilKilled(draw() % Math.ceil(took * BEYOND), server, compacted);
     tally.add("compact", answer === undefined);
-    server = await startAgain(data);
+    server = await restartAfterKill(data);
     const { forgotten_seq } = (await server.sim("GET", "/health")).body.history;
-    if (answer !== undefined) expect([answer.status, answer.body.forgotten_seq], repeat()).toEqual([200, forgotten_seq]);
-    const after = await see(server);
+    if (answer !== undefined)
+      expect([answer.status, answer.body.forgotten_seq], repeatCommand()).toEqual([200, forgotten_seq]);
+    const after = await readContents(server);
     const kept = whole.journal.slice(forgotten_seq);
-    expect(after.journal.slice(0, kept.length), repeat()).toEqual(kept);
+    expect(after.journal.slice(0, kept.length), repeatCommand()).toEqual(kept);
     await expectKeys(server, await writing);
     const { api_keys: _, seq: __, at: ___, numbers: ____, ...state } = JSON.parse(after.state);
-    expect(JSON.parse(whole.state), repeat()).toMatchObject(state);
+    expect(JSON.parse(whole.state), repeatCommand()).toMatchObject(state);
     await server.kill("SIGKILL");
   }
 });
 
 test("killed while the file of an older release is upgraded, it is upgraded at the next start, and kept once as it was", async () => {
-  const draw = drawsOf("kill upgrade");
-  const twin = await start(directoryOfOldFile(), [], { key: API_KEY });
-  const upgraded = await see(twin);
+  const draw = randomDraws("kill upgrade");
+  const twin = await startServer(directoryOfOldFile(), [], { key: API_KEY });
+  const upgraded = await readContents(twin);
   await twin.kill("SIGKILL");
   const old = readFileSync(OLD_FILE);
   for (let round = 1; round <= ROUNDS; round += 1) {
     const data = directoryOfOldFile();
-    const starting = launch(["serve", "--data", data, "--port", "0", "--json"]);
+    const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
     // Most of a start is not the upgrade: the moment is counted from when there is something to see of it.
-    while (starting.process.exitCode === null && readdirSync(join(data, "worlds")).length === 1) await new Promise(setImmediate);
-    const ready = starting.printed(/^.*\n/).then(
+    while (starting.process.exitCode === null && readdirSync(join(data, "worlds")).length === 1)
+      await new Promise(setImmediate);
+    const ready = starting.waitForOutput(/^.*\n/).then(
       () => true,
       () => undefined,
     );
-    tally.add("upgrade", (await killedAfter((draw() % 600) / 10, starting, ready)) === undefined);
-    const server = await startAgain(data);
-    expect({ ...(await see(server)), history: "" }, repeat()).toEqual({ ...upgraded, history: "" });
+    tally.add("upgrade", (await runUntilKilled((draw() % 600) / 10, starting, ready)) === undefined);
+    const server = await restartAfterKill(data);
+    expect({ ...(await readContents(server)), history: "" }, repeatCommand()).toEqual({
+      ...upgraded,
+      history: "",
+    });
     const { snapshots } = (await server.sim("GET", "/snapshots")).body;
     expect(
       snapshots.map(({ name }: any) => name),
-      repeat(),
+      repeatCommand(),
     ).toEqual(["auto-before-upgrade"]);
-    expect(readFileSync(join(data, "snapshots/default/auto-before-upgrade.sqlite")).equals(old), repeat()).toBe(true);
+    expect(
+      readFileSync(join(data, "snapshots/default/auto-before-upgrade.sqlite")).equals(old),
+      repeatCommand(),
+    ).toBe(true);
     await server.kill("SIGKILL");
   }
 });
 
 test("a killed export leaves the world as it was, and a file that is whole or none, and can be run again", async () => {
   const data = largeWorld();
-  const draw = drawsOf("kill export");
+  const draw = randomDraws("kill export");
   const before = readFileSync(join(data, WORLD));
-  const took = await timed(async () => expect((await standin(["export", data, "--out", join(newDirectory(), "out.sqlite")])).code).toBe(0));
+  const took = await timed(async () =>
+    expect((await runStandin(["export", data, "--out", join(testDirectory(), "out.sqlite")])).code).toBe(0),
+  );
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const folder = newDirectory();
+    const folder = testDirectory();
     const out = join(folder, "out.sqlite");
-    const exporting = launch(["export", data, "--out", out]);
-    const done = await killedAfter(draw() % Math.ceil(took * BEYOND), exporting, toItsEnd(exporting));
+    const exporting = spawnStandin(["export", data, "--out", out]);
+    const done = await runUntilKilled(draw() % Math.ceil(took * BEYOND), exporting, waitForExit(exporting));
     tally.add("export", done?.code !== 0);
-    expect(readFileSync(join(data, WORLD)).equals(before), repeat()).toBe(true);
-    if (done?.code === 0) expect(existsSync(out), repeat()).toBe(true);
-    if (existsSync(out)) expect(await verify(out), repeat()).toBeUndefined();
-    else expect((await standin(["export", data, "--out", out])).code, repeat()).toBe(0);
+    expect(readFileSync(join(data, WORLD)).equals(before), repeatCommand()).toBe(true);
+    if (done?.code === 0) expect(existsSync(out), repeatCommand()).toBe(true);
+    if (existsSync(out)) expect(await verify(out), repeatCommand()).toBeUndefined();
+    else expect((await runStandin(["export", data, "--out", out])).code, repeatCommand()).toBe(0);
     expect(
       readdirSync(folder).filter((file) => !/-(wal|shm)$/.test(file)),
-      repeat(),
+      repeatCommand(),
     ).toEqual(["out.sqlite"]);
   }
 });
 
 test("a killed import leaves the whole world or none, and can be run again", async () => {
   const source = join(template.path, WORLD);
-  const draw = drawsOf("kill import");
+  const draw = randomDraws("kill import");
   const data = largeWorld();
-  const took = await timed(async () => expect((await standin(["import", source, "--data", data, "--world", "undisturbed"])).code).toBe(0));
-  const whole = readWhole(await start(data, [], { key: API_KEY }));
+  const took = await timed(async () =>
+    expect((await runStandin(["import", source, "--data", data, "--world", "undisturbed"])).code).toBe(0),
+  );
+  const whole = readWhole(await startServer(data, [], { key: API_KEY }));
   const { state, journal } = await whole;
   for (let round = 1; round <= ROUNDS; round += 1) {
     const name = `round-${round}`;
-    const importing = launch(["import", source, "--data", data, "--world", name]);
-    const done = await killedAfter(draw() % Math.ceil(took * BEYOND), importing, toItsEnd(importing));
+    const importing = spawnStandin(["import", source, "--data", data, "--world", name]);
+    const done = await runUntilKilled(draw() % Math.ceil(took * BEYOND), importing, waitForExit(importing));
     tally.add("import", done?.code !== 0);
-    const server = await startAgain(data);
-    const isThere = (await server.sim("GET", "/worlds")).body.worlds.some((world: any) => world.name === name);
-    if (done?.code === 0) expect(isThere, repeat()).toBe(true);
+    const server = await restartAfterKill(data);
+    const isThere = (await server.sim("GET", "/worlds")).body.worlds.some(
+      (world: any) => world.name === name,
+    );
+    if (done?.code === 0) expect(isThere, repeatCommand()).toBe(true);
     if (isThere) {
-      expect(await see(inWorld(server, name)), repeat()).toMatchObject({ state, journal });
+      expect(await readContents(inWorld(server, name)), repeatCommand()).toMatchObject({ state, journal });
       await server.sim("DELETE", `/worlds/${name}`);
     }
     await server.kill("SIGTERM");
   }
-  const again = await standin(["import", source, "--data", data, "--world", "again"]);
-  expect(again.code, repeat()).toBe(0);
+  const again = await runStandin(["import", source, "--data", data, "--world", "again"]);
+  expect(again.code, repeatCommand()).toBe(0);
 });
 
 /** What the server tells of its world, before it is stopped. */
-async function readWhole(server: Running): Promise<Seen> {
-  const seen = await see(server);
+async function readWhole(server: RunningServer): Promise<WorldContents> {
+  const seen = await readContents(server);
   await server.kill("SIGTERM");
   return seen;
 }
@@ -302,7 +353,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Changes the world as fast as it can until the server is gone; gives the names of the keys that were acknowledged. */
-async function writeKeys(client: Client, mark: string): Promise<readonly string[]> {
+async function writeKeys(client: ServerClient, mark: string): Promise<readonly string[]> {
   const acknowledged: string[] = [];
   const lane = async (number: number) => {
     for (let key = 0; ; key += 1) {
@@ -322,33 +373,37 @@ async function writeKeys(client: Client, mark: string): Promise<readonly string[
 }
 
 /** The world has all that it had, and all that was acknowledged since. */
-async function expectKept(server: Client, before: Seen, keys: readonly string[]): Promise<Seen> {
-  const after = await see(server);
-  expect(after.history, repeat()).toBe(before.history);
-  expect(after.journal.slice(0, before.journal.length), repeat()).toEqual(before.journal);
+async function expectKept(
+  server: ServerClient,
+  before: WorldContents,
+  keys: readonly string[],
+): Promise<WorldContents> {
+  const after = await readContents(server);
+  expect(after.history, repeatCommand()).toBe(before.history);
+  expect(after.journal.slice(0, before.journal.length), repeatCommand()).toEqual(before.journal);
   expect(
     after.journal.map(({ seq }) => seq),
-    repeat(),
+    repeatCommand(),
   ).toEqual(after.journal.map((_, index) => index + 1));
   await expectKeys(server, keys);
   return after;
 }
 
-async function expectKeys(server: Client, keys: readonly string[]): Promise<void> {
+async function expectKeys(server: ServerClient, keys: readonly string[]): Promise<void> {
   const names = new Set((await server.sim("GET", "/state")).body.api_keys.map(({ name }: any) => name));
   expect(
     keys.filter((name) => !names.has(name)),
-    repeat(),
+    repeatCommand(),
   ).toEqual([]);
 }
 
-async function automaticOf(server: Client): Promise<any[]> {
+async function automaticOf(server: ServerClient): Promise<any[]> {
   const { snapshots } = (await server.sim("GET", "/snapshots")).body;
   return snapshots.filter(({ kind }: any) => kind === "automatic");
 }
 
 function directoryOfOldFile(): string {
-  const data = newDirectory();
+  const data = testDirectory();
   mkdirSync(join(data, "worlds"));
   copyFileSync(OLD_FILE, join(data, WORLD));
   return data;

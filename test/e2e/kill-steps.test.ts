@@ -5,11 +5,20 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import {
+  copyWorlds,
+  expectIntact,
+  inWorld,
+  killAtMoment,
+  readContents,
+  repeatCommand,
+  restartAfterKill,
+  type WorldContents,
+} from "../support/crashes.ts";
 import { API_KEY } from "../support/double.ts";
 import { fillWorld } from "../support/full-world.ts";
-import { copyWorlds, expectWhole, inWorld, killAtMoment, repeat, type Seen, see, startAgain } from "../support/kills.ts";
-import { launch, serve, temporaryDirectory } from "../support/process.ts";
-import { clientOf, newDirectory, type Running, start } from "../support/running.ts";
+import { serve, spawnStandin, temporaryDirectory } from "../support/process.ts";
+import { type RunningServer, serverClient, startServer, testDirectory } from "../support/running-server.ts";
 
 const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
@@ -17,7 +26,7 @@ const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--se
 const template = temporaryDirectory();
 beforeAll(async () => {
   const served = await serve(template.path, MANUAL, { STANDIN_API_KEY: API_KEY });
-  await fillWorld(clientOf(served.ready, API_KEY));
+  await fillWorld(serverClient(served.ready, API_KEY));
   await served.kill("SIGTERM");
 });
 afterAll(() => template.remove());
@@ -29,36 +38,44 @@ test("killed at any change of the directory that a snapshot makes, the snapshot 
     () => undefined,
     (server) => server.sim("POST", "/snapshots", { name: "kept" }),
     async (server, former, done) => {
-      expect(await see(server), repeat()).toEqual(former);
+      expect(await readContents(server), repeatCommand()).toEqual(former);
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
-      if (done || snapshots.length > 0) expect(names(snapshots), repeat()).toEqual(["kept"]);
-      expect((await server.sim("POST", "/snapshots", { name: "another" })).status, repeat()).toBe(201);
+      if (done || snapshots.length > 0) expect(names(snapshots), repeatCommand()).toEqual(["kept"]);
+      expect((await server.sim("POST", "/snapshots", { name: "another" })).status, repeatCommand()).toBe(201);
     },
   );
 });
 
 test("killed at any change of the directory that a restore makes, the world is the former or the snapshot", async () => {
-  let kept: Seen | undefined;
+  let kept: WorldContents | undefined;
   await killAtEveryStep(
     async (server) => {
       await server.sim("POST", "/snapshots", { name: "kept" });
-      kept = await see(server);
+      kept = await readContents(server);
       await server.sim("POST", "/clock/advance", { by: "1h" });
       await server.api("POST", "/api_keys", { key_name: "since" });
     },
     (server) => server.sim("POST", "/snapshots/kept/restore", {}),
     async (server, former, done) => {
-      const now = await see(server);
+      const now = await readContents(server);
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
       const automatic = snapshots.filter(({ kind }: any) => kind === "automatic");
       if (now.history === former.history) {
-        expect([done, now, automatic], repeat()).toEqual([false, former, []]);
+        expect([done, now, automatic], repeatCommand()).toEqual([false, former, []]);
         return;
       }
-      expect({ ...now, history: "" }, repeat()).toEqual({ ...kept, history: "" });
-      expect(automatic, repeat()).toMatchObject([{ seq: former.journal.length, history_id: former.history }]);
-      expect((await server.sim("POST", `/snapshots/${automatic[0].name}/restore`, {})).status, repeat()).toBe(200);
-      expect({ ...(await see(server)), history: "" }, repeat()).toEqual({ ...former, history: "" });
+      expect({ ...now, history: "" }, repeatCommand()).toEqual({ ...kept, history: "" });
+      expect(automatic, repeatCommand()).toMatchObject([
+        { seq: former.journal.length, history_id: former.history },
+      ]);
+      expect(
+        (await server.sim("POST", `/snapshots/${automatic[0].name}/restore`, {})).status,
+        repeatCommand(),
+      ).toBe(200);
+      expect({ ...(await readContents(server)), history: "" }, repeatCommand()).toEqual({
+        ...former,
+        history: "",
+      });
     },
   );
 });
@@ -68,13 +85,15 @@ test("killed at any change of the directory that a fork makes, the fork is whole
     () => undefined,
     (server) => server.sim("POST", "/worlds", { name: "side", at: 100 }),
     async (server, former, done) => {
-      expect(await see(server), repeat()).toEqual(former);
+      expect(await readContents(server), repeatCommand()).toEqual(former);
       const worlds = names((await server.sim("GET", "/worlds")).body.worlds);
       if (!done && !worlds.includes("side")) {
-        expect((await server.sim("POST", "/worlds", { name: "side", at: 100 })).status, repeat()).toBe(201);
+        expect((await server.sim("POST", "/worlds", { name: "side", at: 100 })).status, repeatCommand()).toBe(
+          201,
+        );
       }
-      const { journal } = await see(inWorld(server, "side"));
-      expect(journal, repeat()).toEqual(former.journal.slice(0, journal.length));
+      const { journal } = await readContents(inWorld(server, "side"));
+      expect(journal, repeatCommand()).toEqual(former.journal.slice(0, journal.length));
     },
   );
 });
@@ -86,48 +105,61 @@ test("killed at any change of the directory that a fork with a seed of its own m
     async (server, _, done) => {
       const isThere = names((await server.sim("GET", "/worlds")).body.worlds).includes("side");
       if (!isThere) expect(done).toBe(false);
-      else expect((await inWorld(server, "side").sim("GET", "/state")).body.world.seed, repeat()).toBe(4711);
+      else
+        expect((await inWorld(server, "side").sim("GET", "/state")).body.world.seed, repeatCommand()).toBe(
+          4711,
+        );
     },
   );
 });
 
 test("killed at any change of the directory that a deletion makes, the world and its snapshots are there or gone together", async () => {
-  let side: Seen | undefined;
+  let side: WorldContents | undefined;
   await killAtEveryStep(
     async (server) => {
       await server.sim("POST", "/worlds", { name: "side" });
       await inWorld(server, "side").sim("POST", "/snapshots", { name: "of-the-former" });
-      side = await see(inWorld(server, "side"));
+      side = await readContents(inWorld(server, "side"));
     },
     (server) => server.sim("DELETE", "/worlds/side"),
     async (server, former, done) => {
-      expect(await see(server), repeat()).toEqual(former);
+      expect(await readContents(server), repeatCommand()).toEqual(former);
       const isThere = names((await server.sim("GET", "/worlds")).body.worlds).includes("side");
       if (isThere) {
-        expect([done, await see(inWorld(server, "side"))], repeat()).toEqual([false, side]);
-        expect(names((await inWorld(server, "side").sim("GET", "/snapshots")).body.snapshots), repeat()).toEqual(["of-the-former"]);
+        expect([done, await readContents(inWorld(server, "side"))], repeatCommand()).toEqual([false, side]);
+        expect(
+          names((await inWorld(server, "side").sim("GET", "/snapshots")).body.snapshots),
+          repeatCommand(),
+        ).toEqual(["of-the-former"]);
         return;
       }
-      expect((await server.sim("POST", "/worlds", { name: "side" })).status, repeat()).toBe(201);
-      expect((await inWorld(server, "side").sim("GET", "/snapshots")).body, repeat()).toEqual({ snapshots: [] });
+      expect((await server.sim("POST", "/worlds", { name: "side" })).status, repeatCommand()).toBe(201);
+      expect((await inWorld(server, "side").sim("GET", "/snapshots")).body, repeatCommand()).toEqual({
+        snapshots: [],
+      });
     },
   );
 });
 
 test("killed at any change of the directory that an upgrade makes, the next start makes it, and keeps the old file once", async () => {
-  const upgraded = await start(directoryOfOldFile(), [], { key: API_KEY });
-  const { state, journal } = await see(upgraded);
+  const upgraded = await startServer(directoryOfOldFile(), [], { key: API_KEY });
+  const { state, journal } = await readContents(upgraded);
   await upgraded.kill("SIGKILL");
   for (let step = 1; ; step += 1) {
     const data = directoryOfOldFile();
-    const { env, arm } = killAtMoment(newDirectory());
+    const { env, arm } = killAtMoment(testDirectory());
     arm(step);
-    const starting = launch(["serve", "--data", data, "--port", "0", "--json"], env);
-    const isReady = await Promise.race([starting.printed(/^.*\n/).then(() => true), starting.ended.then(() => false)]);
+    const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"], env);
+    const isReady = await Promise.race([
+      starting.waitForOutput(/^.*\n/).then(() => true),
+      starting.ended.then(() => false),
+    ]);
     await starting.kill("SIGKILL");
-    const server = await startAgain(data);
-    expect(await see(server), `at step ${step}`).toMatchObject({ state, journal });
-    expect(names((await server.sim("GET", "/snapshots")).body.snapshots), `at step ${step}`).toEqual(["auto-before-upgrade"]);
+    const server = await restartAfterKill(data);
+    expect(await readContents(server), `at step ${step}`).toMatchObject({ state, journal });
+    expect(names((await server.sim("GET", "/snapshots")).body.snapshots), `at step ${step}`).toEqual([
+      "auto-before-upgrade",
+    ]);
     await server.kill("SIGKILL");
     if (isReady) {
       expect(step).toBeGreaterThan(3);
@@ -137,49 +169,49 @@ test("killed at any change of the directory that an upgrade makes, the next star
 });
 
 test("a first start that was killed when it had just made its tables is begun anew, and leaves no snapshot of a world that never was", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   mkdirSync(join(data, "worlds"));
   const sqlite = new BetterSqlite3(join(data, "worlds/default.sqlite.unfinished"));
   // One transaction makes the tables, the next one marks the file, and then it gets its name.
   migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder: MIGRATIONS_FOLDER });
   sqlite.close();
-  const server = await start(data, MANUAL, { key: API_KEY });
+  const server = await startServer(data, MANUAL, { key: API_KEY });
   expect((await server.sim("GET", "/snapshots")).body).toEqual({ snapshots: [] });
-  await expectWhole(server, data);
+  await expectIntact(server, data);
 });
 
 test("a snapshot is kept over every start, whatever it is called", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   copyWorlds(template.path, data);
-  const server = await start(data, [], { key: API_KEY });
+  const server = await startServer(data, [], { key: API_KEY });
   const given = ["a.unfinished", "b.sqlite", "c.sqlite.unfinished", "d.sqlite-wal", "e_f-g.h", "unfinished"];
   for (const name of given) expect((await server.sim("POST", "/snapshots", { name })).status, name).toBe(201);
   await server.kill("SIGKILL");
-  const restarted = await start(data, [], { key: API_KEY });
+  const restarted = await startServer(data, [], { key: API_KEY });
   expect(names((await restarted.sim("GET", "/snapshots")).body.snapshots)).toEqual(given);
-  await expectWhole(restarted, data);
+  await expectIntact(restarted, data);
 });
 
 /** Does a work again and again, killed at its first change of the directory, at its second, until it comes to its end. */
 async function killAtEveryStep(
-  prepare: (server: Running) => unknown,
-  work: (server: Running) => Promise<{ status: number }>,
-  expectAfter: (server: Running, former: Seen, done: boolean) => Promise<void>,
+  prepare: (server: RunningServer) => unknown,
+  work: (server: RunningServer) => Promise<{ status: number }>,
+  expectAfter: (server: RunningServer, former: WorldContents, done: boolean) => Promise<void>,
 ): Promise<void> {
   for (let step = 1; ; step += 1) {
-    const data = newDirectory();
+    const data = testDirectory();
     copyWorlds(template.path, data);
-    const { env, arm } = killAtMoment(newDirectory());
-    const server = await start(data, [], { key: API_KEY, env });
+    const { env, arm } = killAtMoment(testDirectory());
+    const server = await startServer(data, [], { key: API_KEY, env });
     await prepare(server);
-    const former = await see(server);
+    const former = await readContents(server);
     arm(step);
     const answer = await work(server).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBeLessThan(300);
     await server.kill("SIGKILL");
-    const restarted = await startAgain(data);
+    const restarted = await restartAfterKill(data);
     await expectAfter(restarted, former, answer !== undefined);
-    await expectWhole(restarted, data);
+    await expectIntact(restarted, data);
     await restarted.kill("SIGKILL");
     if (answer === undefined) continue;
     expect(step, "there were changes to be killed at").toBeGreaterThan(1);
@@ -188,7 +220,7 @@ async function killAtEveryStep(
 }
 
 function directoryOfOldFile(): string {
-  const data = newDirectory();
+  const data = testDirectory();
   mkdirSync(join(data, "worlds"));
   copyFileSync(OLD_FILE, join(data, "worlds/default.sqlite"));
   return data;

@@ -1,28 +1,37 @@
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, test } from "vitest";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
-import { launch } from "../support/process.ts";
-import { type Client, journalOf, newDirectory, type Running, start } from "../support/running.ts";
+import { spawnStandin } from "../support/process.ts";
+import {
+  journalOf,
+  type RunningServer,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 import { Writer } from "../support/writer.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} npx vitest run test/e2e/kill.test.ts`;
 const ROUNDS = 4;
 const LANES = 24;
-const chance = chanceFrom(SEED);
+const chance = randomFrom(SEED);
 
 test.each(["manual", "real", "5000x"])(
   "on a %s clock, a server that is killed while it writes loses nothing that it acknowledged",
   async (clock) => {
-    const data = newDirectory();
-    const draw = chance.source(`kill ${clock}`, 1);
+    const data = testDirectory();
+    const draw = chance.stream(`kill ${clock}`, 1);
     const writer = new Writer();
     const shape = ["--clock", clock, "--seed", String(SEED)];
     let history: any[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const server = await start(data, round === 1 ? shape : [], { key: API_KEY, env: { STANDIN_API_KEY: API_KEY } });
+      const server = await startServer(data, round === 1 ? shape : [], {
+        key: API_KEY,
+        env: { STANDIN_API_KEY: API_KEY },
+      });
       const killAt = writer.acknowledged + 30 + (draw() % 500);
       let killed = false;
       const written = writer.write(server, LANES, draw, () => {
@@ -35,7 +44,7 @@ test.each(["manual", "real", "5000x"])(
       await written;
       expect(await server.ended, REPEAT).toBeNull();
 
-      const restarted = await start(data, [], { key: API_KEY });
+      const restarted = await startServer(data, [], { key: API_KEY });
       await expectEverythingThere(restarted, writer);
       const events = await journalOf(restarted);
       expectUnbroken(events);
@@ -49,7 +58,7 @@ test.each(["manual", "real", "5000x"])(
 );
 
 test("killed in the middle of a long advance, the world stands at a commit and comes to the end that it would have come to", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const end = new Date(START + 40 * 86_400_000).toISOString();
   const twin = await createDouble({ seed: SEED });
   await makeBusy(twin);
@@ -57,7 +66,7 @@ test("killed in the middle of a long advance, the world stands at a commit and c
   const whole = await journalOf(twin);
 
   const shape = ["--clock", "manual", "--seed", String(SEED), "--start-at", new Date(START).toISOString()];
-  let server = await start(data, shape, { env: { STANDIN_API_KEY: API_KEY } });
+  let server = await startServer(data, shape, { env: { STANDIN_API_KEY: API_KEY } });
   await makeBusy(server);
   const file = new BetterSqlite3(join(data, "worlds", "default.sqlite"), { readonly: true });
   const committed = () => file.prepare("SELECT seq FROM world").pluck().get() as number;
@@ -68,7 +77,7 @@ test("killed in the middle of a long advance, the world stands at a commit and c
     await server.kill("SIGKILL");
     expect(await advance).toBe("lost");
 
-    server = await start(data, [], { key: API_KEY });
+    server = await startServer(data, [], { key: API_KEY });
     const events = await journalOf(server);
     expect(events.length).toBeGreaterThanOrEqual(killAt);
     expect(events.length).toBeLessThan(whole.length);
@@ -81,7 +90,7 @@ test("killed in the middle of a long advance, the world stands at a commit and c
   const left = server.sim("POST", "/clock/advance", { to: end }).catch(() => "lost");
   expect(await server.kill("SIGTERM")).toBe(0);
   await left;
-  server = await start(data, [], { key: API_KEY });
+  server = await startServer(data, [], { key: API_KEY });
   const events = await journalOf(server);
   expect(events).toEqual(whole.slice(0, events.length));
   expect((await server.sim("POST", "/clock/advance", { to: end })).body.now).toBe(end);
@@ -90,20 +99,20 @@ test("killed in the middle of a long advance, the world stands at a commit and c
 });
 
 test("a first start that is killed at any moment leaves a directory that a server starts from", async () => {
-  const data = newDirectory();
-  const draw = chance.source("kill start", 1);
+  const data = testDirectory();
+  const draw = chance.stream("kill start", 1);
   for (let round = 0; round < 6; round += 1) {
-    const starting = launch(["serve", "--data", data, "--port", "0", "--json"]);
+    const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
     // Chance alone says how far it comes; nothing waits for this.
     setTimeout(() => starting.process.kill("SIGKILL"), 40 + (draw() % 160));
     await starting.ended;
   }
-  const server = await start(data);
+  const server = await startServer(data);
   expect((await server.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   expectUnbroken(await journalOf(server));
 });
 
-async function expectEverythingThere(server: Running, writer: Writer): Promise<void> {
+async function expectEverythingThere(server: RunningServer, writer: Writer): Promise<void> {
   const { body: state } = await server.sim("GET", "/state");
   const keys = new Map<number, any>(state.api_keys.map((key: any) => [key.id, key]));
   expect(
@@ -114,21 +123,27 @@ async function expectEverythingThere(server: Running, writer: Writer): Promise<v
     writer.revokedKeys.filter(({ id }) => keys.get(id)?.revoked_at === undefined),
     REPEAT,
   ).toEqual([]);
-  const lost = [...keys.values()].filter((key) => key.revoked_at !== undefined && !writer.ending.has(key.id));
+  const lost = [...keys.values()].filter(
+    (key) => key.revoked_at !== undefined && !writer.deletionsRequested.has(key.id),
+  );
   expect(lost, REPEAT).toEqual([]);
   for (const { id, secret } of writer.keys.slice(-3)) {
     const { status } = await server.api("GET", "/users/me", undefined, secret);
     expect(status, REPEAT).toBe(keys.get(id).revoked_at === undefined ? 200 : 401);
   }
-  const names = new Map<string, string>(state.projects.map((project: any) => [project.id, project.deleted_at ?? project.name]));
-  for (const [id, name] of writer.projects) if (!writer.ending.has(id)) expect(names.get(id), REPEAT).toBe(name);
-  for (const id of writer.deletedProjects) expect((await server.api("GET", `/projects/${id}`)).status, REPEAT).toBe(404);
+  const names = new Map<string, string>(
+    state.projects.map((project: any) => [project.id, project.deleted_at ?? project.name]),
+  );
+  for (const [id, name] of writer.projects)
+    if (!writer.deletionsRequested.has(id)) expect(names.get(id), REPEAT).toBe(name);
+  for (const id of writer.deletedProjects)
+    expect((await server.api("GET", `/projects/${id}`)).status, REPEAT).toBe(404);
   const sources = new Set((await journalOf(server)).map((event) => event.activity?.source));
   expect(
     writer.activities.filter((source) => !sources.has(source)),
     REPEAT,
   ).toEqual([]);
-  expect((await server.sim("GET", "/clock")).body.now >= writer.latest, REPEAT).toBe(true);
+  expect((await server.sim("GET", "/clock")).body.now >= writer.latestInstant, REPEAT).toBe(true);
   expect((await server.sim("GET", "/invariants")).body, REPEAT).toMatchObject({ ok: true, violations: [] });
 }
 
@@ -139,7 +154,7 @@ function expectUnbroken(events: readonly any[]): void {
 }
 
 /** Four computes and enough scheduled traffic for tens of thousands of events: each query wakes a compute, which falls asleep again. */
-async function makeBusy(client: Client): Promise<void> {
+async function makeBusy(client: ServerClient): Promise<void> {
   for (const name of ["one", "two", "three", "four"]) {
     const { body } = await client.api("POST", "/projects", { project: { name } });
     const activities = Array.from({ length: 2000 }, (_, index) => ({

@@ -1,15 +1,29 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { front } from "../support/front.ts";
-import { launch, standin } from "../support/process.ts";
-import { type Client, clientOf, newDirectory, type Running, start } from "../support/running.ts";
+import { runStandin, spawnStandin } from "../support/process.ts";
+import { startRewritingProxy } from "../support/rewriting-proxy.ts";
+import {
+  type RunningServer,
+  type ServerClient,
+  serverClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
 
 /** An account with two projects: one with settings of its own, a protected child, a grandchild, a replica; one as it comes. */
-async function origin(): Promise<Running> {
-  const server = await start(newDirectory(), [...MANUAL, "--seed", "1", "--profile", "2026", "--operations", "immediate"]);
+async function origin(): Promise<RunningServer> {
+  const server = await startServer(testDirectory(), [
+    ...MANUAL,
+    "--seed",
+    "1",
+    "--profile",
+    "2026",
+    "--operations",
+    "immediate",
+  ]);
   const api = async (method: string, path: string, body?: unknown) => {
     const answer = await server.api(method, path, body);
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
@@ -22,13 +36,21 @@ async function origin(): Promise<Running> {
       pg_version: 16,
       history_retention_seconds: 3_600,
       settings: { enable_logical_replication: true, allowed_ips: { ips: ["192.0.2.1"] } },
-      default_endpoint_settings: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 },
+      default_endpoint_settings: {
+        autoscaling_limit_min_cu: 1,
+        autoscaling_limit_max_cu: 2,
+        suspend_timeout_seconds: 600,
+      },
       branch: { name: "prod", role_name: "clerk", database_name: "orders" },
     },
   });
   const path = `/projects/${project.id}`;
   await api("PATCH", `${path}/endpoints/${endpoints[0].id}`, {
-    endpoint: { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 4, settings: { pg_settings: { work_mem: "8MB" } } },
+    endpoint: {
+      autoscaling_limit_min_cu: 0.5,
+      autoscaling_limit_max_cu: 4,
+      settings: { pg_settings: { work_mem: "8MB" } },
+    },
   });
   const child = await api("POST", `${path}/branches`, {
     branch: { name: "preview", protected: true },
@@ -36,16 +58,22 @@ async function origin(): Promise<Running> {
   });
   await api("POST", `${path}/branches`, { branch: { name: "deep", parent_id: child.branch.id } });
   // What a parent gets later its children do not have, and what a child gives up its parent still has.
-  await api("POST", `${path}/branches/${branch.id}/databases`, { database: { name: "later", owner_name: "clerk" } });
-  await api("POST", `${path}/branches/${child.branch.id}/roles`, { role: { name: "readers", no_login: true } });
+  await api("POST", `${path}/branches/${branch.id}/databases`, {
+    database: { name: "later", owner_name: "clerk" },
+  });
+  await api("POST", `${path}/branches/${child.branch.id}/roles`, {
+    role: { name: "readers", no_login: true },
+  });
   await api("DELETE", `${path}/branches/${child.branch.id}/databases/orders`);
-  await api("POST", `${path}/endpoints`, { endpoint: { branch_id: branch.id, type: "read_only", suspend_timeout_seconds: -1 } });
+  await api("POST", `${path}/endpoints`, {
+    endpoint: { branch_id: branch.id, type: "read_only", suspend_timeout_seconds: -1 },
+  });
   await api("POST", "/projects", { project: { name: "mill" } });
   return server;
 }
 
 /** What an account has, in words that say nothing of ids and times, and in an order that does not depend on them. */
-async function inventoryOf(client: Client, key?: string) {
+async function inventoryOf(client: ServerClient, key?: string) {
   const get = async (path: string) => (await client.api("GET", path, undefined, key)).body;
   const { projects } = await get("/projects?limit=400");
   return Promise.all(
@@ -65,18 +93,33 @@ async function inventoryOf(client: Client, key?: string) {
           branches
             .toSorted((a: any, b: any) => a.name.localeCompare(b.name))
             .map(async (branch: any) => ({
-              ...{ name: branch.name, parent: nameOf(branch.parent_id), isDefault: branch.default, protected: branch.protected },
-              roles: (await get(`/projects/${id}/branches/${branch.id}/roles`)).roles.map(({ name, authentication_method }: any) => [
-                name,
-                authentication_method,
-              ]),
-              databases: (await get(`/projects/${id}/branches/${branch.id}/databases`)).databases.map(({ name }: any) => name),
+              ...{
+                name: branch.name,
+                parent: nameOf(branch.parent_id),
+                isDefault: branch.default,
+                protected: branch.protected,
+              },
+              roles: (await get(`/projects/${id}/branches/${branch.id}/roles`)).roles.map(
+                ({ name, authentication_method }: any) => [name, authentication_method],
+              ),
+              databases: (await get(`/projects/${id}/branches/${branch.id}/databases`)).databases.map(
+                ({ name }: any) => name,
+              ),
             })),
         ),
         endpoints: endpoints
           .map((one: any) => ({
-            ...{ branch: nameOf(one.branch_id), type: one.type, settings: one.settings, suspend: one.suspend_timeout_seconds },
-            ...{ min: one.autoscaling_limit_min_cu, max: one.autoscaling_limit_max_cu, disabled: one.disabled },
+            ...{
+              branch: nameOf(one.branch_id),
+              type: one.type,
+              settings: one.settings,
+              suspend: one.suspend_timeout_seconds,
+            },
+            ...{
+              min: one.autoscaling_limit_min_cu,
+              max: one.autoscaling_limit_max_cu,
+              disabled: one.disabled,
+            },
           }))
           .toSorted((a: any, b: any) => `${a.branch} ${a.type}`.localeCompare(`${b.branch} ${b.type}`)),
       };
@@ -84,18 +127,18 @@ async function inventoryOf(client: Client, key?: string) {
   );
 }
 
-const keyOf = (server: Running) => server.ready.api_key as string;
+const keyOf = (server: RunningServer) => server.ready.api_key as string;
 
 function mirror(url: string, key: string, args: readonly string[]) {
-  return standin(["mirror", "--from", url, ...args], { STANDIN_FROM_KEY: key });
+  return runStandin(["mirror", "--from", url, ...args], { STANDIN_FROM_KEY: key });
 }
 
 test("a running double gets the same inventory, also on a manual clock; the origin gets nothing but GET", async () => {
   const from = await origin();
   const before = (await from.sim("GET", "/health")).body.seq;
-  const seen = await front(from.ready.api_url, () => undefined);
-  const data = newDirectory();
-  const to = await start(data, [...MANUAL, "--seed", "2", "--profile", "2024"]);
+  const seen = await startRewritingProxy(from.ready.api_url, () => undefined);
+  const data = testDirectory();
+  const to = await startServer(data, [...MANUAL, "--seed", "2", "--profile", "2024"]);
   const { code, stdout, stderr } = await mirror(seen.url, keyOf(from), ["--data", data, "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const all = { projects: 2, branches: 4, endpoints: 4 };
@@ -108,7 +151,7 @@ test("a running double gets the same inventory, also on a manual clock; the orig
     branches: [{ name: "deep", parent: "preview" }, { name: "preview" }, { name: "prod" }],
   });
   for (const [id, made] of Object.entries(world.ids)) expect(made).not.toBe(id);
-  expect(new Set(seen.seen.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  expect(new Set(seen.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
   expect((await from.sim("GET", "/health")).body.seq).toBe(before);
   expect((await to.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
@@ -117,11 +160,15 @@ test("a running double gets the same inventory, also on a manual clock; the orig
 
 test("a world that is named gets it, in the account of the key that is given; a second time, what is there is left out", async () => {
   const from = await origin();
-  const data = newDirectory();
-  const to = await start(data, [...MANUAL, "--operations", "immediate"]);
-  await standin(["worlds", "create", "copy", "--data", data]);
+  const data = testDirectory();
+  const to = await startServer(data, [...MANUAL, "--operations", "immediate"]);
+  await runStandin(["worlds", "create", "copy", "--data", data]);
   const base = new URL(to.ready.api_url).origin;
-  const copy = clientOf({ ...to.ready, api_url: `${base}/w/copy/api/v2`, control_url: `${base}/w/copy/_sim` });
+  const copy = serverClient({
+    ...to.ready,
+    api_url: `${base}/w/copy/api/v2`,
+    control_url: `${base}/w/copy/_sim`,
+  });
   const { api_key } = (await copy.sim("POST", "/accounts", { id: "second", name: "Second" })).body;
   const args = ["--data", data, "--world", "copy", "--key", api_key.key];
   expect((await mirror(from.ready.api_url, keyOf(from), args)).code).toBe(0);
@@ -129,25 +176,32 @@ test("a world that is named gets it, in the account of the key that is given; a 
   expect((await to.api("GET", "/projects")).body.projects).toEqual([]);
   const again = await mirror(from.ready.api_url, keyOf(from), args);
   expect(again.code).toBe(0);
-  expect(again.stdout).toMatch(/^left out: project shop \(.*\), because: the world has a project of this name already$/m);
+  expect(again.stdout).toMatch(
+    /^left out: project shop \(.*\), because: the world has a project of this name already$/m,
+  );
   expect((await copy.api("GET", "/projects", undefined, api_key.key)).body.projects).toHaveLength(2);
 });
 
 test("a size and a setting that the double does not have are left out by themselves, and said", async () => {
   const from = await origin();
-  const changed = await front(from.ready.api_url, ({ path, body }) => {
+  const changed = await startRewritingProxy(from.ready.api_url, ({ path, body }) => {
     if (/^\/projects\/[^/]+$/.test(path)) body.project.settings.audit_log_level = "loud";
     if (!/^\/projects\/[^/]+\/endpoints$/.test(path)) return;
     for (const endpoint of body.endpoints) {
-      if (endpoint.type === "read_only") Object.assign(endpoint, { autoscaling_limit_min_cu: 12, autoscaling_limit_max_cu: 14 });
+      if (endpoint.type === "read_only")
+        Object.assign(endpoint, { autoscaling_limit_min_cu: 12, autoscaling_limit_max_cu: 14 });
     }
   });
-  const data = newDirectory();
-  const to = await start(data, [...MANUAL, "--operations", "immediate"]);
+  const data = testDirectory();
+  const to = await startServer(data, [...MANUAL, "--operations", "immediate"]);
   const { code, stdout } = await mirror(changed.url, keyOf(from), ["--data", data]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^left out: project shop \(.*\), endpoint ep-.*: 12 to 14 CU, because: .*12 CU is not a compute size/m);
-  expect(stdout).toMatch(/^left out: project mill \(.*\): settings\.audit_log_level, because: .*audit_log_level/m);
+  expect(stdout).toMatch(
+    /^left out: project shop \(.*\), endpoint ep-.*: 12 to 14 CU, because: .*12 CU is not a compute size/m,
+  );
+  expect(stdout).toMatch(
+    /^left out: project mill \(.*\): settings\.audit_log_level, because: .*audit_log_level/m,
+  );
   const [shop] = await inventoryOf(to);
   expect(shop).toMatchObject({
     settings: { allowed_ips: { ips: ["192.0.2.1"] } },
@@ -162,14 +216,24 @@ test("a default branch that is a child, a branch without a compute and a disable
   expect((await from.api("DELETE", `/projects/${mill.id}/endpoints/${endpoint.id}`)).status).toBe(200);
   const { branches } = (await from.api("GET", `/projects/${shop.id}/branches`)).body;
   const preview = branches.find(({ name }: any) => name === "preview");
-  expect((await from.api("POST", `/projects/${shop.id}/branches/${preview.id}/set_as_default`)).status).toBe(200);
+  expect((await from.api("POST", `/projects/${shop.id}/branches/${preview.id}/set_as_default`)).status).toBe(
+    200,
+  );
   const { endpoints } = (await from.api("GET", `/projects/${shop.id}/branches/${preview.id}/endpoints`)).body;
-  const disabled = await from.api("PATCH", `/projects/${shop.id}/endpoints/${endpoints[0].id}`, { endpoint: { disabled: true } });
+  const disabled = await from.api("PATCH", `/projects/${shop.id}/endpoints/${endpoints[0].id}`, {
+    endpoint: { disabled: true },
+  });
   expect(disabled.status).toBe(200);
-  const data = newDirectory();
-  const to = await start(data, MANUAL);
-  const out = join(newDirectory(), "world.yaml");
-  const { code, stdout } = await mirror(from.ready.api_url, keyOf(from), ["--data", data, "--out", out, "--json"]);
+  const data = testDirectory();
+  const to = await startServer(data, MANUAL);
+  const out = join(testDirectory(), "world.yaml");
+  const { code, stdout } = await mirror(from.ready.api_url, keyOf(from), [
+    "--data",
+    data,
+    "--out",
+    out,
+    "--json",
+  ]);
   expect(code).toBe(0);
   expect(await inventoryOf(to)).toEqual(await inventoryOf(from));
   const { world, file } = JSON.parse(stdout);
@@ -180,80 +244,108 @@ test("a default branch that is a child, a branch without a compute and a disable
       expect.stringMatching(/project mill .* branch main: that it has no primary compute$/),
     ]),
   );
-  expect((await start(newDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
+  expect((await startServer(testDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
 });
 
 test("a branch that has a schema alone is one without a parent on the other side, too; a seed file says that it cannot", async () => {
-  const there = await start(newDirectory(), [...MANUAL, "--seed", "1", "--operations", "immediate"]);
+  const there = await startServer(testDirectory(), [...MANUAL, "--seed", "1", "--operations", "immediate"]);
   const { project } = (await there.api("POST", "/projects", { project: { name: "shop" } })).body;
-  await there.api("POST", `/projects/${project.id}/branches`, { branch: { name: "bare", init_source: "schema-only" } });
-  const data = newDirectory();
-  const here = await start(data, [...MANUAL, "--seed", "2", "--operations", "immediate"]);
+  await there.api("POST", `/projects/${project.id}/branches`, {
+    branch: { name: "bare", init_source: "schema-only" },
+  });
+  const data = testDirectory();
+  const here = await startServer(data, [...MANUAL, "--seed", "2", "--operations", "immediate"]);
   const env = { STANDIN_FROM_KEY: there.ready.api_key as string };
-  const mirrored = await standin(["mirror", "--from", there.ready.api_url, "--data", data], env);
-  expect({ code: mirrored.code, said: mirrored.stdout.includes("left out") }).toEqual({ code: 0, said: false });
+  const mirrored = await runStandin(["mirror", "--from", there.ready.api_url, "--data", data], env);
+  expect({ code: mirrored.code, said: mirrored.stdout.includes("left out") }).toEqual({
+    code: 0,
+    said: false,
+  });
   const [copy] = (await here.api("GET", "/projects")).body.projects;
-  const { branches } = (await here.api("GET", `/projects/${copy.id}/branches?sort_by=created_at&sort_order=asc`)).body;
+  const { branches } = (
+    await here.api("GET", `/projects/${copy.id}/branches?sort_by=created_at&sort_order=asc`)
+  ).body;
   expect(branches.map(({ name, parent_id, init_source }: any) => [name, parent_id, init_source])).toEqual([
     ["main", undefined, "parent-data"],
     ["bare", undefined, "schema-only"],
   ]);
-  const file = await standin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
-  expect(file.stderr + file.stdout).toContain("branch bare: that it has no parent, because: a seed file has no field for it");
+  const file = await runStandin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
+  expect(file.stderr + file.stdout).toContain(
+    "branch bare: that it has no parent, because: a seed file has no field for it",
+  );
 });
 
 test("what no world knows, a region, a version, a size, is left out of a double and of a file; the rest is there", async () => {
   const from = await origin();
-  const strange = await front(from.ready.api_url, ({ path, body }) => {
-    if (/^\/projects\/[^/]+$/.test(path)) Object.assign(body.project, { region_id: "aws-mars-1", pg_version: 99 });
+  const strange = await startRewritingProxy(from.ready.api_url, ({ path, body }) => {
+    if (/^\/projects\/[^/]+$/.test(path))
+      Object.assign(body.project, { region_id: "aws-mars-1", pg_version: 99 });
     if (!/^\/projects\/[^/]+\/endpoints$/.test(path)) return;
-    for (const endpoint of body.endpoints) Object.assign(endpoint, { autoscaling_limit_min_cu: 0.3, autoscaling_limit_max_cu: 99 });
+    for (const endpoint of body.endpoints)
+      Object.assign(endpoint, { autoscaling_limit_min_cu: 0.3, autoscaling_limit_max_cu: 99 });
   });
-  const data = newDirectory();
-  const to = await start(data, [...MANUAL, "--operations", "immediate"]);
-  const out = join(newDirectory(), "world.yaml");
+  const data = testDirectory();
+  const to = await startServer(data, [...MANUAL, "--operations", "immediate"]);
+  const out = join(testDirectory(), "world.yaml");
   const { code, stdout } = await mirror(strange.url, keyOf(from), ["--data", data, "--out", out, "--json"]);
   expect(code).toBe(0);
   const { world, file } = JSON.parse(stdout);
   expect(world.made).toEqual({ projects: 2, branches: 4, endpoints: 4 });
   for (const { left_out } of [world, file]) {
     const said = left_out.map(({ what }: any) => what).join("\n");
-    for (const part of [/^project mill .*aws-mars-1$/m, /^project mill .* 99$/m, /^project mill .*endpoint ep-.*: 0\.3 to 99 CU$/m])
+    for (const part of [
+      /^project mill .*aws-mars-1$/m,
+      /^project mill .* 99$/m,
+      /^project mill .*endpoint ep-.*: 0\.3 to 99 CU$/m,
+    ])
       expect(said).toMatch(part);
   }
   expect((await to.api("GET", "/projects")).body.projects.map(({ region_id }: any) => region_id)).toEqual([
     "aws-us-east-2",
     "aws-us-east-2",
   ]);
-  expect((await start(newDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
+  expect((await startServer(testDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
 });
 
 test("a seed file keeps the ids, serves as one, has no secret in it, and says what it cannot hold", async () => {
   const from = await origin();
-  const out = join(newDirectory(), "world.yaml");
+  const out = join(testDirectory(), "world.yaml");
   const { code, stdout, stderr } = await mirror(from.ready.api_url, keyOf(from), ["--out", out]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(`use it with: standin serve --seed-file ${out}\n`);
   expect(stdout).toMatch(
     /^left out: project shop \(.*\): settings\.enable_logical_replication, because: a seed file has no field for it$/m,
   );
-  for (const what of ["branch prod: database later", "branch preview: role readers", "branch preview: no database orders"])
+  for (const what of [
+    "branch prod: database later",
+    "branch preview: role readers",
+    "branch preview: no database orders",
+  ])
     expect(stdout).toMatch(new RegExp(`^left out: project shop \\(.*\\): ${what}, because: `, "m"));
   const text = readFileSync(out, "utf8");
   for (const secret of [keyOf(from), "password", "npg_"]) expect(text).not.toContain(secret);
-  const to = await start(newDirectory(), [...MANUAL, "--seed-file", out]);
-  const ids = async (client: Client) => {
+  const to = await startServer(testDirectory(), [...MANUAL, "--seed-file", out]);
+  const ids = async (client: ServerClient) => {
     const { projects } = (await client.api("GET", "/projects")).body;
     const inside = await Promise.all(
       projects.map(async ({ id }: any) => [
-        ...(await client.api("GET", `/projects/${id}/branches`)).body.branches.map((one: any) => `${one.id} of ${one.parent_id}`),
-        ...(await client.api("GET", `/projects/${id}/endpoints`)).body.endpoints.map((one: any) => `${one.id} on ${one.branch_id}`),
+        ...(await client.api("GET", `/projects/${id}/branches`)).body.branches.map(
+          (one: any) => `${one.id} of ${one.parent_id}`,
+        ),
+        ...(await client.api("GET", `/projects/${id}/endpoints`)).body.endpoints.map(
+          (one: any) => `${one.id} on ${one.branch_id}`,
+        ),
       ]),
     );
     return [projects.map(({ id }: any) => id), inside.flat().toSorted()];
   };
-  const key = (await to.sim("POST", "/api_keys", { key_name: "mine", account_id: (await from.api("GET", "/users/me")).body.id })).body.key;
-  expect(await ids(clientOf(to.ready, key))).toEqual(await ids(from));
+  const key = (
+    await to.sim("POST", "/api_keys", {
+      key_name: "mine",
+      account_id: (await from.api("GET", "/users/me")).body.id,
+    })
+  ).body.key;
+  expect(await ids(serverClient(to.ready, key))).toEqual(await ids(from));
   const named = ({ branches, endpoints }: any) => ({
     branches: branches.map(({ roles: _, databases: __, ...branch }: any) => branch),
     endpoints: endpoints.map(({ settings: _, ...endpoint }: any) => endpoint),
@@ -267,9 +359,9 @@ test("a file goes to stdout by --out -, and a dry run makes nothing and writes n
   expect(shown.code).toBe(0);
   expect(shown.stdout).toMatch(/^version: 1\naccounts:\n/);
   expect(shown.stderr).toMatch(/2 projects, 4 branches, 4 computes/);
-  const data = newDirectory();
-  const to = await start(data, MANUAL);
-  const out = join(newDirectory(), "world.yaml");
+  const data = testDirectory();
+  const to = await startServer(data, MANUAL);
+  const out = join(testDirectory(), "world.yaml");
   const dry = await mirror(from.ready.api_url, keyOf(from), ["--data", data, "--out", out, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0, stderr: "" });
   expect(dry.stdout).toContain("nothing was made and nothing was written");
@@ -281,37 +373,43 @@ test("a file goes to stdout by --out -, and a dry run makes nothing and writes n
 test("lists are read page by page, and a 429 is waited out", async () => {
   const from = await origin();
   let refusals = 0;
-  const slow = await front(
+  const slow = await startRewritingProxy(
     from.ready.api_url,
     (passing) => {
       if (refusals === 3 || !passing.path.includes("/endpoints")) return;
       refusals += 1;
-      Object.assign(passing, { status: 429, body: { code: "TOO_MANY_REQUESTS", message: "later" }, headers: { "Retry-After": "0" } });
+      Object.assign(passing, {
+        status: 429,
+        body: { code: "TOO_MANY_REQUESTS", message: "later" },
+        headers: { "Retry-After": "0" },
+      });
     },
     (path) => path.replace(/limit=\d+/, "limit=1"),
   );
   const { code, stdout } = await mirror(slow.url, keyOf(from), ["--dry-run", "--json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout).found).toEqual({ projects: 2, branches: 4, endpoints: 4 });
-  expect(slow.seen.filter(({ path }) => /^\/projects\?.*cursor=/.test(path))).toHaveLength(2);
+  expect(slow.requests.filter(({ path }) => /^\/projects\?.*cursor=/.test(path))).toHaveLength(2);
   expect(refusals).toBe(3);
 });
 
 test("Ctrl-C ends it between two requests: code 1, no half of a file, no key that stays", async () => {
   const from = await origin();
-  const data = newDirectory();
-  const out = join(newDirectory(), "world.yaml");
-  const to = await start(data, MANUAL);
+  const data = testDirectory();
+  const out = join(testDirectory(), "world.yaml");
+  const to = await startServer(data, MANUAL);
   let reached = () => {};
   const hanging = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  const held = await front(from.ready.api_url, (passing) => {
+  const held = await startRewritingProxy(from.ready.api_url, (passing) => {
     if (!passing.path.endsWith("/endpoints")) return;
-    passing.held = true;
+    passing.isHeld = true;
     reached();
   });
-  const launched = launch(["mirror", "--from", held.url, "--data", data, "--out", out], { STANDIN_FROM_KEY: keyOf(from) });
+  const launched = spawnStandin(["mirror", "--from", held.url, "--data", data, "--out", out], {
+    STANDIN_FROM_KEY: keyOf(from),
+  });
   onTestFinished(async () => void (await launched.kill("SIGKILL")));
   await hanging;
   expect(await launched.kill("SIGINT")).toBe(1);
@@ -323,31 +421,47 @@ test("Ctrl-C ends it between two requests: code 1, no half of a file, no key tha
 
 test("Ctrl-C in the midst of laying out says how far it came, and takes the key back that was made for it", async () => {
   const from = await origin();
-  const data = newDirectory();
+  const data = testDirectory();
   // Its operations do not end while the test runs.
-  const to = await start(data, ["--clock", "real", "--start-delay", "1h"]);
-  const launched = launch(["mirror", "--from", from.ready.api_url, "--data", data], { STANDIN_FROM_KEY: keyOf(from) });
+  const to = await startServer(data, ["--clock", "real", "--start-delay", "1h"]);
+  const launched = spawnStandin(["mirror", "--from", from.ready.api_url, "--data", data], {
+    STANDIN_FROM_KEY: keyOf(from),
+  });
   onTestFinished(async () => void (await launched.kill("SIGKILL")));
   while ((await to.api("GET", "/projects")).body.projects.length === 0);
   expect(await launched.kill("SIGINT")).toBe(1);
-  expect(launched.stderr()).toBe("standin: interrupted: 0 of 2 projects were laid out, and a part of the next one\n");
+  expect(launched.stderr()).toBe(
+    "standin: interrupted: 0 of 2 projects were laid out, and a part of the next one\n",
+  );
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
 test("what keeps it from running is said: code 2 for the command line, else 1", async () => {
   const from = await origin();
   const url = from.ready.api_url;
-  const data = newDirectory();
+  const data = testDirectory();
   const there = join(data, "there.yaml");
   writeFileSync(there, "mine");
   const cases = [
     [await mirror("https://example.com", "key", []), 2, /must end in \/api\/v2/],
     [await mirror(url, "", []), 2, /--from-key/],
-    [await mirror(url, keyOf(from), ["--data", data]), 1, /no server answers for .*; or write a file for it with --out/],
-    [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]), 1, /no server answers at http/],
+    [
+      await mirror(url, keyOf(from), ["--data", data]),
+      1,
+      /no server answers for .*; or write a file for it with --out/,
+    ],
+    [
+      await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]),
+      1,
+      /no server answers at http/,
+    ],
     [await mirror(url, "not-a-key-of-theirs", ["--dry-run"]), 1, /STANDIN_FROM_KEY/],
     [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot be written/],
-    [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--out", there]), 1, /there\.yaml is there already; choose another --out/],
+    [
+      await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--out", there]),
+      1,
+      /there\.yaml is there already; choose another --out/,
+    ],
   ] as const;
   for (const [{ code, stdout, stderr }, expected, message] of cases) {
     expect({ code, stdout }).toEqual({ code: expected, stdout: "" });

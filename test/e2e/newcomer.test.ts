@@ -1,34 +1,43 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { launchFile, standin, toItsEnd } from "../support/process.ts";
-import { newDirectory, start } from "../support/running.ts";
+import { runStandin, spawnCommand, waitForExit } from "../support/process.ts";
+import { startServer, testDirectory } from "../support/running-server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
 /** The public command-line client, with what `standin env` has printed in its environment. */
 async function neonctl(env: Record<string, string>, ...args: string[]) {
   const program = join(ROOT, "node_modules", ".bin", "neonctl");
-  const home = newDirectory();
+  const home = testDirectory();
   // The double is on this machine, and the client has nothing to tell to others.
   const alone = { HOME: home, XDG_CONFIG_HOME: home, CI: "1", NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
-  const { code, stdout, stderr } = await toItsEnd(
-    launchFile([program, ...args, "--output", "json", "--no-analytics"], { ...env, ...alone }),
+  const { code, stdout, stderr } = await waitForExit(
+    spawnCommand([program, ...args, "--output", "json", "--no-analytics"], { ...env, ...alone }),
   );
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 }
 
 test("a newcomer makes a project with the public client, watches its compute sleep and wake, kills the server and finds everything", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--seed", "7", "--start-at", "2026-01-01T00:00:00Z"]);
+  const data = testDirectory();
+  const server = await startServer(data, [
+    "--clock",
+    "manual",
+    "--seed",
+    "7",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+  ]);
   const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await standin([...args, "--data", data]);
+    const { code, stdout, stderr } = await runStandin([...args, "--data", data]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return stdout;
   };
   const exports = await run("env");
-  const env = Object.fromEntries([...exports.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [name, value]));
+  const env = Object.fromEntries(
+    [...exports.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [name, value]),
+  );
   const { project } = await neonctl(env, "projects", "create", "--name", "shop");
   await run("clock", "advance", "10s");
   expect(await run("status")).toContain("Active");
@@ -41,19 +50,22 @@ test("a newcomer makes a project with the public client, watches its compute sle
   expect(await run("status")).toContain("Active");
   await server.kill("SIGKILL");
 
-  const again = await start(data);
+  const again = await startServer(data);
   const projects = await neonctl({ ...env, NEON_API_HOST: again.ready.api_url }, "projects", "list");
-  expect(projects.projects.map(({ id, name }: any) => ({ id, name }))).toEqual([{ id: project.id, name: "shop" }]);
+  expect(projects.projects.map(({ id, name }: any) => ({ id, name }))).toEqual([
+    { id: project.id, name: "shop" },
+  ]);
   expect(await run("status")).toContain("Active");
   expect((await again.sim("GET", "/clock")).body.now).toBe("2026-01-01T00:05:13.000Z");
 });
 
 test("the example of docs/seed-file.md lays out what it says", async () => {
-  const [, example = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs", "seed-file.md"), "utf8")) ?? [];
+  const [, example = ""] =
+    /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs", "seed-file.md"), "utf8")) ?? [];
   const [, key = ""] = /key: ([\w-]{16,})/.exec(example) ?? [];
-  const file = join(newDirectory(), "world.yaml");
+  const file = join(testDirectory(), "world.yaml");
   writeFileSync(file, example);
-  const server = await start(newDirectory(), ["--seed-file", file], { key });
+  const server = await startServer(testDirectory(), ["--seed-file", file], { key });
   const { projects } = (await server.api("GET", "/projects")).body;
   expect(projects).toHaveLength(1);
   const { endpoints } = (await server.api("GET", `/projects/${projects[0].id}/endpoints`)).body;

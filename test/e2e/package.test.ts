@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { newDirectory } from "../support/running.ts";
+import { testDirectory } from "../support/running-server.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
@@ -23,7 +23,7 @@ await sim.close();
 
 /** A project of somebody else's that has standin among its dependencies. */
 function project(source: string): string {
-  const directory = newDirectory();
+  const directory = testDirectory();
   mkdirSync(join(directory, "node_modules/@types"), { recursive: true });
   symlinkSync(ROOT, join(directory, "node_modules/standin"));
   symlinkSync(join(ROOT, "node_modules/@types/node"), join(directory, "node_modules/@types/node"));
@@ -42,7 +42,8 @@ function project(source: string): string {
   return directory;
 }
 
-const compile = (cwd: string) => run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc")], { cwd });
+const compile = (cwd: string) =>
+  run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc")], { cwd });
 
 test("somebody else's TypeScript compiles against the package's types, and runs", async () => {
   const directory = project(CONSUMER);

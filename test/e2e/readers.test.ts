@@ -3,36 +3,40 @@ import { expect, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
+import { inWorld, makeLargeWorld } from "../support/crashes.ts";
 import { API_KEY } from "../support/double.ts";
-import { inWorld, makeLargeWorld } from "../support/kills.ts";
-import { newDirectory, start } from "../support/running.ts";
+import { startServer, testDirectory } from "../support/running-server.ts";
 
 test.each([
   ["the worlds are listed", (server: { sim: any }) => server.sim("GET", "/worlds")],
   ["nothing is asked", () => undefined],
-])("who verifies a served world sees it as it was at the first look, whatever becomes of it meanwhile; first, %s", async (_, ask) => {
-  const data = newDirectory();
-  await makeLargeWorld(data, 1_000);
-  const first = await start(data, [], { key: API_KEY });
-  expect((await first.sim("POST", "/worlds", { name: "side" })).status).toBe(201);
-  await first.kill("SIGTERM");
+])(
+  "who verifies a served world sees it as it was at the first look, whatever becomes of it meanwhile; first, %s",
+  async (_, ask) => {
+    const data = testDirectory();
+    await makeLargeWorld(data, 1_000);
+    const first = await startServer(data, [], { key: API_KEY });
+    expect((await first.sim("POST", "/worlds", { name: "side" })).status).toBe(201);
+    await first.kill("SIGTERM");
 
-  const server = await start(data, [], { key: API_KEY });
-  const side = inWorld(server, "side");
-  const reading = openForReading(join(data, "worlds/side.sqlite"), MIGRATIONS_FOLDER);
-  // What it has seen does not stay in its memory, as with a larger world.
-  reading.sqlite.pragma("cache_size = 10");
-  let isDone = false;
-  const { ok, differences } = await verifyFile(reading.sqlite, async (folded) => {
-    if (isDone || folded < 1_000) return;
-    isDone = true;
-    await ask(server);
-    expect((await side.sim("POST", "/compact", { keep: "1h" })).status).toBe(200);
-    for (let key = 0; key < 300; key += 1) await side.api("POST", "/api_keys", { key_name: "k".repeat(60) });
-    expect((await side.sim("POST", "/clock/advance", { by: "30d" })).status).toBe(200);
-    // Takes the log into the file, where nobody stands in its way.
-    await side.sim("POST", "/snapshots", { name: "later" });
-  });
-  reading.close();
-  expect({ isDone, ok, differences }).toEqual({ isDone: true, ok: true, differences: [] });
-});
+    const server = await startServer(data, [], { key: API_KEY });
+    const side = inWorld(server, "side");
+    const reading = openForReading(join(data, "worlds/side.sqlite"), MIGRATIONS_FOLDER);
+    // What it has seen does not stay in its memory, as with a larger world.
+    reading.sqlite.pragma("cache_size = 10");
+    let isDone = false;
+    const { ok, differences } = await verifyFile(reading.sqlite, async (folded) => {
+      if (isDone || folded < 1_000) return;
+      isDone = true;
+      await ask(server);
+      expect((await side.sim("POST", "/compact", { keep: "1h" })).status).toBe(200);
+      for (let key = 0; key < 300; key += 1)
+        await side.api("POST", "/api_keys", { key_name: "k".repeat(60) });
+      expect((await side.sim("POST", "/clock/advance", { by: "30d" })).status).toBe(200);
+      // Takes the log into the file, where nobody stands in its way.
+      await side.sim("POST", "/snapshots", { name: "later" });
+    });
+    reading.close();
+    expect({ isDone, ok, differences }).toEqual({ isDone: true, ok: true, differences: [] });
+  },
+);

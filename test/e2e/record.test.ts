@@ -1,14 +1,32 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { launch, standin, toItsEnd } from "../support/process.ts";
-import { newDirectory, projectOn, type Running, start } from "../support/running.ts";
+import { runStandin, spawnStandin, waitForExit } from "../support/process.ts";
+import {
+  createProjectOn,
+  type RunningServer,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
-const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "5", "--api-key", "a-key-that-nobody-guesses"];
+const MANUAL = [
+  "--clock",
+  "manual",
+  "--start-at",
+  "2026-01-01T00:00:00Z",
+  "--seed",
+  "5",
+  "--api-key",
+  "a-key-that-nobody-guesses",
+];
 
-const advance = (server: Running, by: string) => server.sim("POST", "/clock/advance", { by });
+const advance = (server: RunningServer, by: string) => server.sim("POST", "/clock/advance", { by });
 
-async function branches(server: Running, projectId: string, names: readonly string[]): Promise<number[]> {
+async function branches(
+  server: RunningServer,
+  projectId: string,
+  names: readonly string[],
+): Promise<number[]> {
   const statuses: number[] = [];
   for (const name of names) {
     const { status } = await server.api("POST", `/projects/${projectId}/branches`, {
@@ -22,11 +40,13 @@ async function branches(server: Running, projectId: string, names: readonly stri
 }
 
 /** A day in which much happened, faults and a kill included. */
-async function eventfulWorld(data: string): Promise<Running> {
-  const first = await start(data, MANUAL);
-  const { projectId, endpointId } = await projectOn(first, { name: "shop" });
+async function eventfulWorld(data: string): Promise<RunningServer> {
+  const first = await startServer(data, MANUAL);
+  const { projectId, endpointId } = await createProjectOn(first, { name: "shop" });
   const { body: key } = await first.api("POST", "/api_keys", { key_name: "ci" });
-  expect((await first.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed" } }, key.key)).status).toBe(200);
+  expect(
+    (await first.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed" } }, key.key)).status,
+  ).toBe(200);
   await first.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 5_000 });
   await first.sim("POST", "/activity", { endpoint_id: endpointId, at: "2026-01-01T01:00:00Z", load: 2 });
   await first.sim("POST", "/accounts", { name: "second", id: "second" });
@@ -43,7 +63,7 @@ async function eventfulWorld(data: string): Promise<Running> {
   });
   const statuses = await branches(first, projectId, ["one", "two", "three", "four", "five"]);
   await first.kill("SIGKILL");
-  const second = await start(data, [], { key: "a-key-that-nobody-guesses" });
+  const second = await startServer(data, [], { key: "a-key-that-nobody-guesses" });
   statuses.push(...(await branches(second, projectId, ["six", "seven", "eight"])));
   expect(new Set(statuses)).toEqual(new Set([201, 503]));
   expect((await second.api("OPTIONS", `/projects/${projectId}`)).status).toBe(405);
@@ -52,22 +72,24 @@ async function eventfulWorld(data: string): Promise<Running> {
 }
 
 test("what happened in a world is played again, and ends in the same state; no secret is in it", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const server = await eventfulWorld(data);
-  const out = join(newDirectory(), "not", "there", "yet", "day.yaml");
-  const recorded = await standin(["record", "--data", data, "--out", out, "--json"]);
+  const out = join(testDirectory(), "not", "there", "yet", "day.yaml");
+  const recorded = await runStandin(["record", "--data", data, "--out", out, "--json"]);
   expect({ code: recorded.code, stderr: recorded.stderr }).toEqual({ code: 0, stderr: "" });
   const { state, omitted, world_file } = JSON.parse(recorded.stdout);
   expect([omitted, existsSync(world_file)]).toEqual([[], true]);
-  expect(readFileSync(out, "utf8") + readFileSync(world_file, "latin1")).not.toContain("a-key-that-nobody-guesses");
-  const played = await toItsEnd(launch(["run", out, "--json"]));
+  expect(readFileSync(out, "utf8") + readFileSync(world_file, "latin1")).not.toContain(
+    "a-key-that-nobody-guesses",
+  );
+  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
   const [run] = JSON.parse(played.stdout).runs;
   expect([played.code, run.verdict, run.state, run.failures]).toEqual([0, "passed", state, []]);
   expect(run.ended_at).toBe((await server.sim("GET", "/clock")).body.now);
 });
 
 test("a part of the history is recorded from where it begins to where it ends, both included", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const server = await eventfulWorld(data);
   const at = async (by: string) => {
     await server.sim("POST", "/accounts", { name: by });
@@ -75,74 +97,92 @@ test("a part of the history is recorded from where it begins to where it ends, b
   };
   const [from, to] = [await at("1m"), await at("2m")];
   await at("3m");
-  const out = join(newDirectory(), "part.yaml");
-  const recorded = await standin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
+  const out = join(testDirectory(), "part.yaml");
+  const recorded = await runStandin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
   expect(recorded.code).toBe(0);
   expect(recorded.stdout).toContain("(1 steps)");
-  const { runs } = JSON.parse((await toItsEnd(launch(["run", out, "--json"]))).stdout);
+  const { runs } = JSON.parse((await waitForExit(spawnStandin(["run", out, "--json"]))).stdout);
   expect(runs).toMatchObject([{ verdict: "passed", started_at: from, ended_at: to }]);
 });
 
 test("what cannot be brought about again is said, and then no state is promised", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  await createProjectOn(server);
   await server.sim("POST", "/reset", {});
-  const out = join(newDirectory(), "reset.yaml");
-  const { code, stdout, stderr } = await standin(["record", "--data", data, "--out", out]);
+  const out = join(testDirectory(), "reset.yaml");
+  const { code, stdout, stderr } = await runStandin(["record", "--data", data, "--out", out]);
   expect(code).toBe(1);
   expect(stdout).not.toContain("state");
-  expect(stderr).toMatch(/^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: record from after it$/m);
+  expect(stderr).toMatch(
+    /^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: record from after it$/m,
+  );
   expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
 });
 
 test("names that look like references or like values of a matrix come to the same again, also in the name of the file", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  const { projectId } = await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  const { projectId } = await createProjectOn(server);
   const { body: key } = await server.api("POST", "/api_keys", { key_name: "{key_2}" });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
   for (const name of ["${x}", `{${projectId}}`, "{key_2}", "a$$b", "{{key_2}} and $${x}"])
-    expect((await server.api("PATCH", `/projects/${projectId}`, { project: { name } }, key.key)).status).toBe(200);
-  const out = join(newDirectory(), "a$$b.yaml");
-  expect((await standin(["record", "--data", data, "--out", out])).code).toBe(0);
-  const played = await toItsEnd(launch(["run", out, "--json"]));
+    expect((await server.api("PATCH", `/projects/${projectId}`, { project: { name } }, key.key)).status).toBe(
+      200,
+    );
+  const out = join(testDirectory(), "a$$b.yaml");
+  expect((await runStandin(["record", "--data", data, "--out", out])).code).toBe(0);
+  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
   expect([played.stderr, played.code]).toEqual(["", 0]);
 });
 
 test("before its first key a world cannot be recorded; from it on it can", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  await projectOn(server);
-  const recordFrom = (seq: string, out: string) => standin(["record", "--data", data, "--from", seq, "--out", out]);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  await createProjectOn(server);
+  const recordFrom = (seq: string, out: string) =>
+    runStandin(["record", "--data", data, "--from", seq, "--out", out]);
   for (const seq of ["1", "2"]) {
-    const out = join(newDirectory(), "early.yaml");
+    const out = join(testDirectory(), "early.yaml");
     const { code, stderr } = await recordFrom(seq, out);
-    expect([code, stderr, existsSync(out)]).toEqual([1, expect.stringContaining("this world has no key yet"), false]);
+    expect([code, stderr, existsSync(out)]).toEqual([
+      1,
+      expect.stringContaining("this world has no key yet"),
+      false,
+    ]);
   }
-  const out = join(newDirectory(), "first.yaml");
+  const out = join(testDirectory(), "first.yaml");
   expect((await recordFrom("3", out)).code).toBe(0);
-  expect((await toItsEnd(launch(["run", out]))).code).toBe(0);
+  expect((await waitForExit(spawnStandin(["run", out]))).code).toBe(0);
 });
 
 test("the seed of a recorded world is its own, and no other is taken", async () => {
-  const data = newDirectory();
-  await projectOn(await start(data, MANUAL));
-  const out = join(newDirectory(), "mine.yaml");
-  await standin(["record", "--data", data, "--out", out]);
-  const { code, stderr } = await toItsEnd(launch(["run", out, "--seed", "7"]));
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: --seed 7: \S+ begins with a world that has its own seed already/)]);
+  const data = testDirectory();
+  await createProjectOn(await startServer(data, MANUAL));
+  const out = join(testDirectory(), "mine.yaml");
+  await runStandin(["record", "--data", data, "--out", out]);
+  const { code, stderr } = await waitForExit(spawnStandin(["run", out, "--seed", "7"]));
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^standin: --seed 7: \S+ begins with a world that has its own seed already/),
+  ]);
   // The command that a report names.
-  expect((await toItsEnd(launch(["run", out, "--seed", "1"]))).code).toBe(0);
+  expect((await waitForExit(spawnStandin(["run", out, "--seed", "1"]))).code).toBe(0);
 });
 
 test("changes whose requests are not kept are said, and end with 1", async () => {
-  const data = newDirectory();
-  const server = await start(data, [...MANUAL, "--requests-limit", "0"]);
-  const { endpointId } = await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, [...MANUAL, "--requests-limit", "0"]);
+  const { endpointId } = await createProjectOn(server);
   await advance(server, "1h");
   await server.sim("POST", "/activity", { endpoint_id: endpointId });
-  const { code, stderr } = await standin(["record", "--data", data, "--out", join(newDirectory(), "none.yaml")]);
+  const { code, stderr } = await runStandin([
+    "record",
+    "--data",
+    data,
+    "--out",
+    join(testDirectory(), "none.yaml"),
+  ]);
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
@@ -152,38 +192,43 @@ test("changes whose requests are not kept are said, and end with 1", async () =>
 });
 
 test("requests that are forgotten cannot be recorded; a file that is there stays", async () => {
-  const data = newDirectory();
-  const server = await start(data, [...MANUAL, "--requests-limit", "2"]);
-  const { projectId } = await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, [...MANUAL, "--requests-limit", "2"]);
+  const { projectId } = await createProjectOn(server);
   for (const name of ["one", "two", "three"]) {
     await server.api("PATCH", `/projects/${projectId}`, { project: { name } });
     await advance(server, "1m");
   }
-  const out = join(newDirectory(), "late.yaml");
-  const refused = await standin(["record", "--data", data, "--out", out]);
+  const out = join(testDirectory(), "late.yaml");
+  const refused = await runStandin(["record", "--data", data, "--out", out]);
   expect([refused.code, existsSync(out)]).toEqual([1, false]);
-  expect(refused.stderr).toMatch(/requests before 2026-01-01T00:0\d:\d\d.000Z are forgotten; begin later, or keep more of them/);
-  const late = await standin(["record", "--data", data, "--from", "2026-01-01T00:02:00Z", "--out", out]);
+  expect(refused.stderr).toMatch(
+    /requests before 2026-01-01T00:0\d:\d\d.000Z are forgotten; begin later, or keep more of them/,
+  );
+  const late = await runStandin(["record", "--data", data, "--from", "2026-01-01T00:02:00Z", "--out", out]);
   expect(late.code).toBe(0);
   const backwards = ["--from", "2026-01-01T00:02:30Z", "--to", "2026-01-01T00:02:20Z"];
-  const nothing = await standin(["record", "--data", data, ...backwards, "--out", `${out}.other.yaml`]);
+  const nothing = await runStandin(["record", "--data", data, ...backwards, "--out", `${out}.other.yaml`]);
   expect([nothing.code, nothing.stderr]).toEqual([1, "standin: --to lies before --from\n"]);
-  const again = await standin(["record", "--data", data, "--out", out]);
+  const again = await runStandin(["record", "--data", data, "--out", out]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
 });
 
 test("what a fault held back is held back again, and ends in the same state", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  const { projectId } = await projectOn(server);
-  const slow = { on: { operation: "createProjectBranch" }, effect: { latency: { takes: "5s..15s", clock: "world" } } };
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  const { projectId } = await createProjectOn(server);
+  const slow = {
+    on: { operation: "createProjectBranch" },
+    effect: { latency: { takes: "5s..15s", clock: "world" } },
+  };
   await server.sim("PUT", "/faults/slow", slow);
   expect(await branches(server, projectId, ["one", "two"])).toEqual([201, 201]);
   await server.sim("PUT", "/faults/slower", { ...slow, effect: { latency: "1m" } });
   expect(await branches(server, projectId, ["three"])).toEqual([201]);
-  const out = join(newDirectory(), "slow.yaml");
-  const recorded = await standin(["record", "--data", data, "--out", out]);
+  const out = join(testDirectory(), "slow.yaml");
+  const recorded = await runStandin(["record", "--data", data, "--out", out]);
   expect([recorded.code, recorded.stderr]).toEqual([0, ""]);
-  const played = await toItsEnd(launch(["run", out, "--json"]));
+  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
   expect(JSON.parse(played.stdout).runs).toMatchObject([{ verdict: "passed", failures: [] }]);
 });

@@ -2,21 +2,28 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { launch, launchFile, toItsEnd } from "../support/process.ts";
-import { newDirectory, projectOn, start } from "../support/running.ts";
+import { spawnCommand, spawnStandin, waitForExit } from "../support/process.ts";
+import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
 /** All of them on a busy machine. */
 const LONGEST_RUN_MS = 90_000;
 const LIBRARY = SHIPPED.filter((file) => file !== YEAR);
-const QUICK = ["scenarios/wakes-on-a-query.yaml", "scenarios/sleeps-at-five-minutes.yaml", "scenarios/second-primary-refused.yaml"];
+const QUICK = [
+  "scenarios/wakes-on-a-query.yaml",
+  "scenarios/sleeps-at-five-minutes.yaml",
+  "scenarios/second-primary-refused.yaml",
+];
 
-const run = (args: readonly string[]) => toItsEnd(launch(["run", ...args]), LONGEST_RUN_MS);
+const run = (args: readonly string[]) => waitForExit(spawnStandin(["run", ...args]), LONGEST_RUN_MS);
 
 /** A scenario in a directory of its own, whose world has one project. */
 function written(...lines: string[]): string {
-  const file = join(newDirectory(), "mine.yaml");
-  writeFileSync(file, ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"));
+  const file = join(testDirectory(), "mine.yaml");
+  writeFileSync(
+    file,
+    ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"),
+  );
   return file;
 }
 
@@ -24,7 +31,7 @@ const PASSES = () => written("length: 1m", "expect: [{ computes: 1 }]");
 const FAILS = () => written("steps: [{ advance: 1m }]", "expect: [{ computes: 2 }]");
 
 test("the whole library passes; with two workers its verdicts are the same, to the byte", async () => {
-  const report = join(newDirectory(), "one.json");
+  const report = join(testDirectory(), "one.json");
   const one = await run([...LIBRARY, "--reporter", "pretty", "--reporter", `json=${report}`]);
   expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
   const runs: any[] = JSON.parse(readFileSync(report, "utf8")).runs;
@@ -43,24 +50,28 @@ test("run again, the bytes are the same; with another seed, they tell of that on
   ];
   expect(again.stdout).toBe(one.stdout);
   expect(other.code).toBe(0);
-  expect(JSON.parse(other.stdout).runs.map(({ seed, repeat }: any) => [seed, repeat.endsWith("--seed 7")])).toEqual(
-    Array(3).fill([7, true]),
-  );
+  expect(
+    JSON.parse(other.stdout).runs.map(({ seed, repeat }: any) => [seed, repeat.endsWith("--seed 7")]),
+  ).toEqual(Array(3).fill([7, true]));
 });
 
 test("a world that is kept is told of as one in memory, is content, and can be served", async () => {
-  const kept = join(newDirectory(), "world");
+  const kept = join(testDirectory(), "world");
   const scenario = "scenarios/second-primary-refused.yaml";
   const inFiles = await run([scenario, "--keep", kept, "--json"]);
   expect(inFiles.stdout).toBe((await run([scenario, "--json"])).stdout);
-  expect(await toItsEnd(launch(["verify", kept]))).toMatchObject({ code: 0 });
-  const { api } = await start(kept, ["--clock", "manual"], { key: "key-of-main" });
+  expect(await waitForExit(spawnStandin(["verify", kept]))).toMatchObject({ code: 0 });
+  const { api } = await startServer(kept, ["--clock", "manual"], { key: "key-of-main" });
   const { body } = await api("GET", "/projects/shop/endpoints");
-  expect(body.endpoints.map((endpoint: any) => endpoint.branch_id).sort()).toEqual(["br-shop-dev", "br-shop-main", "br-shop-main"]);
+  expect(body.endpoints.map((endpoint: any) => endpoint.branch_id).sort()).toEqual([
+    "br-shop-dev",
+    "br-shop-main",
+    "br-shop-main",
+  ]);
 });
 
 test("several worlds are kept beside each other, and none is written over", async () => {
-  const kept = join(newDirectory(), "worlds");
+  const kept = join(testDirectory(), "worlds");
   const files = QUICK.slice(0, 2);
   const { code, stderr } = await run([...files, "--keep", kept]);
   expect(code).toBe(0);
@@ -88,7 +99,7 @@ test("passed is 0, failed is 1, and what could not be run is 2", async () => {
 
 test("what could not be run is in all reports, with its reason", async () => {
   const file = written("steps: [{ control: { path: /nowhere } }]");
-  const [text, xml] = ["run.txt", "run.xml"].map((name) => join(newDirectory(), name)) as [string, string];
+  const [text, xml] = ["run.txt", "run.xml"].map((name) => join(testDirectory(), name)) as [string, string];
   const reporters = ["--json", "--reporter", `pretty=${text}`, "--reporter", `junit=${xml}`];
   const { code, stdout } = await run([file, PASSES(), ...reporters, "--workers", "2"]);
   const reason = expect.stringMatching(/^GET \/_sim\/nowhere: /);
@@ -97,7 +108,15 @@ test("what could not be run is in all reports, with its reason", async () => {
     {
       ...{ version: 1, passed: 1, failed: 0, could_not_run: 1 },
       runs: [
-        { scenario: "mine", file, values: {}, seed: 1, verdict: "could_not_run", reason, repeat: `standin run ${file} --seed 1` },
+        {
+          scenario: "mine",
+          file,
+          values: {},
+          seed: 1,
+          verdict: "could_not_run",
+          reason,
+          repeat: `standin run ${file} --seed 1`,
+        },
         expect.objectContaining({ verdict: "passed" }),
       ],
     },
@@ -115,7 +134,11 @@ test("a file that is not there or not right is 2 before anything is run, and all
 });
 
 test("with --bail, the first failure ends all", async () => {
-  const file = written("steps:", "  - { expect: [{ computes: 2 }] }", "  - { name: never reached, advance: 1m }");
+  const file = written(
+    "steps:",
+    "  - { expect: [{ computes: 2 }] }",
+    "  - { name: never reached, advance: 1m }",
+  );
   const { code, stdout } = await run([file, PASSES(), "--bail", "--json"]);
   expect(code).toBe(1);
   const { runs } = JSON.parse(stdout);
@@ -131,25 +154,39 @@ test("--only chooses runs by a part of their name, and says which there are", as
   expect(JSON.parse(stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 2 }]);
   const none = await run([file, "--only", "size 4"]);
   expect(none.code).toBe(2);
-  expect(none.stderr).toContain("--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)");
+  expect(none.stderr).toContain(
+    "--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)",
+  );
   const two = await run([file, "--only", "size 3", "--only", "size 1", "--json"]);
   expect(JSON.parse(two.stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 1 }, { size: 3 }]);
-  expect((await run([file, "--only", "size 3", "--only", "size 4"])).stderr).toContain("--only size 4: there is no such run");
+  expect((await run([file, "--only", "size 3", "--only", "size 4"])).stderr).toContain(
+    "--only size 4: there is no such run",
+  );
 });
 
 test("--seed is refused where the matrix has the seeds, but for the run that has that one", async () => {
-  const file = join(newDirectory(), "mine.yaml");
-  writeFileSync(file, `version: 1\nworld: { seed: "\${seed}" }\nlength: 1m\nmatrix: { seed: { from: 1, to: 12 } }\n`);
+  const file = join(testDirectory(), "mine.yaml");
+  writeFileSync(
+    file,
+    `version: 1\nworld: { seed: "\${seed}" }\nlength: 1m\nmatrix: { seed: { from: 1, to: 12 } }\n`,
+  );
   const { code, stderr } = await run([file, "--seed", "1"]);
-  expect([code, stderr]).toEqual([2, `standin: --seed 1: the seeds of ${file} are in its matrix; choose one of its runs with --only\n`]);
+  expect([code, stderr]).toEqual([
+    2,
+    `standin: --seed 1: the seeds of ${file} are in its matrix; choose one of its runs with --only\n`,
+  ]);
   expect((await run([file, "--seed", "7", "--only", "mine (seed 1)"])).code).toBe(2);
   expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
 });
 
 test("what a replay says of endpoints that its file does not have is told before anything runs, with those that it has", async () => {
-  const source = "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
+  const source =
+    "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
   const file = written("length: 1m", `traffic: [${source}]`);
-  writeFileSync(join(dirname(file), "rec.csv"), "at,endpoint_id\n2026-01-01T00:00:00Z,one\n2026-01-01T00:00:01Z,two\n");
+  writeFileSync(
+    join(dirname(file), "rec.csv"),
+    "at,endpoint_id\n2026-01-01T00:00:00Z,one\n2026-01-01T00:00:01Z,two\n",
+  );
   const { code, stdout, stderr } = await run([PASSES(), file]);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`${file}:`);
@@ -163,11 +200,18 @@ test("however many runs wait for a worker, nothing is said of it", async () => {
 });
 
 test("several reporters write at once, each to its file", async () => {
-  const directory = newDirectory();
+  const directory = testDirectory();
   const path = (name: string) => join(directory, "reports", name);
   const { code, stdout } = await run([
     FAILS(),
-    ...["--reporter", `pretty=${path("run.txt")}`, "--reporter", `junit=${path("run.xml")}`, "--reporter", `json=${path("run.json")}`],
+    ...[
+      "--reporter",
+      `pretty=${path("run.txt")}`,
+      "--reporter",
+      `junit=${path("run.xml")}`,
+      "--reporter",
+      `json=${path("run.json")}`,
+    ],
   ]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(readFileSync(path("run.txt"), "utf8")).toContain("failed mine");
@@ -186,7 +230,12 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
     expect(stderr).not.toContain("a bug");
   };
   const file = PASSES();
-  await refused(`--reporter: ${file}/report.json cannot be written: `, file, "--reporter", `json=${file}/report.json`);
+  await refused(
+    `--reporter: ${file}/report.json cannot be written: `,
+    file,
+    "--reporter",
+    `json=${file}/report.json`,
+  );
   await refused(
     `--reporter: two write ${file}.json; give each a file of its own`,
     file,
@@ -196,65 +245,88 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
   );
   await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
   await refused("this is no directory", file, "--keep", file);
-  await refused("'--keep <dir>' cannot be used with option '--target <url>'", file, "--keep", "kept", "--target", "http://127.0.0.1:1");
-  await refused("--control-token is that of a running double; name it by --target", file, "--control-token", "secret");
+  await refused(
+    "'--keep <dir>' cannot be used with option '--target <url>'",
+    file,
+    "--keep",
+    "kept",
+    "--target",
+    "http://127.0.0.1:1",
+  );
+  await refused(
+    "--control-token is that of a running double; name it by --target",
+    file,
+    "--control-token",
+    "secret",
+  );
   await refused(`${tmpdir()}: EISDIR`, tmpdir());
-  const begun = join(newDirectory(), "begun.yaml");
+  const begun = join(testDirectory(), "begun.yaml");
   writeFileSync(begun, "version: 1\nworld: { file: begun.yaml }\nlength: 1m\n");
   await refused("world.file: file is not a database", begun);
 });
 
 test("Ctrl-C comes through where steps wait for nothing", async () => {
-  const launched = launch(["run", written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]")]);
-  await launched.printed(/advance/);
+  const launched = spawnStandin([
+    "run",
+    written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]"),
+  ]);
+  await launched.waitForOutput(/advance/);
   launched.process.kill("SIGINT");
-  const { code, stderr } = await toItsEnd(launched);
+  const { code, stderr } = await waitForExit(launched);
   expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
 });
 
 test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async () => {
-  const scratch = newDirectory();
+  const scratch = testDirectory();
   const file = written(
     "traffic: [{ name: crowd, to: shop/main, pattern: constant, every: 1m }]",
     "steps: [{ restart: true }, { name: begun, advance: 1m }]",
     "length: 3000d",
   );
-  const launched = launch(["run", file], { TMPDIR: scratch });
-  await launched.printed(/begun/);
+  const launched = spawnStandin(["run", file], { TMPDIR: scratch });
+  await launched.waitForOutput(/begun/);
   launched.process.kill("SIGINT");
-  const { code, stderr } = await toItsEnd(launched);
+  const { code, stderr } = await waitForExit(launched);
   expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
   expect(readdirSync(scratch)).toEqual([]);
 });
 
 test("Ctrl-C leaves no empty report: none, or the one that was there", async () => {
-  const [fresh, former] = [join(newDirectory(), "fresh.json"), join(newDirectory(), "former.xml")];
+  const [fresh, former] = [join(testDirectory(), "fresh.json"), join(testDirectory(), "former.xml")];
   writeFileSync(former, "what was there");
-  const launched = launch([
+  const launched = spawnStandin([
     ...["run", written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]")],
     ...["--reporter", "pretty", "--reporter", `json=${fresh}`, "--reporter", `junit=${former}`],
   ]);
-  await launched.printed(/advance/);
+  await launched.waitForOutput(/advance/);
   launched.process.kill("SIGINT");
-  expect((await toItsEnd(launched)).code).toBe(2);
+  expect((await waitForExit(launched)).code).toBe(2);
   expect([existsSync(fresh), readFileSync(former, "utf8")]).toEqual([false, "what was there"]);
 });
 
 test("who reads no further learns how it ended all the same, and its reports are written", async () => {
-  const report = join(newDirectory(), "run.json");
+  const report = join(testDirectory(), "run.json");
   const file = written("steps: [{ repeat: { times: 3000, steps: [{ request: { path: /nowhere } }] } }]");
-  const launched = launch(["run", file, "--reporter", "pretty", "--reporter", `json=${report}`]);
-  await launched.printed(/nowhere/);
+  const launched = spawnStandin(["run", file, "--reporter", "pretty", "--reporter", `json=${report}`]);
+  await launched.waitForOutput(/nowhere/);
   launched.process.stdout?.destroy();
-  expect((await toItsEnd(launched, LONGEST_RUN_MS)).code).toBe(1);
+  expect((await waitForExit(launched, LONGEST_RUN_MS)).code).toBe(1);
   expect(JSON.parse(readFileSync(report, "utf8"))).toMatchObject({ failed: 1 });
 });
 
-test.skipIf(!existsSync("/dev/full"))("what cannot be written to stdout is told with 2, in a line", async () => {
-  const line = '"$0" "$@" > /dev/full';
-  const { code, stderr } = await toItsEnd(launchFile(["bash", "-c", line, process.execPath, "dist/standin.js", "run", FAILS()]));
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: stdout cannot be written: ENOSPC.*\n$/)]);
-});
+test.skipIf(!existsSync("/dev/full"))(
+  "what cannot be written to stdout is told with 2, in a line",
+  async () => {
+    const line = '"$0" "$@" > /dev/full';
+    const { code, stderr } = await waitForExit(
+      spawnCommand(["bash", "-c", line, process.execPath, "dist/standin.js", "run", FAILS()]),
+    );
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^standin: stdout cannot be written: ENOSPC.*\n$/),
+    ]);
+  },
+);
 
 /** Whatever a run says of what it measured, but not where. */
 const measuresOf = (stdout: string) =>
@@ -272,7 +344,14 @@ test("on a running double with a manual clock, a scenario comes to the same meas
     "never: [{ state: idle, of: shop/main, from: 5m 32s, until: 10m }]",
     "expect: [{ cold_starts: { min: 5 } }, { state: [idle, active], of: shop/main }]",
   );
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--start-delay", "2s"]);
+  const { ready } = await startServer(testDirectory(), [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+    "--start-delay",
+    "2s",
+  ]);
   const remote = await run([file, "--target", ready.api_url, "--json"]);
   expect({ code: remote.code, stderr: remote.stderr }).toEqual({ code: 0, stderr: "" });
   const local = await run([file, "--json"]);
@@ -294,14 +373,18 @@ test("on a running double, traffic that a call held up comes when it is over", a
     "length: 2h",
     "expect: [{ activities: 12 }, { refused: 0 }]",
   );
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const { code, stdout, stderr } = await run([file, "--target", ready.api_url, "--json"]);
-  expect({ code, stderr, failures: JSON.parse(stdout).runs[0].failures }).toEqual({ code: 0, stderr: "", failures: [] });
+  expect({ code, stderr, failures: JSON.parse(stdout).runs[0].failures }).toEqual({
+    code: 0,
+    stderr: "",
+    failures: [],
+  });
 });
 
 test("runs on a running double are played one after another, whatever the number of workers: it has one clock", async () => {
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
-  const file = join(newDirectory(), "mine.yaml");
+  const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
     file,
     `version: 1
@@ -322,7 +405,7 @@ matrix: { delay: [60, 90, 120, 150] }
 
 test("who comes to a compute that is deleted is refused on a running double, and nobody else with it", async () => {
   const main = "{ computes: { primary: {}, replica: { type: read_only } } }";
-  const file = join(newDirectory(), "mine.yaml");
+  const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
     file,
     [
@@ -339,49 +422,65 @@ test("who comes to a compute that is deleted is refused on a running double, and
       "expect: [{ refused: 6 }, { errors: 6 }, { activities: 19 }, { activities: 12, of: shop/main/primary }]",
     ].join("\n"),
   );
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--operations", "immediate", "--start-at", "2026-01-01T00:00:00Z"]);
+  const { ready } = await startServer(testDirectory(), [
+    "--clock",
+    "manual",
+    "--operations",
+    "immediate",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+  ]);
   const [there, here] = [await run([file, "--target", ready.api_url, "--json"]), await run([file, "--json"])];
   expect([there.stderr, there.code]).toEqual(["", 1]);
-  const failuresIn = ({ stdout }: typeof here) => JSON.parse(stdout).runs[0].failures.map(({ what, at }: any) => [what, at]);
+  const failuresIn = ({ stdout }: typeof here) =>
+    JSON.parse(stdout).runs[0].failures.map(({ what, at }: any) => [what, at]);
   expect(failuresIn(here)).toEqual([["never.0", "2026-01-01T01:30:00.000Z"]]);
   expect(failuresIn(there)).toEqual(failuresIn(here));
 });
 
 test("what cannot be done to a running double is 2, with the reason", async () => {
-  const { ready } = await start(newDirectory(), ["--clock", "manual"]);
+  const { ready } = await startServer(testDirectory(), ["--clock", "manual"]);
   const reasonOf = async (file: string, url = ready.api_url) => {
     const { code, stderr } = await run([file, "--target", url]);
     expect(code, stderr).toBe(2);
     return stderr;
   };
   const plain = (...lines: string[]) => {
-    const file = join(newDirectory(), "mine.yaml");
+    const file = join(testDirectory(), "mine.yaml");
     writeFileSync(file, ["version: 1", ...lines].join("\n"));
     return file;
   };
   const shop = "world: { projects: { shop: {} } }";
-  expect(await reasonOf(plain(shop, "steps: [{ restart: true }]"))).toContain("cannot be done to a running double from outside");
-  expect(await reasonOf(plain(shop, "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]", "length: 1h"))).toContain(
+  expect(await reasonOf(plain(shop, "steps: [{ restart: true }]"))).toContain(
+    "cannot be done to a running double from outside",
+  );
+  expect(
+    await reasonOf(
+      plain(shop, "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]", "length: 1h"),
+    ),
+  ).toContain(
     "the source pool answers to what the world does at the same instant, which cannot be done over HTTP",
   );
   expect(await reasonOf(plain('world: { profile: "2026", projects: { shop: {} } }', "length: 1m"))).toMatch(
     /world\.profile: the scenario wants "2026", and .* has "2024"/,
   );
   expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain("does not answer");
-  const real = await start(newDirectory(), ["--clock", "real"]);
-  expect(await reasonOf(plain("length: 1m"), real.ready.api_url)).toMatch(/is real; a scenario moves it, so it must be manual/);
+  const real = await startServer(testDirectory(), ["--clock", "real"]);
+  expect(await reasonOf(plain("length: 1m"), real.ready.api_url)).toMatch(
+    /is real; a scenario moves it, so it must be manual/,
+  );
 });
 
 test("nothing of a run that needs files is left in the temporary directory", async () => {
-  const scratch = newDirectory();
-  const launched = launch(["run", "scenarios/restart-drops-connections.yaml"], { TMPDIR: scratch });
-  expect((await toItsEnd(launched)).code).toBe(0);
+  const scratch = testDirectory();
+  const launched = spawnStandin(["run", "scenarios/restart-drops-connections.yaml"], { TMPDIR: scratch });
+  expect((await waitForExit(launched)).code).toBe(0);
   expect(existsSync(scratch) && readdirSync(scratch)).toEqual([]);
   expect(scratch.startsWith(tmpdir())).toBe(true);
 });
 
 test("a double that runs is taken back by a step, what happened counts once, and a refused arrival is one there, too", async () => {
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const file = written(
     "steps:",
     "  - { at: 1m, activity: { to: shop/main, outcome: served } }",
@@ -402,7 +501,7 @@ test("a double that runs is taken back by a step, what happened counts once, and
 });
 
 test("what only a fresh world can have is refused at a target: a world of its own, and a state to end in", async () => {
-  const { ready } = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   for (const [line, reason] of [
     ["state: 0123456789abcdef", "it must end in a certain state"],
     ["", "it begins with the world of mine.world.sqlite"],
@@ -415,9 +514,12 @@ test("what only a fresh world can have is refused at a target: a world of its ow
 });
 
 test("a double that was played on has its own faults and snapshots again, and can be played on again", async () => {
-  const server = await start(newDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
-  const { endpointId } = await projectOn(server);
-  await server.sim("PUT", "/faults/theirs", { on: { operation: "deleteProject" }, effect: { answer: { status: 500 } } });
+  const server = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
+  const { endpointId } = await createProjectOn(server);
+  await server.sim("PUT", "/faults/theirs", {
+    on: { operation: "deleteProject" },
+    effect: { answer: { status: 500 } },
+  });
   await server.sim("POST", "/snapshots", { name: "theirs" });
   const file = written(
     "steps:",
@@ -438,7 +540,8 @@ test("a double that was played on has its own faults and snapshots again, and ca
     expect(stdout).not.toContain(`"label": "${endpointId}"`);
   }
   expect(runs).toHaveLength(2);
-  const names = async (of: string) => (await server.sim("GET", `/${of}`)).body[of].map(({ name }: any) => name);
+  const names = async (of: string) =>
+    (await server.sim("GET", `/${of}`)).body[of].map(({ name }: any) => name);
   expect(await names("faults")).toEqual(["theirs"]);
   expect(await names("snapshots")).toEqual(["theirs"]);
 });

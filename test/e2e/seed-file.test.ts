@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { standin } from "../support/process.ts";
-import { journalOf, newDirectory, start } from "../support/running.ts";
+import { runStandin } from "../support/process.ts";
+import { journalOf, startServer, testDirectory } from "../support/running-server.ts";
 
 const KEY = "known-key-of-the-shop-0123456789";
 const OTHER_KEY = "known-key-of-another-0123456789";
@@ -36,30 +36,50 @@ accounts:
 `;
 
 function worldFile(text: string): string {
-  const path = join(newDirectory(), "world.yaml");
+  const path = join(testDirectory(), "world.yaml");
   writeFileSync(path, text);
   return path;
 }
 
 test("a seed file lays out accounts, known keys, projects, branches and computes under their pinned ids, ready to use", async () => {
-  const server = await start(newDirectory(), ["--clock", "manual", "--seed-file", worldFile(WORLD)], { key: KEY });
+  const server = await startServer(testDirectory(), ["--clock", "manual", "--seed-file", worldFile(WORLD)], {
+    key: KEY,
+  });
   expect(server.ready).not.toHaveProperty("api_key");
   const me = (await server.api("GET", "/users/me")).body;
   expect(me).toMatchObject({ id: "shop", name: "The shop", email: "shop@example.com" });
-  expect((await server.api("GET", "/projects")).body.projects).toMatchObject([{ id: "storefront-1", name: "storefront", pg_version: 17 }]);
-  const { branches } = (await server.api("GET", "/projects/storefront-1/branches?sort_by=name&sort_order=asc")).body;
-  expect(branches.map(({ id, name, parent_id, ...branch }: any) => [id, name, parent_id, branch.default, branch.protected])).toEqual([
+  expect((await server.api("GET", "/projects")).body.projects).toMatchObject([
+    { id: "storefront-1", name: "storefront", pg_version: 17 },
+  ]);
+  const { branches } = (
+    await server.api("GET", "/projects/storefront-1/branches?sort_by=name&sort_order=asc")
+  ).body;
+  expect(
+    branches.map(({ id, name, parent_id, ...branch }: any) => [
+      id,
+      name,
+      parent_id,
+      branch.default,
+      branch.protected,
+    ]),
+  ).toEqual([
     ["br-deep-1", "deep", "br-preview-1", false, false],
     ["br-main-1", "main", undefined, true, true],
     ["br-preview-1", "preview", "br-main-1", false, false],
   ]);
   const { endpoints } = (await server.api("GET", "/projects/storefront-1/endpoints")).body;
-  expect(endpoints.map(({ id, branch_id, type, current_state }: any) => [id, branch_id, type, current_state])).toEqual([
+  expect(
+    endpoints.map(({ id, branch_id, type, current_state }: any) => [id, branch_id, type, current_state]),
+  ).toEqual([
     ["ep-main-1", "br-main-1", "read_write", "active"],
     ["ep-replica-1", "br-main-1", "read_only", "active"],
     ["ep-preview-1", "br-preview-1", "read_write", "active"],
   ]);
-  expect(endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 });
+  expect(endpoints[0]).toMatchObject({
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 2,
+    suspend_timeout_seconds: 600,
+  });
   const { roles } = (await server.api("GET", "/projects/storefront-1/branches/br-main-1/roles")).body;
   expect(roles.map(({ name }: any) => name)).toEqual(["clerk"]);
   const { body: restart } = await server.api("POST", "/projects/storefront-1/endpoints/ep-main-1/restart");
@@ -69,44 +89,57 @@ test("a seed file lays out accounts, known keys, projects, branches and computes
 });
 
 test("a seed file that is laid out already changes nothing; what it has in addition is made, and what has changed stays", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const args = ["--clock", "manual", "--seed-file", worldFile(WORLD)];
-  const first = await start(data, args, { key: KEY });
+  const first = await startServer(data, args, { key: KEY });
   await first.api("PATCH", "/projects/storefront-1", { project: { name: "renamed" } });
   const events = await journalOf(first);
   await first.kill("SIGTERM");
-  const second = await start(data, args, { key: KEY });
+  const second = await startServer(data, args, { key: KEY });
   expect(await journalOf(second)).toEqual(events);
   await second.kill("SIGTERM");
 
   const more = WORLD.replace("  - id: other", "      - { id: storefront-2 }\n  - id: other");
-  const third = await start(data, ["--seed-file", worldFile(more)], { key: KEY });
+  const third = await startServer(data, ["--seed-file", worldFile(more)], { key: KEY });
   const { projects } = (await third.api("GET", "/projects")).body;
-  expect(projects.map(({ id, name }: any) => `${id} ${name}`).sort()).toEqual(["storefront-1 renamed", "storefront-2 storefront-2"]);
-  const added = (await journalOf(third, events.length)).filter(({ type }) => /Created$/.test(type)).map(({ type }) => type);
+  expect(projects.map(({ id, name }: any) => `${id} ${name}`).sort()).toEqual([
+    "storefront-1 renamed",
+    "storefront-2 storefront-2",
+  ]);
+  const added = (await journalOf(third, events.length))
+    .filter(({ type }) => /Created$/.test(type))
+    .map(({ type }) => type);
   expect(added).toEqual(["ProjectCreated", "BranchCreated", "ComputeCreated"]);
 });
 
 test("what was deleted comes back with the next start, under its own ids; a revoked key stays revoked", async () => {
-  const data = newDirectory();
-  const args = ["--clock", "manual", "--seed-file", worldFile(WORLD.replace("protected: true", "protected: false"))];
-  const first = await start(data, args, { key: KEY });
+  const data = testDirectory();
+  const args = [
+    "--clock",
+    "manual",
+    "--seed-file",
+    worldFile(WORLD.replace("protected: true", "protected: false")),
+  ];
+  const first = await startServer(data, args, { key: KEY });
   const branches = await first.api("GET", "/projects/storefront-1/branches");
   expect((await first.api("DELETE", "/projects/storefront-1")).status).toBe(200);
   await first.sim("POST", "/clock/advance", { by: "1m" });
   await first.kill("SIGTERM");
-  const second = await start(data, args, { key: KEY });
+  const second = await startServer(data, args, { key: KEY });
   const ids = ({ body }: any) => body.branches.map(({ id }: any) => id).sort();
   expect(ids(await second.api("GET", "/projects/storefront-1/branches"))).toEqual(ids(branches));
   expect((await second.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   await second.api("DELETE", "/api_keys/1");
   await second.kill("SIGTERM");
-  const third = await start(data, args, { key: KEY });
+  const third = await startServer(data, args, { key: KEY });
   expect((await third.api("GET", "/projects")).status).toBe(401);
 });
 
 test("a seed file without keys leaves the first key to be made and told", async () => {
-  const server = await start(newDirectory(), ["--seed-file", worldFile("version: 1\naccounts: [{ id: shop }]\n")]);
+  const server = await startServer(testDirectory(), [
+    "--seed-file",
+    worldFile("version: 1\naccounts: [{ id: shop }]\n"),
+  ]);
   expect(server.ready.api_key).toMatch(/^\w{64}$/);
   expect((await server.api("GET", "/users/me")).body.id).toBe("shop");
 });
@@ -117,11 +150,23 @@ test.each([
     WORLD.replace("pg_version: 17", "postgres: 17"),
     /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /,
   ],
-  ["a value that is not allowed", WORLD.replace("pg_version: 17", "pg_version: 9"), /:11:21: .*pg_version: .*14/],
-  ["an id of the wrong form", WORLD.replace("ep-main-1", "main-1"), /:19:23: .*endpoints\.0\.id: must begin with ep-/],
+  [
+    "a value that is not allowed",
+    WORLD.replace("pg_version: 17", "pg_version: 9"),
+    /:11:21: .*pg_version: .*14/,
+  ],
+  [
+    "an id of the wrong form",
+    WORLD.replace("ep-main-1", "main-1"),
+    /:19:23: .*endpoints\.0\.id: must begin with ep-/,
+  ],
   ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.0\.key: .*spaces/],
   ["the same key twice", WORLD.replace(OTHER_KEY, KEY), /:27:30: .*keys\.0\.key: /],
-  ["the same id twice", WORLD.replace("ep-preview-1", "ep-main-1"), /:23:31: .*endpoints\.0\.id: .*ep-main-1/],
+  [
+    "the same id twice",
+    WORLD.replace("ep-preview-1", "ep-main-1"),
+    /:23:31: .*endpoints\.0\.id: .*ep-main-1/,
+  ],
   [
     "a parent that comes later",
     WORLD.replace("name: preview", "name: preview\n            parent: br-deep-1"),
@@ -131,41 +176,72 @@ test.each([
   ["no YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
   ["nothing at all", "", /:1:1: /],
 ])("a seed file with %s is refused at its line and column, and nothing is made", async (_, text, place) => {
-  const data = join(newDirectory(), "data");
+  const data = join(testDirectory(), "data");
   const path = worldFile(text);
-  const refused = await standin(["serve", "--data", data, "--port", "0", "--seed-file", path]);
+  const refused = await runStandin(["serve", "--data", data, "--port", "0", "--seed-file", path]);
   expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: "" });
   expect(refused.stderr).toContain(`${path}:`);
   expect(refused.stderr).toMatch(place);
   expect(refused.stderr).not.toContain(KEY);
-  expect((await standin(["status", "--data", data])).code).toBe(1);
+  expect((await runStandin(["status", "--data", data])).code).toBe(1);
 });
 
 test.each([
   ["a size that there is not", WORLD.replace("max_cu: 2", "max_cu: 99"), /storefront-1.*99/],
-  ["two primary computes on one branch", WORLD.replace(", type: read_only", ""), /ep-replica-1.*already exists/],
+  [
+    "two primary computes on one branch",
+    WORLD.replace(", type: read_only", ""),
+    /ep-replica-1.*already exists/,
+  ],
   ["more than the plan allows", WORLD.replace("name: The shop", "plan: free"), /storefront-1.*free plan/],
-])("a seed file that lays out %s is refused by the rules, and nothing of it is made", async (_, text, reason) => {
-  const data = newDirectory();
-  const refused = await standin(["serve", "--data", data, "--port", "0", "--seed-file", worldFile(text)]);
-  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: "" });
-  expect(refused.stderr).toMatch(reason);
-  const server = await start(data);
-  expect(server.ready.api_key).toMatch(/^\w{64}$/);
-  expect((await server.sim("GET", "/accounts")).body.accounts.map(({ name }: any) => name)).toEqual(["standin"]);
-});
+])(
+  "a seed file that lays out %s is refused by the rules, and nothing of it is made",
+  async (_, text, reason) => {
+    const data = testDirectory();
+    const refused = await runStandin([
+      "serve",
+      "--data",
+      data,
+      "--port",
+      "0",
+      "--seed-file",
+      worldFile(text),
+    ]);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(reason);
+    const server = await startServer(data);
+    expect(server.ready.api_key).toMatch(/^\w{64}$/);
+    expect((await server.sim("GET", "/accounts")).body.accounts.map(({ name }: any) => name)).toEqual([
+      "standin",
+    ]);
+  },
+);
 
 test("all mistakes of a seed file are told at once", async () => {
   const path = worldFile(
-    WORLD.replace("pg_version: 17", "pg_version: 9").replace("ep-main-1", "main-1").replace("plan: free", "plan: gold"),
+    WORLD.replace("pg_version: 17", "pg_version: 9")
+      .replace("ep-main-1", "main-1")
+      .replace("plan: free", "plan: gold"),
   );
-  const { stderr } = await standin(["serve", "--data", newDirectory(), "--port", "0", "--seed-file", path]);
-  expect([...stderr.matchAll(/world\.yaml:(\d+):\d+: /g)].map(([, line]) => line)).toEqual(["11", "19", "26"]);
+  const { stderr } = await runStandin([
+    "serve",
+    "--data",
+    testDirectory(),
+    "--port",
+    "0",
+    "--seed-file",
+    path,
+  ]);
+  expect([...stderr.matchAll(/world\.yaml:(\d+):\d+: /g)].map(([, line]) => line)).toEqual([
+    "11",
+    "19",
+    "26",
+  ]);
 });
 
 test("a seed file that is not there is named", async () => {
-  const path = join(newDirectory(), "none.yaml");
-  const refused = await standin(["serve", "--data", newDirectory(), "--port", "0", "--seed-file", path]);
+  const path = join(testDirectory(), "none.yaml");
+  const refused = await runStandin(["serve", "--data", testDirectory(), "--port", "0", "--seed-file", path]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain(path);
 });

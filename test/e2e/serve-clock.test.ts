@@ -1,12 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type Client, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+import {
+  createProjectOn,
+  journalOf,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
 
 /** The clock's instant, and between which instants of the wall it was read. */
-async function read(client: Client) {
+async function read(client: ServerClient) {
   const from = Date.now();
   const { body } = await client.sim("GET", "/clock");
-  return { from, to: Date.now(), now: Date.parse(body.now), mode: body.mode as string, factor: body.factor as number };
+  return {
+    from,
+    to: Date.now(),
+    now: Date.parse(body.now),
+    mode: body.mode as string,
+    factor: body.factor as number,
+  };
 }
 
 /** Until the wall has come to this instant: what happens by then must not depend on how long it takes. */
@@ -14,32 +26,35 @@ async function wallReaches(at: number): Promise<void> {
   while (Date.now() < at) await sleep(10);
 }
 
-test.each(["SIGTERM", "SIGKILL"] as const)("a manual clock stands where it was left, after %s", async (signal) => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
-  await server.sim("POST", "/clock/advance", { by: "36h" });
-  await server.kill(signal);
-  const restarted = await start(data);
-  expect((await restarted.sim("GET", "/clock")).body).toEqual({
-    now: "2026-01-02T12:00:00.000Z",
-    mode: "manual",
-    factor: 0,
-    next_due: null,
-  });
-});
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "a manual clock stands where it was left, after %s",
+  async (signal) => {
+    const data = testDirectory();
+    const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
+    await server.sim("POST", "/clock/advance", { by: "36h" });
+    await server.kill(signal);
+    const restarted = await startServer(data);
+    expect((await restarted.sim("GET", "/clock")).body).toEqual({
+      now: "2026-01-02T12:00:00.000Z",
+      mode: "manual",
+      factor: 0,
+      next_due: null,
+    });
+  },
+);
 
 test.each([
   ["real", 1],
   ["60x", 60],
 ] as const)("a %s clock goes on by itself, over a restart too", async (clock, factor) => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", clock, "--start-at", "2026-01-01T00:00:00Z"]);
+  const data = testDirectory();
+  const server = await startServer(data, ["--clock", clock, "--start-at", "2026-01-01T00:00:00Z"]);
   const first = await read(server);
   expect(first.now).toBeGreaterThanOrEqual(Date.parse("2026-01-01T00:00:00Z"));
   await server.sim("POST", "/clock/advance", { by: "10d" });
   const advanced = await read(server);
   await server.kill("SIGKILL");
-  const restarted = await start(data);
+  const restarted = await startServer(data);
   const later = await read(restarted);
   expect(later).toMatchObject({ mode: clock === "real" ? "real" : "scaled", factor });
   const bounds = (before: typeof first, jump: number) => {
@@ -52,11 +67,11 @@ test.each([
 });
 
 test("a clock that is set anew at a later start goes on from where it stood", async () => {
-  const data = newDirectory();
-  const first = await start(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
+  const data = testDirectory();
+  const first = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
   await first.sim("POST", "/clock/advance", { by: "1h" });
   await first.kill("SIGTERM");
-  const second = await start(data, ["--clock", "100x"]);
+  const second = await startServer(data, ["--clock", "100x"]);
   const running = await read(second);
   expect(running).toMatchObject({ mode: "scaled", factor: 100 });
   expect(running.now).toBeGreaterThanOrEqual(Date.parse("2026-01-01T01:00:00Z"));
@@ -64,27 +79,31 @@ test("a clock that is set anew at a later start goes on from where it stood", as
   const stopped = await read(second);
   expect(stopped.now).toBeGreaterThanOrEqual(running.now);
   await second.kill("SIGKILL");
-  const third = await start(data);
+  const third = await startServer(data);
   expect(await read(third)).toMatchObject({ now: stopped.now, mode: "manual" });
 });
 
 test("on the real clock, what fell due while the process was down happens at its due time", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "real", "--start-delay", "200ms"]);
+  const data = testDirectory();
+  const server = await startServer(data, ["--clock", "real", "--start-delay", "200ms"]);
   const { body } = await server.api("POST", "/projects", { project: {} });
   const dueBy = Date.now() + 1_500;
   expect(body.endpoints[0].current_state).toBe("init");
   await server.kill("SIGKILL");
   await wallReaches(dueBy);
 
-  const restarted = await start(data, [], { key: server.ready.api_key as string });
+  const restarted = await startServer(data, [], { key: server.ready.api_key as string });
   const path = `/projects/${body.project.id}/endpoints/${body.endpoints[0].id}`;
   expect((await restarted.api("GET", path)).body.endpoint.current_state).toBe("active");
   const events = await journalOf(restarted);
-  const [timeline, compute] = events.filter(({ type }) => type === "OperationScheduled").map(({ operation }) => operation);
+  const [timeline, compute] = events
+    .filter(({ type }) => type === "OperationScheduled")
+    .map(({ operation }) => operation);
   const [first, second] = events.filter(({ type }) => type === "OperationFinished");
   expect(first).toMatchObject({ operation_id: timeline.id, at: timeline.state.due_at });
-  const started = events.find(({ type, operation_id }) => type === "OperationStarted" && operation_id === compute.id);
+  const started = events.find(
+    ({ type, operation_id }) => type === "OperationStarted" && operation_id === compute.id,
+  );
   expect(started.at).toBe(first.at);
   expect(second).toMatchObject({ operation_id: compute.id, at: started.due_at });
   expect(Date.parse(second.at) - Date.parse(first.at)).toBe(200);
@@ -93,16 +112,16 @@ test("on the real clock, what fell due while the process was down happens at its
 });
 
 test("on a fast clock, a compute that fell asleep while the process was down did so exactly at its delay", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual"]);
-  const { endpointId } = await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, ["--clock", "manual"]);
+  const { endpointId } = await createProjectOn(server);
   await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 1500 });
   await server.sim("PUT", "/clock", { mode: "scaled", factor: 1000 });
   const downAt = Date.now();
   await server.kill("SIGKILL");
   await wallReaches(downAt + 400);
 
-  const restarted = await start(data);
+  const restarted = await startServer(data);
   const events = await journalOf(restarted);
   const activity = events.find(({ type }) => type === "ActivityRecorded");
   const suspended = events.find(({ type }) => type === "ComputeSuspended");

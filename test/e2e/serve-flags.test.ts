@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { launch, standin } from "../support/process.ts";
-import { clientOf, journalOf, newDirectory, start } from "../support/running.ts";
+import { runStandin, spawnStandin } from "../support/process.ts";
+import { journalOf, serverClient, startServer, testDirectory } from "../support/running-server.ts";
 
 const API_KEY = "given-key-of-these-tests-0123456789";
 const ALL_IN_ENVIRONMENT = {
@@ -24,18 +24,22 @@ const ALL_IN_ENVIRONMENT = {
 
 /** A server whose every setting comes from its environment, but for these flags. */
 async function startFromEnvironment(args: readonly string[], env: Record<string, string>) {
-  const server = launch(["serve", ...args], env);
+  const server = spawnStandin(["serve", ...args], env);
   onTestFinished(async () => void (await server.kill("SIGKILL")));
-  const ready = JSON.parse(await server.printed(/^.*\n/));
+  const ready = JSON.parse(await server.waitForOutput(/^.*\n/));
   const controlToken = args.includes("--control-token") ? "flag-token" : env["STANDIN_CONTROL_TOKEN"];
-  return { ...server, ready, ...clientOf(ready, undefined, controlToken) };
+  return { ...server, ready, ...serverClient(ready, undefined, controlToken) };
 }
 
 test("every flag may be an environment variable", async () => {
-  const data = newDirectory();
-  const file = join(newDirectory(), "world.yaml");
+  const data = testDirectory();
+  const file = join(testDirectory(), "world.yaml");
   writeFileSync(file, "version: 1\naccounts: [{ id: laid-out }]\n");
-  const server = await startFromEnvironment([], { ...ALL_IN_ENVIRONMENT, STANDIN_DATA: data, STANDIN_SEED_FILE: file });
+  const server = await startFromEnvironment([], {
+    ...ALL_IN_ENVIRONMENT,
+    STANDIN_DATA: data,
+    STANDIN_SEED_FILE: file,
+  });
   expect(server.ready.api_url).toMatch(/^http:\/\/localhost:\d+\/api\/v2$/);
   expect(server.ready.api_key).toBe(API_KEY);
   const { body: state } = await server.sim("GET", "/state");
@@ -47,15 +51,20 @@ test("every flag may be an environment variable", async () => {
     start_delay: { kind: "uniform", min_ms: 1000, max_ms: 5000 },
   });
   expect(state.accounts.map(({ id }: { id: string }) => id)).toEqual(["laid-out"]);
-  expect((await server.sim("GET", "/clock")).body).toMatchObject({ now: "2026-03-01T00:00:00.000Z", mode: "manual" });
-  expect((await clientOf(server.ready).sim("GET", "/clock")).status).toBe(401);
-  const statuses = await Promise.all(Array.from({ length: 41 }, async () => (await server.api("GET", "/projects")).status));
+  expect((await server.sim("GET", "/clock")).body).toMatchObject({
+    now: "2026-03-01T00:00:00.000Z",
+    mode: "manual",
+  });
+  expect((await serverClient(server.ready).sim("GET", "/clock")).status).toBe(401);
+  const statuses = await Promise.all(
+    Array.from({ length: 41 }, async () => (await server.api("GET", "/projects")).status),
+  );
   expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   expect(server.stderr()).toContain('"path":"/api/v2/projects"');
 });
 
 test("a flag wins over its environment variable", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const flags = {
     "--data": data,
     "--port": "0",
@@ -71,9 +80,17 @@ test("a flag wins over its environment variable", async () => {
     "--control-token": "flag-token",
     "--log-level": "error",
   };
-  const env = { ...ALL_IN_ENVIRONMENT, STANDIN_DATA: join(data, "of-the-environment"), STANDIN_PORT: "1", STANDIN_CLOCK: "60x" };
+  const env = {
+    ...ALL_IN_ENVIRONMENT,
+    STANDIN_DATA: join(data, "of-the-environment"),
+    STANDIN_PORT: "1",
+    STANDIN_CLOCK: "60x",
+  };
   const server = await startFromEnvironment(Object.entries(flags).flat(), env);
-  expect(server.ready).toMatchObject({ api_url: expect.stringContaining("127.0.0.1"), api_key: `flag-${API_KEY}` });
+  expect(server.ready).toMatchObject({
+    api_url: expect.stringContaining("127.0.0.1"),
+    api_key: `flag-${API_KEY}`,
+  });
   expect((await server.sim("GET", "/state")).body.world).toMatchObject({
     seed: 78,
     profile: "2024",
@@ -86,9 +103,20 @@ test("a flag wins over its environment variable", async () => {
 });
 
 test("flags that shape a world are refused when they contradict it, naming what it has, and stay when they are left out", async () => {
-  const data = newDirectory();
-  const shape = ["--clock", "manual", "--seed", "5", "--start-at", "2026-01-01T00:00:00Z", "--profile", "2026", "--plan", "free"];
-  const first = await start(data, shape);
+  const data = testDirectory();
+  const shape = [
+    "--clock",
+    "manual",
+    "--seed",
+    "5",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+    "--profile",
+    "2026",
+    "--plan",
+    "free",
+  ];
+  const first = await startServer(data, shape);
   const settings = (await first.sim("GET", "/state")).body.world;
   await first.kill("SIGTERM");
   for (const [flag, value, has] of [
@@ -98,48 +126,68 @@ test("flags that shape a world are refused when they contradict it, naming what 
     ["--plan", "paid", "free"],
     ["--host-domain", "db.test", "standin.localhost"],
   ] as const) {
-    const refused = await standin(["serve", "--data", data, "--port", "0", flag, value]);
+    const refused = await runStandin(["serve", "--data", data, "--port", "0", flag, value]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain(`${flag} ${has}`);
     expect(refused.stderr).toContain("--data");
   }
   const key = first.ready.api_key as string;
   for (const args of [[], shape]) {
-    const server = await start(data, args, { key });
+    const server = await startServer(data, args, { key });
     expect((await server.sim("GET", "/state")).body.world).toEqual(settings);
     await server.kill("SIGTERM");
   }
 });
 
-test.each(["manual", "real", "60x"])("on a %s clock, the same command line starts the same world again", async (clock) => {
-  const data = newDirectory();
-  const shape = ["--clock", clock, "--seed", "5", "--start-at", "2026-01-01T00:00:00Z", "--profile", "2026", "--plan", "free"];
-  const first = await start(data, shape);
-  const { body: state } = await first.sim("GET", "/state");
-  await first.kill("SIGTERM");
-  const second = await start(data, shape);
-  expect((await second.sim("GET", "/state")).body).toEqual(state);
-});
+test.each(["manual", "real", "60x"])(
+  "on a %s clock, the same command line starts the same world again",
+  async (clock) => {
+    const data = testDirectory();
+    const shape = [
+      "--clock",
+      clock,
+      "--seed",
+      "5",
+      "--start-at",
+      "2026-01-01T00:00:00Z",
+      "--profile",
+      "2026",
+      "--plan",
+      "free",
+    ];
+    const first = await startServer(data, shape);
+    const { body: state } = await first.sim("GET", "/state");
+    await first.kill("SIGTERM");
+    const second = await startServer(data, shape);
+    expect((await second.sim("GET", "/state")).body).toEqual(state);
+  },
+);
 
 test("how long operations take may change with each start, and is a fact of history", async () => {
-  const data = newDirectory();
-  const first = await start(data, ["--clock", "manual"]);
+  const data = testDirectory();
+  const first = await startServer(data, ["--clock", "manual"]);
   await first.kill("SIGTERM");
-  const second = await start(data, ["--operations", "immediate", "--start-delay", "9s"], { key: first.ready.api_key as string });
+  const second = await startServer(data, ["--operations", "immediate", "--start-delay", "9s"], {
+    key: first.ready.api_key as string,
+  });
   const { body } = await second.api("POST", "/projects", { project: {} });
-  expect((await second.api("GET", `/projects/${body.project.id}/endpoints`)).body.endpoints[0].current_state).toBe("active");
+  expect(
+    (await second.api("GET", `/projects/${body.project.id}/endpoints`)).body.endpoints[0].current_state,
+  ).toBe("active");
   const changes = (await journalOf(second)).filter(({ type }) => type === "WorldConfigured");
-  expect(changes).toMatchObject([{ changes: { operations: "immediate", start_delay: { kind: "fixed", ms: 9000 } } }]);
+  expect(changes).toMatchObject([
+    { changes: { operations: "immediate", start_delay: { kind: "fixed", ms: 9000 } } },
+  ]);
   await second.kill("SIGTERM");
-  const third = await start(data, ["--operations", "immediate"]);
+  const third = await startServer(data, ["--operations", "immediate"]);
   expect((await journalOf(third)).filter(({ type }) => type === "WorldConfigured")).toEqual(changes);
   await third.kill("SIGTERM");
-  const fourth = await start(data, ["--start-delay", "profile", "--branches-limit", "3"]);
+  const fourth = await startServer(data, ["--start-delay", "profile", "--branches-limit", "3"]);
   const { world } = (await fourth.sim("GET", "/state")).body;
   expect(world).toMatchObject({ operations: "immediate", limits: { branches: 3 } });
   expect(world).not.toHaveProperty("start_delay");
   await fourth.kill("SIGTERM");
-  const fifth = await start(data, [], { env: { STANDIN_BRANCHES_LIMIT: "plan" } });
+  const fifth = await startServer(data, [], { env: { STANDIN_BRANCHES_LIMIT: "plan" } });
   expect((await fifth.sim("GET", "/state")).body.world).not.toHaveProperty("limits");
 });
 
@@ -166,64 +214,93 @@ test.each([
   [["--log-level", "loud"], /--log-level.*debug, info/],
   [["--colour"], /--colour/],
   [["now"], /too many arguments|now/],
-])("serve %j is refused with code 2, naming what is right, before anything is made", async (args, message) => {
-  const data = join(newDirectory(), "data");
-  const refused = await standin(["serve", "--data", data, ...(args.includes("--port") ? [] : ["--port", "0"]), ...args]);
-  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
-  expect(refused.stderr).toMatch(message);
-  expect(refused.stderr).not.toMatch(/^ {4}at /m);
-  expect(existsSync(data)).toBe(false);
-});
-
-test.each([["api-key"], ["control-token"]])("a --%s that no header can carry is refused without showing it", async (name) => {
-  const secret = "with a space";
-  const variable = `STANDIN_${name.toUpperCase().replace("-", "_")}`;
-  for (const [args, env] of [
-    [[`--${name}`, secret], {}],
-    [[], { [variable]: secret }],
-  ] as const) {
-    const refused = await standin(["serve", "--data", newDirectory(), "--port", "0", ...args], env);
+])(
+  "serve %j is refused with code 2, naming what is right, before anything is made",
+  async (args, message) => {
+    const data = join(testDirectory(), "data");
+    const refused = await runStandin([
+      "serve",
+      "--data",
+      data,
+      ...(args.includes("--port") ? [] : ["--port", "0"]),
+      ...args,
+    ]);
     expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain(args.length > 0 ? `--${name}` : variable);
-    expect(refused.stderr).not.toContain(secret);
-  }
-});
+    expect(refused.stderr).toMatch(message);
+    expect(refused.stderr).not.toMatch(/^ {4}at /m);
+    expect(existsSync(data)).toBe(false);
+  },
+);
+
+test.each([["api-key"], ["control-token"]])(
+  "a --%s that no header can carry is refused without showing it",
+  async (name) => {
+    const secret = "with a space";
+    const variable = `STANDIN_${name.toUpperCase().replace("-", "_")}`;
+    for (const [args, env] of [
+      [[`--${name}`, secret], {}],
+      [[], { [variable]: secret }],
+    ] as const) {
+      const refused = await runStandin(["serve", "--data", testDirectory(), "--port", "0", ...args], env);
+      expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
+      expect(refused.stderr).toContain(args.length > 0 ? `--${name}` : variable);
+      expect(refused.stderr).not.toContain(secret);
+    }
+  },
+);
 
 test("a variable that is empty counts as none", async () => {
-  const names = ["CLOCK", "START_AT", "SEED", "PROFILE", "PLAN", "API_KEY", "CONTROL_TOKEN", "SEED_FILE", "RATE_LIMIT", "LOG_LEVEL"];
-  const server = await start(newDirectory(), [], { env: Object.fromEntries(names.map((name) => [`STANDIN_${name}`, ""])) });
+  const names = [
+    "CLOCK",
+    "START_AT",
+    "SEED",
+    "PROFILE",
+    "PLAN",
+    "API_KEY",
+    "CONTROL_TOKEN",
+    "SEED_FILE",
+    "RATE_LIMIT",
+    "LOG_LEVEL",
+  ];
+  const server = await startServer(testDirectory(), [], {
+    env: Object.fromEntries(names.map((name) => [`STANDIN_${name}`, ""])),
+  });
   expect(server.ready.api_key).toMatch(/^\w{64}$/);
   expect((await server.sim("GET", "/clock")).body.mode).toBe("real");
 });
 
 test("a switch whose variable says neither yes nor no is refused", async () => {
-  const refused = await standin(["serve", "--data", newDirectory(), "--port", "0"], { STANDIN_RATE_LIMIT: "maybe" });
+  const refused = await runStandin(["serve", "--data", testDirectory(), "--port", "0"], {
+    STANDIN_RATE_LIMIT: "maybe",
+  });
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(/STANDIN_RATE_LIMIT.*maybe.*true.*false/);
 });
 
 test("a bad value in the environment is refused like one on the command line", async () => {
-  const refused = await standin(["serve", "--data", newDirectory()], { STANDIN_PORT: "web" });
+  const refused = await runStandin(["serve", "--data", testDirectory()], { STANDIN_PORT: "web" });
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(/STANDIN_PORT|--port/);
 });
 
 test.each([["0"], ["false"]])("a switch set to %s in the environment is off", async (off) => {
-  const server = await start(newDirectory(), [], { env: { STANDIN_RATE_LIMIT: off } });
-  const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await server.api("GET", "/projects")).status));
+  const server = await startServer(testDirectory(), [], { env: { STANDIN_RATE_LIMIT: off } });
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async () => (await server.api("GET", "/projects")).status),
+  );
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
 test("a data directory that cannot be one is named", async () => {
-  const file = join(newDirectory(), "file");
+  const file = join(testDirectory(), "file");
   writeFileSync(file, "");
-  const refused = await standin(["serve", "--data", file, "--port", "0"]);
+  const refused = await runStandin(["serve", "--data", file, "--port", "0"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain(file);
 });
 
 test("what is kept for ever is there after years", async () => {
-  const server = await start(newDirectory(), [
+  const server = await startServer(testDirectory(), [
     "--clock",
     "manual",
     "--seed",
@@ -243,10 +320,14 @@ test("what is kept for ever is there after years", async () => {
     const { body: made } = await server.api("POST", `${path}/branches`, { branch: { name } });
     await server.sim("POST", "/clock/advance", { by: "1m" });
     const schedule = { schedule: [{ frequency: "hourly", retention_seconds: 3_600 }] };
-    expect((await server.api("PUT", `${path}/branches/${made.branch.id}/backup_schedule`, schedule)).status).toBe(200);
+    expect(
+      (await server.api("PUT", `${path}/branches/${made.branch.id}/backup_schedule`, schedule)).status,
+    ).toBe(200);
   }
   await server.sim("POST", "/clock/advance", { by: "200d" });
   const { history } = (await server.sim("GET", "/health")).body;
   expect(history.forgotten_seq).toBe(0);
-  expect((await server.api("GET", `${path}/operations`)).body.operations).toEqual(expect.arrayContaining(before));
+  expect((await server.api("GET", `${path}/operations`)).body.operations).toEqual(
+    expect.arrayContaining(before),
+  );
 });

@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { launch, standin } from "../support/process.ts";
-import { journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+import { runStandin, spawnStandin } from "../support/process.ts";
+import { createProjectOn, journalOf, startServer, testDirectory } from "../support/running-server.ts";
 
 const API_KEY = "given-key-of-these-tests-0123456789";
 
 test("a server says that it is ready in one line of JSON, on a free port, and tells its key on the first start alone", async () => {
-  const data = newDirectory();
-  const first = await start(data);
+  const data = testDirectory();
+  const first = await startServer(data);
   expect(first.ready).toEqual({
     event: "ready",
     pid: first.process.pid,
@@ -23,34 +23,34 @@ test("a server says that it is ready in one line of JSON, on a free port, and te
   await first.kill("SIGTERM");
   expect(first.stdout()).toMatch(/^\{.*\}\n$/);
 
-  const second = await start(data, [], { key: first.ready.api_key as string });
+  const second = await startServer(data, [], { key: first.ready.api_key as string });
   expect(Object.keys(second.ready)).toEqual(["event", "pid", "api_url", "control_url", "world"]);
   expect((await second.api("GET", "/users/me")).status).toBe(200);
 });
 
 test("a key that is given is valid from then on, is told at each such start, and is made once", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const env = { STANDIN_API_KEY: API_KEY };
   for (const args of [[], ["--api-key", API_KEY], []]) {
-    const server = await start(data, args, args.length === 0 ? { env } : {});
+    const server = await startServer(data, args, args.length === 0 ? { env } : {});
     expect(server.ready.api_key).toBe(API_KEY);
     expect((await server.api("GET", "/users/me")).status).toBe(200);
     expect((await server.api("GET", "/api_keys")).body).toHaveLength(1);
     await server.kill("SIGTERM");
   }
-  const later = await start(data, ["--api-key", `another-${API_KEY}`]);
+  const later = await startServer(data, ["--api-key", `another-${API_KEY}`]);
   expect((await later.api("GET", "/api_keys")).body).toHaveLength(2);
 });
 
 test("without --json a person reads the URL, the key once, and three commands to try", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const serveForPeople = () => {
-    const server = launch(["serve", "--data", data, "--port", "0", "--seed", "7"]);
+    const server = spawnStandin(["serve", "--data", data, "--port", "0", "--seed", "7"]);
     onTestFinished(async () => void (await server.kill("SIGKILL")));
     return server;
   };
   const first = serveForPeople();
-  await first.printed(/clock advance.*\n/);
+  await first.waitForOutput(/clock advance.*\n/);
   const [, url] = /(http:\S+\/api\/v2)/.exec(first.stdout()) ?? [];
   const [, key] = /^ {2}(\w{64})$/m.exec(first.stdout()) ?? [];
   expect(first.stdout()).toContain("seed: 7");
@@ -63,37 +63,41 @@ test("without --json a person reads the URL, the key once, and three commands to
   expect(commands).toHaveLength(3);
   expect(commands[0]).toContain(`Bearer ${key}`);
   for (const command of commands.slice(1)) {
-    const tried = await standin(command.trim().split(" ").slice(2));
+    const tried = await runStandin(command.trim().split(" ").slice(2));
     expect(tried, command).toMatchObject({ code: 0, stderr: "" });
   }
   await first.kill("SIGINT");
 
   const second = serveForPeople();
-  await second.printed(/ready/);
+  await second.waitForOutput(/ready/);
   await second.kill("SIGINT");
   expect(second.stdout()).not.toContain(key);
 });
 
 test("a port that is in use is named, and the start that met it loses nothing: the next one still tells the key", async () => {
-  const port = new URL((await start(newDirectory())).ready.api_url).port;
-  const data = newDirectory();
-  const refused = await standin(["serve", "--data", data, "--port", port, "--json"]);
+  const port = new URL((await startServer(testDirectory())).ready.api_url).port;
+  const data = testDirectory();
+  const refused = await runStandin(["serve", "--data", data, "--port", port, "--json"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
   expect(refused.stderr).toContain("--port");
-  const server = await start(data);
+  const server = await startServer(data);
   expect(server.ready.api_key).toMatch(/^\w{64}$/);
   expect((await server.api("GET", "/users/me")).status).toBe(200);
 });
 
 test("of many servers that start at once on a new directory, one serves it and the others say that it is in use", async () => {
-  const data = newDirectory();
-  const starts = Array.from({ length: 5 }, () => launch(["serve", "--data", data, "--port", "0", "--json"]));
+  const data = testDirectory();
+  const starts = Array.from({ length: 5 }, () =>
+    spawnStandin(["serve", "--data", data, "--port", "0", "--json"]),
+  );
   onTestFinished(async () => void (await Promise.all(starts.map((server) => server.kill("SIGKILL")))));
   const refused = new Set<unknown>();
   for (const server of starts) void server.ended.then(() => refused.add(server));
   await Promise.all(
-    starts.map((server) => Promise.race([server.printed(/ready/), server.ended])).map((start) => start.catch(() => undefined)),
+    starts
+      .map((server) => Promise.race([server.waitForOutput(/ready/), server.ended]))
+      .map((start) => start.catch(() => undefined)),
   );
   const [serving, ...others] = starts.filter((server) => !refused.has(server));
   expect(others).toEqual([]);
@@ -105,37 +109,40 @@ test("of many servers that start at once on a new directory, one serves it and t
 });
 
 test("a data directory has one server at a time, and is free again when that one is killed", async () => {
-  const data = newDirectory();
-  const first = await start(data, ["--clock", "manual"]);
-  await projectOn(first);
+  const data = testDirectory();
+  const first = await startServer(data, ["--clock", "manual"]);
+  await createProjectOn(first);
   const events = await journalOf(first);
-  const second = await standin(["serve", "--data", data, "--port", "0", "--json"]);
+  const second = await runStandin(["serve", "--data", data, "--port", "0", "--json"]);
   expect(second).toMatchObject({ code: 1, stdout: "" });
   expect(second.stderr).toMatch(/^standin: .* is in use by another standin/m);
   expect(second.stderr).toContain(data);
   expect(await journalOf(first)).toEqual(events);
 
   await first.kill("SIGKILL");
-  const third = await start(data);
+  const third = await startServer(data);
   expect(await journalOf(third)).toEqual(events);
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s ends a server with code 0, open streams and all, and the next start finds everything",
   async (signal) => {
-    const data = newDirectory();
-    const server = await start(data, ["--clock", "manual", "--seed", "3"]);
-    await projectOn(server);
+    const data = testDirectory();
+    const server = await startServer(data, ["--clock", "manual", "--seed", "3"]);
+    await createProjectOn(server);
     await server.api("POST", "/api_keys", { key_name: "ci" });
     const state = (await server.sim("GET", "/state")).body;
     const events = await journalOf(server);
     const stream = await fetch(`${server.ready.control_url}/events/stream?since=0`);
-    const waiting = server.sim("POST", "/wait", { until: { endpoint_id: state.endpoints[0].id, state: "idle" }, timeout: "10m" });
+    const waiting = server.sim("POST", "/wait", {
+      until: { endpoint_id: state.endpoints[0].id, state: "idle" },
+      timeout: "10m",
+    });
     waiting.catch(() => undefined);
     expect(await server.kill(signal)).toBe(0);
     await stream.text().catch(() => undefined);
 
-    const next = await start(data);
+    const next = await startServer(data);
     expect((await next.sim("GET", "/state")).body).toEqual(state);
     expect(await journalOf(next)).toEqual(events);
     expect((await next.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
@@ -143,9 +150,9 @@ test.each(["SIGTERM", "SIGINT"] as const)(
 );
 
 test("whoever has read the ready line may end the server: it ends with code 0 and takes its traces with it", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   for (let round = 0; round < 5; round += 1) {
-    const server = launch(["serve", "--data", data, "--port", "0", "--json"]);
+    const server = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
     server.process.stdout?.once("data", () => server.process.kill("SIGTERM"));
     expect(await server.ended).toBe(0);
     expect(readdirSync(data)).not.toContain("server.json");
@@ -153,8 +160,8 @@ test("whoever has read the ready line may end the server: it ends with code 0 an
 });
 
 test("a clean end leaves one file of the world, which holds no key but its hash", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--api-key", API_KEY]);
+  const data = testDirectory();
+  const server = await startServer(data, ["--api-key", API_KEY]);
   const { body } = await server.api("POST", "/api_keys", { key_name: "ci" });
   await server.kill("SIGTERM");
   const file = readFileSync(join(data, "worlds", "default.sqlite")).toString("latin1");
@@ -164,36 +171,43 @@ test("a clean end leaves one file of the world, which holds no key but its hash"
 });
 
 test("when and from where a key was last used is remembered", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
-  expect((await server.sim("GET", "/api_keys")).body.api_keys).toMatchObject([{ last_used_at: null, last_used_from_addr: "" }]);
+  const data = testDirectory();
+  const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
+  expect((await server.sim("GET", "/api_keys")).body.api_keys).toMatchObject([
+    { last_used_at: null, last_used_from_addr: "" },
+  ]);
   await server.api("GET", "/projects");
   await server.kill("SIGTERM");
-  const next = await start(data);
+  const next = await startServer(data);
   const used = { last_used_at: "2026-01-01T00:00:00.000Z", last_used_from_addr: "127.0.0.1" };
   expect((await next.sim("GET", "/api_keys")).body.api_keys).toMatchObject([used]);
 });
 
 test("a file that is no world of ours is named, and left as it is", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const file = join(data, "worlds", "default.sqlite");
   mkdirSync(join(data, "worlds"));
   writeFileSync(file, "not a database, but long enough to be taken for one".repeat(100));
-  const refused = await standin(["serve", "--data", data, "--port", "0"]);
+  const refused = await runStandin(["serve", "--data", data, "--port", "0"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toMatch(/^standin: the file of world "default" is damaged \(file is not a database\); restore a snapshot of it: /);
+  expect(refused.stderr).toMatch(
+    /^standin: the file of world "default" is damaged \(file is not a database\); restore a snapshot of it: /,
+  );
   expect(readFileSync(file, "utf8")).toContain("not a database");
 });
 
 test("beyond loopback a control token is needed", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   for (const host of ["0.0.0.0", "::"]) {
-    const refused = await standin(["serve", "--data", data, "--port", "0", "--host", host]);
+    const refused = await runStandin(["serve", "--data", data, "--port", "0", "--host", host]);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toMatch(new RegExp(`--host ${host} .*STANDIN_CONTROL_TOKEN`));
   }
   expect(() => statSync(join(data, "worlds"))).toThrow("ENOENT");
-  const server = await start(data, ["--host", "0.0.0.0"], { env: { STANDIN_CONTROL_TOKEN: "t0ken" }, controlToken: "t0ken" });
+  const server = await startServer(data, ["--host", "0.0.0.0"], {
+    env: { STANDIN_CONTROL_TOKEN: "t0ken" },
+    controlToken: "t0ken",
+  });
   expect((await server.sim("GET", "/clock")).status).toBe(200);
 });
 
@@ -202,18 +216,21 @@ test("beyond loopback the control API answers whoever brings the token, under ev
     .flatMap((list) => list ?? [])
     .find(({ internal, family }) => !internal && family === "IPv4");
   if (address === undefined) return context.skip("this machine has no address beyond loopback");
-  const server = await start(newDirectory(), ["--host", "0.0.0.0", "--control-token", "t0ken"]);
+  const server = await startServer(testDirectory(), ["--host", "0.0.0.0", "--control-token", "t0ken"]);
   const url = server.ready.control_url.replace("127.0.0.1", address.address);
   expect((await fetch(`${url}/clock`)).status).toBe(401);
   expect((await fetch(`${url}/clock`, { headers: { Authorization: "Bearer t0ken" } })).status).toBe(200);
 });
 
 test("keys and tokens never appear in the log, however much it tells", async () => {
-  const data = newDirectory();
+  const data = testDirectory();
   const controlToken = "control-token-of-this-test";
   const args = ["--log-level", "debug", "--api-key", API_KEY, "--control-token", controlToken];
-  const server = await start(data, args, { controlToken });
-  const created = [await server.api("POST", "/api_keys", { key_name: "a" }), await server.sim("POST", "/api_keys", { key_name: "b" })];
+  const server = await startServer(data, args, { controlToken });
+  const created = [
+    await server.api("POST", "/api_keys", { key_name: "a" }),
+    await server.sim("POST", "/api_keys", { key_name: "b" }),
+  ];
   const account = await server.sim("POST", "/accounts", { name: "c", api_key: `account-${API_KEY}` });
   const { body: project } = await server.api("POST", "/projects", { project: {} });
   await server.api("GET", "/projects", undefined, `wrong-${API_KEY}`);
@@ -228,7 +245,11 @@ test("keys and tokens never appear in the log, however much it tells", async () 
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line))) {
-    expect({ msg, time, sim }).toEqual({ msg: expect.any(String), time: expect.stringMatching(/Z$/), sim: expect.stringMatching(/Z$/) });
+    expect({ msg, time, sim }).toEqual({
+      msg: expect.any(String),
+      time: expect.stringMatching(/Z$/),
+      sim: expect.stringMatching(/Z$/),
+    });
   }
   const secrets = [API_KEY, controlToken, account.body.api_key.key, ...created.map(({ body }) => body.key)];
   for (const secret of [...secrets, project.roles[0].password]) expect(log).not.toContain(secret);

@@ -1,25 +1,34 @@
 import { expect, test } from "vitest";
 import { openEventStream } from "../support/event-stream.ts";
-import { type Client, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
-import { forkOn } from "../support/worlds.ts";
+import {
+  createProjectOn,
+  journalOf,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
+import { forkWorldOn } from "../support/worlds.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
-const stateOf = async ({ sim }: Pick<Client, "sim">) => JSON.stringify((await sim("GET", "/state")).body);
-const keep = ({ sim }: Pick<Client, "sim">, name: string) => sim("POST", "/snapshots", { name });
-const restore = ({ sim }: Pick<Client, "sim">, name: string) => sim("POST", `/snapshots/${name}/restore`);
+const stateOf = async ({ sim }: Pick<ServerClient, "sim">) =>
+  JSON.stringify((await sim("GET", "/state")).body);
+const keep = ({ sim }: Pick<ServerClient, "sim">, name: string) => sim("POST", "/snapshots", { name });
+const restore = ({ sim }: Pick<ServerClient, "sim">, name: string) =>
+  sim("POST", `/snapshots/${name}/restore`);
 
 test("a restore ends open streams, and a new one follows the new history", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
-  await projectOn(server);
+  await createProjectOn(server);
   const streams = await Promise.all([
     openEventStream(`${server.ready.control_url}/events/stream?since=0`),
     openEventStream(`${server.ready.control_url}/events/stream`),
   ]);
   await streams[0]?.until(({ data }) => data.type === "ComputeActivated");
   expect((await restore(server, "empty")).status).toBe(200);
-  for (const stream of streams) await expect(stream.until(() => false)).rejects.toThrow("the stream has ended");
+  for (const stream of streams)
+    await expect(stream.until(() => false)).rejects.toThrow("the stream has ended");
 
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
   await server.api("POST", "/api_keys", { key_name: "another life" });
@@ -29,23 +38,25 @@ test("a restore ends open streams, and a new one follows the new history", async
 });
 
 test("a reader that comes back with an id of the former history is told what happens in the new one", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
   const { seq } = (await server.sim("GET", "/health")).body.history;
-  await projectOn(server);
+  await createProjectOn(server);
   const former = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
   const last = (await former.until(({ data }) => data.type === "ComputeActivated")).at(-1);
   expect(Number(last?.id)).toBeGreaterThan(seq);
   await restore(server, "empty");
-  const stream = await openEventStream(`${server.ready.control_url}/events/stream`, { "Last-Event-ID": last?.id ?? "" });
+  const stream = await openEventStream(`${server.ready.control_url}/events/stream`, {
+    "Last-Event-ID": last?.id ?? "",
+  });
   await server.api("POST", "/api_keys", { key_name: "another life" });
   const [told] = await stream.until(() => true);
   expect(told?.data).toMatchObject({ seq: seq + 1, api_key: { name: "another life" } });
 });
 
 test("streams of other worlds go on during a restore", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const world = await forkOn(server, { name: "copy" });
+  const server = await startServer(testDirectory(), MANUAL);
+  const world = await forkWorldOn(server, { name: "copy" });
   await keep(server, "kept");
   const stream = await openEventStream(`${world.control_url}/events/stream`);
   await restore(server, "kept");
@@ -54,12 +65,13 @@ test("streams of other worlds go on during a restore", async () => {
 });
 
 test("a wait goes on over a restore: for what is so in the restored world, and ends where there is nothing to wait for", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
-  const { endpointId } = await projectOn(server);
+  const { endpointId } = await createProjectOn(server);
   await keep(server, "active");
   await server.sim("POST", "/clock/advance", { by: "1h" });
-  const wait = (state: string) => server.sim("POST", "/wait", { until: { endpoint_id: endpointId, state }, timeout: "10m" });
+  const wait = (state: string) =>
+    server.sim("POST", "/wait", { until: { endpoint_id: endpointId, state }, timeout: "10m" });
   const active = wait("active");
   await server.sim("GET", "/clock");
   await restore(server, "active");
@@ -71,8 +83,8 @@ test("a wait goes on over a restore: for what is so in the restored world, and e
 });
 
 test("a restore during a long advance comes after it, while health is told all along", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), MANUAL);
+  const { endpointId } = await createProjectOn(server);
   const at = (index: number) => new Date(Date.parse("2026-01-01T01:00:00Z") + index * 600_000).toISOString();
   await server.sim(
     "POST",
@@ -97,9 +109,9 @@ test("a restore during a long advance comes after it, while health is told all a
 });
 
 test("requests that come during restores are answered, by the one history or by the other", async () => {
-  const server = await start(newDirectory(), MANUAL);
+  const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
-  await projectOn(server);
+  await createProjectOn(server);
   await keep(server, "one-project");
   let restoring = true;
   const clients = Array.from({ length: 8 }, async (_, client) => {
@@ -112,20 +124,23 @@ test("requests that come during restores are answered, by the one history or by 
     return answers;
   });
   const restores: number[] = [];
-  for (let round = 0; round < 6; round += 1) restores.push((await restore(server, round % 2 === 0 ? "empty" : "one-project")).status);
+  for (let round = 0; round < 6; round += 1)
+    restores.push((await restore(server, round % 2 === 0 ? "empty" : "one-project")).status);
   restoring = false;
   const answers = (await Promise.all(clients)).flat();
   expect(restores).toEqual(restores.map(() => 200));
   expect(answers.filter(([status]) => status !== 200)).toEqual([]);
   expect(new Set(answers.map(([, projects]) => projects)).size).toBeLessThanOrEqual(2);
-  expect((await server.sim("GET", "/snapshots")).body.snapshots.filter(({ kind }: any) => kind === "automatic")).toHaveLength(6);
+  expect(
+    (await server.sim("GET", "/snapshots")).body.snapshots.filter(({ kind }: any) => kind === "automatic"),
+  ).toHaveLength(6);
 });
 
 test("health tells that the history is another one, also after a restart", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
   await keep(server, "kept");
-  const history = async ({ sim }: Pick<Client, "sim">) => (await sim("GET", "/health")).body.history;
+  const history = async ({ sim }: Pick<ServerClient, "sim">) => (await sim("GET", "/health")).body.history;
   const ids = [(await history(server)).id];
   for (let round = 0; round < 2; round += 1) {
     const { history_id } = (await restore(server, "kept")).body;
@@ -134,13 +149,22 @@ test("health tells that the history is another one, also after a restart", async
   }
   expect(new Set(ids).size).toBe(3);
   await server.kill("SIGKILL");
-  const restarted = await start(data, [], { key: server.ready.api_key as string });
+  const restarted = await startServer(data, [], { key: server.ready.api_key as string });
   expect((await history(restarted)).id).toBe(ids.at(-1));
 });
 
 test("on the real clock a restored compute has its time before it still", async () => {
-  const server = await start(newDirectory(), ["--clock", "real", "--seed", "1", "--operations", "immediate"]);
-  const { path } = await projectOn(server, { default_endpoint_settings: { suspend_timeout_seconds: 604_800 } });
+  const server = await startServer(testDirectory(), [
+    "--clock",
+    "real",
+    "--seed",
+    "1",
+    "--operations",
+    "immediate",
+  ]);
+  const { path } = await createProjectOn(server, {
+    default_endpoint_settings: { suspend_timeout_seconds: 604_800 },
+  });
   await keep(server, "awake");
   const { now: taken } = (await server.sim("GET", "/snapshots/awake")).body.snapshot;
   await server.sim("POST", "/clock/advance", { by: "30d" });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { MIGRATIONS_FOLDER, memoryShelf } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER, memoryStorage } from "../../src/app/compose.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
-import type { Shelf } from "../../src/worlds/shelf.ts";
+import type { WorldStorage } from "../../src/worlds/world-storage.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";
-import { newDirectory } from "../support/running.ts";
+import { testDirectory } from "../support/running-server.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400_000;
@@ -21,13 +21,13 @@ afterEach(() => {
 /** The host's clock moves on, or is set. */
 const passes = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-const SHELVES: Readonly<Record<string, () => Shelf>> = {
+const SHELVES: Readonly<Record<string, () => WorldStorage>> = {
   "in files": () => {
-    const directory = new DataDirectory(newDirectory(), MIGRATIONS_FOLDER);
+    const directory = new DataDirectory(testDirectory(), MIGRATIONS_FOLDER);
     onTestFinished(() => directory.release());
     return directory;
   },
-  "in memory": () => memoryShelf(),
+  "in memory": () => memoryStorage(),
 };
 const MODES = [
   { name: "real", mode: "real", factor: 1 },
@@ -37,7 +37,9 @@ const STEPS = [-DAY, 0, DAY];
 const shown = (step: number) => (step === 0 ? "stays" : `steps ${step < 0 ? "back" : "forth"}`);
 
 const scenes = Object.keys(SHELVES).flatMap((shelf) =>
-  MODES.flatMap((clock) => STEPS.flatMap((before) => STEPS.map((after) => ({ shelf, clock, before, after })))),
+  MODES.flatMap((clock) =>
+    STEPS.flatMap((before) => STEPS.map((after) => ({ shelf, clock, before, after }))),
+  ),
 );
 
 describe.each(
@@ -47,8 +49,8 @@ describe.each(
   })),
 )("$name", ({ shelf, clock: { mode, factor }, before, after }) => {
   const open = async () => {
-    const kept = (SHELVES[shelf] as () => Shelf)();
-    const double = await createDouble({ shelf: kept, clock: { mode, factor } });
+    const kept = (SHELVES[shelf] as () => WorldStorage)();
+    const double = await createDouble({ storage: kept, clock: { mode, factor } });
     onTestFinished(() => double.close());
     await createProject(double);
     passes(10 * SECOND);
@@ -88,48 +90,55 @@ describe.each(
     await expectSound(double);
   });
 
-  test.each(["at the head", "in the past"])("a world that was forked %s goes on from there, and the other one as it did", async (where) => {
-    const { double } = await open();
-    const past = START + 5 * SECOND;
-    passes(before);
-    passes(20 * SECOND);
-    const head = await now(double);
-    const at = where === "at the head" ? {} : { at: new Date(past).toISOString() };
-    const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
-    expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the head" ? head : past]);
-    const side = inWorld(double, "side");
-    expect(await now(double)).toBe(head);
-    await expectPace(side, where === "at the head" ? head : past, factor, after);
-    expect(await now(double)).toBeGreaterThanOrEqual(head);
-    await expectSound(double);
-    await expectSound(side);
-  });
+  test.each(["at the head", "in the past"])(
+    "a world that was forked %s goes on from there, and the other one as it did",
+    async (where) => {
+      const { double } = await open();
+      const past = START + 5 * SECOND;
+      passes(before);
+      passes(20 * SECOND);
+      const head = await now(double);
+      const at = where === "at the head" ? {} : { at: new Date(past).toISOString() };
+      const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
+      expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the head" ? head : past]);
+      const side = inWorld(double, "side");
+      expect(await now(double)).toBe(head);
+      await expectPace(side, where === "at the head" ? head : past, factor, after);
+      expect(await now(double)).toBeGreaterThanOrEqual(head);
+      await expectSound(double);
+      await expectSound(side);
+    },
+  );
 });
 
-test.each(STEPS)("over a restart with a step of the host's clock by %d ms, no world's clock goes back", async (step) => {
-  const directory = new DataDirectory(newDirectory(), MIGRATIONS_FOLDER);
-  onTestFinished(() => directory.release());
-  const open = (clock: { clock?: { mode: "real"; factor: 1 } }) => createDouble({ shelf: directory, ...clock });
-  let double = await open({ clock: { mode: "real", factor: 1 } });
-  await createProject(double);
-  passes(10 * SECOND);
-  await double.sim("POST", "/worlds", { name: "side" });
-  passes(10 * SECOND);
-  const worlds = () => [double, inWorld(double, "side")] as const;
-  const [first, side] = await Promise.all(worlds().map(now));
-  await double.close();
-  passes(step);
-  double = await open({ clock: { mode: "real", factor: 1 } });
-  for (const [index, latest] of [first, side].entries()) {
-    const world = worlds()[index] as Double;
-    expect(await now(world)).toBe((latest as number) + Math.max(0, step));
-  }
-  vi.setSystemTime(WALL + 10 * DAY);
-  const [caughtUp] = await Promise.all(worlds().map(now));
-  passes(SECOND);
-  expect((await now(double)) - (caughtUp as number)).toBe(SECOND);
-  await double.close();
-});
+test.each(STEPS)(
+  "over a restart with a step of the host's clock by %d ms, no world's clock goes back",
+  async (step) => {
+    const directory = new DataDirectory(testDirectory(), MIGRATIONS_FOLDER);
+    onTestFinished(() => directory.release());
+    const open = (clock: { clock?: { mode: "real"; factor: 1 } }) =>
+      createDouble({ storage: directory, ...clock });
+    let double = await open({ clock: { mode: "real", factor: 1 } });
+    await createProject(double);
+    passes(10 * SECOND);
+    await double.sim("POST", "/worlds", { name: "side" });
+    passes(10 * SECOND);
+    const worlds = () => [double, inWorld(double, "side")] as const;
+    const [first, side] = await Promise.all(worlds().map(now));
+    await double.close();
+    passes(step);
+    double = await open({ clock: { mode: "real", factor: 1 } });
+    for (const [index, latest] of [first, side].entries()) {
+      const world = worlds()[index] as Double;
+      expect(await now(world)).toBe((latest as number) + Math.max(0, step));
+    }
+    vi.setSystemTime(WALL + 10 * DAY);
+    const [caughtUp] = await Promise.all(worlds().map(now));
+    passes(SECOND);
+    expect((await now(double)) - (caughtUp as number)).toBe(SECOND);
+    await double.close();
+  },
+);
 
 type Clocked = Pick<Double, "sim">;
 
@@ -158,8 +167,13 @@ async function expectSound(world: Clocked): Promise<void> {
 function inWorld(double: Double, name: string): Clocked {
   return {
     async sim(method, path, body) {
-      const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-      const response = await double.fetch(new Request(`http://localhost/w/${name}/_sim${path}`, { method, ...content }));
+      const content =
+        body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+      const response = await double.fetch(
+        new Request(`http://localhost/w/${name}/_sim${path}`, { method, ...content }),
+      );
       return { status: response.status, headers: response.headers, body: await response.json() };
     },
   };

@@ -1,13 +1,21 @@
 import { expect, test } from "vitest";
 import { openEventStream } from "../support/event-stream.ts";
-import { journalOf, newDirectory, projectOn, start } from "../support/running.ts";
+import { createProjectOn, journalOf, startServer, testDirectory } from "../support/running-server.ts";
 
 const span = (from: any, to: any) => Date.parse(to.at) - Date.parse(from.at);
 
 test("on a fast clock a compute falls asleep by itself, exactly at its delay", async () => {
-  const server = await start(newDirectory(), ["--clock", "100000x", "--start-at", "2026-01-01T00:00:00Z"]);
-  const { endpointId } = await projectOn(server);
-  expect((await server.sim("POST", "/wait", { until: { endpoint_id: endpointId, state: "idle" }, timeout: "60s" })).status).toBe(200);
+  const server = await startServer(testDirectory(), [
+    "--clock",
+    "100000x",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+  ]);
+  const { endpointId } = await createProjectOn(server);
+  expect(
+    (await server.sim("POST", "/wait", { until: { endpoint_id: endpointId, state: "idle" }, timeout: "60s" }))
+      .status,
+  ).toBe(200);
   const events = await journalOf(server);
   const activated = events.find(({ type }) => type === "ComputeActivated");
   const suspended = events.find(({ type }) => type === "ComputeSuspended");
@@ -17,8 +25,8 @@ test("on a fast clock a compute falls asleep by itself, exactly at its delay", a
 });
 
 test("nobody has to ask: what falls due on a running clock is told on the stream when it happens", async () => {
-  const server = await start(newDirectory(), ["--clock", "manual"]);
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), ["--clock", "manual"]);
+  const { endpointId } = await createProjectOn(server);
   await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 90_000 });
   const stream = await openEventStream(`${server.ready.control_url}/events/stream`);
   await server.sim("PUT", "/clock", { mode: "scaled", factor: 3_000 });
@@ -28,22 +36,30 @@ test("nobody has to ask: what falls due on a running clock is told on the stream
 });
 
 test("on the real clock operations end by themselves, each after its own duration", async () => {
-  const server = await start(newDirectory(), ["--clock", "real", "--start-delay", "150ms"]);
+  const server = await startServer(testDirectory(), ["--clock", "real", "--start-delay", "150ms"]);
   const { body } = await server.api("POST", "/projects", { project: {} });
-  expect((await server.sim("POST", "/wait", { until: { project_id: body.project.id }, timeout: "60s" })).status).toBe(200);
+  expect(
+    (await server.sim("POST", "/wait", { until: { project_id: body.project.id }, timeout: "60s" })).status,
+  ).toBe(200);
   const events = await journalOf(server);
   const scheduled = events.find(({ type }) => type === "OperationScheduled");
   const [timeline, compute] = events.filter(({ type }) => type === "OperationFinished");
   expect(span(scheduled, timeline)).toBe(1_000);
   expect(span(timeline, compute)).toBe(150);
-  expect((await server.api("GET", `/projects/${body.project.id}/endpoints/${body.endpoints[0].id}`)).body.endpoint.current_state).toBe(
-    "active",
-  );
+  expect(
+    (await server.api("GET", `/projects/${body.project.id}/endpoints/${body.endpoints[0].id}`)).body.endpoint
+      .current_state,
+  ).toBe("active");
 });
 
 test("scheduled activity arrives by itself, wakes a sleeping compute, and is served after the start", async () => {
-  const server = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+  ]);
+  const { endpointId } = await createProjectOn(server);
   const at = "2026-01-01T02:00:00.000Z";
   await server.sim("POST", "/activity", { endpoint_id: endpointId, at, duration_ms: 1_000 });
   await server.sim("POST", "/clock/advance", { to: "2026-01-01T01:59:00Z" });
@@ -58,8 +74,8 @@ test("scheduled activity arrives by itself, wakes a sleeping compute, and is ser
 });
 
 test("a clock that is stopped stands, and goes on from there when it is set going again", async () => {
-  const server = await start(newDirectory(), ["--clock", "100000x"]);
-  const { endpointId } = await projectOn(server);
+  const server = await startServer(testDirectory(), ["--clock", "100000x"]);
+  const { endpointId } = await createProjectOn(server);
   const { body: stopped } = await server.sim("PUT", "/clock", { mode: "manual" });
   expect((await server.sim("GET", "/clock")).body.now).toBe(stopped.now);
   const wait = { until: { endpoint_id: endpointId, state: "idle" }, timeout: 100 };

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { launchFile, toItsEnd } from "../support/process.ts";
-import { newDirectory } from "../support/running.ts";
+import { spawnCommand, waitForExit } from "../support/process.ts";
+import { testDirectory } from "../support/running-server.ts";
 
 const EXAMPLES = ["examples-whatif-delay.md", "examples-whatif-health-check.md", "examples-whatif-size.md"];
 const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
@@ -19,12 +19,12 @@ function commandsOf(document: string): { readonly args: readonly string[]; reado
 }
 
 test.each(EXAMPLES)("%s: every command prints what the document says", async (document) => {
-  const directory = newDirectory();
+  const directory = testDirectory();
   const commands = commandsOf(document);
   expect(commands.length).toBeGreaterThanOrEqual(3);
   for (const { args, printed } of commands) {
     const inDirectory = ["sh", "-c", 'cd "$0" && exec "$@"', directory, process.execPath, COMMAND, ...args];
-    const { code, stdout, stderr } = await toItsEnd(launchFile(inDirectory));
+    const { code, stdout, stderr } = await waitForExit(spawnCommand(inDirectory));
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: printed, stderr: "" });
   }
 });

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createDouble } from "../support/double.ts";
-import { launch, standin } from "../support/process.ts";
-import { newDirectory, projectOn, start } from "../support/running.ts";
-import { json, shop } from "../support/whatif-command.ts";
+import { runStandin, spawnStandin } from "../support/process.ts";
+import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
+import { createShopTrace, runWhatif } from "../support/whatif-command.ts";
 
 /** Gaps of 10 s, 60 s, 61 s, 300 s and 301 s between requests that take a second, of one compute; another one has a single request. */
 function fewGaps(): string {
@@ -14,8 +14,11 @@ function fewGaps(): string {
     at += index === 0 ? 0 : 1_000 + gap * 1_000;
     return `ep-one,${new Date(at).toISOString()},1000,web`;
   });
-  const file = join(newDirectory(), "few.csv");
-  writeFileSync(file, ["endpoint_id,at,duration_ms,source", ...rows, "ep-two,2026-03-02T10:00:00.000Z,0,cron", ""].join("\n"));
+  const file = join(testDirectory(), "few.csv");
+  writeFileSync(
+    file,
+    ["endpoint_id,at,duration_ms,source", ...rows, "ep-two,2026-03-02T10:00:00.000Z,0,cron", ""].join("\n"),
+  );
   return file;
 }
 
@@ -25,48 +28,84 @@ test.each([
   [299, 2],
   [300, 1],
   [301, 0],
-])("with a delay of %i s there are %i cold starts: the gaps that are longer, and not those that are as long", async (delay, cold) => {
-  const figures = await json(["curve", fewGaps(), "--delay", String(delay), "--cu", "0.5", "--price", "0.2"]);
-  const idle = [10, 60, 61, 300, 301].reduce((sum, gap) => sum + Math.min(gap, delay), 0);
-  // Six requests of a second; the trace ends with the last one, and the other compute's request was 738 s before.
-  const active = 6 + idle + Math.min(delay, 738);
-  expect(figures).toMatchObject({ delay_s: delay, cold_starts: cold, first_starts: 2, requests: 7 });
-  expect(figures.active_s).toBeCloseTo(active, 6);
-  expect(figures.cu_hours).toBeCloseTo((active / 3_600) * 0.5, 9);
-  expect(figures.cost).toBeCloseTo((active / 3_600) * 0.5 * 0.2, 9);
-});
+])(
+  "with a delay of %i s there are %i cold starts: the gaps that are longer, and not those that are as long",
+  async (delay, cold) => {
+    const figures = await runWhatif([
+      "curve",
+      fewGaps(),
+      "--delay",
+      String(delay),
+      "--cu",
+      "0.5",
+      "--price",
+      "0.2",
+    ]);
+    const idle = [10, 60, 61, 300, 301].reduce((sum, gap) => sum + Math.min(gap, delay), 0);
+    // Six requests of a second; the trace ends with the last one, and the other compute's request was 738 s before.
+    const active = 6 + idle + Math.min(delay, 738);
+    expect(figures).toMatchObject({ delay_s: delay, cold_starts: cold, first_starts: 2, requests: 7 });
+    expect(figures.active_s).toBeCloseTo(active, 6);
+    expect(figures.cu_hours).toBeCloseTo((active / 3_600) * 0.5, 9);
+    expect(figures.cost).toBeCloseTo((active / 3_600) * 0.5 * 0.2, 9);
+  },
+);
 
 test("the last busy time counts, and --to says how long nothing came after it", async () => {
-  const file = join(newDirectory(), "two.csv");
-  writeFileSync(file, "endpoint_id,at,duration_ms\na,2026-01-01T00:00:00Z,60000\na,2026-01-01T00:10:00Z,120000\n");
-  const activeOf = async (...more: string[]) => (await json(["curve", file, "--delay", "300", ...more])).active_s;
+  const file = join(testDirectory(), "two.csv");
+  writeFileSync(
+    file,
+    "endpoint_id,at,duration_ms\na,2026-01-01T00:00:00Z,60000\na,2026-01-01T00:10:00Z,120000\n",
+  );
+  const activeOf = async (...more: string[]) =>
+    (await runWhatif(["curve", file, "--delay", "300", ...more])).active_s;
   expect(await activeOf()).toBe(60 + 300 + 120);
   expect(await activeOf("--to", "2026-01-01T01:00:00Z")).toBe(60 + 300 + 120 + 300);
   expect(await activeOf("--to", "2026-01-01T00:13:00Z")).toBe(60 + 300 + 120 + 60);
   expect(await activeOf("--to", "2026-01-01T00:11:00Z")).toBe(60 + 300 + 120);
-  const none = await standin(["whatif", "curve", file, "--from", "2026-01-01T00:12:00Z"]);
+  const none = await runStandin(["whatif", "curve", file, "--from", "2026-01-01T00:12:00Z"]);
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("leave nothing of the trace")]);
 });
 
 test("a last request that runs for long is charged to its compute alone, and makes no day longer", async () => {
-  const file = join(newDirectory(), "long.csv");
-  const rows = ["a,2026-01-01T00:00:00Z,0", "b,2026-01-01T00:00:00Z,0", "a,2026-01-01T12:00:00Z,0", "b,2026-01-02T00:00:00Z,1728000000"];
+  const file = join(testDirectory(), "long.csv");
+  const rows = [
+    "a,2026-01-01T00:00:00Z,0",
+    "b,2026-01-01T00:00:00Z,0",
+    "a,2026-01-01T12:00:00Z,0",
+    "b,2026-01-02T00:00:00Z,1728000000",
+  ];
   writeFileSync(file, ["endpoint_id,at,duration_ms", ...rows, ""].join("\n"));
-  const never = await json(["curve", file, "--delay", "never"]);
+  const never = await runWhatif(["curve", file, "--delay", "never"]);
   expect(never.active_s).toBe(20 * 86_400 + 2 * 86_400 + 0.001);
-  expect((await json(["curve", file, "--delay", "300"])).cold_starts_per_day).toBeCloseTo(2, 6);
-  expect(await json(["quota", file, "--quota-cu-hours", "1"])).toMatchObject({ days_recorded: 1 });
+  expect((await runWhatif(["curve", file, "--delay", "300"])).cold_starts_per_day).toBeCloseTo(2, 6);
+  expect(await runWhatif(["quota", file, "--quota-cu-hours", "1"])).toMatchObject({ days_recorded: 1 });
 });
 
 test("figures with the start latency stand apart, and within the bounds of the curve", async () => {
-  const { cold_starts, with_latency } = await json(["curve", fewGaps(), "--delay", "60", "--start-latency", "2s"]);
+  const { cold_starts, with_latency } = await runWhatif([
+    "curve",
+    fewGaps(),
+    "--delay",
+    "60",
+    "--start-latency",
+    "2s",
+  ]);
   expect(cold_starts).toBe(3);
-  expect(with_latency).toMatchObject({ delay_s: 60, cold_starts_least: 2, cold_starts_most: 3, cold_starts: 3, wait_p99_ms: 2_000 });
-  expect(await json(["curve", fewGaps(), "--delay", "60", "--start-latency", "0"])).toMatchObject({ with_latency: null });
+  expect(with_latency).toMatchObject({
+    delay_s: 60,
+    cold_starts_least: 2,
+    cold_starts_most: 3,
+    cold_starts: 3,
+    wait_p99_ms: 2_000,
+  });
+  expect(await runWhatif(["curve", fewGaps(), "--delay", "60", "--start-latency", "0"])).toMatchObject({
+    with_latency: null,
+  });
 });
 
 test("the first lines of the curve answer: the best delay, what it saves, the bound", async () => {
-  const { code, stdout } = await standin(["whatif", "curve", await shop(), "--present", "1h"]);
+  const { code, stdout } = await runStandin(["whatif", "curve", await createShopTrace(), "--present", "1h"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Best delay: \d+ (s|min).* in place of .* with the present\s1 h:\s−\d/);
   expect(stdout).toMatch(/Who knows the future would need/);
@@ -78,41 +117,81 @@ test("the first lines of the curve answer: the best delay, what it saves, the bo
 });
 
 test("the cheapest delay within a limit holds, and one second less does not", async () => {
-  const trace = await shop();
-  const { cheapest_within: within } = await json(["curve", trace, "--max-cold-per-day", "40"]);
+  const trace = await createShopTrace();
+  const { cheapest_within: within } = await runWhatif(["curve", trace, "--max-cold-per-day", "40"]);
   expect(within.cold_starts_per_day).toBeLessThanOrEqual(40);
-  const shorter = await json(["curve", trace, "--delay", String(within.delay_s - 1)]);
+  const shorter = await runWhatif(["curve", trace, "--delay", String(within.delay_s - 1)]);
   expect(shorter.cold_starts_per_day).toBeGreaterThan(40);
 });
 
 test("the cheapest delay within a wait holds, and one second less does not; with both limits it keeps to both", async () => {
-  const trace = await shop();
+  const trace = await createShopTrace();
   const starts = ["--start-latency", "2s"];
-  const { cheapest_within: within, with_latency } = await json(["curve", trace, ...starts, "--max-wait-p99", "1s"]);
-  expect(with_latency.find(({ delay_s }: any) => delay_s === within.delay_s).wait_p99_ms).toBeLessThanOrEqual(1_000);
-  const shorter = await json(["curve", trace, ...starts, "--delay", String(within.delay_s - 1)]);
+  const { cheapest_within: within, with_latency } = await runWhatif([
+    "curve",
+    trace,
+    ...starts,
+    "--max-wait-p99",
+    "1s",
+  ]);
+  expect(with_latency.find(({ delay_s }: any) => delay_s === within.delay_s).wait_p99_ms).toBeLessThanOrEqual(
+    1_000,
+  );
+  const shorter = await runWhatif(["curve", trace, ...starts, "--delay", String(within.delay_s - 1)]);
   expect(shorter.with_latency.wait_p99_ms).toBeGreaterThan(1_000);
-  const { stdout } = await standin(["whatif", "curve", trace, ...starts, "--max-wait-p99", "1s", "--max-cold-per-day", "0"]);
-  expect(stdout.replaceAll(/\s+/g, " ")).toMatch(/Cheapest with at most 0 cold starts a day and a p99 of the added wait of at most 1 s: /);
+  const { stdout } = await runStandin([
+    "whatif",
+    "curve",
+    trace,
+    ...starts,
+    "--max-wait-p99",
+    "1s",
+    "--max-cold-per-day",
+    "0",
+  ]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
+    /Cheapest with at most 0 cold starts a day and a p99 of the added wait of at most 1 s: /,
+  );
 });
 
 test("CSV, the columnar file of it, and any number of workers give the same answer, to the byte", async () => {
-  const csv = await shop("shop.csv");
-  const trace = join(newDirectory(), "shop.standin-trace");
-  const imported = await json(["import", csv, "--out", trace]);
+  const csv = await createShopTrace("shop.csv");
+  const trace = join(testDirectory(), "shop.standin-trace");
+  const imported = await runWhatif(["import", csv, "--out", trace]);
   expect(imported).toMatchObject({ computes: 3, bad_rows: 0 });
   const own = ({ input: _, ...answer }: any) => answer;
-  const curve = await json(["curve", trace, "--by-compute"]);
-  expect(own(await json(["curve", csv, "--by-compute"]))).toEqual(own(curve));
-  expect(await json(["curve", trace, "--by-compute", "--workers", "3"])).toEqual(curve);
-  const asked = ["compare", trace, "--policy", "ski-rental:randomised", "--policy", "best-fixed:compute", "--replications", "3"];
-  expect(await json([...asked, "--workers", "2"])).toEqual(await json(asked));
+  const curve = await runWhatif(["curve", trace, "--by-compute"]);
+  expect(own(await runWhatif(["curve", csv, "--by-compute"]))).toEqual(own(curve));
+  expect(await runWhatif(["curve", trace, "--by-compute", "--workers", "3"])).toEqual(curve);
+  const asked = [
+    "compare",
+    trace,
+    "--policy",
+    "ski-rental:randomised",
+    "--policy",
+    "best-fixed:compute",
+    "--replications",
+    "3",
+  ];
+  expect(await runWhatif([...asked, "--workers", "2"])).toEqual(await runWhatif(asked));
 });
 
 test("the same seed makes the same fleet, another seed another one", async () => {
   const make = async (seed: string) => {
-    const file = join(newDirectory(), "fleet.csv");
-    await json(["fleet", "--computes", "2", "--days", "1", "--seed", seed, "--pattern", "heavy-tailed", "--out", file]);
+    const file = join(testDirectory(), "fleet.csv");
+    await runWhatif([
+      "fleet",
+      "--computes",
+      "2",
+      "--days",
+      "1",
+      "--seed",
+      seed,
+      "--pattern",
+      "heavy-tailed",
+      "--out",
+      file,
+    ]);
     return readFileSync(file, "utf8");
   };
   const first = await make("5");
@@ -121,9 +200,9 @@ test("the same seed makes the same fleet, another seed another one", async () =>
 });
 
 test("a comparison has the present setting first, differences to it, and intervals where chance is involved", async () => {
-  const { policies } = await json([
+  const { policies } = await runWhatif([
     "compare",
-    await shop(),
+    await createShopTrace(),
     "--policy",
     "fixed:60",
     "--policy",
@@ -132,9 +211,15 @@ test("a comparison has the present setting first, differences to it, and interva
     "4",
   ]);
   const [present, minute, random] = policies;
-  expect(policies.map(({ policy }: any) => policy)).toEqual(["fixed:300", "fixed:60", "ski-rental:randomised"]);
+  expect(policies.map(({ policy }: any) => policy)).toEqual([
+    "fixed:300",
+    "fixed:60",
+    "ski-rental:randomised",
+  ]);
   expect(present.figures.cold_starts.difference).toBe(0);
-  expect(minute.figures.cold_starts.difference).toBe(minute.figures.cold_starts.value - present.figures.cold_starts.value);
+  expect(minute.figures.cold_starts.difference).toBe(
+    minute.figures.cold_starts.value - present.figures.cold_starts.value,
+  );
   expect(minute.figures.active_s.difference).toBeLessThan(0);
   expect(minute.figures.active_s).not.toHaveProperty("plus_minus");
   expect(random.replications).toBe(4);
@@ -142,18 +227,49 @@ test("a comparison has the present setting first, differences to it, and interva
 });
 
 test("who keeps a compute awake: without the probe it sleeps", async () => {
-  const trace = join(newDirectory(), "probed.standin-trace");
-  await json(["fleet", "--computes", "1", "--days", "2", "--pattern", "steady", "--pattern", "health-check", "--out", trace]);
-  const { sources } = await json(["attribute", trace]);
+  const trace = join(testDirectory(), "probed.standin-trace");
+  await runWhatif([
+    "fleet",
+    "--computes",
+    "1",
+    "--days",
+    "2",
+    "--pattern",
+    "steady",
+    "--pattern",
+    "health-check",
+    "--out",
+    trace,
+  ]);
+  const { sources } = await runWhatif(["attribute", trace]);
   expect(sources.map(({ source }: any) => source)).toEqual(["health-check", "steady"]);
   expect(sources[0].saves_s).toBeGreaterThan(0);
   expect(sources[1].saves_s).toBeLessThan(60);
 });
 
 test("capacity has each size and the range: a larger size is throttled no longer, and costs no less", async () => {
-  const trace = join(newDirectory(), "busy.standin-trace");
-  await json(["fleet", "--computes", "2", "--days", "1", "--pattern", "bursts", "--pattern", "on-off", "--out", trace]);
-  const { sizes, cache_recovery } = await json(["capacity", trace, "--size", "0.25..2", "--working-set", "64MiB"]);
+  const trace = join(testDirectory(), "busy.standin-trace");
+  await runWhatif([
+    "fleet",
+    "--computes",
+    "2",
+    "--days",
+    "1",
+    "--pattern",
+    "bursts",
+    "--pattern",
+    "on-off",
+    "--out",
+    trace,
+  ]);
+  const { sizes, cache_recovery } = await runWhatif([
+    "capacity",
+    trace,
+    "--size",
+    "0.25..2",
+    "--working-set",
+    "64MiB",
+  ]);
   expect(sizes.map(({ min_cu, max_cu }: any) => [min_cu, max_cu])).toEqual([
     [0.25, 0.25],
     [0.5, 0.5],
@@ -173,7 +289,10 @@ test("capacity has each size and the range: a larger size is throttled no longer
   expect(ratios[0]).toBeLessThan(sizes[0].cache_hit_ratio);
   expect(Math.max(...ratios)).toBeGreaterThan(sizes[0].cache_hit_ratio);
   const reads = cache_recovery.reduce((sum: number, { reads: own }: any) => sum + own, 0);
-  const hits = cache_recovery.reduce((sum: number, { reads: own, hit_ratios }: any) => sum + own * hit_ratios[0], 0);
+  const hits = cache_recovery.reduce(
+    (sum: number, { reads: own, hit_ratios }: any) => sum + own * hit_ratios[0],
+    0,
+  );
   expect(hits / reads).toBeCloseTo(sizes[0].cache_hit_ratio, 9);
 });
 
@@ -185,18 +304,26 @@ test.each([
   ["quota", ["--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
   ["quota", ["--quota-cu-hours", "50", "--recorded-only"], ["months.csv", "quota.svg"]],
   ["profiles", [], ["cost.svg", "figures.csv", "published.csv", "wait.svg"]],
-  ["starts", ["--max-concurrent-starts", "1"], ["starts.csv", "starts-by-minute.csv", "time-of-day.svg", "under-way.svg", "waits.svg"]],
+  [
+    "starts",
+    ["--max-concurrent-starts", "1"],
+    ["starts.csv", "starts-by-minute.csv", "time-of-day.svg", "under-way.svg", "waits.svg"],
+  ],
 ])(
   "%s %j --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes",
   async (command, args, files) => {
-    const trace = await shop();
+    const trace = await createShopTrace();
     const read = async () => {
-      const out = join(newDirectory(), "report");
-      expect((await standin(["whatif", command, trace, ...args, "--out", out])).code).toBe(0);
-      return Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]));
+      const out = join(testDirectory(), "report");
+      expect((await runStandin(["whatif", command, trace, ...args, "--out", out])).code).toBe(0);
+      return Object.fromEntries(
+        readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]),
+      );
     };
     const report = await read();
-    expect(Object.keys(report)).toEqual(expect.arrayContaining(["report.html", "summary.json", "manifest.json", ...files]));
+    expect(Object.keys(report)).toEqual(
+      expect.arrayContaining(["report.html", "summary.json", "manifest.json", ...files]),
+    );
     const html = report["report.html"] ?? "";
     expect(html).not.toMatch(/<script|<link|src=|@import|url\(/);
     expect(html.replaceAll("http://www.w3.org/", "")).not.toMatch(/https?:\/\//);
@@ -204,13 +331,19 @@ test.each([
     expect(html).toMatch(/@media print/);
     const manifest = JSON.parse(report["manifest.json"] ?? "");
     const question =
-      command === "profiles" ? { profiles: ["2024", "2026"], delay_s: null } : { price_per_cu_hour: 0.222, present_delay_s: 300 };
+      command === "profiles"
+        ? { profiles: ["2024", "2026"], delay_s: null }
+        : { price_per_cu_hour: 0.222, present_delay_s: 300 };
     expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
     expect(manifest.repeat.startsWith(`standin whatif ${[command, trace, ...args].join(" ")} --`)).toBe(true);
     // A quota is used up at any price.
     const settled = command === "quota" ? / --profile 2026 --cu 1 / : / --profile 2026 --price 0.222 /;
     expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
-    const again = await standin([...manifest.repeat.split(" ").slice(1), "--json", ...(command === "curve" ? ["--by-compute"] : [])]);
+    const again = await runStandin([
+      ...manifest.repeat.split(" ").slice(1),
+      "--json",
+      ...(command === "curve" ? ["--by-compute"] : []),
+    ]);
     expect(again.stdout).toBe(report["summary.json"]);
     expect(manifest.inputs[0].sha256).toMatch(/^[0-9a-f]{64}$/);
     expect(await read()).toEqual(report);
@@ -218,9 +351,16 @@ test.each([
 );
 
 test("a world, stored and live, is asked like a file; POST /_sim/whatif answers with the same numbers", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
-  const { endpointId } = await projectOn(server);
+  const data = testDirectory();
+  const server = await startServer(data, [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-03-02T00:00:00Z",
+    "--seed",
+    "1",
+  ]);
+  const { endpointId } = await createProjectOn(server);
   for (const [minutes, duration] of [
     [1, 2_000],
     [4, 0],
@@ -241,32 +381,54 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
   const { status, body } = await server.sim("POST", "/whatif", asked);
   expect(status).toBe(200);
   expect(body.policies[0]).toMatchObject({ policy: "fixed:300", figures: { cold_starts: { value: 2 } } });
-  const flags = ["--policy", "fixed:60", "--policy", "ski-rental:randomised", "--start-latency", "1s..3s", "--replications", "3"];
+  const flags = [
+    "--policy",
+    "fixed:60",
+    "--policy",
+    "ski-rental:randomised",
+    "--start-latency",
+    "1s..3s",
+    "--replications",
+    "3",
+  ];
   flags.push("--present", "5m", "--cold-start-worth", "2m");
   const url = server.ready.control_url.replace("/_sim", "");
-  const { input: live, ...fromLive } = await json(["compare", "--url", url, ...flags]);
+  const { input: live, ...fromLive } = await runWhatif(["compare", "--url", url, ...flags]);
   const { input: told, ...answered } = body;
   expect(fromLive).toEqual(answered);
   expect(live.notes).toEqual(told.notes);
   await server.kill("SIGTERM");
-  const { input: stored, ...fromStored } = await json(["compare", "--data", data, ...flags, "--workers", "2"]);
+  const { input: stored, ...fromStored } = await runWhatif([
+    "compare",
+    "--data",
+    data,
+    ...flags,
+    "--workers",
+    "2",
+  ]);
   expect(fromStored).toEqual(answered);
   expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
 });
 
 test("the curve tells CU-hours, cost and added wait of every delay, of the fleet and of each compute, and marks what is named", async () => {
-  const [trace, out] = [await shop(), newDirectory()];
+  const [trace, out] = [await createShopTrace(), testDirectory()];
   const flags = ["--cu", "0.25", "--start-latency", "2s", "--cold-start-worth", "2m"];
-  const answer = await json(["curve", trace, ...flags, "--out", out]);
+  const answer = await runWhatif(["curve", trace, ...flags, "--out", out]);
   const rowsOf = (file: string) => {
     const [head = "", ...lines] = readFileSync(join(out, file), "utf8").trimEnd().split("\n");
     return lines.map((line) =>
-      Object.fromEntries(head.split(",").map((name, index) => [name, line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)[index]])),
+      Object.fromEntries(
+        head.split(",").map((name, index) => [name, line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)[index]]),
+      ),
     );
   };
   const curve = rowsOf("curve.csv");
-  const figures = (of: any) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]));
-  expect(curve.find(({ delay_s }) => delay_s === "300")).toEqual({ ...figures(answer.present), mark: "present" });
+  const figures = (of: any) =>
+    Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]));
+  expect(curve.find(({ delay_s }) => delay_s === "300")).toEqual({
+    ...figures(answer.present),
+    mark: "present",
+  });
   expect(curve.find(({ mark }) => mark === "best")).toMatchObject(figures(answer.best));
   expect(curve.at(-1)).toEqual({ delay_s: "clairvoyant", ...figures(answer.clairvoyant), mark: "bound" });
   // The first request of each compute waits, too: one start each.
@@ -274,11 +436,22 @@ test("the curve tells CU-hours, cost and added wait of every delay, of the fleet
   const each = rowsOf("curve-by-compute.csv").filter(({ delay_s }) => delay_s === "300");
   for (const name of ["cold_starts", "cu_hours", "cost", "added_wait_s"])
     expect(each.reduce((sum, row) => sum + Number(row[name]), 0)).toBeCloseTo(answer.present[name], 9);
-  const alone = await json(["curve", trace, ...flags, "--compute", each[0]?.["compute"] ?? "", "--workers", "2"]);
+  const alone = await runWhatif([
+    "curve",
+    trace,
+    ...flags,
+    "--compute",
+    each[0]?.["compute"] ?? "",
+    "--workers",
+    "2",
+  ]);
   expect(each[0]).toMatchObject(figures(alone.present));
   expect(alone.traffic).toMatchObject({ computes: 1, requests: Number(each[0]?.["requests"]) });
-  const { code, stderr } = await standin(["whatif", "curve", trace, "--compute", "nobody"]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: --compute: there is no compute "nobody" in this traffic/)]);
+  const { code, stderr } = await runStandin(["whatif", "curve", trace, "--compute", "nobody"]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^standin: --compute: there is no compute "nobody" in this traffic/),
+  ]);
 });
 
 test.each([
@@ -290,24 +463,35 @@ test.each([
   ["starts", ["--max-concurrent-starts", "2"]],
   ["profiles", []],
 ])("the tables of %s are for programs: names and numbers as in the JSON", async (command, flags) => {
-  const [trace, out] = [await shop(), newDirectory()];
-  await json([command, trace, ...flags, "--out", out]);
+  const [trace, out] = [await createShopTrace(), testDirectory()];
+  await runWhatif([command, trace, ...flags, "--out", out]);
   const tables = readdirSync(out).filter((name) => name.endsWith(".csv"));
   expect(tables.length).toBeGreaterThan(0);
   for (const table of tables) {
     const text = readFileSync(join(out, table), "utf8");
-    for (const name of (text.split("\n")[0] ?? "").split(",")) expect(name, table).toMatch(/^[a-z][a-z0-9_]*$/);
+    for (const name of (text.split("\n")[0] ?? "").split(","))
+      expect(name, table).toMatch(/^[a-z][a-z0-9_]*$/);
     // A minus sign, an arrow, a bullet, a currency, thousands apart: for eyes.
     expect(text, table).not.toMatch(/[−→≠±–$%]|\d,\d{3}"/);
   }
 });
 
 test("a world is asked as it is: the present costs what the double has metered, by its sizes, delays and starts", async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
-  const [small, large] = [await projectOn(server), await projectOn(server)];
+  const data = testDirectory();
+  const server = await startServer(data, [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-03-02T00:00:00Z",
+    "--seed",
+    "1",
+  ]);
+  const [small, large] = [await createProjectOn(server), await createProjectOn(server)];
   const endpoint = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 };
-  expect((await server.api("PATCH", `/projects/${large.projectId}/endpoints/${large.endpointId}`, { endpoint })).status).toBe(200);
+  expect(
+    (await server.api("PATCH", `/projects/${large.projectId}/endpoints/${large.endpointId}`, { endpoint }))
+      .status,
+  ).toBe(200);
   await server.sim("POST", "/clock/advance", { by: "1h" });
   const metered = async () => {
     const used = [];
@@ -317,46 +501,69 @@ test("a world is asked as it is: the present costs what the double has metered, 
   };
   const before = await metered();
   for (let hour = 0; hour < 3; hour += 1) {
-    for (const { endpointId } of [small, large]) await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
+    for (const { endpointId } of [small, large])
+      await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
     await server.sim("POST", "/clock/advance", { by: "1h" });
   }
   // Three times a minute and the delay: six minutes of a quarter, eleven of two CU.
   const used = (await metered()) - before;
   expect(used).toBe(3 * (360 * 0.25 + 660 * 2));
   const { body } = await server.sim("POST", "/whatif", { policy: "fixed:60" });
-  expect(body.policies[0]).toMatchObject({ policy: "present", figures: { cu_hours: { value: used / 3_600 } } });
+  expect(body.policies[0]).toMatchObject({
+    policy: "present",
+    figures: { cu_hours: { value: used / 3_600 } },
+  });
   // What is deleted stays what it was: in the present, and in the quota of its project.
   await server.api("DELETE", `/projects/${large.projectId}/endpoints/${large.endpointId}`);
   await server.kill("SIGTERM");
   const flagsOfQuota = ["--quota-cu-hours", "3", "--recorded-only", "--start-latency", "0"];
-  const { delays: quotas } = await json(["quota", "--data", data, ...flagsOfQuota]);
+  const { delays: quotas } = await runWhatif(["quota", "--data", data, ...flagsOfQuota]);
   expect(quotas[0].projects.map(({ project }: any) => project)).toEqual([large.projectId, small.projectId]);
-  const { present, question, with_latency } = await json(["curve", "--data", data]);
-  expect(question).toMatchObject({ profile: "2024", present_delay_s: "own", cu: "own", start_latency: "3000ms", price_per_cu_hour: null });
+  const { present, question, with_latency } = await runWhatif(["curve", "--data", data]);
+  expect(question).toMatchObject({
+    profile: "2024",
+    present_delay_s: "own",
+    cu: "own",
+    start_latency: "3000ms",
+    price_per_cu_hour: null,
+  });
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
   expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
   expect(with_latency[0].wait_p99_ms).toBe(3_000);
   // It is the world's profile whatever worlds the environment would have made; the environment says where it is.
   const elsewhere = { STANDIN_PROFILE: "2026", STANDIN_DATA: data };
   for (const args of [["curve", "--world", "default"], ["curve"], ["capacity"]]) {
-    const { code, stdout, stderr } = await standin(["whatif", ...args], elsewhere);
+    const { code, stdout, stderr } = await runStandin(["whatif", ...args], elsewhere);
     expect({ args, code }).toEqual({ args, code: 0 });
     expect(stderr).toMatch(/^note: as the world has it: profile 2024, /m);
     expect(stderr.includes("size")).toBe(args[0] === "curve");
-    expect(stdout.replaceAll(/\s+/g, " ")).toContain("no price, for profile 2024 has none (--price gives one)");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "no price, for profile 2024 has none (--price gives one)",
+    );
   }
-  expect(await standin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
-  const other = await standin(["whatif", "curve", "--data", newDirectory()], elsewhere);
+  expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
+  const other = await runStandin(["whatif", "curve", "--data", testDirectory()], elsewhere);
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("there is no world in")]);
-  const { profiles } = await json(["profiles", "--data", data]);
+  const { profiles } = await runWhatif(["profiles", "--data", data]);
   for (const { figures } of profiles) expect(figures.cu_hours).toBeCloseTo(used / 3_600, 9);
   const flags = ["--profile", "2026", "--present", "300", "--cu", "1", "--start-latency", "0"];
-  expect((await json(["curve", "--data", data, ...flags])).question).toMatchObject({ present_delay_s: 300, cu: 1, from_world: [] });
+  expect((await runWhatif(["curve", "--data", data, ...flags])).question).toMatchObject({
+    present_delay_s: 300,
+    cu: 1,
+    from_world: [],
+  });
 });
 
 test("a world's report is repeated by its manifest though the world goes on: another request, another compute, another day", async () => {
-  const server = await start(newDirectory(), ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z", "--seed", "1"]);
-  const [first, second] = [await projectOn(server), await projectOn(server)];
+  const server = await startServer(testDirectory(), [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-03-02T00:00:00Z",
+    "--seed",
+    "1",
+  ]);
+  const [first, second] = [await createProjectOn(server), await createProjectOn(server)];
   const endpoint = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 };
   await server.api("PATCH", `/projects/${second.projectId}/endpoints/${second.endpointId}`, { endpoint });
   const use = async (endpointId: string, more = {}) => {
@@ -375,8 +582,8 @@ test("a world's report is repeated by its manifest though the world goes on: ano
   ];
   const reports: { readonly summary: string; readonly repeat: string }[] = [];
   for (const command of commands) {
-    const out = newDirectory();
-    expect(await standin(["whatif", ...command, "--out", out])).toMatchObject({
+    const out = testDirectory();
+    expect(await runStandin(["whatif", ...command, "--out", out])).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^(note: .*\n)*$/),
     });
@@ -387,24 +594,35 @@ test("a world's report is repeated by its manifest though the world goes on: ano
   const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
   expect(notes[0]).toEqual(["1 compute of this world can scale: each counts with its smallest size"]);
   expect(notes[1]).toEqual([]);
-  await server.sim("POST", "/activity", { endpoint_id: first.endpointId, kind: "disconnect", connection_id: "open" });
+  await server.sim("POST", "/activity", {
+    endpoint_id: first.endpointId,
+    kind: "disconnect",
+    connection_id: "open",
+  });
   await use(first.endpointId);
-  await use((await projectOn(server)).endpointId, { source: "new" });
+  await use((await createProjectOn(server)).endpointId, { source: "new" });
   await server.sim("POST", "/clock/advance", { by: "2d" });
-  for (const { summary, repeat } of reports) expect((await standin([...repeat.split(" ").slice(1), "--json"])).stdout).toBe(summary);
+  for (const { summary, repeat } of reports)
+    expect((await runStandin([...repeat.split(" ").slice(1), "--json"])).stdout).toBe(summary);
 });
 
 test.each([
   [["fleet", "--out", "x.json"], /--out x\.json: the name must end in \.csv or \.standin-trace/],
   [["curve"], /give traces, or a world/],
-  [["curve", "few.csv", "--world", "mine"], /--world is of a world, and there are traces: give one or the other/],
+  [
+    ["curve", "few.csv", "--world", "mine"],
+    /--world is of a world, and there are traces: give one or the other/,
+  ],
   [["curve", "few.csv", "--data", "mine"], /--data is of a world, and there are traces/],
   [["curve", "few.csv", "--control-token", "mine"], /--control-token is of a world, and there are traces/],
   [["curve", "--data", "mine", "--url", "http://127.0.0.1:4620"], /--data and --url are two worlds/],
   [["curve", "--data", "mine", "--time-zone", "UTC"], /--time-zone is of files/],
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
   [["curve", "few.csv", "--delay", "60", "--out", "report"], /leave out --out/],
-  [["curve", "few.csv", "--delay", "60", "--by-compute"], /'--delay <delay>' cannot be used with option '--by-compute'/],
+  [
+    ["curve", "few.csv", "--delay", "60", "--by-compute"],
+    /'--delay <delay>' cannot be used with option '--by-compute'/,
+  ],
   [["curve", "few.csv", "--map", "at=one,at=two"], /at is given two columns/],
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
   [["curve", "few.csv", "--client", "sleeper"], /known are subscriber:reconnect=5s/],
@@ -413,71 +631,93 @@ test.each([
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
   [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
   [["capacity", "few.csv", "--skew", "0.5"], /--skew changes nothing without --working-set/],
-  [["capacity", "few.csv", "--blocks-per-request", "3"], /--blocks-per-request changes nothing without --working-set/],
+  [
+    ["capacity", "few.csv", "--blocks-per-request", "3"],
+    /--blocks-per-request changes nothing without --working-set/,
+  ],
   [["capacity", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
   [["capacity", "few.csv", "--cu", "2"], /unknown option '--cu'/],
   [["quota", "few.csv", "--price", "1"], /unknown option '--price'/],
   [["quota", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
-  [["quota", "few.csv", "--recorded-only", "--months-ahead", "3"], /'--recorded-only' cannot be used with option '--months-ahead <n>'/],
+  [
+    ["quota", "few.csv", "--recorded-only", "--months-ahead", "3"],
+    /'--recorded-only' cannot be used with option '--months-ahead <n>'/,
+  ],
   [["quota", "few.csv", "--quota-cu-hours", "0"], /a number above 0/],
   [["starts", "few.csv", "--pool", "3"], /all three of --pool, --refill and --prepared-latency/],
   [["profiles", "few.csv", "--profile", "2026"], /--profile: give two of them or more/],
-  [["profiles", "few.csv", "--profile", "2026", "--profile", "none.yaml"], /none.yaml: is neither one of 2024, 2026 nor a file/],
+  [
+    ["profiles", "few.csv", "--profile", "2026", "--profile", "none.yaml"],
+    /none.yaml: is neither one of 2024, 2026 nor a file/,
+  ],
   [["profiles", "few.csv", "--cu", "12"], /--cu: 12 CU is not a size of profile 2024/],
   [["fleet", "--pattern", "lazy", "--out", "x.csv"], /must be one of azure/],
   [["import", "few.csv", "--out", "few.csv"], /must end in .standin-trace/],
 ])("standin whatif %j is not understood: code 2", async (args, message) => {
-  const { code, stdout, stderr } = await standin(["whatif", ...args]);
+  const { code, stdout, stderr } = await runStandin(["whatif", ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
 });
 
 test("what is no trace is named: code 1, and nothing is left behind", async () => {
-  const directory = newDirectory();
+  const directory = testDirectory();
   const file = join(directory, "bad.csv");
   writeFileSync(file, "endpoint_id,at,duration_ms\nep-one,soon,5\n");
   const out = join(directory, "bad.standin-trace");
-  const { code, stderr } = await standin(["whatif", "import", file, "--out", out]);
+  const { code, stderr } = await runStandin(["whatif", "import", file, "--out", out]);
   expect({ code, isThere: existsSync(out) }).toEqual({ code: 1, isThere: false });
   expect(stderr).toMatch(/bad\.csv, line 2: at: "?soon/);
-  expect((await standin(["whatif", "curve", join(directory, "none.csv")])).stderr).toMatch(/there is no file .*none\.csv/);
+  expect((await runStandin(["whatif", "curve", join(directory, "none.csv")])).stderr).toMatch(
+    /there is no file .*none\.csv/,
+  );
 });
 
 test("sizes that are fixed are asked for alone; a start and an end are a duration; where to write has to be there", async () => {
-  const directory = newDirectory();
+  const directory = testDirectory();
   const file = join(directory, "spans.csv");
   writeFileSync(file, "db,begin,stop\na,2026-01-01T00:00:00Z,2026-01-01T00:02:00Z\n");
   const map = ["--map", "endpoint=db,at=begin,end=stop"];
-  expect(await json(["curve", file, ...map, "--delay", "300", "--to", "2026-01-01T01:00:00Z"])).toMatchObject({ active_s: 420 });
-  const { sizes } = await json(["capacity", file, ...map, "--size", "20"]);
+  expect(
+    await runWhatif(["curve", file, ...map, "--delay", "300", "--to", "2026-01-01T01:00:00Z"]),
+  ).toMatchObject({ active_s: 420 });
+  const { sizes } = await runWhatif(["capacity", file, ...map, "--size", "20"]);
   expect(sizes).toEqual([expect.objectContaining({ min_cu: 20, max_cu: 20, throttled_s: 0 })]);
   const refused = async (...words: string[]) => {
-    const { code, stderr } = await standin(["whatif", ...words]);
+    const { code, stderr } = await runStandin(["whatif", ...words]);
     return `${code} ${stderr}`;
   };
   expect(await refused("capacity", file, ...map, "--size", "16..20")).toContain(
     "2 standin: --size: 20 CU is a fixed size; it cannot bound a range",
   );
-  expect(await refused("capacity", file, ...map, "--size", "20", "--profile", "2024")).toContain("20 CU is not a size of this profile");
-  expect(await refused("capacity", file, ...map, "--size", "60")).toContain("60 CU is not a size of any profile");
+  expect(await refused("capacity", file, ...map, "--size", "20", "--profile", "2024")).toContain(
+    "20 CU is not a size of this profile",
+  );
+  expect(await refused("capacity", file, ...map, "--size", "60")).toContain(
+    "60 CU is not a size of any profile",
+  );
   const out = join(directory, "none", "spans.standin-trace");
-  expect(await refused("import", file, ...map, "--out", out)).toBe(`1 standin: --out ${out}: there is no directory ${dirname(out)}\n`);
+  expect(await refused("import", file, ...map, "--out", out)).toBe(
+    `1 standin: --out ${out}: there is no directory ${dirname(out)}\n`,
+  );
 });
 
 test("of a world, bounds that leave nothing are told as such", async () => {
-  const data = newDirectory();
-  const server = await start(data);
+  const data = testDirectory();
+  const server = await startServer(data);
   await server.kill("SIGTERM");
   const bounds = ["--from", "2026-01-02T00:00:00Z", "--to", "2026-01-01T00:00:00Z"];
-  const { code, stderr } = await standin(["whatif", "curve", "--data", data, ...bounds]);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--from and --to leave nothing of the trace") });
+  const { code, stderr } = await runStandin(["whatif", "curve", "--data", data, ...bounds]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("--from and --to leave nothing of the trace"),
+  });
 });
 
 test("a world that nobody has used has no traffic to look at: code 1", async () => {
-  const data = newDirectory();
-  const server = await start(data);
+  const data = testDirectory();
+  const server = await startServer(data);
   await server.kill("SIGTERM");
-  const { code, stderr } = await standin(["whatif", "curve", "--data", data]);
+  const { code, stderr } = await runStandin(["whatif", "curve", "--data", data]);
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: 'standin: nobody has used a compute of the world "default" yet: there is no traffic to look at\n',
@@ -488,7 +728,10 @@ test.each([
   [{ policy: "sleepy" }, /^policy: "sleepy" is not known/],
   [{ policy: "fixed:60", start_latency: "soon" }, /^start_latency: must be a duration/],
   [{ policy: "fixed:60", from: "2100-01-01T00:00:00Z" }, /^from, to: /],
-  [{ policy: "fixed:60", present: "5x" }, /^present: must be whole seconds from 0 to 604800, a duration like 5m or 1h, or never/],
+  [
+    { policy: "fixed:60", present: "5x" },
+    /^present: must be whole seconds from 0 to 604800, a duration like 5m or 1h, or never/,
+  ],
   [{ policy: "fixed:60", present: 0.5 }, /^present: must be whole seconds/],
   [{ policy: "fixed:60", cold_start_worth: "never" }, /^cold_start_worth: must be whole seconds/],
   [{ policy: "fixed:60", replications: 10_001 }, /^replications: must be at most 10000/],
@@ -502,22 +745,43 @@ test.each([
   const double = await createDouble();
   onTestFinished(() => double.close());
   const { status, body: answer } = await double.sim("POST", "/whatif", body);
-  expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringMatching(message) });
+  expect({ status, message: answer.message }).toEqual({
+    status: 400,
+    message: expect.stringMatching(message),
+  });
 });
 
 test("Ctrl-C ends it, and nothing is left of what was half made", async () => {
-  const directory = newDirectory();
+  const directory = testDirectory();
   const out = join(directory, "large.csv");
-  const making = launch(["whatif", "fleet", "--computes", "100000", "--days", "30", "--pattern", "bursts", "--out", out]);
+  const making = spawnStandin([
+    "whatif",
+    "fleet",
+    "--computes",
+    "100000",
+    "--days",
+    "30",
+    "--pattern",
+    "bursts",
+    "--out",
+    out,
+  ]);
   while (!existsSync(`${out}.unfinished`)) await new Promise((resolve) => setTimeout(resolve, 20));
   const code = await making.kill("SIGINT");
-  expect({ code, stderr: making.stderr(), left: readdirSync(directory) }).toEqual({ code: 1, stderr: "standin: interrupted\n", left: [] });
+  expect({ code, stderr: making.stderr(), left: readdirSync(directory) }).toEqual({
+    code: 1,
+    stderr: "standin: interrupted\n",
+    left: [],
+  });
 });
 
 test("who looks at a trace with bad rows is told which, and how many", async () => {
-  const file = join(newDirectory(), "bad.csv");
-  writeFileSync(file, "endpoint_id,at,duration_ms\nep-one,2026-03-02T10:00:00Z,5\nep-one,nonsense,5\nep-one,2026-03-02T11:00:00Z,-5\n");
-  const { code, stderr } = await standin(["whatif", "curve", file, "--delay", "300"]);
+  const file = join(testDirectory(), "bad.csv");
+  writeFileSync(
+    file,
+    "endpoint_id,at,duration_ms\nep-one,2026-03-02T10:00:00Z,5\nep-one,nonsense,5\nep-one,2026-03-02T11:00:00Z,-5\n",
+  );
+  const { code, stderr } = await runStandin(["whatif", "curve", file, "--delay", "300"]);
   expect(code).toBe(0);
   expect(stderr).toMatch(/^bad row: .*bad\.csv, line 3: at: "nonsense" must be/m);
   expect(stderr).toMatch(/^bad row: .*bad\.csv, line 4: duration: "-5" must be/m);
@@ -525,12 +789,12 @@ test("who looks at a trace with bad rows is told which, and how many", async () 
 });
 
 test("a trace whose blocks were changed is named as damaged, by every command", async () => {
-  const file = await shop();
+  const file = await createShopTrace();
   const bytes = readFileSync(file);
   bytes.writeUInt8((bytes.readUInt8(140) + 1) % 256, 140);
   writeFileSync(file, bytes);
   for (const command of [["curve"], ["starts"], ["compare", "--workers", "2"]]) {
-    const { code, stderr } = await standin(["whatif", ...command, file]);
+    const { code, stderr } = await runStandin(["whatif", ...command, file]);
     expect({ command, code }).toEqual({ command, code: 1 });
     expect(stderr).toMatch(/^standin: .*is damaged, or no trace: .* at byte 128 was changed$/m);
     expect(stderr).not.toMatch(/a bug/);

@@ -1,15 +1,19 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { newDirectory, projectOn, start } from "../support/running.ts";
-import { forkOn, type WorldClient } from "../support/worlds.ts";
+import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
+import { forkWorldOn, type WorldClient } from "../support/worlds.ts";
 
 const WORLDS = 200;
 
 /** What every one of the test files does in its world; gives what the world has come to, as text. */
 async function live(world: WorldClient): Promise<string> {
-  const { endpointId } = await projectOn(world, { name: "of this file" });
+  const { endpointId } = await createProjectOn(world, { name: "of this file" });
   await world.sim("POST", "/clock/advance", { by: "10m" });
-  const { body } = await world.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 250, source: "a test" });
+  const { body } = await world.sim("POST", "/activity", {
+    endpoint_id: endpointId,
+    duration_ms: 250,
+    source: "a test",
+  });
   expect(body.activities).toMatchObject([{ outcome: "waits", woke: true }]);
   await world.sim("POST", "/clock/advance", { by: "10s" });
   return JSON.stringify((await world.sim("GET", "/state")).body);
@@ -31,11 +35,18 @@ function openFiles(pid: number, directory: string): string[] {
 }
 
 test(`${WORLDS} clients at once each have a world of their own, and give it back`, async () => {
-  const data = newDirectory();
-  const server = await start(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"]);
-  const { projectId } = await projectOn(server, { name: "prepared" });
+  const data = testDirectory();
+  const server = await startServer(data, [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+    "--seed",
+    "1",
+  ]);
+  const { projectId } = await createProjectOn(server, { name: "prepared" });
   // A world that was made and deleted leaves nothing open, and tells what the others must come to.
-  const first = await forkOn(server, { name: "first" });
+  const first = await forkWorldOn(server, { name: "first" });
   const expected = await live(first);
   await server.sim("DELETE", "/worlds/first");
   const before = JSON.stringify((await server.sim("GET", "/state")).body);
@@ -44,7 +55,7 @@ test(`${WORLDS} clients at once each have a world of their own, and give it back
 
   const clients = Array.from({ length: WORLDS }, async (_, index) => {
     const name = `file-${index}`;
-    const world = await forkOn(server, { name });
+    const world = await forkWorldOn(server, { name });
     const state = await live(world);
     await world.api("POST", "/projects", { project: { name } });
     return { name, world, state };
@@ -62,7 +73,9 @@ test(`${WORLDS} clients at once each have a world of their own, and give it back
   expect((await server.sim("GET", "/worlds")).body.worlds).toHaveLength(WORLDS + 1);
   expect(JSON.stringify((await server.sim("GET", "/state")).body)).toBe(before);
 
-  await Promise.all(lived.map(async ({ name }) => expect((await server.sim("DELETE", `/worlds/${name}`)).status).toBe(200)));
+  await Promise.all(
+    lived.map(async ({ name }) => expect((await server.sim("DELETE", `/worlds/${name}`)).status).toBe(200)),
+  );
   expect((await server.sim("GET", "/worlds")).body.worlds.map(({ name }: any) => name)).toEqual(["default"]);
   expect(readdirSync(`${data}/worlds`).filter((file) => !file.startsWith("default.sqlite"))).toEqual([]);
   expect(openFiles(server.ready.pid, data)).toEqual(files);

@@ -3,20 +3,30 @@ import { text } from "node:stream/consumers";
 import { createApiClient } from "@neondatabase/api-client";
 import { expect, test, vi } from "vitest";
 import { openEventStream } from "../support/event-stream.ts";
-import { type Client, journalOf, newDirectory, projectOn, start } from "../support/running.ts";
-import { clientOfWorld, forkOn } from "../support/worlds.ts";
+import {
+  createProjectOn,
+  journalOf,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../support/running-server.ts";
+import { clientOfWorld, forkWorldOn } from "../support/worlds.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
-const stateOf = async ({ sim }: Pick<Client, "sim">) => JSON.stringify((await sim("GET", "/state")).body);
-const clockOf = async ({ sim }: Pick<Client, "sim">) => (await sim("GET", "/clock")).body;
+const stateOf = async ({ sim }: Pick<ServerClient, "sim">) =>
+  JSON.stringify((await sim("GET", "/state")).body);
+const clockOf = async ({ sim }: Pick<ServerClient, "sim">) => (await sim("GET", "/clock")).body;
 
 test("the addresses that a fork is answered with work, with its origin's key and for public clients", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const { projectId } = await projectOn(server, { name: "shop" });
-  const world = await forkOn(server, { name: "pull-request-7" });
+  const server = await startServer(testDirectory(), MANUAL);
+  const { projectId } = await createProjectOn(server, { name: "shop" });
+  const world = await forkWorldOn(server, { name: "pull-request-7" });
   const { origin } = new URL(server.ready.api_url);
-  expect([world.api_url, world.control_url]).toEqual([`${origin}/w/pull-request-7/api/v2`, `${origin}/w/pull-request-7/_sim`]);
+  expect([world.api_url, world.control_url]).toEqual([
+    `${origin}/w/pull-request-7/api/v2`,
+    `${origin}/w/pull-request-7/_sim`,
+  ]);
   const client = createApiClient({ apiKey: server.ready.api_key as string, baseURL: world.api_url });
   expect((await client.getProject(projectId)).data.project.name).toBe("shop");
   const { data } = await client.createProject({ project: { name: "only here" } });
@@ -26,8 +36,8 @@ test("the addresses that a fork is answered with work, with its origin's key and
 });
 
 test("each world's stream tells of that world alone", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const world = await forkOn(server, { name: "copy" });
+  const server = await startServer(testDirectory(), MANUAL);
+  const world = await forkWorldOn(server, { name: "copy" });
   const own = await openEventStream(`${world.control_url}/events/stream`);
   const origin = await openEventStream(`${server.ready.control_url}/events/stream`);
   await world.api("POST", "/api_keys", { key_name: "in the copy" });
@@ -38,19 +48,21 @@ test("each world's stream tells of that world alone", async () => {
 });
 
 test("a stream from the beginning tells a fork's whole history, its origin's included", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  await projectOn(server);
-  const world = await forkOn(server, { name: "copy", at: "2026-01-01T00:00:02Z" });
+  const server = await startServer(testDirectory(), MANUAL);
+  await createProjectOn(server);
+  const world = await forkWorldOn(server, { name: "copy", at: "2026-01-01T00:00:02Z" });
   await world.sim("POST", "/clock/advance", { by: "1h" });
   const events = await journalOf(world);
   const stream = await openEventStream(`${world.control_url}/events/stream?since=0`);
-  expect((await stream.until(({ id }) => Number(id) === events.length)).map(({ data }) => data)).toEqual(events);
+  expect((await stream.until(({ id }) => Number(id) === events.length)).map(({ data }) => data)).toEqual(
+    events,
+  );
 });
 
 test("a world that is deleted ends the streams and the waits for it, and no others", async () => {
-  const server = await start(newDirectory(), MANUAL);
-  const { endpointId, projectId } = await projectOn(server);
-  const world = await forkOn(server, { name: "copy" });
+  const server = await startServer(testDirectory(), MANUAL);
+  const { endpointId, projectId } = await createProjectOn(server);
+  const world = await forkWorldOn(server, { name: "copy" });
   const stream = await openEventStream(`${world.control_url}/events/stream?since=0`);
   await stream.until(({ data }) => data.type === "ComputeActivated");
   const other = await openEventStream(`${server.ready.control_url}/events/stream`);
@@ -72,48 +84,60 @@ test("a world that is deleted ends the streams and the waits for it, and no othe
   for (const path of ["/events/stream", "/clock"]) expect((await world.sim("GET", path)).status).toBe(404);
 });
 
-test.each(["SIGTERM", "SIGKILL"] as const)("worlds survive %s: their state, their clocks, their snapshots", async (signal) => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  await projectOn(server);
-  const manual = await forkOn(server, { name: "on-manual" });
-  const real = await forkOn(server, { name: "on-real", clock: "real" });
-  const scaled = await forkOn(server, { name: "on-scaled", clock: { mode: "scaled", factor: 0.001 }, seed: 9 });
-  await manual.sim("POST", "/clock/advance", { by: "1h" });
-  await manual.sim("POST", "/snapshots", { name: "kept" });
-  await projectOn(manual, { name: "later" });
-  await forkOn(server, { name: "deleted" });
-  await server.sim("DELETE", "/worlds/deleted");
-  const before = await Promise.all([stateOf(server), stateOf(manual), stateOf(scaled)]);
-  const clock = await clockOf(real);
-  const { body: history } = await manual.sim("GET", "/health");
-  await server.kill(signal);
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "worlds survive %s: their state, their clocks, their snapshots",
+  async (signal) => {
+    const data = testDirectory();
+    const server = await startServer(data, MANUAL);
+    await createProjectOn(server);
+    const manual = await forkWorldOn(server, { name: "on-manual" });
+    const real = await forkWorldOn(server, { name: "on-real", clock: "real" });
+    const scaled = await forkWorldOn(server, {
+      name: "on-scaled",
+      clock: { mode: "scaled", factor: 0.001 },
+      seed: 9,
+    });
+    await manual.sim("POST", "/clock/advance", { by: "1h" });
+    await manual.sim("POST", "/snapshots", { name: "kept" });
+    await createProjectOn(manual, { name: "later" });
+    await forkWorldOn(server, { name: "deleted" });
+    await server.sim("DELETE", "/worlds/deleted");
+    const before = await Promise.all([stateOf(server), stateOf(manual), stateOf(scaled)]);
+    const clock = await clockOf(real);
+    const { body: history } = await manual.sim("GET", "/health");
+    await server.kill(signal);
 
-  const key = server.ready.api_key as string;
-  const restarted = await start(data, [], { key });
-  const { worlds } = (await restarted.sim("GET", "/worlds")).body;
-  expect(worlds.map(({ name }: any) => name)).toEqual(["default", "on-manual", "on-real", "on-scaled"]);
-  const [, again, realAgain, scaledAgain] = worlds.map((world: any) => clientOfWorld(restarted, world, key));
-  expect(await Promise.all([stateOf(restarted), stateOf(again), stateOf(scaledAgain)])).toEqual(before);
-  expect((await again.sim("GET", "/health")).body).toMatchObject({ now: "2026-01-01T01:00:20.000Z", history: history.history });
-  expect(await clockOf(again)).toMatchObject({ now: "2026-01-01T01:00:20.000Z", mode: "manual" });
-  const resumed = await clockOf(realAgain);
-  expect(resumed).toMatchObject({ mode: "real", factor: 1 });
-  expect(resumed.now >= clock.now).toBe(true);
-  await vi.waitUntil(async () => (await clockOf(realAgain)).now > resumed.now, { timeout: 60_000 });
-  expect(await clockOf(scaledAgain)).toMatchObject({ mode: "scaled", factor: 0.001 });
-  expect((await again.api("GET", "/projects?search=later")).body.projects).toHaveLength(1);
-  expect((await again.sim("POST", "/snapshots/kept/restore")).status).toBe(200);
-  expect((await again.api("GET", "/projects?search=later")).body.projects).toEqual([]);
-});
+    const key = server.ready.api_key as string;
+    const restarted = await startServer(data, [], { key });
+    const { worlds } = (await restarted.sim("GET", "/worlds")).body;
+    expect(worlds.map(({ name }: any) => name)).toEqual(["default", "on-manual", "on-real", "on-scaled"]);
+    const [, again, realAgain, scaledAgain] = worlds.map((world: any) =>
+      clientOfWorld(restarted, world, key),
+    );
+    expect(await Promise.all([stateOf(restarted), stateOf(again), stateOf(scaledAgain)])).toEqual(before);
+    expect((await again.sim("GET", "/health")).body).toMatchObject({
+      now: "2026-01-01T01:00:20.000Z",
+      history: history.history,
+    });
+    expect(await clockOf(again)).toMatchObject({ now: "2026-01-01T01:00:20.000Z", mode: "manual" });
+    const resumed = await clockOf(realAgain);
+    expect(resumed).toMatchObject({ mode: "real", factor: 1 });
+    expect(resumed.now >= clock.now).toBe(true);
+    await vi.waitUntil(async () => (await clockOf(realAgain)).now > resumed.now, { timeout: 60_000 });
+    expect(await clockOf(scaledAgain)).toMatchObject({ mode: "scaled", factor: 0.001 });
+    expect((await again.api("GET", "/projects?search=later")).body.projects).toHaveLength(1);
+    expect((await again.sim("POST", "/snapshots/kept/restore")).status).toBe(200);
+    expect((await again.api("GET", "/projects?search=later")).body.projects).toEqual([]);
+  },
+);
 
 test("a start's clock and operations are the default world's alone", async () => {
-  const data = newDirectory();
-  const server = await start(data, MANUAL);
-  await forkOn(server, { name: "copy" });
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  await forkWorldOn(server, { name: "copy" });
   await server.kill("SIGTERM");
   const key = server.ready.api_key as string;
-  const restarted = await start(data, ["--clock", "60x", "--operations", "immediate"], { key });
+  const restarted = await startServer(data, ["--clock", "60x", "--operations", "immediate"], { key });
   const { world } = (await restarted.sim("GET", "/worlds/copy")).body;
   const copy = clientOfWorld(restarted, world, key);
   expect((await clockOf(restarted)).mode).toBe("scaled");
@@ -122,20 +146,26 @@ test("a start's clock and operations are the default world's alone", async () =>
 });
 
 test("the limits of the command line hold: --max-worlds and --max-world-size", async () => {
-  const few = await start(newDirectory(), [...MANUAL, "--max-worlds", "2"]);
-  await forkOn(few, { name: "one" });
+  const few = await startServer(testDirectory(), [...MANUAL, "--max-worlds", "2"]);
+  await forkWorldOn(few, { name: "one" });
   const second = await few.sim("POST", "/worlds", { name: "two" });
-  expect(second).toMatchObject({ status: 422, body: { code: "WORLDS_LIMIT_EXCEEDED", message: expect.stringContaining("2 worlds") } });
-  const small = await start(newDirectory(), MANUAL, { env: { STANDIN_MAX_WORLD_SIZE: "10KiB" } });
+  expect(second).toMatchObject({
+    status: 422,
+    body: { code: "WORLDS_LIMIT_EXCEEDED", message: expect.stringContaining("2 worlds") },
+  });
+  const small = await startServer(testDirectory(), MANUAL, { env: { STANDIN_MAX_WORLD_SIZE: "10KiB" } });
   const large = await small.sim("POST", "/worlds", { name: "one" });
-  expect(large).toMatchObject({ status: 422, body: { code: "WORLD_TOO_LARGE", message: expect.stringContaining("10240") } });
+  expect(large).toMatchObject({
+    status: 422,
+    body: { code: "WORLD_TOO_LARGE", message: expect.stringContaining("10240") },
+  });
   expect((await small.sim("GET", "/worlds")).body.worlds).toHaveLength(1);
 });
 
 test("what guards the control API guards it for every world, on the wire as well", async () => {
-  const data = newDirectory();
-  const server = await start(data, [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
-  const world = await forkOn(server, { name: "copy" }, undefined, "t0ken");
+  const data = testDirectory();
+  const server = await startServer(data, [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
+  const world = await forkWorldOn(server, { name: "copy" }, undefined, "t0ken");
   expect((await world.sim("GET", "/clock")).status).toBe(200);
   for (const token of [undefined, "wrong", server.ready.api_key]) {
     const stranger = clientOfWorld(server, world, undefined, token);
@@ -148,17 +178,22 @@ test("what guards the control API guards it for every world, on the wire as well
     ] as const) {
       expect(await stranger.sim(method, path)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
     }
-    for (const path of ["/health", "/health/live", "/health/ready"]) expect((await stranger.sim("GET", path)).status).toBe(200);
+    for (const path of ["/health", "/health/live", "/health/ready"])
+      expect((await stranger.sim("GET", path)).status).toBe(200);
   }
   expect((await world.api("GET", "/projects")).status).toBe(200);
 
-  const open = await start(newDirectory(), MANUAL);
-  await forkOn(open, { name: "copy" });
+  const open = await startServer(testDirectory(), MANUAL);
+  await forkWorldOn(open, { name: "copy" });
   const { port } = new URL(open.ready.control_url);
-  for (const headers of [{ Host: "evil.example" }, { Origin: "https://evil.example" }] as readonly Record<string, string>[]) {
+  for (const headers of [{ Host: "evil.example" }, { Origin: "https://evil.example" }] as readonly Record<
+    string,
+    string
+  >[]) {
     const answered = new Promise<{ status: number | undefined; body: any }>((resolve, reject) => {
-      const call = request({ host: "127.0.0.1", port, path: "/w/copy/_sim/worlds/copy", method: "DELETE", headers }, async (response) =>
-        resolve({ status: response.statusCode, body: JSON.parse(await text(response)) }),
+      const call = request(
+        { host: "127.0.0.1", port, path: "/w/copy/_sim/worlds/copy", method: "DELETE", headers },
+        async (response) => resolve({ status: response.statusCode, body: JSON.parse(await text(response)) }),
       );
       call.on("error", reject).end();
     });
@@ -168,10 +203,15 @@ test("what guards the control API guards it for every world, on the wire as well
 });
 
 test("a fork on the real clock lives by itself beside an origin that stands still", async () => {
-  const server = await start(newDirectory(), [...MANUAL, "--start-delay", "20ms"]);
-  const { endpointId, path } = await projectOn(server, { default_endpoint_settings: { suspend_timeout_seconds: 60 } });
-  const world = await forkOn(server, { name: "fast", clock: "3600x" });
-  const idle = await world.sim("POST", "/wait", { until: { endpoint_id: endpointId, state: "idle" }, timeout: "60s" });
+  const server = await startServer(testDirectory(), [...MANUAL, "--start-delay", "20ms"]);
+  const { endpointId, path } = await createProjectOn(server, {
+    default_endpoint_settings: { suspend_timeout_seconds: 60 },
+  });
+  const world = await forkWorldOn(server, { name: "fast", clock: "3600x" });
+  const idle = await world.sim("POST", "/wait", {
+    until: { endpoint_id: endpointId, state: "idle" },
+    timeout: "60s",
+  });
   expect(idle.status).toBe(200);
   expect((await world.api("GET", path)).body.endpoint.current_state).toBe("idle");
   expect((await server.api("GET", path)).body.endpoint.current_state).toBe("active");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createDouble, START } from "../support/double.ts";
 import { expectHolds } from "../support/properties.ts";
 
@@ -16,16 +16,27 @@ const READING_MS = MINUTE;
 type Busy = { readonly at: number; readonly durationMs: number; readonly load: number };
 type Range = { readonly minCu: number; readonly maxCu: number };
 
-const range: fc.Arbitrary<Range> = fc.tuple(fc.nat(SIZES.length - 1), fc.nat(SIZES.length - 1)).map(([a, b]) => ({
-  minCu: SIZES[Math.min(a, b)] ?? 0,
-  maxCu: SIZES[Math.max(a, b)] ?? 0,
-}));
+const range: fc.Arbitrary<Range> = fc
+  .tuple(fc.nat(SIZES.length - 1), fc.nat(SIZES.length - 1))
+  .map(([a, b]) => ({
+    minCu: SIZES[Math.min(a, b)] ?? 0,
+    maxCu: SIZES[Math.max(a, b)] ?? 0,
+  }));
 /** Loads that a size just carries, and just does not. */
-const edge = fc.constantFrom(...SIZES).chain((cu) => fc.constantFrom(-0.001, 0, 0.001).map((off) => Number((0.9 * cu + off).toFixed(4))));
-const load = fc.oneof(fc.constantFrom(0, 0.001, 9, 9.001, 50, 1_000_000), edge, fc.double({ min: 0, max: 12, noNaN: true }));
+const edge = fc
+  .constantFrom(...SIZES)
+  .chain((cu) => fc.constantFrom(-0.001, 0, 0.001).map((off) => Number((0.9 * cu + off).toFixed(4))));
+const load = fc.oneof(
+  fc.constantFrom(0, 0.001, 9, 9.001, 50, 1_000_000),
+  edge,
+  fc.double({ min: 0, max: 12, noNaN: true }),
+);
 const gapMs = fc.oneof(fc.constantFrom(0, 1, READING_MS - 1, READING_MS, READING_MS + 1), fc.nat(5 * MINUTE));
 const trace: fc.Arbitrary<Busy[]> = fc
-  .array(fc.record({ gapMs, durationMs: fc.oneof(fc.constantFrom(0, 1), fc.nat(5 * MINUTE)), load }), { maxLength: 20, size: "max" })
+  .array(fc.record({ gapMs, durationMs: fc.oneof(fc.constantFrom(0, 1), fc.nat(5 * MINUTE)), load }), {
+    maxLength: 20,
+    size: "max",
+  })
   .map((steps) => {
     let at = BEGIN;
     return steps.map(({ gapMs, durationMs, load }) => {
@@ -36,7 +47,9 @@ const trace: fc.Arbitrary<Busy[]> = fc
 
 /** The smallest size that carries at 90 % the highest load that is believed at `now`, within the limits. */
 function expectedSize(trace: readonly Busy[], { minCu, maxCu }: Range, now: number): number {
-  const believed = trace.filter(({ at, durationMs }) => at <= now && now < at + durationMs + READING_MS).map(({ load }) => load);
+  const believed = trace
+    .filter(({ at, durationMs }) => at <= now && now < at + durationMs + READING_MS)
+    .map(({ load }) => load);
   const goal = Math.max(0, ...believed) / 0.9;
   return SIZES.find((cu) => cu >= minCu && cu <= maxCu && cu >= goal) ?? maxCu;
 }
@@ -62,7 +75,14 @@ test("a compute's size follows its load within its limits, costs no connection, 
       const endpoint_id: string = created.endpoints[0].id;
       await double.sim("POST", "/activity", { endpoint_id, kind: "connect", connection_id: "stays" });
       const activities = trace.map(({ at, durationMs, load }) => {
-        return { endpoint_id, at: new Date(at).toISOString(), kind: "query", connection_id: "stays", duration_ms: durationMs, load };
+        return {
+          endpoint_id,
+          at: new Date(at).toISOString(),
+          kind: "query",
+          connection_id: "stays",
+          duration_ms: durationMs,
+          load,
+        };
       });
       if (activities.length > 0) expect((await double.sim("POST", "/activity", activities)).status).toBe(200);
 
@@ -87,7 +107,8 @@ test("a compute's size follows its load within its limits, costs no connection, 
       await double.advance("1s");
       const { body: state } = await double.sim("GET", "/state");
       const total = cuMs + (end + SECOND - now) * range.minCu;
-      for (const usage of state.usage) expect(usage).toMatchObject({ active_ms: end + SECOND - UP_AT, cu_ms: total });
+      for (const usage of state.usage)
+        expect(usage).toMatchObject({ active_ms: end + SECOND - UP_AT, cu_ms: total });
 
       const journal = (await journalOf(double)) as any[];
       for (const { size_cu } of journal.filter(({ type }) => type === "ComputeResized")) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createDouble, START } from "../support/double.ts";
 import { expectHolds } from "../support/properties.ts";
 
@@ -17,11 +17,20 @@ type Arrival = {
 
 /** Gaps around the delay, from the last arrival or from the end of what runs, so that deadlines are hit to the millisecond. */
 function tracesFor(delayMs: number): fc.Arbitrary<Arrival[]> {
-  const gapMs = fc.oneof(fc.constantFrom(0, 1, delayMs - 1, delayMs, delayMs + 1), fc.nat(delayMs), fc.nat(4 * delayMs));
+  const gapMs = fc.oneof(
+    fc.constantFrom(0, 1, delayMs - 1, delayMs, delayMs + 1),
+    fc.nat(delayMs),
+    fc.nat(4 * delayMs),
+  );
   const step = fc.record({
     gapMs,
     fromEnd: fc.boolean(),
-    kind: fc.constantFrom("query" as const, "transaction" as const, "connect" as const, "open transaction" as const),
+    kind: fc.constantFrom(
+      "query" as const,
+      "transaction" as const,
+      "connect" as const,
+      "open transaction" as const,
+    ),
     durationMs: fc.oneof(fc.constantFrom(0, 1, delayMs, 2 * delayMs), fc.nat(10 * SECOND)),
   });
   return fc.array(step, { maxLength: 30, size: "max" }).map((steps) => {
@@ -67,9 +76,17 @@ function told(endpoint_id: string, arrivals: readonly Arrival[]): object[] {
 }
 
 const setting = fc
-  .record({ delayS: fc.constantFrom(0, 60, 61, 300, 3_600, 604_800), cu: fc.constantFrom(0.25, 0.5, 1, 3, 10) })
+  .record({
+    delayS: fc.constantFrom(0, 60, 61, 300, 3_600, 604_800),
+    cu: fc.constantFrom(0.25, 0.5, 1, 3, 10),
+  })
   .chain(({ delayS, cu }) =>
-    tracesFor((delayS || 300) * SECOND).map((arrivals) => ({ delayS, delayMs: (delayS || 300) * SECOND, cu, arrivals })),
+    tracesFor((delayS || 300) * SECOND).map((arrivals) => ({
+      delayS,
+      delayMs: (delayS || 300) * SECOND,
+      cu,
+      arrivals,
+    })),
   );
 
 test("a compute sleeps exactly at the delay after the end of its last activity, and every longer gap is one cold start", async () => {
@@ -84,15 +101,21 @@ test("a compute sleeps exactly at the delay after the end of its last activity, 
       const endpointId: string = created.body.endpoints[0].id;
       if (arrivals.length > 0) {
         const { body } = await double.sim("POST", "/activity", told(endpointId, arrivals));
-        expect(body.activities.every(({ outcome }: { outcome: string }) => outcome === "scheduled")).toBe(true);
+        expect(body.activities.every(({ outcome }: { outcome: string }) => outcome === "scheduled")).toBe(
+          true,
+        );
       }
       await double.advance("3650d");
 
       const { sleepsAt, coldStarts, activeMs } = expected(arrivals, delayMs);
       const journal = (await journalOf(double)) as any[];
       const suspended = journal.filter(({ type }) => type === "ComputeSuspended");
-      expect(suspended.map(({ at, cause }) => [Date.parse(at), cause])).toEqual(sleepsAt.map((at) => [at, "autosuspend"]));
-      const woken = journal.filter(({ type, operation }) => type === "OperationScheduled" && operation.cause === "activity");
+      expect(suspended.map(({ at, cause }) => [Date.parse(at), cause])).toEqual(
+        sleepsAt.map((at) => [at, "autosuspend"]),
+      );
+      const woken = journal.filter(
+        ({ type, operation }) => type === "OperationScheduled" && operation.cause === "activity",
+      );
       expect(woken.length).toBe(coldStarts);
       expect(journal.filter(({ type }) => type === "ActivityDropped")).toEqual([]);
 
@@ -123,7 +146,10 @@ test("a compute whose autosuspend is disabled never sleeps, whatever the gaps", 
       if (arrivals.length > 0) await double.sim("POST", "/activity", told(endpointId, arrivals));
       await double.advance("3650d");
       const { body } = await double.sim("GET", `/endpoints/${endpointId}/stats`);
-      expect(body).toMatchObject({ current_state: "active", autosuspend: { delay_s: null, suspend_at: null } });
+      expect(body).toMatchObject({
+        current_state: "active",
+        autosuspend: { delay_s: null, suspend_at: null },
+      });
       const journal = (await journalOf(double)) as any[];
       expect(journal.filter(({ type }) => type === "ComputeSuspended")).toEqual([]);
       expect(journal.filter(({ type }) => type === "ComputeActivated")).toHaveLength(1);
@@ -139,26 +165,35 @@ test("a change of the delay takes effect at once, be it that the compute should 
     delayS: fc.constantFrom(-1, -1, 0, 60, 3_600, 604_800),
   });
   await expectHolds(
-    fc.asyncProperty(fc.nat(600 * SECOND), fc.array(change, { maxLength: 6 }), async (durationMs, changes) => {
-      const double = await createDouble({ operations: "immediate" });
-      const project = { default_endpoint_settings: { suspend_timeout_seconds: -1 } };
-      const { body: created } = await double.api("POST", "/projects", { project });
-      const endpoint_id: string = created.endpoints[0].id;
-      await double.sim("POST", "/activity", { endpoint_id, duration_ms: durationMs });
-      let [now, sleepsAt] = [START, Number.POSITIVE_INFINITY];
-      for (const { afterMs, delayS } of [...changes, { afterMs: 0, delayS: 60 }]) {
-        now += afterMs;
-        await double.sim("POST", "/clock/advance", { by: afterMs });
-        if (sleepsAt <= now) break;
-        const path = `/projects/${created.project.id}/endpoints/${endpoint_id}`;
-        expect((await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: delayS } })).status).toBe(200);
-        sleepsAt = delayS === -1 ? Number.POSITIVE_INFINITY : Math.max(now, START + durationMs + (delayS || 300) * SECOND);
-      }
-      await double.advance("30d");
-      const slept = ((await journalOf(double)) as any[]).filter(({ type }) => type === "ComputeSuspended");
-      expect(slept.map(({ at }) => Date.parse(at))).toEqual([sleepsAt]);
-      await double.close();
-    }),
+    fc.asyncProperty(
+      fc.nat(600 * SECOND),
+      fc.array(change, { maxLength: 6 }),
+      async (durationMs, changes) => {
+        const double = await createDouble({ operations: "immediate" });
+        const project = { default_endpoint_settings: { suspend_timeout_seconds: -1 } };
+        const { body: created } = await double.api("POST", "/projects", { project });
+        const endpoint_id: string = created.endpoints[0].id;
+        await double.sim("POST", "/activity", { endpoint_id, duration_ms: durationMs });
+        let [now, sleepsAt] = [START, Number.POSITIVE_INFINITY];
+        for (const { afterMs, delayS } of [...changes, { afterMs: 0, delayS: 60 }]) {
+          now += afterMs;
+          await double.sim("POST", "/clock/advance", { by: afterMs });
+          if (sleepsAt <= now) break;
+          const path = `/projects/${created.project.id}/endpoints/${endpoint_id}`;
+          expect(
+            (await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: delayS } })).status,
+          ).toBe(200);
+          sleepsAt =
+            delayS === -1
+              ? Number.POSITIVE_INFINITY
+              : Math.max(now, START + durationMs + (delayS || 300) * SECOND);
+        }
+        await double.advance("30d");
+        const slept = ((await journalOf(double)) as any[]).filter(({ type }) => type === "ComputeSuspended");
+        expect(slept.map(({ at }) => Date.parse(at))).toEqual([sleepsAt]);
+        await double.close();
+      },
+    ),
     100,
   );
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Clock, type ClockMode } from "../../src/simulation/world-clock.ts";
+import { type ClockMode, WorldClock } from "../../src/simulation/world-clock.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const WALL_START = 1_700_000_000_000;
@@ -14,7 +14,11 @@ type Step =
   | { readonly kind: "reopen" };
 
 /** A host's clock goes on, is corrected by a little, and now and then set to something else altogether. */
-const wallMs = fc.oneof(fc.nat(10_000), fc.integer({ min: -2_000, max: 2_000 }), fc.integer({ min: -4e9, max: 4e9 }));
+const wallMs = fc.oneof(
+  fc.nat(10_000),
+  fc.integer({ min: -2_000, max: 2_000 }),
+  fc.integer({ min: -4e9, max: 4e9 }),
+);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: wallMs.map((ms) => ({ kind: "wall", ms }) as const) },
   fc.integer({ min: -10_000, max: 1_000_000 }).map((ms) => ({ kind: "advance", ms }) as const),
@@ -26,7 +30,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 function startClock(mode: ClockMode, factor: number) {
   const wall = { now: WALL_START };
-  const clock = new Clock({ mode, factor, simAnchor: SIM_START, wallAnchor: WALL_START }, () => wall.now);
+  const clock = new WorldClock(
+    { mode, factor, simAnchor: SIM_START, wallAnchor: WALL_START },
+    () => wall.now,
+  );
   return { wall, clock };
 }
 
@@ -49,7 +56,7 @@ test("the world's clock never goes backwards, whatever the host's clock does", a
           clock.setMode(step.mode, step.factor);
           expect(clock.now(), "another mode goes on from the same instant").toBe(before);
         } else {
-          clock = new Clock(clock.state(), () => wall.now, before);
+          clock = new WorldClock(clock.state(), () => wall.now, before);
           expect(clock.now(), "what is stored brings back the same instant").toBe(before);
         }
         expect(clock.now()).toBeGreaterThanOrEqual(latest);
@@ -61,7 +68,9 @@ test("the world's clock never goes backwards, whatever the host's clock does", a
 });
 
 test("a real clock keeps pace with the wall, on top of all advances", async () => {
-  const moves = fc.array(fc.record({ wallMs: fc.nat(100_000), advanceMs: fc.nat(100_000) }), { maxLength: 30 });
+  const moves = fc.array(fc.record({ wallMs: fc.nat(100_000), advanceMs: fc.nat(100_000) }), {
+    maxLength: 30,
+  });
   await expectHolds(
     fc.asyncProperty(moves, async (moves) => {
       const { wall, clock } = startClock("real", 1);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Connection } from "../../src/platform/compute/connection.ts";
 import { ConnectionTable } from "../../src/platform/compute/connection-table.ts";
-import { Changes } from "../../src/platform/core/table.ts";
+import { ChangeSet } from "../../src/platform/core/table.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const steps = fc.array(
@@ -18,7 +18,7 @@ const steps = fc.array(
 test("the table of connections holds what a plain map would, those of each compute in their order, and tells the journal so", async () => {
   await expectHolds(
     fc.asyncProperty(steps, async (steps) => {
-      const changes = new Changes();
+      const changes = new ChangeSet();
       const table = new ConnectionTable(changes);
       const plain = new Map<string, Connection>();
       const told = new Map<string, unknown>();
@@ -36,7 +36,7 @@ test("the table of connections holds what a plain map would, those of each compu
           table.delete(endpointId, id);
           plain.delete(key);
         } else if (what === "forget") {
-          table.forget(endpointId);
+          table.deleteForCompute(endpointId);
           for (const [known, row] of plain) if (row.endpointId === endpointId) plain.delete(known);
         } else {
           table.empty();
@@ -44,15 +44,16 @@ test("the table of connections holds what a plain map would, those of each compu
           told.clear();
           changes.clear();
         }
-        for (const { key, value } of changes.list) value === undefined ? told.delete(key) : told.set(key, value);
+        for (const { key, value } of changes.list)
+          value === undefined ? told.delete(key) : told.set(key, value);
         changes.clear();
         expect(new Map(table.entries())).toEqual(plain);
         expect(told).toEqual(plain);
         expect(table.size).toBe(plain.size);
         expect(table.get(endpointId, id)).toEqual(plain.get(key));
         const ofCompute = [...plain.values()].filter((connection) => connection.endpointId === endpointId);
-        expect([...table.of(endpointId).values()]).toEqual(ofCompute);
-        expect(table.of(endpointId).size).toBe(ofCompute.length);
+        expect([...table.forCompute(endpointId).values()]).toEqual(ofCompute);
+        expect(table.forCompute(endpointId).size).toBe(ofCompute.length);
       }
     }),
     100,

@@ -4,12 +4,12 @@ import { PROFILES } from "../../src/platform/catalog/profile.ts";
 import { sizeForLoad } from "../../src/platform/catalog/sizes.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createDouble, type Double, START } from "../support/double.ts";
-import { eventsOf, stateOf, stateText } from "../support/life.ts";
-import { commandSequences, play } from "../support/model/commands.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
 import type { PlatformModel, Project } from "../support/model/platform-model.ts";
 import { expectHolds } from "../support/properties.ts";
+import { eventsOf, renderedState, worldStateText } from "../support/recorded-run.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -45,7 +45,14 @@ function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
     if (event.type === "ComputeCreated") {
       const { id, project_id: project, branch_id: branch, range } = event.compute;
       const limits = { minCu: range.min_cu, maxCu: range.max_cu };
-      computes.set(id, { project, branch, range: limits, active: undefined, suspending: false, waitingLoad: 0 });
+      computes.set(id, {
+        project,
+        branch,
+        range: limits,
+        active: undefined,
+        suspending: false,
+        waitingLoad: 0,
+      });
     }
     const compute = computes.get(event.endpoint_id ?? event.activity?.endpoint_id);
     if (compute === undefined) continue;
@@ -86,7 +93,11 @@ function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
 }
 
 /** Whole seconds by `at` since its month began, of active time and of compute units. */
-function secondsBy(spans: readonly Span[], monthStart: number, at: number): readonly [active: number, compute: number] {
+function secondsBy(
+  spans: readonly Span[],
+  monthStart: number,
+  at: number,
+): readonly [active: number, compute: number] {
   let active = 0;
   let compute = 0;
   for (const { from, to, cu } of spans) {
@@ -110,14 +121,24 @@ const GRANULARITIES = [
 ] as const;
 
 /** What is told of a project and of its branches, in both versions, each timeframe against the ledger. */
-async function expectConsumption(double: Double, project: Project, spans: ReadonlyMap<string, Span[]>, now: number): Promise<void> {
+async function expectConsumption(
+  double: Double,
+  project: Project,
+  spans: ReadonlyMap<string, Span[]>,
+  now: number,
+): Promise<void> {
   const { key } = project.account;
   const { body: own } = await double.api("GET", "/users/me/organizations", undefined, key);
   const org = own.organizations[0].id;
   for (const { granularity, backMs } of GRANULARITIES) {
     const window = `from=${iso(Math.max(START, now - backMs))}&to=${iso(now + 31 * DAY)}&granularity=${granularity}&project_ids=${project.id}`;
     const ask = async (path: string) => {
-      const { status, body } = await double.api("GET", `/consumption_history/${path}${window}`, undefined, key);
+      const { status, body } = await double.api(
+        "GET",
+        `/consumption_history/${path}${window}`,
+        undefined,
+        key,
+      );
       expect(status, JSON.stringify(body)).toBe(project.account.plan === "free" ? 403 : 200);
       return body;
     };
@@ -125,14 +146,24 @@ async function expectConsumption(double: Double, project: Project, spans: Readon
     const toldV2 = await ask(`v2/projects?org_id=${org}&metrics=compute_unit_seconds&`);
     const branches = await ask(`v2/branches?org_id=${org}&metrics=compute_unit_seconds&`);
     if (project.account.plan === "free") continue;
-    expectFrames(told.projects[0].periods, spans.get(project.id) ?? [], (frame) => [frame.active_time_seconds, frame.compute_time_seconds]);
+    expectFrames(told.projects[0].periods, spans.get(project.id) ?? [], (frame) => [
+      frame.active_time_seconds,
+      frame.compute_time_seconds,
+    ]);
     for (const one of [...toldV2.projects, ...branches.branches]) {
-      expectFrames(one.periods, spans.get(one.branch_id ?? one.project_id) ?? [], (frame) => [undefined, frame.metrics[0].value]);
+      expectFrames(one.periods, spans.get(one.branch_id ?? one.project_id) ?? [], (frame) => [
+        undefined,
+        frame.metrics[0].value,
+      ]);
     }
   }
 }
 
-function expectFrames(periods: readonly any[], spans: readonly Span[], valuesOf: (frame: any) => (number | undefined)[]): void {
+function expectFrames(
+  periods: readonly any[],
+  spans: readonly Span[],
+  valuesOf: (frame: any) => (number | undefined)[],
+): void {
   for (const period of periods) {
     let last: string | undefined;
     for (const frame of period.consumption) {
@@ -155,19 +186,23 @@ test("compute time, active time and consumption agree with what the journal says
   await expectHolds(
     fc.asyncProperty(commandSequences({ keys: false }), async (commands) => {
       const double = await createDouble();
-      const model = await play(commands, { double: () => double });
+      const model = await runCommands(commands, { double: () => double });
       const journal = await journalOf(double);
       const spans = spansOf(journal, model.now);
       for (const project of projectsThere(model)) {
         await expectConsumption(double, project, spans, model.now);
-        const { project: told } = (await double.api("GET", `/projects/${project.id}`, undefined, project.account.key)).body;
+        const { project: told } = (
+          await double.api("GET", `/projects/${project.id}`, undefined, project.account.key)
+        ).body;
         const own = spans.get(project.id) ?? [];
-        expect([told.active_time_seconds, told.compute_time_seconds]).toEqual(secondsBy(own, monthOf(model.now), model.now));
+        expect([told.active_time_seconds, told.compute_time_seconds]).toEqual(
+          secondsBy(own, monthOf(model.now), model.now),
+        );
         expect(told.cpu_used_sec).toBe(secondsBy(own, START, model.now)[1]);
       }
       const world = emptyWorld();
       replay(await eventsOf(double), world);
-      expect(stateText(world)).toBe(await stateOf(double));
+      expect(renderedState(world)).toBe(await worldStateText(double));
       await double.close();
     }),
     60,

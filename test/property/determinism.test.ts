@@ -1,23 +1,29 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chronicleOf, type Entry, journalOf, jumpOf, tell } from "../support/chronicle.ts";
+import { clockStepOf, journalOf, type RecordedCall, recordCalls, replayCall } from "../support/call-log.ts";
 import { createDouble, type Double } from "../support/double.ts";
-import { type CommandSequence, commandSequences, play } from "../support/model/commands.ts";
+import { createFileDouble } from "../support/file-double.ts";
+import { type CommandSequence, commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createStoredDouble } from "../support/stored-double.ts";
 
 const sequences = commandSequences({ keys: false });
 
 /** Draws start delays, so that chance has a part in every one of these worlds. */
-const OPTIONS = { seed: 7, startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 } } as const;
+const OPTIONS = {
+  seed: 7,
+  startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 },
+} as const;
 
 /** What happened in a world to which all this was done, and what it was told. */
-async function happenedIn(double: Double, commands: CommandSequence): Promise<{ journal: unknown[]; entries: Entry[]; text: string }> {
-  const chronicle = chronicleOf(double);
+async function happenedIn(
+  double: Double,
+  commands: CommandSequence,
+): Promise<{ journal: unknown[]; entries: RecordedCall[]; text: string }> {
+  const chronicle = recordCalls(double);
   try {
-    await play(commands, { double: () => chronicle.double }, "drawn");
+    await runCommands(commands, { double: () => chronicle.double }, "drawn");
     const text = await (await double.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text();
-    return { journal: await journalOf(double), entries: chronicle.entries, text };
+    return { journal: await journalOf(double), entries: chronicle.calls, text };
   } finally {
     await double.close();
   }
@@ -28,8 +34,10 @@ test("the same seed and the same commands give the same journal, byte for byte",
     fc.asyncProperty(sequences, async (commands) => {
       const { entries, text } = await happenedIn(await createDouble(OPTIONS), commands);
       const again = await createDouble(OPTIONS);
-      for (const entry of entries) await tell(again, entry);
-      expect(await (await again.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text()).toBe(text);
+      for (const entry of entries) await replayCall(again, entry);
+      expect(await (await again.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text()).toBe(
+        text,
+      );
       await again.close();
     }),
     60,
@@ -39,7 +47,9 @@ test("the same seed and the same commands give the same journal, byte for byte",
 test("another seed gives other ids", async () => {
   const [one, other] = [await createDouble({ seed: 1 }), await createDouble({ seed: 2 })];
   const ids = await Promise.all(
-    [one, other].map(async (double) => (await double.api("POST", "/projects", { project: {} })).body.project.id),
+    [one, other].map(
+      async (double) => (await double.api("POST", "/projects", { project: {} })).body.project.id,
+    ),
   );
   expect(ids[0]).not.toBe(ids[1]);
 });
@@ -51,17 +61,17 @@ test("advancing by a and then by b equals advancing by a + b", async () => {
       const { entries, journal } = await happenedIn(await createDouble(OPTIONS), commands);
       const inSteps = await createDouble(OPTIONS);
       for (const entry of entries) {
-        let left = jumpOf(entry);
+        let left = clockStepOf(entry);
         if (left === undefined) {
-          await tell(inSteps, entry);
+          await replayCall(inSteps, entry);
           continue;
         }
         for (const share of shares) {
           const by = Math.floor(left * share);
           left -= by;
-          await tell(inSteps, { ...entry, body: { by } });
+          await replayCall(inSteps, { ...entry, body: { by } });
         }
-        await tell(inSteps, { ...entry, body: { by: left } });
+        await replayCall(inSteps, { ...entry, body: { by: left } });
       }
       expect(await journalOf(inSteps)).toEqual(journal);
       await inSteps.close();
@@ -74,11 +84,11 @@ test("a world in a file has the same journal as one in memory, however often it 
   await expectHolds(
     fc.asyncProperty(sequences, fc.uniqueArray(fc.nat(50), { maxLength: 8 }), async (commands, stops) => {
       const { entries, journal } = await happenedIn(await createDouble(OPTIONS), commands);
-      const stored = await createStoredDouble(OPTIONS);
+      const stored = await createFileDouble(OPTIONS);
       try {
         for (const [index, entry] of entries.entries()) {
           if (stops.includes(index)) await stored.reopen();
-          await tell(stored.double(), entry);
+          await replayCall(stored.double(), entry);
         }
         expect(await journalOf(stored.double())).toEqual(journal);
       } finally {

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/scenario/file/parse-scenario.ts";
 import { createDouble, createProject } from "../support/double.ts";
+import { createFileDouble } from "../support/file-double.ts";
 import { expectHolds } from "../support/properties.ts";
-import { playFile, playText } from "../support/scenario-run.ts";
-import { createStoredDouble } from "../support/stored-double.ts";
+import { runScenarioFile, runScenarioText } from "../support/scenario-run.ts";
 
 /** The scenario that a property which does not hold leaves behind, once it was played. */
 async function leftBy(property: fc.IAsyncProperty<any>) {
@@ -14,10 +14,11 @@ async function leftBy(property: fc.IAsyncProperty<any>) {
     () => expect.unreachable("it does not hold"),
     (reason) => reason,
   );
-  const [, file = ""] = /To play what it asked of the double:\nstandin run (\S+\.yaml)$/.exec(error.message) ?? [];
+  const [, file = ""] =
+    /To play what it asked of the double:\nstandin run (\S+\.yaml)$/.exec(error.message) ?? [];
   try {
     const text = readFileSync(file, "utf8");
-    const [verdict] = await playFile(file);
+    const [verdict] = await runScenarioFile(file);
     return { text, verdict, steps: parseScenario(text, file).variants[0]?.scenario.steps ?? [] };
   } finally {
     rmSync(dirname(file), { recursive: true });
@@ -43,12 +44,21 @@ test("a property that fails leaves a scenario behind that goes the same way to w
   );
   // What was answered there is what is answered here: every step passes, with the same ids.
   expect(verdict).toMatchObject({ verdict: "passed", ended_at: "2026-01-01T01:00:10.000Z" });
-  expect(verdict?.steps.map(({ name }) => name)).toEqual(["request", "wait", "control", "request", "wait", "request"]);
+  expect(verdict?.steps.map(({ name }) => name)).toEqual([
+    "request",
+    "wait",
+    "control",
+    "request",
+    "wait",
+    "request",
+  ]);
   expect(steps.at(-1)?.request?.path).toMatch(/^\/projects\/[a-z0-9-]+\/branches$/);
   // And who looks there sees what the property saw, and can say what would have been right.
   const [, second] = branches;
   const playedWith = async (id: string) => {
-    const [played] = await playText(text.replace(/status: 200\n$/, `status: 200\n      answer: { branches.1.id: ${id} }\n`));
+    const [played] = await runScenarioText(
+      text.replace(/status: 200\n$/, `status: 200\n      answer: { branches.1.id: ${id} }\n`),
+    );
     return [played?.verdict, played?.failures.length];
   };
   expect(await playedWith(second?.id ?? "")).toEqual(["passed", 0]);
@@ -58,7 +68,7 @@ test("a property that fails leaves a scenario behind that goes the same way to w
 test("where the double was stopped and started again, the scenario does so, too", async () => {
   const { verdict, steps } = await leftBy(
     fc.asyncProperty(fc.constant(1), async () => {
-      const stored = await createStoredDouble({ operations: "immediate" });
+      const stored = await createFileDouble({ operations: "immediate" });
       try {
         await stored.double().api("POST", "/projects", { project: { name: "one" } });
         await stored.reopen();

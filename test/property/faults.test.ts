@@ -7,12 +7,19 @@ import { openStore } from "../../src/store/file/open-world.ts";
 import { createDouble } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { expectHolds } from "../support/properties.ts";
+import { runWalk, walkCommands } from "../support/random-walk.ts";
+import { createFuzzedWorld, type FuzzedWorld } from "../support/requests/fuzzed-world.ts";
 import { likelyRequest, type RandomRequest, requestOf } from "../support/requests/random-requests.ts";
-import { createWorldUnderFire, type UnderFire } from "../support/requests/world-under-fire.ts";
-import { verify } from "../support/shelved-double.ts";
-import { walk, walks } from "../support/walk.ts";
+import { verify } from "../support/storage-double.ts";
 
-const ACTIONS = ["create_timeline", "create_branch", "start_compute", "suspend_compute", "apply_config", "delete_timeline"];
+const ACTIONS = [
+  "create_timeline",
+  "create_branch",
+  "start_compute",
+  "suspend_compute",
+  "apply_config",
+  "delete_timeline",
+];
 const ASKED_FOR = [418, 423, 429, 500, 502, 503, 504];
 
 const when = fc.oneof(
@@ -31,7 +38,12 @@ const requestFault = fc.record({
   ),
   effect: fc.oneof(
     fc.constantFrom(...ASKED_FOR).map((status) => ({ answer: { status } })),
-    fc.constantFrom({ drop: {} }, { lose_response: {} }, { latency: "1s..10m" }, { latency: { takes: "0ms..2ms", clock: "wall" } }),
+    fc.constantFrom(
+      { drop: {} },
+      { lose_response: {} },
+      { latency: "1s..10m" },
+      { latency: { takes: "0ms..2ms", clock: "wall" } },
+    ),
   ),
 });
 const operationFault = fc.record({
@@ -40,12 +52,21 @@ const operationFault = fc.record({
     fc.constant({}),
     fc.subarray(ACTIONS, { minLength: 1 }).map((action) => ({ action })),
   ),
-  effect: fc.record({ operation_fails: fc.record({ times: fc.integer({ min: 1, max: 3 }), ends: fc.constantFrom("finished", "failed") }) }),
+  effect: fc.record({
+    operation_fails: fc.record({
+      times: fc.integer({ min: 1, max: 3 }),
+      ends: fc.constantFrom("finished", "failed"),
+    }),
+  }),
 });
 const startFault = fc.record({
   when,
   on: fc.constantFrom({}, { match: { endpoint_id: "{endpoint}" } }),
-  effect: fc.constantFrom({ start_fails: {} }, { start_slower: { by: "1s..1m" } }, { start_slower: { factor: 0.1 } }),
+  effect: fc.constantFrom(
+    { start_fails: {} },
+    { start_slower: { by: "1s..1m" } },
+    { start_slower: { factor: 0.1 } },
+  ),
 });
 const timelessFault = fc.record({
   on: fc.constantFrom({}, { match: { project_id: "{project}" } }),
@@ -65,43 +86,50 @@ const faults = fc
 
 test("whatever faults there are: all invariants hold, nothing breaks but what was asked for, and history tells the whole of it", async () => {
   await expectHolds(
-    fc.asyncProperty(faults, fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }), async (set, requests) => {
-      const directory = temporaryDirectory();
-      const underFire = await createWorldUnderFire(directory.path);
-      try {
-        await setFaults(underFire, set);
-        for (const request of requests) await expectAskedFor(underFire, request);
-        const invariants = await underFire.app.request("http://localhost/_sim/invariants");
-        expect(await invariants.json()).toMatchObject({ ok: true });
-        const state = JSON.parse(await underFire.state());
-        await underFire.close();
-        const path = `${directory.path}/worlds/default.sqlite`;
-        const stored = openStore(path, { migrationsFolder: MIGRATIONS_FOLDER });
-        const folded = replay(stored.journal.events(0, Number.MAX_SAFE_INTEGER));
-        stored.close();
-        expect(JSON.parse(JSON.stringify(renderState(stored.world)))).toEqual(state);
-        expect(JSON.parse(JSON.stringify(renderState(folded)))).toEqual(state);
-        expect(await verify(path)).toMatchObject({ ok: true, differences: [] });
-      } finally {
-        await underFire.close();
-        directory.remove();
-      }
-    }),
+    fc.asyncProperty(
+      faults,
+      fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }),
+      async (set, requests) => {
+        const directory = temporaryDirectory();
+        const underFire = await createFuzzedWorld(directory.path);
+        try {
+          await setFaults(underFire, set);
+          for (const request of requests) await expectAskedFor(underFire, request);
+          const invariants = await underFire.app.request("http://localhost/_sim/invariants");
+          expect(await invariants.json()).toMatchObject({ ok: true });
+          const state = JSON.parse(await underFire.state());
+          await underFire.close();
+          const path = `${directory.path}/worlds/default.sqlite`;
+          const stored = openStore(path, { migrationsFolder: MIGRATIONS_FOLDER });
+          const folded = replay(stored.journal.events(0, Number.MAX_SAFE_INTEGER));
+          stored.close();
+          expect(JSON.parse(JSON.stringify(renderState(stored.world)))).toEqual(state);
+          expect(JSON.parse(JSON.stringify(renderState(folded)))).toEqual(state);
+          expect(await verify(path)).toMatchObject({ ok: true, differences: [] });
+        } finally {
+          await underFire.close();
+          directory.remove();
+        }
+      },
+    ),
     60,
   );
 });
 
 test("wherever a walk leads where operations fail and starts are slow, every answer is of the document, and all invariants hold", async () => {
-  const failing = fc.array(fc.oneof(operationFault, operationFault, startFault), { minLength: 1, maxLength: 3 });
+  const failing = fc.array(fc.oneof(operationFault, operationFault, startFault), {
+    minLength: 1,
+    maxLength: 3,
+  });
   const met = { failed: 0, retried: 0 };
   await expectHolds(
-    fc.asyncProperty(failing, walks({ maxSteps: 50 }), async (set, steps) => {
+    fc.asyncProperty(failing, walkCommands({ maxSteps: 50 }), async (set, steps) => {
       const double = await createDouble();
       try {
         const named = set.map((fault, index) => ({ name: `f${index}`, ...fault }));
         expect((await double.sim("PUT", "/faults", named)).status).toBe(200);
-        await walk(steps, { double: () => double });
-        const lived = await double.world.turn(({ world }) => renderState(world));
+        await runWalk(steps, { double: () => double });
+        const lived = await double.world.transact(({ world }) => renderState(world));
         const events = await double.world.events(0, Number.MAX_SAFE_INTEGER);
         expect(renderState(replay(JSON.parse(JSON.stringify(events))))).toEqual(lived);
         for (const { type } of events) {
@@ -118,8 +146,11 @@ test("wherever a walk leads where operations fail and starts are slow, every ans
   for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(0);
 });
 
-async function setFaults({ app, names }: UnderFire, set: readonly object[]): Promise<void> {
-  const body = JSON.stringify(set).replaceAll(/\{(\w+)\}/g, (whole, name) => names[name as keyof typeof names] ?? whole);
+async function setFaults({ app, names }: FuzzedWorld, set: readonly object[]): Promise<void> {
+  const body = JSON.stringify(set).replaceAll(
+    /\{(\w+)\}/g,
+    (whole, name) => names[name as keyof typeof names] ?? whole,
+  );
   const response = await app.request("http://localhost/_sim/faults", {
     method: "PUT",
     headers: { "Content-Type": "application/json" },
@@ -128,7 +159,7 @@ async function setFaults({ app, names }: UnderFire, set: readonly object[]): Pro
   expect(response.status, await response.text()).toBe(200);
 }
 
-async function expectAskedFor({ app, bugs, names }: UnderFire, random: RandomRequest): Promise<void> {
+async function expectAskedFor({ app, bugs, names }: FuzzedWorld, random: RandomRequest): Promise<void> {
   // Nobody waits here for what may never come, or changes how time goes.
   if (/wait|stream|_sim\/clock$|_sim\/faults/.test(random.path)) return;
   const request = requestOf(random, names, new AbortController().signal);
@@ -145,6 +176,10 @@ async function expectAskedFor({ app, bugs, names }: UnderFire, random: RandomReq
   expect(bugs, text).toEqual([]);
   if (response.status >= 500 && response.status !== 501) {
     expect(ASKED_FOR).toContain(response.status);
-    expect(JSON.parse(text)).toEqual({ request_id: expect.any(String), code: expect.any(String), message: expect.any(String) });
+    expect(JSON.parse(text)).toEqual({
+      request_id: expect.any(String),
+      code: expect.any(String),
+      message: expect.any(String),
+    });
   }
 }

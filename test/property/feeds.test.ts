@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Activity } from "../../src/platform/compute/activity.ts";
 import type { SimTime } from "../../src/platform/core/time.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
-import type { Feed } from "../../src/simulation/feed.ts";
+import type { ArrivalSource } from "../../src/simulation/arrival-source.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { createDouble, createProject, type Double, type DoubleOptions } from "../support/double.ts";
 import { expectHolds } from "../support/properties.ts";
@@ -15,7 +15,7 @@ const TO = FROM + 120 * MINUTE;
 type Arrival = { readonly at: SimTime; readonly activity: Activity };
 
 /** Some arrivals in order, and all that it has been told. */
-class ListFeed implements Feed {
+class ListFeed implements ArrivalSource {
   readonly observed: RecordedEvent[] = [];
   readonly refusals: { readonly at: SimTime; readonly code: string }[] = [];
   readonly #left: Arrival[];
@@ -36,7 +36,7 @@ class ListFeed implements Feed {
     this.observed.push(event);
   }
 
-  refused(_: Activity, { code }: { readonly code: string }, at: SimTime): void {
+  observeRefusal(_: Activity, { code }: { readonly code: string }, at: SimTime): void {
     this.refusals.push({ at, code });
   }
 }
@@ -57,7 +57,9 @@ const arrival = fc.record({
   load: fc.constantFrom(undefined, undefined, 0.5, 3),
 });
 
-async function twoComputes(options: DoubleOptions = {}): Promise<{ readonly double: Double; readonly ids: readonly [string, string] }> {
+async function twoComputes(
+  options: DoubleOptions = {},
+): Promise<{ readonly double: Double; readonly ids: readonly [string, string] }> {
   const double = await createDouble({ operations: "timed", ...options });
   const ids = [(await createProject(double)).endpointId, (await createProject(double)).endpointId] as const;
   await double.sim("POST", "/clock/advance", { to: new Date(FROM).toISOString() });
@@ -73,30 +75,40 @@ async function stateOf({ sim }: Double): Promise<unknown> {
 
 test("what a feed brings does the same as what was told ahead, but for the telling", async () => {
   await expectHolds(
-    fc.asyncProperty(fc.array(arrival, { maxLength: 40 }), fc.integer({ min: 0, max: 120 }), async (drawn, minutes) => {
-      const { double: fed, ids } = await twoComputes();
-      const { double: told, ids: sameIds } = await twoComputes();
-      expect(sameIds).toEqual(ids);
-      const arrivals = drawn
-        .map(({ at, compute, ...activity }): Arrival => ({ at, activity: { endpointId: ids[compute === 0 ? 0 : 1], ...activity } }))
-        .sort((a, b) => a.at - b.at);
-      const feed = new ListFeed(arrivals);
-      await fed.world.play(feed, FROM + minutes * MINUTE);
-      await fed.world.play(feed, TO);
-      await told.world.turn((turn) => {
-        for (const { at, activity } of arrivals) turn.execute({ type: "ScheduleActivity", at, activity });
-      });
-      await told.world.advance({ to: TO });
-      expect(fed.world.now()).toBe(TO);
-      expect(await stateOf(fed)).toEqual(await stateOf(told));
-      const dropped = (await told.world.events(0, 10_000)).flatMap((event) =>
-        event.type === "ActivityDropped" ? [{ at: event.at, code: event.reason }] : [],
-      );
-      expect(feed.refusals).toEqual(dropped);
-      const since = feed.observed[0]?.seq ?? 1;
-      if (feed.observed.length > 0) expect(feed.observed).toEqual(await fed.world.events(since - 1, 10_000));
-      await Promise.all([fed.close(), told.close()]);
-    }),
+    fc.asyncProperty(
+      fc.array(arrival, { maxLength: 40 }),
+      fc.integer({ min: 0, max: 120 }),
+      async (drawn, minutes) => {
+        const { double: fed, ids } = await twoComputes();
+        const { double: told, ids: sameIds } = await twoComputes();
+        expect(sameIds).toEqual(ids);
+        const arrivals = drawn
+          .map(
+            ({ at, compute, ...activity }): Arrival => ({
+              at,
+              activity: { endpointId: ids[compute === 0 ? 0 : 1], ...activity },
+            }),
+          )
+          .sort((a, b) => a.at - b.at);
+        const feed = new ListFeed(arrivals);
+        await fed.world.advanceWithArrivals(feed, FROM + minutes * MINUTE);
+        await fed.world.advanceWithArrivals(feed, TO);
+        await told.world.transact((turn) => {
+          for (const { at, activity } of arrivals) turn.execute({ type: "ScheduleActivity", at, activity });
+        });
+        await told.world.advance({ to: TO });
+        expect(fed.world.now()).toBe(TO);
+        expect(await stateOf(fed)).toEqual(await stateOf(told));
+        const dropped = (await told.world.events(0, 10_000)).flatMap((event) =>
+          event.type === "ActivityDropped" ? [{ at: event.at, code: event.reason }] : [],
+        );
+        expect(feed.refusals).toEqual(dropped);
+        const since = feed.observed[0]?.seq ?? 1;
+        if (feed.observed.length > 0)
+          expect(feed.observed).toEqual(await fed.world.events(since - 1, 10_000));
+        await Promise.all([fed.close(), told.close()]);
+      },
+    ),
     40,
   );
 });
@@ -105,7 +117,7 @@ test("a feed that reacts to what happens is asked again at that instant", async 
   const { double, ids } = await twoComputes();
   let next: SimTime = FROM + MINUTE;
   const arrivedAt: SimTime[] = [];
-  const feed: Feed = {
+  const feed: ArrivalSource = {
     get at() {
       return next;
     },
@@ -115,11 +127,12 @@ test("a feed that reacts to what happens is asked again at that instant", async 
     },
     observe(event) {
       if (event.type === "ActivityRecorded") arrivedAt.push(event.at);
-      if (event.type === "ComputeSuspended" && event.endpointId === ids[0] && arrivedAt.length === 1) next = event.at;
+      if (event.type === "ComputeSuspended" && event.endpointId === ids[0] && arrivedAt.length === 1)
+        next = event.at;
     },
-    refused: () => undefined,
+    observeRefusal: () => undefined,
   };
-  await double.world.play(feed, TO);
+  await double.world.advanceWithArrivals(feed, TO);
   expect(arrivedAt).toEqual([FROM + MINUTE, FROM + 6 * MINUTE]);
   await double.close();
 });
@@ -136,20 +149,30 @@ test("a journal that keeps few events forgets the others, and the world is the s
     );
   const end = FROM + 600 * 6 * MINUTE;
   const whole = await twoComputes();
-  const bounded = await twoComputes({ journal: new MemoryJournal({ keep }) });
+  const bounded = await twoComputes({ journal: new MemoryJournal({ limit: keep }) });
   for (const { double, ids } of [whole, bounded]) {
     // Time enough for checkpoints, which are taken at commits.
     for (let share = 1; share <= 30; share += 1)
-      await double.world.play(new ListFeed(arrivals(ids).filter(({ at }) => inShare(at, share, end))), FROM + ((end - FROM) * share) / 30);
+      await double.world.advanceWithArrivals(
+        new ListFeed(arrivals(ids).filter(({ at }) => inShare(at, share, end))),
+        FROM + ((end - FROM) * share) / 30,
+      );
   }
   const { forgottenSeq, seq } = bounded.double.world.history();
   expect(seq - forgottenSeq).toBeGreaterThanOrEqual(keep);
   expect(seq - forgottenSeq).toBeLessThan(seq / 4);
-  expect(await bounded.double.world.events(0, 100_000)).toEqual(await whole.double.world.events(forgottenSeq, 100_000));
-  expect((await bounded.double.sim("GET", "/state")).body).toEqual((await whole.double.sim("GET", "/state")).body);
-  const past = await bounded.double.world.past({ seq: seq - 10 });
+  expect(await bounded.double.world.events(0, 100_000)).toEqual(
+    await whole.double.world.events(forgottenSeq, 100_000),
+  );
+  expect((await bounded.double.sim("GET", "/state")).body).toEqual(
+    (await whole.double.sim("GET", "/state")).body,
+  );
+  const past = await bounded.double.world.viewAt({ seq: seq - 10 });
   expect(past.ok).toBe(true);
-  expect(await bounded.double.world.past({ seq: forgottenSeq - 1 })).toMatchObject({ ok: false, refusal: { code: "HISTORY_FORGOTTEN" } });
+  expect(await bounded.double.world.viewAt({ seq: forgottenSeq - 1 })).toMatchObject({
+    ok: false,
+    refusal: { code: "HISTORY_FORGOTTEN" },
+  });
   await Promise.all([whole.double.close(), bounded.double.close()]);
 });
 

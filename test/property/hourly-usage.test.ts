@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Changes } from "../../src/platform/core/table.ts";
-import { type Granularity, type HourlyUsage, HourlyUsageTable } from "../../src/platform/usage/hourly-usage.ts";
+import { ChangeSet } from "../../src/platform/core/table.ts";
+import {
+  type Granularity,
+  type HourlyUsage,
+  HourlyUsageTable,
+} from "../../src/platform/usage/hourly-usage.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };
@@ -20,11 +24,12 @@ const steps = fc.array(
 test("the table of use by the hour holds what a plain map would, in whatever order rows come, and tells the journal so; copies stay as they are", async () => {
   await expectHolds(
     fc.asyncProperty(steps, async (steps) => {
-      const changes = new Changes();
+      const changes = new ChangeSet();
       const table = new HourlyUsageTable(changes);
       const plain = new Map<string, HourlyUsage>();
       const told = new Map<string, unknown>();
-      const copies: { readonly copy: Iterable<HourlyUsage>; readonly expected: readonly HourlyUsage[] }[] = [];
+      const copies: { readonly copy: Iterable<HourlyUsage>; readonly expected: readonly HourlyUsage[] }[] =
+        [];
       for (const { what, id, granularity, hour, activeMs } of steps) {
         const of = id + SUFFIX[granularity];
         const key = `${of}/${hour}`;
@@ -39,12 +44,14 @@ test("the table of use by the hour holds what a plain map would, in whatever ord
         } else if (what === "copy") {
           copies.push({ copy: table.copy(), expected: table.toArray() });
         } else {
-          const isGone = (row: HourlyUsage) => (what === "forget" ? row.of.split("#")[0] === id : row.of === of && row.hour < hour);
+          const isGone = (row: HourlyUsage) =>
+            what === "forget" ? row.of.split("#")[0] === id : row.of === of && row.hour < hour;
           for (const [key, row] of plain) if (isGone(row)) plain.delete(key);
-          if (what === "forget") table.forget(id);
-          else table.forgetBefore(id, granularity, hour);
+          if (what === "forget") table.deleteFor(id);
+          else table.deleteBefore(id, granularity, hour);
         }
-        for (const { key, value } of changes.list) value === undefined ? told.delete(key) : told.set(key, value);
+        for (const { key, value } of changes.list)
+          value === undefined ? told.delete(key) : told.set(key, value);
         changes.clear();
         expect(new Map(table.entries())).toEqual(plain);
         expect(told).toEqual(plain);

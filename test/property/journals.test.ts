@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { takeCheckpoint } from "../../src/simulation/checkpoint.ts";
-import { cutAt, worldAt } from "../../src/simulation/replay.ts";
+import { resolvePoint, worldAt } from "../../src/simulation/replay.ts";
 import { createDouble } from "../support/double.ts";
-import { DRAWN, lifeOf, live, projectsIn, split } from "../support/life.ts";
 import { commandSequences } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { shelfOf } from "../support/shelf.ts";
+import { projectsIn, RANDOM_STARTS, recordRun, replayRun, splitAt } from "../support/recorded-run.ts";
 import { TwinJournal } from "../support/twin-journal.ts";
+import { storageOf } from "../support/world-storage.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -23,7 +23,12 @@ type Forgetting = { readonly upTo: number; readonly before: number };
 const forgetting: fc.Arbitrary<Forgetting> = fc.record({ upTo: share, before: share });
 
 /** Asks everything there is to ask; the twins compare their answers. */
-function ask(journal: TwinJournal, questions: readonly Question[], ids: readonly string[], projects: readonly string[]): void {
+function ask(
+  journal: TwinJournal,
+  questions: readonly Question[],
+  ids: readonly string[],
+  projects: readonly string[],
+): void {
   const { oldest } = journal;
   expect(journal.newestCheckpoint).toBeGreaterThanOrEqual(oldest.seq);
   const events = journal.events(0, ALL);
@@ -40,7 +45,8 @@ function ask(journal: TwinJournal, questions: readonly Question[], ids: readonly
   for (const id of ids) journal.operation(id);
   for (const id of projects) {
     journal.operations(id, ALL);
-    for (const only of [undefined, "life", "OperationScheduled"] as const) journal.eventsAbout(id, ALL, ALL, only);
+    for (const only of [undefined, "life", "OperationScheduled"] as const)
+      journal.eventsAbout(id, ALL, ALL, only);
   }
 }
 
@@ -49,7 +55,9 @@ function idsIn(events: readonly unknown[]): string[] {
   const text = JSON.stringify(events);
   return [
     ...new Set(
-      [...text.matchAll(/"((?:br|ep|co|op)-[a-z0-9-]+|[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+-[a-z]+-\d{8})"/g)].map(([, id]) => id ?? ""),
+      [...text.matchAll(/"((?:br|ep|co|op)-[a-z0-9-]+|[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+-[a-z]+-\d{8})"/g)].map(
+        ([, id]) => id ?? "",
+      ),
     ),
   ];
 }
@@ -57,44 +65,59 @@ function idsIn(events: readonly unknown[]): string[] {
 async function forget(journal: TwinJournal, { upTo, before }: Forgetting, now: number): Promise<void> {
   const { oldest } = journal;
   const head = journal.events(0, ALL).at(-1) ?? oldest;
-  const cut = cutAt(journal, { seq: oldest.seq + Math.max(1, Math.floor(upTo * (head.seq - oldest.seq))) }, { seq: head.seq, at: now });
+  const cut = resolvePoint(
+    journal,
+    { seq: oldest.seq + Math.max(1, Math.floor(upTo * (head.seq - oldest.seq))) },
+    { seq: head.seq, at: now },
+  );
   if (!cut.ok) return;
   const { seq } = cut.value;
-  await journal.keepCheckpoint(takeCheckpoint(await worldAt(journal, seq, async () => undefined)));
-  journal.forget({ eventsUpTo: seq, operationsBefore: oldest.at + Math.floor(before * (now - oldest.at)) });
-  while (!journal.sweep());
+  await journal.storeCheckpoint(takeCheckpoint(await worldAt(journal, seq, async () => undefined)));
+  journal.truncate({ eventsUpTo: seq, operationsBefore: oldest.at + Math.floor(before * (now - oldest.at)) });
+  while (!journal.prune());
 }
 
 test("a journal in memory and one in a file tell the same history, whole or forgotten", async () => {
   const sequences = commandSequences({ keys: false });
   const forgettings = fc.array(forgetting, { minLength: 1, maxLength: 3 });
   await expectHolds(
-    fc.asyncProperty(sequences, share, forgettings, fc.array(question, { minLength: 1, maxLength: 4 }), async (...drawn) => {
-      const [commands, stop, forgettings, questions] = drawn;
-      const [before, after] = split(await lifeOf(commands), stop);
-      const journal = new TwinJournal();
-      const double = await createDouble({ ...DRAWN, shelf: shelfOf(() => journal.history()) });
-      try {
-        await live(double, before);
-        await double.world.flush();
-        const events = journal.events(0, ALL);
-        const [ids, projects] = [idsIn(events), projectsIn(events)];
-        ask(journal, questions, ids, projects);
-        for (const one of forgettings) {
-          await forget(journal, one, double.world.now());
+    fc.asyncProperty(
+      sequences,
+      share,
+      forgettings,
+      fc.array(question, { minLength: 1, maxLength: 4 }),
+      async (...drawn) => {
+        const [commands, stop, forgettings, questions] = drawn;
+        const [before, after] = splitAt(await recordRun(commands), stop);
+        const journal = new TwinJournal();
+        const double = await createDouble({ ...RANDOM_STARTS, storage: storageOf(() => journal.history()) });
+        try {
+          await replayRun(double, before);
+          await double.world.flush();
+          const events = journal.events(0, ALL);
+          const [ids, projects] = [idsIn(events), projectsIn(events)];
           ask(journal, questions, ids, projects);
+          for (const one of forgettings) {
+            await forget(journal, one, double.world.now());
+            ask(journal, questions, ids, projects);
+          }
+          journal.reopen();
+          ask(journal, questions, ids, projects);
+          await replayRun(double, after);
+          await double.world.flush();
+          const later = journal.events(0, ALL);
+          ask(
+            journal,
+            questions,
+            [...new Set([...ids, ...idsIn(later)])],
+            [...new Set([...projects, ...projectsIn(later)])],
+          );
+        } finally {
+          await double.close();
+          journal.end();
         }
-        journal.reopen();
-        ask(journal, questions, ids, projects);
-        await live(double, after);
-        await double.world.flush();
-        const later = journal.events(0, ALL);
-        ask(journal, questions, [...new Set([...ids, ...idsIn(later)])], [...new Set([...projects, ...projectsIn(later)])]);
-      } finally {
-        await double.close();
-        journal.end();
-      }
-    }),
+      },
+    ),
     40,
   );
 });

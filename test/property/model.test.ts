@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { test } from "vitest";
 import { createDouble } from "../support/double.ts";
-import { commandSequences, play } from "../support/model/commands.ts";
+import { createFileDouble } from "../support/file-double.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createStoredDouble } from "../support/stored-double.ts";
 
 test("whatever clients do, the double answers as the platform's rules say and its invariants hold", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences(), async (commands) => {
       const double = await createDouble();
       try {
-        await play(commands, { double: () => double });
+        await runCommands(commands, { double: () => double });
       } finally {
         await double.close();
       }
@@ -24,7 +24,7 @@ test("where operations take no time, nobody ever meets a 423", async () => {
     fc.asyncProperty(commandSequences({ maxCommands: 30 }), async (commands) => {
       const double = await createDouble({ operations: "immediate" });
       try {
-        await play(commands, { double: () => double }, "none");
+        await runCommands(commands, { double: () => double }, "none");
       } finally {
         await double.close();
       }
@@ -36,9 +36,9 @@ test("where operations take no time, nobody ever meets a 423", async () => {
 test("a double that is stopped and started again goes on as if nothing had been", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
-      const stored = await createStoredDouble();
+      const stored = await createFileDouble();
       try {
-        await play(commands, stored);
+        await runCommands(commands, stored);
       } finally {
         await stored.end();
       }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "vitest";
 import { emptyWorld } from "../../src/platform/core/world.ts";
-import { PendingRequests } from "../../src/simulation/requests.ts";
+import { PendingRequests } from "../../src/simulation/request-log.ts";
 import { expectHolds } from "../support/properties.ts";
 import { TwinJournal } from "../support/twin-journal.ts";
 
@@ -9,7 +9,12 @@ const CLOCK = { mode: "manual", factor: 0, simAnchor: 0, wallAnchor: 0 } as cons
 const { settings, numbers } = emptyWorld();
 
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ add: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 490, max: 1_100 })) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      add: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 490, max: 1_100 })),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant("reopen" as const) },
   { weight: 1, arbitrary: fc.constant("forget" as const) },
 );
@@ -26,15 +31,23 @@ test("journals in memory and in a file keep the same requests, however they came
         try {
           for (const taken of steps) {
             if (taken === "forget") {
-              twin.forgetRequests();
-              pending.forget();
+              twin.clearRequests();
+              pending.clear();
             } else if (taken === "reopen") {
               twin.reopen();
               pending = new PendingRequests(keep, twin.newestRequest);
             } else {
               for (let number = 0; number < taken.add; number += 1)
-                pending.note({ at: number, seq: 0, requestId: "r", method: "GET", path: "/", status: 200 });
-              twin.write({ events: [], changes: [], settings, numbers, clock: CLOCK, now: 0, requests: pending.take() });
+                pending.append({ at: number, seq: 0, requestId: "r", method: "GET", path: "/", status: 200 });
+              twin.write({
+                events: [],
+                changes: [],
+                settings,
+                numbers,
+                clock: CLOCK,
+                now: 0,
+                requests: pending.take(),
+              });
             }
             const [since, limit] = [looks.next().value ?? 0, 1 + (looks.next().value ?? 0)];
             void twin.newestRequest;

@@ -8,8 +8,13 @@ import { openStore } from "../../src/store/file/open-world.ts";
 import { createDouble, START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { expectHolds } from "../support/properties.ts";
-import { likelyRequest, type RandomRequest, randomRequest, requestOf } from "../support/requests/random-requests.ts";
-import { createWorldUnderFire, type UnderFire } from "../support/requests/world-under-fire.ts";
+import { createFuzzedWorld, type FuzzedWorld } from "../support/requests/fuzzed-world.ts";
+import {
+  likelyRequest,
+  type RandomRequest,
+  randomRequest,
+  requestOf,
+} from "../support/requests/random-requests.ts";
 
 /** Nobody waits here for a world that does not move. */
 const PATIENCE_MS = 20;
@@ -21,45 +26,53 @@ function stopTheWall(): void {
 
 test("whatever is sent, the double never breaks: errors have the documented shape, and what is refused has changed nothing", async () => {
   await expectHolds(
-    fc.asyncProperty(fc.array(randomRequest, { minLength: 1, maxLength: 40, size: "max" }), async (requests) => {
-      stopTheWall();
-      const directory = temporaryDirectory();
-      const underFire = await createWorldUnderFire(directory.path);
-      try {
-        for (const request of requests) await expectSaneAnswer(underFire, request);
-        const invariants = await underFire.app.request("http://localhost/_sim/invariants");
-        expect(await invariants.json()).toMatchObject({ ok: true });
-      } finally {
-        await underFire.close();
-        directory.remove();
-        vi.useRealTimers();
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(randomRequest, { minLength: 1, maxLength: 40, size: "max" }),
+      async (requests) => {
+        stopTheWall();
+        const directory = temporaryDirectory();
+        const underFire = await createFuzzedWorld(directory.path);
+        try {
+          for (const request of requests) await expectSaneAnswer(underFire, request);
+          const invariants = await underFire.app.request("http://localhost/_sim/invariants");
+          expect(await invariants.json()).toMatchObject({ ok: true });
+        } finally {
+          await underFire.close();
+          directory.remove();
+          vi.useRealTimers();
+        }
+      },
+    ),
     120,
   );
 });
 
 test("what is accepted, however odd, is found again in the world's file", async () => {
   await expectHolds(
-    fc.asyncProperty(fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }), async (requests) => {
-      stopTheWall();
-      const directory = temporaryDirectory();
-      const underFire = await createWorldUnderFire(directory.path);
-      try {
-        for (const request of requests) await expectSaneAnswer(underFire, request);
-        const state = JSON.parse(await underFire.state());
-        await underFire.close();
-        const stored = openStore(`${directory.path}/worlds/default.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
-        const folded = replay(stored.journal.events(0, Number.MAX_SAFE_INTEGER));
-        stored.close();
-        expect(JSON.parse(JSON.stringify(renderState(stored.world)))).toEqual(state);
-        expect(JSON.parse(JSON.stringify(renderState(folded)))).toEqual(state);
-      } finally {
-        await underFire.close();
-        directory.remove();
-        vi.useRealTimers();
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }),
+      async (requests) => {
+        stopTheWall();
+        const directory = temporaryDirectory();
+        const underFire = await createFuzzedWorld(directory.path);
+        try {
+          for (const request of requests) await expectSaneAnswer(underFire, request);
+          const state = JSON.parse(await underFire.state());
+          await underFire.close();
+          const stored = openStore(`${directory.path}/worlds/default.sqlite`, {
+            migrationsFolder: MIGRATIONS_FOLDER,
+          });
+          const folded = replay(stored.journal.events(0, Number.MAX_SAFE_INTEGER));
+          stored.close();
+          expect(JSON.parse(JSON.stringify(renderState(stored.world)))).toEqual(state);
+          expect(JSON.parse(JSON.stringify(renderState(folded)))).toEqual(state);
+        } finally {
+          await underFire.close();
+          directory.remove();
+          vi.useRealTimers();
+        }
+      },
+    ),
     60,
   );
 });
@@ -86,13 +99,15 @@ test("who asks only for the head of the event stream leaves nothing listening", 
   await double.close();
 });
 
-async function expectSaneAnswer(underFire: UnderFire, random: RandomRequest): Promise<void> {
+async function expectSaneAnswer(underFire: FuzzedWorld, random: RandomRequest): Promise<void> {
   const { app, bugs, names } = underFire;
   const patience = new AbortController();
   const request = requestOf(random, names, patience.signal);
   if (request === undefined) return;
   const before = await underFire.state();
-  const timer = request.url.includes("/wait") ? globalThis.setTimeout(() => patience.abort(), PATIENCE_MS) : undefined;
+  const timer = request.url.includes("/wait")
+    ? globalThis.setTimeout(() => patience.abort(), PATIENCE_MS)
+    : undefined;
   const response = await app.fetch(request);
   clearTimeout(timer);
   const { status } = response;
@@ -103,7 +118,11 @@ async function expectSaneAnswer(underFire: UnderFire, random: RandomRequest): Pr
   expect(status < 500 || status === 501, `${status} ${text}`).toBe(true);
   if (status >= 300 && request.method !== "HEAD") {
     const body = JSON.parse(text);
-    expect(body).toEqual({ request_id: expect.any(String), code: expect.stringMatching(/^[A-Z_]+$/), message: expect.stringMatching(/./) });
+    expect(body).toEqual({
+      request_id: expect.any(String),
+      code: expect.stringMatching(/^[A-Z_]+$/),
+      message: expect.stringMatching(/./),
+    });
     expect(response.headers.get("x-request-id")).toBe(body.request_id);
   }
   if (status >= 400) expect(await underFire.state(), `${status} has changed nothing`).toBe(before);

@@ -6,7 +6,9 @@ import { expectHolds } from "../support/properties.ts";
 
 const durations = fc.oneof(
   fc.nat(10_000_000),
-  fc.tuple(fc.integer({ min: 1, max: 500 }), fc.constantFrom("s", "m", "h", "d")).map(([n, unit]) => `${n}${unit}`),
+  fc
+    .tuple(fc.integer({ min: 1, max: 500 }), fc.constantFrom("s", "m", "h", "d"))
+    .map(([n, unit]) => `${n}${unit}`),
 );
 const longer = durations.filter((duration) => duration !== 0);
 /** None of the others is as long. */
@@ -44,7 +46,9 @@ const texts = fc.oneof(
     "{x",
     "[y",
   ),
-  fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }).filter((text) => !/[${]|[\ud800-\udfff]/.test(text)),
+  fc
+    .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
+    .filter((text) => !/[${]|[\ud800-\udfff]/.test(text)),
 );
 const json = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -60,17 +64,27 @@ const json = fc.letrec((tie) => ({
 
 const label = fc.constantFrom("shop", "blog", "fleet", "a", "x-9", "0");
 const compute = fc.record(
-  { type: fc.constantFrom("read_write", "read_only"), suspend_timeout_seconds: fc.constantFrom(0, -1, 60, 300), disabled: fc.boolean() },
+  {
+    type: fc.constantFrom("read_write", "read_only"),
+    suspend_timeout_seconds: fc.constantFrom(0, -1, 60, 300),
+    disabled: fc.boolean(),
+  },
   { requiredKeys: [] },
 );
 const branch = fc.record(
-  { protected: fc.boolean(), computes: fc.dictionary(fc.constantFrom("primary", "replica-1"), compute, { noNullPrototype: true }) },
+  {
+    protected: fc.boolean(),
+    computes: fc.dictionary(fc.constantFrom("primary", "replica-1"), compute, { noNullPrototype: true }),
+  },
   { requiredKeys: [] },
 );
 const project = fc.record(
   {
     pg_version: fc.integer({ min: 14, max: 18 }),
-    branches: fc.record({ main: fc.constant({ computes: { primary: {} } }), dev: branch }, { requiredKeys: ["main"] }),
+    branches: fc.record(
+      { main: fc.constant({ computes: { primary: {} } }), dev: branch },
+      { requiredKeys: ["main"] },
+    ),
   },
   { requiredKeys: [] },
 );
@@ -83,13 +97,18 @@ const world = fc.record(
     operations: fc.constantFrom("timed", "immediate"),
     start_delay: fc.constantFrom("3s", "1s..5s", "3s~0.5"),
     limits: fc.record({ branches: fc.nat(100), projects: fc.nat(100) }, { requiredKeys: [] }),
-    projects: fc.tuple(fc.dictionary(label, project, { noNullPrototype: true }), project).map(([some, target]) => ({ ...some, target })),
+    projects: fc
+      .tuple(fc.dictionary(label, project, { noNullPrototype: true }), project)
+      .map(([some, target]) => ({ ...some, target })),
   },
   { requiredKeys: ["projects"] },
 );
 
 const source = fc.oneof(
-  fc.record({ pattern: fc.constant("constant"), every: longer, jitter: durations }, { requiredKeys: ["pattern", "every"] }),
+  fc.record(
+    { pattern: fc.constant("constant"), every: longer, jitter: durations },
+    { requiredKeys: ["pattern", "every"] },
+  ),
   fc.record(
     {
       pattern: fc.constant("poisson"),
@@ -117,14 +136,22 @@ const source = fc.oneof(
   ),
   fc.record({
     pattern: fc.constant("ramp"),
-    phases: fc.array(fc.record({ for: longer, to: fc.constantFrom("1/s", "9/min") }), { minLength: 1, maxLength: 3 }),
+    phases: fc.array(fc.record({ for: longer, to: fc.constantFrom("1/s", "9/min") }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
     repeat: fc.boolean(),
   }),
   fc.record({ pattern: fc.constant("health-check"), every: longer, pool: fc.integer({ min: 1, max: 50 }) }),
 );
-const traffic = fc
-  .array(fc.tuple(source, windows), { maxLength: 3 })
-  .map((all) => all.map(([pattern, bounds], index) => ({ name: `source ${index}`, to: "target/main", ...pattern, ...bounds })));
+const traffic = fc.array(fc.tuple(source, windows), { maxLength: 3 }).map((all) =>
+  all.map(([pattern, bounds], index) => ({
+    name: `source ${index}`,
+    to: "target/main",
+    ...pattern,
+    ...bounds,
+  })),
+);
 
 const bounds = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof(value, fc.record({ min: value }), fc.record({ max: value }), fc.constant({ min: 1, max: 2 }));
@@ -136,7 +163,11 @@ const FILTERS: Readonly<Record<string, object>> = {
 const expectation = fc
   .tuple(
     fc.constantFrom(...(Object.keys(MEASURES) as (keyof typeof MEASURES)[])),
-    fc.record({ count: bounds(fc.nat(1_000)), duration: bounds(durations), state: fc.constantFrom("idle", ["active", "starting"]) }),
+    fc.record({
+      count: bounds(fc.nat(1_000)),
+      duration: bounds(durations),
+      state: fc.constantFrom("idle", ["active", "starting"]),
+    }),
     windows,
     fc.boolean(),
   )
@@ -149,7 +180,9 @@ const expectation = fc
 const watched = fc.array(expectation, { maxLength: 3 });
 /** What is looked at once has no window. */
 const expectations = watched.map((all) =>
-  all.map((one) => Object.fromEntries(Object.entries(one).filter(([key]) => key !== "from" && key !== "until"))),
+  all.map((one) =>
+    Object.fromEntries(Object.entries(one).filter(([key]) => key !== "from" && key !== "until")),
+  ),
 );
 
 const request = fc.record(
@@ -204,12 +237,19 @@ const parts = fc.record(
     about: texts,
     world,
     traffic,
-    steps: fc.tuple(fc.array(first, { maxLength: 1 }), fc.array(step, { maxLength: 5 })).map((steps) => steps.flat()),
+    steps: fc
+      .tuple(fc.array(first, { maxLength: 1 }), fc.array(step, { maxLength: 5 }))
+      .map((steps) => steps.flat()),
     length: lengths,
     expect: expectations,
     always: watched,
     never: watched,
-    matrix: fc.record({ delay: fc.oneof(fc.uniqueArray(fc.nat(900), { minLength: 1, maxLength: 3 }), fc.constant({ from: 1, to: 3 })) }),
+    matrix: fc.record({
+      delay: fc.oneof(
+        fc.uniqueArray(fc.nat(900), { minLength: 1, maxLength: 3 }),
+        fc.constant({ from: 1, to: 3 }),
+      ),
+    }),
   },
   { requiredKeys: ["version", "world", "length"] },
 );
@@ -241,37 +281,46 @@ function placesIn(value: unknown, path: readonly string[] = []): (readonly strin
 
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
-  if (Array.isArray(value)) return value.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
+  if (Array.isArray(value))
+    return value.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
   return { ...(value as object), [key]: replaced((value as Record<string, unknown>)[key], rest, by) };
 }
 
 test("whatever is broken in a scenario, each mistake has its place, and a name that nothing has is told beside it", async () => {
   const wrong = fc.constantFrom<unknown>(null, true, -1, "", [], [[]], { nobody: 1 }, { name: { a: [{}] } });
   await expectHolds(
-    fc.asyncProperty(file, fc.array(fc.tuple(fc.nat(), wrong), { minLength: 1, maxLength: 4 }), async (source, breaks) => {
-      // The world is what the other names are looked up in.
-      const { world, matrix: _, ...rest } = { steps: [], ...(source as Record<string, unknown>) } as Record<string, unknown>;
-      const steps = [...(rest["steps"] as unknown[]), { restore: "not taken" }];
-      const broken = breaks.reduce<unknown>((value, [at, by]) => {
-        const places = placesIn(value).filter((path) => path.length > 1);
-        return replaced(value, places[at % places.length] ?? ["length"], by);
-      }, rest);
-      const text = JSON.stringify({
-        ...(broken as object),
-        version: 1,
-        world,
-        steps: [...((broken as any).steps ?? []), ...steps.slice(-1)],
-      });
-      const told = () => parseScenario(text, "mine.json");
-      expect(told).toThrow(ScenarioError);
-      try {
-        told();
-      } catch (error) {
-        const lines = (error as Error).message.split("\n");
-        for (const line of lines) expect(line).toMatch(/^mine\.json:\d+:\d+: /);
-        expect(lines.join("\n")).toContain('no step above takes a snapshot "not taken"');
-      }
-    }),
+    fc.asyncProperty(
+      file,
+      fc.array(fc.tuple(fc.nat(), wrong), { minLength: 1, maxLength: 4 }),
+      async (source, breaks) => {
+        // The world is what the other names are looked up in.
+        const {
+          world,
+          matrix: _,
+          ...rest
+        } = { steps: [], ...(source as Record<string, unknown>) } as Record<string, unknown>;
+        const steps = [...(rest["steps"] as unknown[]), { restore: "not taken" }];
+        const broken = breaks.reduce<unknown>((value, [at, by]) => {
+          const places = placesIn(value).filter((path) => path.length > 1);
+          return replaced(value, places[at % places.length] ?? ["length"], by);
+        }, rest);
+        const text = JSON.stringify({
+          ...(broken as object),
+          version: 1,
+          world,
+          steps: [...((broken as any).steps ?? []), ...steps.slice(-1)],
+        });
+        const told = () => parseScenario(text, "mine.json");
+        expect(told).toThrow(ScenarioError);
+        try {
+          told();
+        } catch (error) {
+          const lines = (error as Error).message.split("\n");
+          for (const line of lines) expect(line).toMatch(/^mine\.json:\d+:\d+: /);
+          expect(lines.join("\n")).toContain('no step above takes a snapshot "not taken"');
+        }
+      },
+    ),
     200,
   );
 });

@@ -1,33 +1,63 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/platform/core/time.ts";
-import { type PatternInput, pattern } from "../../src/traffic/description.ts";
 import { azureLikeFleet } from "../../src/traffic/fleet.ts";
-import { MergedArrivals } from "../../src/traffic/merged.ts";
+import { MergedArrivals } from "../../src/traffic/merged-arrivals.ts";
+import { type PatternInput, pattern } from "../../src/traffic/patterns.ts";
 import { TrafficSources } from "../../src/traffic/sources.ts";
+import { type Arrival, NEW_YEAR, openArrivals, takeArrivals } from "../support/arrivals.ts";
 import { expectHolds } from "../support/properties.ts";
-import { type Arrival, NEW_YEAR, opened, take } from "../support/traffic.ts";
 
 const ms = (min: number, max: number) => fc.integer({ min, max });
 const rate = fc.integer({ min: 1, max: 20_000 }).map((perHour) => `${perHour}/hour`);
-const zone = fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata");
-const timeOfDay = fc.tuple(ms(0, 23), ms(0, 59)).map((parts) => parts.map((part) => String(part).padStart(2, "0")).join(":"));
+const zone = fc.constantFrom(
+  "UTC",
+  "Europe/Berlin",
+  "America/New_York",
+  "Australia/Lord_Howe",
+  "Asia/Kolkata",
+);
+const timeOfDay = fc
+  .tuple(ms(0, 23), ms(0, 59))
+  .map((parts) => parts.map((part) => String(part).padStart(2, "0")).join(":"));
 const spacing = fc.constantFrom("random" as const, "even" as const);
 const distribution: fc.Arbitrary<unknown> = fc.oneof(
   ms(1_000, 5_000_000),
   fc.tuple(ms(1_000, 1_000_000), ms(0, 1_000_000)).map(([min, more]) => `${min}ms..${min + more}ms`),
   ms(1_000, 1_000_000).map((median) => `${median}ms~1.5`),
   fc.record({ distribution: fc.constant("exponential"), mean: ms(1_000, 1_000_000) }),
-  fc.record({ distribution: fc.constant("pareto"), min: ms(1_000, 100_000), alpha: fc.double({ min: 0.5, max: 4, noNaN: true }) }),
+  fc.record({
+    distribution: fc.constant("pareto"),
+    min: ms(1_000, 100_000),
+    alpha: fc.double({ min: 0.5, max: 4, noNaN: true }),
+  }),
 );
 const query = { duration: distribution, queries: fc.oneof(ms(0, 9), fc.constant({ min: 1, max: 5 })) };
 
 const patterns: fc.Arbitrary<PatternInput> = fc.oneof(
-  fc.record({ pattern: fc.constant("constant" as const), every: ms(100, 10_000_000), jitter: ms(0, 1_000_000), ...query }),
+  fc.record({
+    pattern: fc.constant("constant" as const),
+    every: ms(100, 10_000_000),
+    jitter: ms(0, 1_000_000),
+    ...query,
+  }),
   fc.record({ pattern: fc.constant("poisson" as const), rate, ...query }),
   fc.record({ pattern: fc.constant("heavy-tailed" as const), gap: distribution, ...query }),
-  fc.record({ pattern: fc.constant("on-off" as const), on: distribution, off: distribution, rate, spacing, ...query }),
-  fc.record({ pattern: fc.constant("bursts" as const), size: ms(1, 20), gap: distribution, pause: distribution, ...query }),
+  fc.record({
+    pattern: fc.constant("on-off" as const),
+    on: distribution,
+    off: distribution,
+    rate,
+    spacing,
+    ...query,
+  }),
+  fc.record({
+    pattern: fc.constant("bursts" as const),
+    size: ms(1, 20),
+    gap: distribution,
+    pause: distribution,
+    ...query,
+  }),
   fc
     .record({
       pattern: fc.constant("office-hours" as const),
@@ -72,7 +102,7 @@ test("arrivals come in order, within their bounds, in whole milliseconds, and th
   await expectHolds(
     fc.asyncProperty(patterns, fc.integer(), start, ms(1, 5 * DAY), async (input, seed, from, length) => {
       const opening = { seed, from, until: from + length };
-      const taken = take(opened(input, opening), MOST);
+      const taken = takeArrivals(openArrivals(input, opening), MOST);
       let last = from;
       for (const { at, durationMs, queries } of taken) {
         expect(at).toBeGreaterThanOrEqual(last);
@@ -81,7 +111,7 @@ test("arrivals come in order, within their bounds, in whole milliseconds, and th
         expect(Math.min(durationMs, queries)).toBeGreaterThanOrEqual(0);
         last = at;
       }
-      expect(take(opened(input, opening), MOST)).toEqual(taken);
+      expect(takeArrivals(openArrivals(input, opening), MOST)).toEqual(taken);
     }),
     300,
   );
@@ -90,8 +120,8 @@ test("arrivals come in order, within their bounds, in whole milliseconds, and th
 test("a later end changes nothing of what comes before it", async () => {
   await expectHolds(
     fc.asyncProperty(patterns, start, ms(1, DAY), ms(0, 3 * DAY), async (input, from, length, more) => {
-      const short = take(opened(input, { from, until: from + length }), MOST);
-      const long = take(opened(input, { from, until: from + length + more }), MOST);
+      const short = takeArrivals(openArrivals(input, { from, until: from + length }), MOST);
+      const long = takeArrivals(openArrivals(input, { from, until: from + length + more }), MOST);
       expect(long.filter(({ at }) => at < from + length)).toEqual(short);
     }),
     200,
@@ -100,35 +130,46 @@ test("a later end changes nothing of what comes before it", async () => {
 
 test("a merge is all arrivals sorted by time and source, and a source more changes none of the others", async () => {
   await expectHolds(
-    fc.asyncProperty(fc.array(patterns, { minLength: 1, maxLength: 8 }), fc.integer(), async (inputs, seed) => {
-      const until = NEW_YEAR + HOUR;
-      const mergeOf = (count: number) => {
-        const sources = new TrafficSources(seed);
-        const open = inputs
-          .slice(0, count)
-          .map((input, index) => sources.open(`s${index}`, pattern.parse(input), { from: NEW_YEAR, until }));
-        const taken: (Arrival & { readonly source: number })[] = [];
-        const merged = new MergedArrivals(open);
-        for (; merged.source >= 0; merged.next()) {
-          const { at, durationMs, queries, kind, connection, source } = merged;
-          taken.push({ at, durationMs, queries, kind, connection, source });
-        }
-        return taken;
-      };
-      const merged = mergeOf(inputs.length);
-      const apart = inputs.flatMap((input, source) =>
-        take(opened(input, { name: `s${source}`, seed, until })).map((arrival) => ({ ...arrival, source })),
-      );
-      expect(merged).toEqual(apart.sort((one, other) => one.at - other.at || one.source - other.source));
-      expect(mergeOf(inputs.length - 1)).toEqual(merged.filter(({ source }) => source < inputs.length - 1));
-    }),
+    fc.asyncProperty(
+      fc.array(patterns, { minLength: 1, maxLength: 8 }),
+      fc.integer(),
+      async (inputs, seed) => {
+        const until = NEW_YEAR + HOUR;
+        const mergeOf = (count: number) => {
+          const sources = new TrafficSources(seed);
+          const open = inputs
+            .slice(0, count)
+            .map((input, index) =>
+              sources.open(`s${index}`, pattern.parse(input), { from: NEW_YEAR, until }),
+            );
+          const taken: (Arrival & { readonly source: number })[] = [];
+          const merged = new MergedArrivals(open);
+          for (; merged.source >= 0; merged.next()) {
+            const { at, durationMs, queries, kind, connection, source } = merged;
+            taken.push({ at, durationMs, queries, kind, connection, source });
+          }
+          return taken;
+        };
+        const merged = mergeOf(inputs.length);
+        const apart = inputs.flatMap((input, source) =>
+          takeArrivals(openArrivals(input, { name: `s${source}`, seed, until })).map((arrival) => ({
+            ...arrival,
+            source,
+          })),
+        );
+        expect(merged).toEqual(apart.sort((one, other) => one.at - other.at || one.source - other.source));
+        expect(mergeOf(inputs.length - 1)).toEqual(merged.filter(({ source }) => source < inputs.length - 1));
+      },
+    ),
     25,
   );
 });
 
 /** Number of arrivals over a span, and how far it lies from its mean in standard deviations of a Poisson count. */
 function sigmas(input: PatternInput, seed: number, length: number, mean: number, from = NEW_YEAR): number {
-  return (take(opened(input, { seed, from, until: from + length })).length - mean) / Math.sqrt(mean);
+  return (
+    (takeArrivals(openArrivals(input, { seed, from, until: from + length })).length - mean) / Math.sqrt(mean)
+  );
 }
 
 // A Poisson count lies outside of 4 standard deviations once in 16,000 times; the seeds are fixed, so what holds once holds always.
@@ -138,7 +179,9 @@ test.each([1, 2, 3, 4, 5])("the counts of Poisson sources are right within 4 sig
   // A week from Thursday, in January, has 5 days of 8 hours, and 128 hours beside them.
   const office: PatternInput = { pattern: "office-hours", rate: "600/h", rate_outside: "60/h", ...zone };
   expect(Math.abs(sigmas(office, seed, 7 * DAY, 40 * 600 + 128 * 60))).toBeLessThan(4);
-  expect(Math.abs(sigmas({ pattern: "daily", rate: "1/s", ...zone }, seed, 2 * DAY, 2 * 86_400))).toBeLessThan(4);
+  expect(
+    Math.abs(sigmas({ pattern: "daily", rate: "1/s", ...zone }, seed, 2 * DAY, 2 * 86_400)),
+  ).toBeLessThan(4);
   const ramp: PatternInput = {
     pattern: "ramp",
     phases: [
@@ -154,7 +197,9 @@ test.each([1, 2, 3, 4, 5])("the counts of Poisson sources are right within 4 sig
 
 test("counts of a Poisson source in equal windows vary as much as their mean", () => {
   const counts = new Array<number>(10_000).fill(0);
-  for (const { at } of take(opened({ pattern: "poisson", rate: "10/s" }, { until: NEW_YEAR + 10_000 * SECOND }))) {
+  for (const { at } of takeArrivals(
+    openArrivals({ pattern: "poisson", rate: "10/s" }, { until: NEW_YEAR + 10_000 * SECOND }),
+  )) {
     const window = Math.floor((at - NEW_YEAR) / SECOND);
     counts[window] = (counts[window] ?? 0) + 1;
   }
@@ -168,7 +213,7 @@ const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor(
 
 test("durations have the quantiles of their distribution", () => {
   const sorted = (duration: unknown) =>
-    take(opened({ pattern: "constant", every: "1s", duration }), 200_000)
+    takeArrivals(openArrivals({ pattern: "constant", every: "1s", duration }), 200_000)
       .map(({ durationMs }) => durationMs)
       .sort((one, other) => one - other);
   // A quantile of 200,000 draws is off by √(p(1−p)/n) / density; 3 % is more than 4 of that for all of these.
@@ -187,7 +232,9 @@ test("durations have the quantiles of their distribution", () => {
 
 test("a fleet has the shares of its classes, and a larger one begins with the smaller", () => {
   const fleet = [...azureLikeFleet({ computes: 20_000, seed: 7 })];
-  const perHour = fleet.map(({ pattern }) => (pattern.pattern === "daily" ? pattern.rate * 3_600 : Number.NaN));
+  const perHour = fleet.map(({ pattern }) =>
+    pattern.pattern === "daily" ? pattern.rate * 3_600 : Number.NaN,
+  );
   const share = (below: number) => perHour.filter((rate) => rate <= below).length / fleet.length;
   // Standard error of a share: at most √(0.25 / 20,000) = 0.0035; 4 of them.
   expect(Math.abs(share(1) - 0.45)).toBeLessThan(0.0142);

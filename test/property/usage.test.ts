@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createDouble } from "../support/double.ts";
-import { commandSequences, play } from "../support/model/commands.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
 
 /** Who was on which branch, and since when it is active, as the journal tells it. */
@@ -14,7 +14,8 @@ function activeTimes(journal: readonly any[], now: number): Map<string, number> 
   const times = new Map<string, number>();
   const book = (compute: Compute | undefined, at: number, goesOn: boolean) => {
     if (compute?.since === undefined) return;
-    for (const id of [compute.project, compute.branch]) times.set(id, (times.get(id) ?? 0) + at - compute.since);
+    for (const id of [compute.project, compute.branch])
+      times.set(id, (times.get(id) ?? 0) + at - compute.since);
     compute.since = goesOn ? at : undefined;
   };
   for (const event of journal) {
@@ -43,16 +44,19 @@ test("a project and a branch are charged for exactly the time in which their com
   await expectHolds(
     fc.asyncProperty(commandSequences({ keys: false }), async (commands) => {
       const double = await createDouble();
-      const model = await play(commands, { double: () => double });
+      const model = await runCommands(commands, { double: () => double });
       const times = activeTimes(await journalOf(double), model.now);
       const seconds = (id: string) => Math.floor((times.get(id) ?? 0) / 1_000);
       for (const project of model.projects.filter(({ gone }) => !gone)) {
         const path = `/projects/${project.id}`;
         // Ever since: that of a billing period is consumption.test.ts'.
         const { body: all } = await double.api("GET", "/projects?limit=400", undefined, project.account.key);
-        expect(all.projects.find(({ id }: { id: string }) => id === project.id).active_time).toBe(seconds(project.id));
+        expect(all.projects.find(({ id }: { id: string }) => id === project.id).active_time).toBe(
+          seconds(project.id),
+        );
         const { body: listed } = await double.api("GET", `${path}/branches`, undefined, project.account.key);
-        for (const branch of listed.branches) expect(branch.active_time_seconds, branch.name).toBe(seconds(branch.id));
+        for (const branch of listed.branches)
+          expect(branch.active_time_seconds, branch.name).toBe(seconds(branch.id));
       }
       await double.close();
     }),

@@ -3,19 +3,19 @@ import { expect, test } from "vitest";
 import { renderState } from "../../src/control/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { createDouble } from "../support/double.ts";
+import { createFileDouble } from "../support/file-double.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createStoredDouble } from "../support/stored-double.ts";
-import { walk, walks } from "../support/walk.ts";
+import { runWalk, walkCommands } from "../support/random-walk.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
 test("wherever a walk of hours and days leads, every answer is of the document, all invariants hold, and history tells the same", async () => {
   await expectHolds(
-    fc.asyncProperty(walks(), async (steps) => {
+    fc.asyncProperty(walkCommands(), async (steps) => {
       const double = await createDouble();
       try {
-        await walk(steps, { double: () => double });
-        const lived = await double.world.turn(({ world }) => renderState(world));
+        await runWalk(steps, { double: () => double });
+        const lived = await double.world.transact(({ world }) => renderState(world));
         const events = JSON.parse(JSON.stringify(await double.world.events(0, ALL)));
         expect(renderState(replay(events))).toEqual(lived);
       } finally {
@@ -28,10 +28,10 @@ test("wherever a walk of hours and days leads, every answer is of the document, 
 
 test("where operations take no time, a walk leads through the same rules", async () => {
   await expectHolds(
-    fc.asyncProperty(walks({ maxSteps: 40 }), async (steps) => {
+    fc.asyncProperty(walkCommands({ maxSteps: 40 }), async (steps) => {
       const double = await createDouble({ operations: "immediate" });
       try {
-        await walk(steps, { double: () => double });
+        await runWalk(steps, { double: () => double });
       } finally {
         await double.close();
       }
@@ -42,10 +42,10 @@ test("where operations take no time, a walk leads through the same rules", async
 
 test("a world that is closed and opened again on the way is found as it was, and its tables hold what its journal folds to", async () => {
   await expectHolds(
-    fc.asyncProperty(walks({ maxSteps: 40, restarts: true }), async (steps) => {
-      const stored = await createStoredDouble();
+    fc.asyncProperty(walkCommands({ maxSteps: 40, restarts: true }), async (steps) => {
+      const stored = await createFileDouble();
       try {
-        await walk(steps, stored);
+        await runWalk(steps, stored);
         const { world, journal, close } = await stored.load();
         const folded = replay(journal.events(0, ALL));
         close();

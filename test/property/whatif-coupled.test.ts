@@ -1,30 +1,35 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Trace } from "../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { type MonthOutcome, monthsOf, quotaMonths } from "../../src/whatif/quota/quota-months.ts";
+import { monthsOf, type QuotaMonthOutcome, quotaMonths } from "../../src/whatif/quota/quota-months.ts";
 import type { StartLatency } from "../../src/whatif/replay/start-latency.ts";
-import { live, liveProject, servedToTheEnd } from "../support/live-computes.ts";
+import { extendToLastDeparture, simulateComputes, simulateProject } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { replayTrace } from "../support/replay-trace.ts";
-import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
+import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
 
 const delays = fc.constantFrom(60, 300, 3_600, 604_800);
 const given = delays.chain((delay) => tracesAround(delay * SECOND).map((trace) => ({ delay, trace })));
 
-function fleetOf(trace: Trace, delay: number, latency: StartLatency, options: Partial<CoupledFleet> = {}): CoupledFleet {
+function fleetOf(
+  trace: Trace,
+  delay: number,
+  latency: StartLatency,
+  options: Partial<CoupledFleet> = {},
+): CoupledFleet {
   const many = trace.computes.length;
   return {
     period: trace.period,
     delayMs: new Float64Array(many).fill(delay * SECOND),
     cu: new Float64Array(many).fill(0.25),
-    requests: trace.computes.map(({ requests }) => requests),
+    arrivals: trace.computes.map(({ arrivals: requests }) => requests),
     clients: [],
     latency,
     starts: {},
-    chance: chanceFrom(1),
+    random: randomFrom(1),
     ...options,
   };
 }
@@ -37,9 +42,17 @@ test("computes that share nothing do what each of them does alone, whatever the 
   );
   await expectHolds(
     fc.asyncProperty(given, latencies, async ({ delay, trace }, latency) => {
-      const { events, gate, quotaReached, refused, ...outcome } = simulateCoupled(fleetOf(trace, delay, latency));
+      const {
+        events,
+        limiter: gate,
+        quotaReached,
+        refused,
+        ...outcome
+      } = simulateCoupled(fleetOf(trace, delay, latency));
       // Here they have a quarter of a CU each; a replay that is told no size takes them for one.
-      expect({ ...outcome, cuMs: outcome.cuMs / 0.25 }).toEqual(replayTrace(trace, fixed(delay), settingOf(60, latency)));
+      expect({ ...outcome, cuMs: outcome.cuMs / 0.25 }).toEqual(
+        replayTrace(trace, fixed(delay), replaySetting(60, latency)),
+      );
       expect([quotaReached, refused]).toEqual([[], 0]);
     }),
     200,
@@ -49,23 +62,29 @@ test("computes that share nothing do what each of them does alone, whatever the 
 test("whoever shares starts only is looked at seldom, and does what he does when every arrival is looked at", async () => {
   const limits = fc.record({
     concurrent: fc.integer({ min: 1, max: 3 }),
-    pool: fc.option(fc.record({ size: fc.integer({ min: 1, max: 3 }), refillMs: fc.integer({ min: 1, max: 600_000 }) }), {
-      nil: undefined,
-    }),
+    pool: fc.option(
+      fc.record({ size: fc.integer({ min: 1, max: 3 }), refillMs: fc.integer({ min: 1, max: 600_000 }) }),
+      {
+        nil: undefined,
+      },
+    ),
   });
   await expectHolds(
     fc.asyncProperty(given, limits, async ({ delay, trace }, starts) => {
       const options = { starts, preparedLatency: { kind: "fixed", ms: 300 } } as const;
       const latency = { kind: "lognormal", medianMs: 20_000, sigma: 1.3, maxMs: 600_000 } as const;
       // A quota that nobody reaches: every arrival has to be looked at, for it might be refused.
-      const quotas = { computeSeconds: Float64Array.of(1e12), groupOf: new Int32Array(trace.computes.length) };
+      const quotas = {
+        computeSeconds: Float64Array.of(1e12),
+        groupOf: new Int32Array(trace.computes.length),
+      };
       const [seldom, always] = [options, { ...options, quotas }].map((given) => {
         const events: unknown[] = [];
         const outcome = simulateCoupled(fleetOf(trace, delay, latency, given), {
           started: (compute, at, readyAt) => events.push([at, compute, readyAt]),
           suspended: (compute, at) => events.push([at, compute]),
         });
-        return { ...outcome, gate: { ...outcome.gate }, events: outcome.events, witnessed: events.sort() };
+        return { ...outcome, gate: { ...outcome.limiter }, events: outcome.events, witnessed: events.sort() };
       });
       expect(seldom).toEqual(always);
     }),
@@ -76,45 +95,72 @@ test("whoever shares starts only is looked at seldom, and does what he does when
 /** Validation 8 for the coupled kernel: a project whose computes share a quota. */
 test("computes that share a quota start and sleep when the live ones do", async () => {
   await expectHolds(
-    fc.asyncProperty(given, fc.integer({ min: 1, max: 2_000 }), async ({ delay, trace: any }, computeTimeSeconds) => {
-      const trace = servedToTheEnd(any);
-      const events: unknown[][][] = trace.computes.map(() => [[], []]);
-      const many = trace.computes.length;
-      const groups = {
-        computeSeconds: new Float64Array(many).fill(computeTimeSeconds),
-        groupOf: Int32Array.from({ length: many }, (_, i) => i),
-      };
-      const fleet = fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }, { quotas: groups });
-      const { refused } = simulateCoupled(fleet, {
-        started: (compute, at, readyAt) => events[compute]?.[0]?.push([at, readyAt]),
-        suspended: (compute, at) => events[compute]?.[1]?.push(at),
-      });
-      const lives = live(trace, { delay, operations: "timed", startDelay: { kind: "fixed", ms: 3_000 }, computeTimeSeconds });
-      expect(events).toEqual(lives.map(({ starts, suspends }) => [starts, suspends]));
-      expect(refused).toBe(lives.reduce((sum, { dropped }) => sum + dropped, 0));
-    }),
+    fc.asyncProperty(
+      given,
+      fc.integer({ min: 1, max: 2_000 }),
+      async ({ delay, trace: any }, computeTimeSeconds) => {
+        const trace = extendToLastDeparture(any);
+        const events: unknown[][][] = trace.computes.map(() => [[], []]);
+        const many = trace.computes.length;
+        const groups = {
+          computeSeconds: new Float64Array(many).fill(computeTimeSeconds),
+          groupOf: Int32Array.from({ length: many }, (_, i) => i),
+        };
+        const fleet = fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }, { quotas: groups });
+        const { refused } = simulateCoupled(fleet, {
+          started: (compute, at, readyAt) => events[compute]?.[0]?.push([at, readyAt]),
+          suspended: (compute, at) => events[compute]?.[1]?.push(at),
+        });
+        const lives = simulateComputes(trace, {
+          delay,
+          operations: "timed",
+          startDelay: { kind: "fixed", ms: 3_000 },
+          computeTimeSeconds,
+        });
+        expect(events).toEqual(lives.map(({ starts, suspends }) => [starts, suspends]));
+        expect(refused).toBe(lives.reduce((sum, { dropped }) => sum + dropped, 0));
+      },
+    ),
     60,
   );
 });
 
 test("a project is stopped, has used and refuses, month by month, what the live one does whose computes share its quota", async () => {
   await expectHolds(
-    fc.asyncProperty(given, fc.integer({ min: 1, max: 4_000 }), async ({ delay, trace: any }, computeTimeSeconds) => {
-      const trace = servedToTheEnd(any);
-      const months = quotaMonths(fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }), computeTimeSeconds);
-      const settings = { delay, operations: "timed", startDelay: { kind: "fixed", ms: 3_000 }, computeTimeSeconds } as const;
-      const { stoppedAt, refusedAt, meteredMs } = liveProject(trace, settings);
-      const within = (instants: readonly number[]) =>
-        monthsOf(trace.period).map(({ startAt, endAt }) => instants.filter((at) => at >= startAt && at < endAt));
-      expect(months.map(({ reachedAt }) => reachedAt)).toEqual(within(stoppedAt).map((own) => Math.min(...own)));
-      expect(months.map(({ refused }) => refused)).toEqual(within(refusedAt).map((own) => own.length));
-      expect(sumOf(months, ({ usedCuHours }) => usedCuHours)).toBeCloseTo((meteredMs * 0.25) / 3_600_000, 9);
-      expect(sumOf(months, ({ requests }) => requests)).toBe(trace.computes.reduce((sum, { requests: { at } }) => sum + at.length, 0));
-    }),
+    fc.asyncProperty(
+      given,
+      fc.integer({ min: 1, max: 4_000 }),
+      async ({ delay, trace: any }, computeTimeSeconds) => {
+        const trace = extendToLastDeparture(any);
+        const months = quotaMonths(fleetOf(trace, delay, { kind: "fixed", ms: 3_000 }), computeTimeSeconds);
+        const settings = {
+          delay,
+          operations: "timed",
+          startDelay: { kind: "fixed", ms: 3_000 },
+          computeTimeSeconds,
+        } as const;
+        const { stoppedAt, refusedAt, meteredMs } = simulateProject(trace, settings);
+        const within = (instants: readonly number[]) =>
+          monthsOf(trace.period).map(({ startAt, endAt }) =>
+            instants.filter((at) => at >= startAt && at < endAt),
+          );
+        expect(months.map(({ reachedAt }) => reachedAt)).toEqual(
+          within(stoppedAt).map((own) => Math.min(...own)),
+        );
+        expect(months.map(({ refused }) => refused)).toEqual(within(refusedAt).map((own) => own.length));
+        expect(sumOf(months, ({ usedCuHours }) => usedCuHours)).toBeCloseTo(
+          (meteredMs * 0.25) / 3_600_000,
+          9,
+        );
+        expect(sumOf(months, ({ arrivals: requests }) => requests)).toBe(
+          trace.computes.reduce((sum, { arrivals: { at } }) => sum + at.length, 0),
+        );
+      },
+    ),
     60,
   );
 });
 
-function sumOf(months: readonly MonthOutcome[], of: (month: MonthOutcome) => number): number {
+function sumOf(months: readonly QuotaMonthOutcome[], of: (month: QuotaMonthOutcome) => number): number {
   return months.reduce((sum, month) => sum + of(month), 0);
 }

@@ -1,14 +1,20 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkRequests, eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
-import { burdenMs } from "../../src/whatif/curve/costs.ts";
-import { clairvoyant, coldStartBounds, curveOf, pointAt, pointOf } from "../../src/whatif/curve/curve.ts";
+import { checkArrivals, eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
+import { weightedCostMs } from "../../src/whatif/curve/costs.ts";
+import {
+  clairvoyantBound,
+  coldStartBounds,
+  curveOf,
+  pointAt,
+  pointOf,
+} from "../../src/whatif/curve/curve.ts";
 import { bestDelay, bestDelayOf } from "../../src/whatif/curve/optimum.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { GapReader, mergeGaps, noGaps } from "../../src/whatif/trace/gaps.ts";
+import { emptyGaps, GapReader, mergeGaps } from "../../src/whatif/trace/gaps.ts";
 import { expectHolds } from "../support/properties.ts";
 import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
-import { plainGaps, SECOND, settingOf, tracesAround } from "../support/traces.ts";
+import { plainGaps, replaySetting, SECOND, tracesAround } from "../support/traces.ts";
 
 const delays = fc.constantFrom(0, 1, 60, 61, 300, 3_600, 86_400, 604_800);
 const setting = delays.chain((delay) => tracesAround(delay * SECOND).map((trace) => ({ delay, trace })));
@@ -16,7 +22,8 @@ const setting = delays.chain((delay) => tracesAround(delay * SECOND).map((trace)
 test("traces of these tests are traces", async () => {
   await expectHolds(
     fc.asyncProperty(setting, async ({ trace }) => {
-      for (const { requests } of trace.computes) expect(checkRequests(requests, trace.period)).toBeUndefined();
+      for (const { arrivals: requests } of trace.computes)
+        expect(checkArrivals(requests, trace.period)).toBeUndefined();
     }),
     100,
   );
@@ -29,10 +36,14 @@ test("where starts take no time the curve and a replay agree to the millisecond,
       const gaps = fleetGapsOf(trace);
       const curve = curveOf(gaps);
       for (const each of [delay, "never"] as const) {
-        const { coldStarts, activeMs, firstStarts, requests } = replayTrace(trace, fixed(each), settingOf());
+        const { coldStarts, activeMs, firstStarts, arrivals } = replayTrace(
+          trace,
+          fixed(each),
+          replaySetting(),
+        );
         expect(pointAt(curve, each)).toMatchObject({ coldStarts, activeMs });
         expect(pointOf(gaps, each)).toEqual(pointAt(curve, each));
-        expect(curve).toMatchObject({ firstStarts, requests });
+        expect(curve).toMatchObject({ firstStarts, arrivals });
       }
     }),
     100,
@@ -44,8 +55,10 @@ test("with a start latency, cold starts lie within the bounds that the curve giv
   const latencies = fc.constantFrom(1, 999, 3_000, 10_000, 59_999);
   await expectHolds(
     fc.asyncProperty(setting, latencies, fc.boolean(), async ({ delay, trace }, ms, drawn) => {
-      const latency = drawn ? ({ kind: "uniform", minMs: 0, maxMs: ms } as const) : ({ kind: "fixed", ms } as const);
-      const { coldStarts } = replayTrace(trace, fixed(delay), settingOf(60, latency));
+      const latency = drawn
+        ? ({ kind: "uniform", minMs: 0, maxMs: ms } as const)
+        : ({ kind: "fixed", ms } as const);
+      const { coldStarts } = replayTrace(trace, fixed(delay), replaySetting(60, latency));
       const { least, most } = coldStartBounds(curveOf(fleetGapsOf(trace)), delay, ms);
       expect(coldStarts).toBeGreaterThanOrEqual(least);
       expect(coldStarts).toBeLessThanOrEqual(most);
@@ -61,8 +74,10 @@ test("a longer delay never has more cold starts and never less active time, and 
       const curve = curveOf(fleetGapsOf(trace));
       for (let delay = 1; delay < curve.activeMs.length; delay += 1) {
         const [before, now] = [delay - 1, delay];
-        if ((curve.coldStarts[now] as number) > (curve.coldStarts[before] as number)) expect.fail(`cold starts rise at ${delay} s`);
-        if ((curve.activeMs[now] as number) < (curve.activeMs[before] as number)) expect.fail(`active time falls at ${delay} s`);
+        if ((curve.coldStarts[now] as number) > (curve.coldStarts[before] as number))
+          expect.fail(`cold starts rise at ${delay} s`);
+        if ((curve.activeMs[now] as number) < (curve.activeMs[before] as number))
+          expect.fail(`active time falls at ${delay} s`);
       }
       expect(curve.neverActiveMs).toBeGreaterThanOrEqual(pointAt(curve, 604_800).activeMs);
     }),
@@ -75,13 +90,16 @@ test("who knows the future bears no more than any delay, and the best delay no m
     fc.asyncProperty(setting, fc.nat(7_200), async ({ delay, trace }, worthS) => {
       const gaps = fleetGapsOf(trace);
       const curve = curveOf(gaps);
-      const [bound, best] = [burdenMs(clairvoyant(gaps, worthS), worthS), burdenMs(bestDelay(curve, worthS), worthS)];
+      const [bound, best] = [
+        weightedCostMs(clairvoyantBound(gaps, worthS), worthS),
+        weightedCostMs(bestDelay(curve, worthS), worthS),
+      ];
       for (const each of [delay, worthS, "never"] as const) {
-        const burden = burdenMs(pointAt(curve, each), worthS);
+        const burden = weightedCostMs(pointAt(curve, each), worthS);
         expect(burden).toBeGreaterThanOrEqual(bound);
         if (each === "never" || each >= 60) expect(burden).toBeGreaterThanOrEqual(best);
       }
-      expect(burdenMs(pointAt(curve, bestDelayOf(gaps, worthS)), worthS)).toBe(best);
+      expect(weightedCostMs(pointAt(curve, bestDelayOf(gaps, worthS)), worthS)).toBe(best);
     }),
     100,
   );
@@ -89,17 +107,22 @@ test("who knows the future bears no more than any delay, and the best delay no m
 
 test("parts of any length, computes in any order and workers of any number give the same gaps", async () => {
   await expectHolds(
-    fc.asyncProperty(setting, fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 5 }), async ({ trace }, length, workers) => {
-      const readers = Array.from({ length: workers }, () => new GapReader(trace.period));
-      for (const [index, { requests }] of trace.computes.toReversed().entries()) {
-        const reader = readers[index % workers];
-        eachPart(partsOf(requests, length), (part) => reader?.add(part));
-        reader?.end();
-      }
-      const merged = noGaps(trace.period);
-      for (const { gaps } of readers) mergeGaps(merged, gaps);
-      expect(plainGaps(merged)).toEqual(plainGaps(fleetGapsOf(trace)));
-    }),
+    fc.asyncProperty(
+      setting,
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 1, max: 5 }),
+      async ({ trace }, length, workers) => {
+        const readers = Array.from({ length: workers }, () => new GapReader(trace.period));
+        for (const [index, { arrivals: requests }] of trace.computes.toReversed().entries()) {
+          const reader = readers[index % workers];
+          eachPart(partsOf(requests, length), (part) => reader?.add(part));
+          reader?.end();
+        }
+        const merged = emptyGaps(trace.period);
+        for (const { gaps } of readers) mergeGaps(merged, gaps);
+        expect(plainGaps(merged)).toEqual(plainGaps(fleetGapsOf(trace)));
+      },
+    ),
     60,
   );
 });
@@ -114,10 +137,21 @@ test("where all times are so many times as long, so are all times of the outcome
       factors,
       async (given, factor) => {
         const { delay, trace } = given;
-        const once = replayTrace(trace, fixed(delay), settingOf(60, latency));
-        const scaled = replayTrace(longer(trace, factor), fixed(delay * factor), settingOf(60, { kind: "fixed", ms: 3_000 * factor }));
-        expect([scaled.coldStarts, scaled.firstStarts, scaled.requests]).toEqual([once.coldStarts, once.firstStarts, once.requests]);
-        expect([scaled.activeMs, scaled.startingMs]).toEqual([once.activeMs * factor, once.startingMs * factor]);
+        const once = replayTrace(trace, fixed(delay), replaySetting(60, latency));
+        const scaled = replayTrace(
+          longer(trace, factor),
+          fixed(delay * factor),
+          replaySetting(60, { kind: "fixed", ms: 3_000 * factor }),
+        );
+        expect([scaled.coldStarts, scaled.firstStarts, scaled.arrivals]).toEqual([
+          once.coldStarts,
+          once.firstStarts,
+          once.arrivals,
+        ]);
+        expect([scaled.activeMs, scaled.startingMs]).toEqual([
+          once.activeMs * factor,
+          once.startingMs * factor,
+        ]);
         expect(scaled.waits.sumMs).toBe(once.waits.sumMs * factor);
       },
     ),
@@ -129,9 +163,12 @@ function longer({ period, computes }: Trace, factor: number): Trace {
   const { startAt, endAt } = period;
   return {
     period: { startAt, endAt: startAt + (endAt - startAt) * factor },
-    computes: computes.map(({ id, requests: { at, durationMs } }) => ({
+    computes: computes.map(({ id, arrivals: { at, durationMs } }) => ({
       id,
-      requests: { at: at.map((each) => startAt + (each - startAt) * factor), durationMs: durationMs.map((each) => each * factor) },
+      arrivals: {
+        at: at.map((each) => startAt + (each - startAt) * factor),
+        durationMs: durationMs.map((each) => each * factor),
+      },
     })),
   };
 }

@@ -1,23 +1,31 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ComputeTrace, Period } from "../../src/recordings/trace/trace.ts";
-import type { Delay } from "../../src/whatif/curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/curve/curve.ts";
 import { curveOf, pointAt } from "../../src/whatif/curve/curve.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { FixedReplay, type Witness } from "../../src/whatif/replay/fixed-replay.ts";
+import { FixedReplay, type ReplayObserver } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
-import { meteredMs, noOutcome } from "../../src/whatif/replay/replay-outcome.ts";
+import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.ts";
 import type { LatencySource } from "../../src/whatif/replay/start-latency.ts";
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
-import { type LiveCompute, type LiveSettings, live, servedToTheEnd } from "../support/live-computes.ts";
+import {
+  extendToLastDeparture,
+  type LiveCompute,
+  type LiveSettings,
+  simulateComputes,
+} from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
-import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
+import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
 
 // Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they must tell the same, exactly.
 
-const delays = fc.constantFrom<Delay[]>(60, 61, 300, 3_600, 604_800, "never");
+const delays = fc.constantFrom<SuspendDelay[]>(60, 61, 300, 3_600, 604_800, "never");
 const given = delays.chain((delay) =>
-  tracesAround(delay === "never" ? 60_000 : delay * SECOND).map((trace) => ({ delay, trace: servedToTheEnd(trace) })),
+  tracesAround(delay === "never" ? 60_000 : delay * SECOND).map((trace) => ({
+    delay,
+    trace: extendToLastDeparture(trace),
+  })),
 );
 
 test.each<Omit<LiveSettings, "delay">>([
@@ -27,27 +35,37 @@ test.each<Omit<LiveSettings, "delay">>([
   { operations: "timed", startDelay: { kind: "fixed", ms: 3_000 } },
   { operations: "timed", startDelay: { kind: "fixed", ms: 60_000 } },
   { operations: "timed", startDelay: { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 } },
-])("starts, suspends, waits and metered time are those of the live compute: $operations operations, $startDelay", async (settings) => {
-  await expectHolds(
-    fc.asyncProperty(given, async ({ delay, trace }) => {
-      for (const [index, lived] of live(trace, { ...settings, delay }).entries()) {
-        const compute = trace.computes[index] as ComputeTrace;
-        for (const kernel of ["fixed", "any"] as const)
-          expect(replayed(kernel, compute, trace.period, delay, lived), kernel).toEqual(lived);
-      }
-    }),
-    60,
-  );
-});
+])(
+  "starts, suspends, waits and metered time are those of the live compute: $operations operations, $startDelay",
+  async (settings) => {
+    await expectHolds(
+      fc.asyncProperty(given, async ({ delay, trace }) => {
+        for (const [index, lived] of simulateComputes(trace, { ...settings, delay }).entries()) {
+          const compute = trace.computes[index] as ComputeTrace;
+          for (const kernel of ["fixed", "any"] as const)
+            expect(replayed(kernel, compute, trace.period, delay, lived), kernel).toEqual(lived);
+        }
+      }),
+      60,
+    );
+  },
+);
 
 test("the curve tells how often the live compute started and how long it was active", async () => {
   await expectHolds(
     fc.asyncProperty(given, async ({ delay, trace }) => {
-      const lives = live(trace, { delay, operations: "immediate", startDelay: { kind: "fixed", ms: 0 } });
-      for (const [index, { requests }] of trace.computes.entries()) {
+      const lives = simulateComputes(trace, {
+        delay,
+        operations: "immediate",
+        startDelay: { kind: "fixed", ms: 0 },
+      });
+      for (const [index, { arrivals: requests }] of trace.computes.entries()) {
         const curve = curveOf(gapsOf(requests, trace.period));
         const { coldStarts, activeMs } = pointAt(curve, delay);
-        expect([coldStarts + curve.firstStarts, activeMs]).toEqual([lives[index]?.starts.length, lives[index]?.meteredMs]);
+        expect([coldStarts + curve.firstStarts, activeMs]).toEqual([
+          lives[index]?.starts.length,
+          lives[index]?.meteredMs,
+        ]);
       }
     }),
     60,
@@ -55,16 +73,38 @@ test("the curve tells how often the live compute started and how long it was act
 });
 
 /** What a kernel tells of a compute whose starts take as long as they did live: there, they are drawn by the operation's number. */
-function replayed(kernel: "fixed" | "any", { requests }: ComputeTrace, period: Period, delay: Delay, lived: LiveCompute): LiveCompute {
+function replayed(
+  kernel: "fixed" | "any",
+  { arrivals: requests }: ComputeTrace,
+  period: Period,
+  delay: SuspendDelay,
+  lived: LiveCompute,
+): LiveCompute {
   const took = new Map(lived.starts.map(([at, readyAt]) => [at, readyAt - at]));
   const latencies: LatencySource = { at: (startAt) => took.get(startAt) ?? Number.NaN };
   const [starts, suspends]: [[number, number][], number[]] = [[], []];
-  const witness: Witness = { started: (at, readyAt) => starts.push([at, readyAt]), suspended: (at) => suspends.push(at) };
-  const outcome = noOutcome(period);
-  const replay = kernel === "fixed" ? new FixedReplay(period, delay, outcome, witness) : new PolicyReplay(period, outcome, witness);
+  const witness: ReplayObserver = {
+    started: (at, readyAt) => starts.push([at, readyAt]),
+    suspended: (at) => suspends.push(at),
+  };
+  const outcome = emptyOutcome(period);
+  const replay =
+    kernel === "fixed"
+      ? new FixedReplay(period, delay, outcome, witness)
+      : new PolicyReplay(period, outcome, witness);
   const own = () => gapsOf(requests, period);
   if (replay instanceof FixedReplay) replay.begin(latencies);
-  else replay.begin(fixed(delay).keeper({ ...settingOf(), number: 0, latencies, ownGaps: own, fleetGaps: own }), latencies);
+  else
+    replay.begin(
+      fixed(delay).createState({
+        ...replaySetting(),
+        number: 0,
+        latencies,
+        computeGaps: own,
+        fleetGaps: own,
+      }),
+      latencies,
+    );
   const waitsMs: number[] = [];
   for (let i = 0; i < requests.at.length; i += 1) {
     const before = outcome.waits.sumMs;

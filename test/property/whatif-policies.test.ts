@@ -1,45 +1,59 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { eachPart, partsOf } from "../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
-import { burdenMs } from "../../src/whatif/curve/costs.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
+import { weightedCostMs } from "../../src/whatif/curve/costs.ts";
 import { pointOf } from "../../src/whatif/curve/curve.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse.ts";
-import { replayOf } from "../../src/whatif/replay/experiment.ts";
-import { FixedReplay, type Witness } from "../../src/whatif/replay/fixed-replay.ts";
+import { createReplay } from "../../src/whatif/replay/experiment.ts";
+import { FixedReplay, type ReplayObserver } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
-import { noOutcome } from "../../src/whatif/replay/replay-outcome.ts";
+import { emptyOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import { StartLatencies } from "../../src/whatif/replay/start-latency.ts";
 import { GapReader, gapsOf } from "../../src/whatif/trace/gaps.ts";
-import { servedToTheEnd } from "../support/live-computes.ts";
+import { extendToLastDeparture } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
-import { SECOND, settingOf, tracesAround } from "../support/traces.ts";
+import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
 
 const latency = fc.constantFrom(
   { kind: "fixed", ms: 0 } as const,
   { kind: "fixed", ms: 3_000 } as const,
   { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 } as const,
 );
-const policies = POLICY_FORMS.map(({ form }) => parsePolicy(form.replace("SECONDS", "90").replace(/\[.*\]/, "")));
+const policies = POLICY_FORMS.map(({ form }) =>
+  parsePolicy(form.replace("SECONDS", "90").replace(/\[.*\]/, "")),
+);
 const worths = fc.constantFrom(0, 1, 60, 300, 3_600);
 const situation = worths.chain((worthS) => tracesAround(worthS * SECOND).map((trace) => ({ worthS, trace })));
 
 test("the fast kernel for one delay and the one for any policy see the same events", async () => {
   const delays = fc.constantFrom(0, 60, 300, 604_800, "never" as const);
-  const given = delays.chain((delay) => tracesAround(delay === "never" ? 0 : delay * SECOND).map((trace) => ({ delay, trace })));
+  const given = delays.chain((delay) =>
+    tracesAround(delay === "never" ? 0 : delay * SECOND).map((trace) => ({ delay, trace })),
+  );
   await expectHolds(
     fc.asyncProperty(given, latency, async ({ delay, trace: { period, computes } }, latency) => {
       const policy = fixed(delay);
       const [fastEvents, anyEvents] = [[] as string[], [] as string[]];
-      const fast = new FixedReplay(period, delay, noOutcome(period), witness(fastEvents));
-      const any = new PolicyReplay(period, noOutcome(period), witness(anyEvents));
-      for (const [number, { requests }] of computes.entries()) {
-        const latencies = new StartLatencies(latency, chanceFrom(1), number);
+      const fast = new FixedReplay(period, delay, emptyOutcome(period), witness(fastEvents));
+      const any = new PolicyReplay(period, emptyOutcome(period), witness(anyEvents));
+      for (const [number, { arrivals: requests }] of computes.entries()) {
+        const latencies = new StartLatencies(latency, randomFrom(1), number);
         const own = () => gapsOf(requests, period);
         fast.begin(latencies);
-        any.begin(policy.keeper({ number, chance: chanceFrom(1), coldStartS: 60, latencies, ownGaps: own, fleetGaps: own }), latencies);
+        any.begin(
+          policy.createState({
+            number,
+            random: randomFrom(1),
+            coldStartS: 60,
+            latencies,
+            computeGaps: own,
+            fleetGaps: own,
+          }),
+          latencies,
+        );
         for (const replay of [fast, any]) {
           replay.add(requests);
           replay.end();
@@ -56,10 +70,12 @@ test("the fast kernel for one delay and the one for any policy see the same even
 test("who knows the future bears no more than any policy, on any trace", async () => {
   await expectHolds(
     fc.asyncProperty(situation, fc.nat(), async ({ worthS, trace }, seed) => {
-      const bear = (name: string) => burdenMs(replayTrace(trace, parsePolicy(name), settingOf(worthS, undefined, seed)), worthS);
+      const bear = (name: string) =>
+        weightedCostMs(replayTrace(trace, parsePolicy(name), replaySetting(worthS, undefined, seed)), worthS);
       const [bound, lowest] = [bear("clairvoyant"), bear("clairvoyant:resume")];
       expect(lowest).toBeLessThanOrEqual(bound);
-      for (const { name, resumes } of policies) expect(bear(name), name).toBeGreaterThanOrEqual(resumes ? lowest : bound);
+      for (const { name, resumes } of policies)
+        expect(bear(name), name).toBeGreaterThanOrEqual(resumes ? lowest : bound);
     }),
     60,
   );
@@ -68,11 +84,11 @@ test("who knows the future bears no more than any policy, on any trace", async (
 test("the deterministic ski rental bears at most twice what who knows the future does, but for tails", async () => {
   await expectHolds(
     fc.asyncProperty(situation, async ({ worthS, trace }) => {
-      const outcome = replayTrace(trace, parsePolicy("ski-rental"), settingOf(worthS));
-      const bound = replayTrace(trace, parsePolicy("clairvoyant"), settingOf(worthS));
+      const outcome = replayTrace(trace, parsePolicy("ski-rental"), replaySetting(worthS));
+      const bound = replayTrace(trace, parsePolicy("clairvoyant"), replaySetting(worthS));
       // At its tail a compute waits in vain for once as long as a cold start is worth.
       const tails = trace.computes.length * worthS * SECOND;
-      expect(burdenMs(outcome, worthS)).toBeLessThanOrEqual(2 * burdenMs(bound, worthS) + tails);
+      expect(weightedCostMs(outcome, worthS)).toBeLessThanOrEqual(2 * weightedCostMs(bound, worthS) + tails);
     }),
     60,
   );
@@ -80,19 +96,24 @@ test("the deterministic ski rental bears at most twice what who knows the future
 
 test("each policy counts what it does: active time fits the days, and waits and starts the requests", async () => {
   await expectHolds(
-    fc.asyncProperty(situation, latency, fc.constantFrom(...policies), async ({ worthS, trace }, latency, policy) => {
-      const outcome = replayTrace(trace, policy, settingOf(worthS, latency));
-      const gaps = fleetGapsOf(trace);
-      expect(outcome.activeByDay.reduce((sum, ms) => sum + ms, 0)).toBe(outcome.activeMs);
-      expect(outcome.startingMs).toBeLessThanOrEqual(outcome.activeMs);
-      expect(outcome.firstStarts).toBe(gaps.computes);
-      expect(outcome.coldStarts).toBeLessThanOrEqual(pointOf(gaps, 0).coldStarts);
-      expect(outcome.waits.waited).toBeLessThanOrEqual(outcome.requests);
-      // Behind the period there is but what has come in it.
-      const { startAt, endAt } = servedToTheEnd(trace).period;
-      expect(outcome.activeMs).toBeLessThanOrEqual(trace.computes.length * (endAt - startAt));
-      if (!policy.resumes) expect(outcome.resumesUsed + outcome.resumesWasted).toBe(0);
-    }),
+    fc.asyncProperty(
+      situation,
+      latency,
+      fc.constantFrom(...policies),
+      async ({ worthS, trace }, latency, policy) => {
+        const outcome = replayTrace(trace, policy, replaySetting(worthS, latency));
+        const gaps = fleetGapsOf(trace);
+        expect(outcome.activeByDay.reduce((sum, ms) => sum + ms, 0)).toBe(outcome.activeMs);
+        expect(outcome.startingMs).toBeLessThanOrEqual(outcome.activeMs);
+        expect(outcome.firstStarts).toBe(gaps.computes);
+        expect(outcome.coldStarts).toBeLessThanOrEqual(pointOf(gaps, 0).coldStarts);
+        expect(outcome.waits.waited).toBeLessThanOrEqual(outcome.arrivals);
+        // Behind the period there is but what has come in it.
+        const { startAt, endAt } = extendToLastDeparture(trace).period;
+        expect(outcome.activeMs).toBeLessThanOrEqual(trace.computes.length * (endAt - startAt));
+        if (!policy.resumes) expect(outcome.resumesUsed + outcome.resumesWasted).toBe(0);
+      },
+    ),
     300,
   );
 });
@@ -106,16 +127,16 @@ test("a policy that gets its requests in parts does what it does with the whole"
       fc.integer({ min: 1, max: 9 }),
       async (given, latency, policy, length) => {
         const { worthS, trace } = given;
-        const setting = settingOf(worthS, latency);
-        const replay = replayOf(policy, trace.period, setting, () => fleetGapsOf(trace));
-        for (const [number, { requests }] of trace.computes.entries()) {
+        const setting = replaySetting(worthS, latency);
+        const replay = createReplay(policy, trace.period, setting, () => fleetGapsOf(trace));
+        for (const [number, { arrivals: requests }] of trace.computes.entries()) {
           replay.begin(number, () => partedGaps(requests));
           eachPart(partsOf(requests, length), (part) => replay.add(part));
           replay.end();
         }
         expect(replay.outcome).toEqual(replayTrace(trace, policy, setting));
 
-        function partedGaps(requests: (typeof trace.computes)[number]["requests"]) {
+        function partedGaps(requests: (typeof trace.computes)[number]["arrivals"]) {
           const reader = new GapReader(trace.period);
           eachPart(partsOf(requests, length), (part) => reader.add(part));
           reader.end();
@@ -127,7 +148,7 @@ test("a policy that gets its requests in parts does what it does with the whole"
   );
 });
 
-function witness(events: string[]): Witness {
+function witness(events: string[]): ReplayObserver {
   return {
     started: (at, readyAt) => events.push(`${at} start until ${readyAt}`),
     suspended: (at) => events.push(`${at} suspend`),

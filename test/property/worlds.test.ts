@@ -1,21 +1,30 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf, jumpOf } from "../support/chronicle.ts";
+import { clockStepOf, journalOf } from "../support/call-log.ts";
 import type { Double } from "../support/double.ts";
 import { follow } from "../support/follower.ts";
-import { DRAWN, eventsOf, lifeOf, live, pointIn, somewhere, split, stateOf } from "../support/life.ts";
 import { commandSequences } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createShelvedDouble, SHELVES, type ShelvedDouble } from "../support/shelved-double.ts";
+import {
+  eventsOf,
+  pointChoice,
+  RANDOM_STARTS,
+  recordRun,
+  replayRun,
+  resolvePoint,
+  splitAt,
+  worldStateText,
+} from "../support/recorded-run.ts";
+import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../support/storage-double.ts";
 
 const sequences = commandSequences({ keys: false });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 /** Chance has a part in every step of it, and it can be told to any world. */
 const FIRST_STEPS = ["POST /projects", "advance", "POST /projects", "advance", "POST /projects"] as const;
 
-async function onEveryShelf(work: (shelved: ShelvedDouble) => Promise<void>): Promise<void> {
-  for (const kind of SHELVES) {
-    const shelved = await createShelvedDouble(kind, DRAWN);
+async function onEveryShelf(work: (shelved: StorageDouble) => Promise<void>): Promise<void> {
+  for (const kind of STORAGE_KINDS) {
+    const shelved = await createStorageDouble(kind, RANDOM_STARTS);
     try {
       await work(shelved);
     } finally {
@@ -24,7 +33,11 @@ async function onEveryShelf(work: (shelved: ShelvedDouble) => Promise<void>): Pr
   }
 }
 
-async function fork(shelved: ShelvedDouble, name: string, asked: Record<string, unknown> = {}): Promise<Double> {
+async function fork(
+  shelved: StorageDouble,
+  name: string,
+  asked: Record<string, unknown> = {},
+): Promise<Double> {
   const { status, body } = await shelved.double().sim("POST", "/worlds", { name, ...asked });
   expect(status, JSON.stringify(body)).toBe(201);
   return shelved.world(name);
@@ -43,19 +56,19 @@ async function takeFirstSteps(double: Double): Promise<unknown[]> {
 test("a fork that is told what its origin is told lives the same life", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, share, async (commands, share) => {
-      const life = await lifeOf(commands);
+      const life = await recordRun(commands);
       await onEveryShelf(async (shelved) => {
-        const [before, after] = split(life, share);
+        const [before, after] = splitAt(life, share);
         const origin = shelved.double();
-        await live(origin, before);
+        await replayRun(origin, before);
         const forked = await fork(shelved, "fork");
         // By turns: neither is in the other's way.
         for (const entry of after) {
-          await live(forked, [entry]);
-          await live(origin, [entry]);
+          await replayRun(forked, [entry]);
+          await replayRun(origin, [entry]);
         }
         expect(JSON.stringify(await journalOf(forked))).toBe(JSON.stringify(await journalOf(origin)));
-        expect(await stateOf(forked)).toBe(await stateOf(origin));
+        expect(await worldStateText(forked)).toBe(await worldStateText(origin));
       });
     }),
     15,
@@ -64,59 +77,73 @@ test("a fork that is told what its origin is told lives the same life", async ()
 
 test("nothing that happens in a fork is seen in its origin, nor the other way round: not in journals, streams or states", async () => {
   await expectHolds(
-    fc.asyncProperty(sequences, share, fc.constantFrom("origin" as const, "fork" as const), async (commands, share, liveliest) => {
-      const life = await lifeOf(commands);
-      await onEveryShelf(async (shelved) => {
-        const [before, after] = split(life, share);
-        const origin = shelved.double();
-        await live(origin, before);
-        const forked = await fork(shelved, "fork");
-        const [lively, still] = liveliest === "origin" ? [origin, forked] : [forked, origin];
-        const untouched = [await stateOf(still), JSON.stringify(await journalOf(still))];
-        const streams = await Promise.all([follow(lively), follow(still)]);
-        const { seq } = still.world.history();
-        await live(lively, after);
-        expect([await stateOf(still), JSON.stringify(await journalOf(still))]).toEqual(untouched);
-        // Then something of its own happens in the other one, and nothing else has come there.
-        await still.sim("POST", "/accounts", { id: "late", name: "late" });
-        await lively.sim("POST", "/accounts", { id: "later", name: "later" });
-        for (const [index, world] of [lively, still].entries()) {
-          const told = await streams[index]?.upTo(world.world.history().seq);
-          expect(told).toEqual((await journalOf(world)).slice(seq));
-          await streams[index]?.stop();
-        }
-      });
-    }),
+    fc.asyncProperty(
+      sequences,
+      share,
+      fc.constantFrom("origin" as const, "fork" as const),
+      async (commands, share, liveliest) => {
+        const life = await recordRun(commands);
+        await onEveryShelf(async (shelved) => {
+          const [before, after] = splitAt(life, share);
+          const origin = shelved.double();
+          await replayRun(origin, before);
+          const forked = await fork(shelved, "fork");
+          const [lively, still] = liveliest === "origin" ? [origin, forked] : [forked, origin];
+          const untouched = [await worldStateText(still), JSON.stringify(await journalOf(still))];
+          const streams = await Promise.all([follow(lively), follow(still)]);
+          const { seq } = still.world.history();
+          await replayRun(lively, after);
+          expect([await worldStateText(still), JSON.stringify(await journalOf(still))]).toEqual(untouched);
+          // Then something of its own happens in the other one, and nothing else has come there.
+          await still.sim("POST", "/accounts", { id: "late", name: "late" });
+          await lively.sim("POST", "/accounts", { id: "later", name: "later" });
+          for (const [index, world] of [lively, still].entries()) {
+            const told = await streams[index]?.upTo(world.world.history().seq);
+            expect(told).toEqual((await journalOf(world)).slice(seq));
+            await streams[index]?.stop();
+          }
+        });
+      },
+    ),
     15,
   );
 });
 
 test("a fork with another seed draws differently from then on, and the same again in another fork", async () => {
   await expectHolds(
-    fc.asyncProperty(sequences, somewhere, fc.integer({ min: 100, max: 1_000_000 }), async (commands, place, seed) => {
-      const life = await lifeOf(commands);
-      await onEveryShelf(async (shelved) => {
-        const origin = shelved.double();
-        await live(origin, life);
-        const { asked } = pointIn(await eventsOf(origin), origin.world.now(), place);
-        const [same, one, other] = [
-          await fork(shelved, "same", { at: asked }),
-          await fork(shelved, "one", { at: asked, seed }),
-          await fork(shelved, "other", { at: asked, seed }),
-        ];
-        const before = (await journalOf(same)).length;
-        const lives = [await takeFirstSteps(same), await takeFirstSteps(one), await takeFirstSteps(other)] as const;
-        expect(JSON.stringify(lives[2])).toBe(JSON.stringify(lives[1]));
-        expect(lives[1].slice(0, before)).toEqual(lives[0].slice(0, before));
-        const [ids, otherIds] = [lives[0], lives[1]].map((events) => projectIds(events.slice(before)));
-        expect(otherIds?.filter((id) => ids?.includes(id))).toEqual([]);
-        // The third event gives the key that they are made with.
-        if (before >= 3) expect(otherIds).toHaveLength(3);
-        // The settings say by what a world draws.
-        expect(JSON.parse(await stateOf(one)).world.seed).toBe(seed);
-        expect(JSON.parse(await stateOf(origin)).world.seed).toBe(DRAWN.seed);
-      });
-    }),
+    fc.asyncProperty(
+      sequences,
+      pointChoice,
+      fc.integer({ min: 100, max: 1_000_000 }),
+      async (commands, place, seed) => {
+        const life = await recordRun(commands);
+        await onEveryShelf(async (shelved) => {
+          const origin = shelved.double();
+          await replayRun(origin, life);
+          const { requested: asked } = resolvePoint(await eventsOf(origin), origin.world.now(), place);
+          const [same, one, other] = [
+            await fork(shelved, "same", { at: asked }),
+            await fork(shelved, "one", { at: asked, seed }),
+            await fork(shelved, "other", { at: asked, seed }),
+          ];
+          const before = (await journalOf(same)).length;
+          const lives = [
+            await takeFirstSteps(same),
+            await takeFirstSteps(one),
+            await takeFirstSteps(other),
+          ] as const;
+          expect(JSON.stringify(lives[2])).toBe(JSON.stringify(lives[1]));
+          expect(lives[1].slice(0, before)).toEqual(lives[0].slice(0, before));
+          const [ids, otherIds] = [lives[0], lives[1]].map((events) => projectIds(events.slice(before)));
+          expect(otherIds?.filter((id) => ids?.includes(id))).toEqual([]);
+          // The third event gives the key that they are made with.
+          if (before >= 3) expect(otherIds).toHaveLength(3);
+          // The settings say by what a world draws.
+          expect(JSON.parse(await worldStateText(one)).world.seed).toBe(seed);
+          expect(JSON.parse(await worldStateText(origin)).world.seed).toBe(RANDOM_STARTS.seed);
+        });
+      },
+    ),
     15,
   );
 });
@@ -124,23 +151,23 @@ test("a fork with another seed draws differently from then on, and the same agai
 test("a fork that advances by a and then by b comes to what one comes to that advances by a + b", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, share, share, async (commands, share, part) => {
-      const life = await lifeOf(commands);
+      const life = await recordRun(commands);
       await onEveryShelf(async (shelved) => {
-        const [before, after] = split(life, share);
-        await live(shelved.double(), before);
+        const [before, after] = splitAt(life, share);
+        await replayRun(shelved.double(), before);
         const [atOnce, inSteps] = [await fork(shelved, "at-once"), await fork(shelved, "in-steps")];
-        await live(atOnce, after);
+        await replayRun(atOnce, after);
         for (const entry of after) {
-          const by = jumpOf(entry);
-          if (by === undefined) await live(inSteps, [entry]);
+          const by = clockStepOf(entry);
+          if (by === undefined) await replayRun(inSteps, [entry]);
           else
-            await live(
+            await replayRun(
               inSteps,
               [Math.floor(by * part), by - Math.floor(by * part)].map((by) => ({ ...entry, body: { by } })),
             );
         }
         expect(JSON.stringify(await journalOf(inSteps))).toBe(JSON.stringify(await journalOf(atOnce)));
-        expect(await stateOf(inSteps)).toBe(await stateOf(atOnce));
+        expect(await worldStateText(inSteps)).toBe(await worldStateText(atOnce));
       });
     }),
     15,

@@ -3,27 +3,27 @@ import { expect, test } from "vitest";
 import { HOUR } from "../../src/platform/core/time.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import type { Operation } from "../../src/platform/operation/operation.ts";
-import { isOver } from "../../src/simulation/journal.ts";
+import { isTerminal } from "../../src/simulation/journal.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { createProject, type Double } from "../support/double.ts";
+import { commandSequences } from "../support/model/commands.ts";
+import { expectHolds } from "../support/properties.ts";
 import {
-  DRAWN,
   eventsOf,
-  lifeOf,
-  live,
   type OperationsByProject,
   operationsIn,
   operationsOf,
-  pointIn,
+  pointChoice,
   projectsIn,
-  somewhere,
-  split,
-  stateOf,
-  stateText,
-} from "../support/life.ts";
-import { commandSequences } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
-import { createShelvedDouble, SHELVES, type ShelvedDouble } from "../support/shelved-double.ts";
+  RANDOM_STARTS,
+  recordRun,
+  renderedState,
+  replayRun,
+  resolvePoint,
+  splitAt,
+  worldStateText,
+} from "../support/recorded-run.ts";
+import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../support/storage-double.ts";
 
 const sequences = commandSequences({ keys: false });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -37,9 +37,17 @@ type Known = {
 };
 
 /** Forgets what happened more than so long ago; expects the world to stay what it is, and what is left of its history to be the end of it. */
-async function compact(shelved: ShelvedDouble, events: readonly RecordedEvent[], keep: number): Promise<Known> {
+async function compact(
+  shelved: StorageDouble,
+  events: readonly RecordedEvent[],
+  keep: number,
+): Promise<Known> {
   const double = shelved.double();
-  const look = async () => [await stateOf(double), (await double.sim("GET", "/clock")).body, (await double.sim("GET", "/endpoints")).body];
+  const look = async () => [
+    await worldStateText(double),
+    (await double.sim("GET", "/clock")).body,
+    (await double.sim("GET", "/endpoints")).body,
+  ];
   const before = await look();
   const horizon = double.world.now() - keep;
   const { status, body } = await double.sim("POST", "/compact", { keep });
@@ -51,30 +59,45 @@ async function compact(shelved: ShelvedDouble, events: readonly RecordedEvent[],
   return known;
 }
 
-async function expectRemembered(shelved: ShelvedDouble, { events, forgotten, horizon }: Known): Promise<void> {
+async function expectRemembered(
+  shelved: StorageDouble,
+  { events, forgotten, horizon }: Known,
+): Promise<void> {
   const double = shelved.double();
   expect(await eventsOf(double)).toEqual(events.slice(forgotten));
   const projects = projectsIn(events);
-  expect(await operationsOf(double, projects)).toEqual(without(operationsIn(events, projects), (one) => one.updatedAt < horizon));
+  expect(await operationsOf(double, projects)).toEqual(
+    without(operationsIn(events, projects), (one) => one.updatedAt < horizon),
+  );
   for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
 }
 
 /** Expects a fork at an event, or an instant, that is not forgotten to be what it would be had nothing been forgotten. */
-async function expectFork(shelved: ShelvedDouble, name: string, point: { asked: number | string; seq: number }, known: Known) {
+async function expectFork(
+  shelved: StorageDouble,
+  name: string,
+  point: { requested: number | string; seq: number },
+  known: Known,
+) {
   const { events, forgotten, horizon } = known;
-  expect(await stateOf(shelved.double(), point.asked)).toBe(stateText(replay(events.slice(0, point.seq))));
-  const forked = await fork(shelved.double(), name, point.asked, () => shelved.world(name));
+  expect(await worldStateText(shelved.double(), point.requested)).toBe(
+    renderedState(replay(events.slice(0, point.seq))),
+  );
+  const forked = await fork(shelved.double(), name, point.requested, () => shelved.world(name));
   const left = await eventsOf(forked);
   const lived = events.slice(0, forgotten + left.length);
   expect(left).toEqual(lived.slice(forgotten));
   expect(lived.length).toBeGreaterThanOrEqual(point.seq);
-  expect(await stateOf(forked)).toBe(stateText(replay(lived)));
+  expect(await worldStateText(forked)).toBe(renderedState(replay(lived)));
   const projects = projectsIn(events);
   // Of the operations that a reset has taken along, only events tell.
   const wasReset = events.slice(lived.length).some(({ type }) => type === "WorldReset");
   const oldestAt = events[forgotten - 1]?.at ?? 0;
-  const isForgotten = ({ updatedAt }: Operation) => updatedAt < horizon || (wasReset && updatedAt <= oldestAt);
-  expect(without(await operationsOf(forked, projects), isForgotten)).toEqual(without(operationsIn(lived, projects), isForgotten));
+  const isForgotten = ({ updatedAt }: Operation) =>
+    updatedAt < horizon || (wasReset && updatedAt <= oldestAt);
+  expect(without(await operationsOf(forked, projects), isForgotten)).toEqual(
+    without(operationsIn(lived, projects), isForgotten),
+  );
   for (const { differences } of await shelved.verify(name)) expect(differences).toEqual([]);
 }
 
@@ -84,14 +107,17 @@ async function fork(double: Double, name: string, at: number | string, world: ()
   return world();
 }
 
-function without(operations: OperationsByProject, isForgotten: (operation: Operation) => boolean): OperationsByProject {
-  const isKept = (operation: Operation) => !isOver(operation.state) || !isForgotten(operation);
+function without(
+  operations: OperationsByProject,
+  isForgotten: (operation: Operation) => boolean,
+): OperationsByProject {
+  const isKept = (operation: Operation) => !isTerminal(operation.state) || !isForgotten(operation);
   return new Map([...operations].map(([id, all]) => [id, all.filter(isKept)]));
 }
 
-async function onEveryShelf(work: (shelved: ShelvedDouble) => Promise<void>): Promise<void> {
-  for (const kind of SHELVES) {
-    const shelved = await createShelvedDouble(kind, DRAWN);
+async function onEveryShelf(work: (shelved: StorageDouble) => Promise<void>): Promise<void> {
+  for (const kind of STORAGE_KINDS) {
+    const shelved = await createStorageDouble(kind, RANDOM_STARTS);
     try {
       await work(shelved);
     } finally {
@@ -105,13 +131,13 @@ test("a world that forgets stays what it is, and so does every point of what is 
     fc.asyncProperty(
       sequences,
       fc.array(share, { minLength: 1, maxLength: 2 }),
-      fc.array(somewhere, { maxLength: 3 }),
+      fc.array(pointChoice, { maxLength: 3 }),
       async (...drawn) => {
         const [commands, keeps, places] = drawn;
-        const life = await lifeOf(commands);
+        const life = await recordRun(commands);
         await onEveryShelf(async (shelved) => {
           const double = shelved.double;
-          await live(double(), life);
+          await replayRun(double(), life);
           const events = await eventsOf(double());
           const first = events[0]?.at ?? 0;
           let keep = double().world.now() - first;
@@ -124,7 +150,7 @@ test("a world that forgets stays what it is, and so does every point of what is 
           await shelved.reopen();
           await expectRemembered(shelved, known);
           for (const [index, place] of places.entries()) {
-            const point = pointIn(events, double().world.now(), place);
+            const point = resolvePoint(events, double().world.now(), place);
             if (point.seq > known.forgotten) await expectFork(shelved, `fork-${index}`, point, known);
           }
         });
@@ -136,33 +162,54 @@ test("a world that forgets stays what it is, and so does every point of what is 
 
 test("history that is forgotten is refused, up to the point that it now begins with", async () => {
   await expectHolds(
-    fc.asyncProperty(sequences, share, share, fc.array(somewhere, { maxLength: 3 }), async (commands, stop, keep, places) => {
-      const life = await lifeOf(commands);
-      const [before, after] = split(life, stop);
-      await onEveryShelf(async (shelved) => {
-        const double = shelved.double();
-        await live(double, before);
-        const past = await eventsOf(double);
-        const { horizon } = await compact(shelved, past, Math.floor(keep * (double.world.now() - (past[0]?.at ?? 0))));
-        await live(double, after);
-        const { forgottenSeq: forgotten } = double.world.history();
-        const events = [...past, ...(await eventsOf(double)).filter(({ seq }) => seq > past.length)];
-        const oldest = events[forgotten - 1];
-        if (oldest === undefined) return;
-        const asked = places.map((place) => pointIn(events, double.world.now(), place)).filter(({ seq }) => seq < forgotten);
-        const points = [...asked.map(({ asked }) => asked), forgotten - 1, new Date(oldest.at - 1).toISOString()];
-        for (const at of points) {
-          const forked = await double.sim("POST", "/worlds", { name: "forgotten", at });
-          expect([forked.status, forked.body.code], `a fork at ${at}, where history begins behind ${forgotten}`).toEqual([
-            422,
-            "HISTORY_FORGOTTEN",
-          ]);
-          const looked = await double.sim("GET", `/state?at=${at}`);
-          expect([looked.status, looked.body.code]).toEqual([422, "HISTORY_FORGOTTEN"]);
-        }
-        await expectFork(shelved, "oldest", { asked: forgotten, seq: forgotten }, { events, forgotten, horizon });
-      });
-    }),
+    fc.asyncProperty(
+      sequences,
+      share,
+      share,
+      fc.array(pointChoice, { maxLength: 3 }),
+      async (commands, stop, keep, places) => {
+        const life = await recordRun(commands);
+        const [before, after] = splitAt(life, stop);
+        await onEveryShelf(async (shelved) => {
+          const double = shelved.double();
+          await replayRun(double, before);
+          const past = await eventsOf(double);
+          const { horizon } = await compact(
+            shelved,
+            past,
+            Math.floor(keep * (double.world.now() - (past[0]?.at ?? 0))),
+          );
+          await replayRun(double, after);
+          const { forgottenSeq: forgotten } = double.world.history();
+          const events = [...past, ...(await eventsOf(double)).filter(({ seq }) => seq > past.length)];
+          const oldest = events[forgotten - 1];
+          if (oldest === undefined) return;
+          const asked = places
+            .map((place) => resolvePoint(events, double.world.now(), place))
+            .filter(({ seq }) => seq < forgotten);
+          const points = [
+            ...asked.map(({ requested: asked }) => asked),
+            forgotten - 1,
+            new Date(oldest.at - 1).toISOString(),
+          ];
+          for (const at of points) {
+            const forked = await double.sim("POST", "/worlds", { name: "forgotten", at });
+            expect(
+              [forked.status, forked.body.code],
+              `a fork at ${at}, where history begins behind ${forgotten}`,
+            ).toEqual([422, "HISTORY_FORGOTTEN"]);
+            const looked = await double.sim("GET", `/state?at=${at}`);
+            expect([looked.status, looked.body.code]).toEqual([422, "HISTORY_FORGOTTEN"]);
+          }
+          await expectFork(
+            shelved,
+            "oldest",
+            { requested: forgotten, seq: forgotten },
+            { events, forgotten, horizon },
+          );
+        });
+      },
+    ),
     20,
   );
 });
@@ -170,91 +217,106 @@ test("history that is forgotten is refused, up to the point that it now begins w
 test("a world that has forgotten is forked at its head, kept and restored like any other", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, share, share, async (commands, stop, share) => {
-      const [before, after] = split(await lifeOf(commands), stop);
+      const [before, after] = splitAt(await recordRun(commands), stop);
       await onEveryShelf(async (shelved) => {
         const double = shelved.double;
-        await live(double(), before);
+        await replayRun(double(), before);
         const events = await eventsOf(double());
         await compact(shelved, events, Math.floor(share * (double().world.now() - (events[0]?.at ?? 0))));
         const projects = projectsIn(events);
-        const portrait = async (world: Double) => [await stateOf(world), await eventsOf(world), await operationsOf(world, projects)];
+        const portrait = async (world: Double) => [
+          await worldStateText(world),
+          await eventsOf(world),
+          await operationsOf(world, projects),
+        ];
         const kept = await portrait(double());
         await double().sim("POST", "/snapshots", { name: "kept" });
         await double().sim("POST", "/worlds", { name: "fork" });
         expect(await portrait(shelved.world("fork"))).toEqual(kept);
-        await live(double(), after);
+        await replayRun(double(), after);
         const lived = await portrait(double());
-        await live(shelved.world("fork"), after);
+        await replayRun(shelved.world("fork"), after);
         expect(await portrait(shelved.world("fork"))).toEqual(lived);
         await double().sim("POST", "/snapshots/kept/restore");
         expect(await portrait(double())).toEqual(kept);
         await shelved.reopen();
         expect(await portrait(double())).toEqual(kept);
-        await live(double(), after);
+        await replayRun(double(), after);
         expect(await portrait(double())).toEqual(lived);
-        for (const { differences } of await shelved.verify("default", "fork")) expect(differences).toEqual([]);
+        for (const { differences } of await shelved.verify("default", "fork"))
+          expect(differences).toEqual([]);
       });
     }),
     12,
   );
 });
 
-test.each(SHELVES)(
+test.each(STORAGE_KINDS)(
   "a fork does not have an operation of after its point, where both are of the instant that was forgotten up to, %s",
   async (kind) => {
-    const shelved = await createShelvedDouble(kind);
+    const shelved = await createStorageDouble(kind);
     try {
       const double = shelved.double();
       const { projectId, branchId } = await createProject(double);
       await double.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed" } });
       const { forgotten_seq } = (await double.sim("POST", "/compact", { keep: 0 })).body;
       await double.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed again" } });
-      const made = await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_only" } });
+      const made = await double.api("POST", `/projects/${projectId}/endpoints`, {
+        endpoint: { branch_id: branchId, type: "read_only" },
+      });
       const deleted = await double.api("DELETE", `/projects/${projectId}/endpoints/${made.body.endpoint.id}`);
       expect([made.status, deleted.status]).toEqual([201, 200]);
       const forked = await fork(double, "fork", forgotten_seq + 1, () => shelved.world("fork"));
       expect(forked.world.history().seq).toBe(forgotten_seq + 1);
-      expect((await operationsOf(forked, [projectId])).get(projectId)?.map(({ endpointId }) => endpointId)).not.toContain(
-        made.body.endpoint.id,
-      );
+      expect(
+        (await operationsOf(forked, [projectId])).get(projectId)?.map(({ endpointId }) => endpointId),
+      ).not.toContain(made.body.endpoint.id);
     } finally {
       await shelved.end();
     }
   },
 );
 
-test.each(SHELVES)("operations that are forgotten sooner than events come back neither in a fork nor in a snapshot, %s", async (kind) => {
-  const retention = { history: 72 * HOUR, operations: 2 * HOUR, minimumEvents: 10, eventsPerCheckpoint: 50 };
-  const shelved = await createShelvedDouble(kind, { retention });
-  try {
-    const double = shelved.double();
-    const { projectId, endpointId } = await createProject(double);
-    const events = [];
-    for (let hour = 0; hour < 100; hour += 1) {
-      await double.sim("POST", "/activity", { endpoint_id: endpointId });
-      events.push(...(await double.advance("1h")).body.events);
+test.each(STORAGE_KINDS)(
+  "operations that are forgotten sooner than events come back neither in a fork nor in a snapshot, %s",
+  async (kind) => {
+    const retention = {
+      history: 72 * HOUR,
+      operations: 2 * HOUR,
+      minimumEvents: 10,
+      eventsPerCheckpoint: 50,
+    };
+    const shelved = await createStorageDouble(kind, { retention });
+    try {
+      const double = shelved.double();
+      const { projectId, endpointId } = await createProject(double);
+      const events = [];
+      for (let hour = 0; hour < 100; hour += 1) {
+        await double.sim("POST", "/activity", { endpoint_id: endpointId });
+        events.push(...(await double.advance("1h")).body.events);
+      }
+      const operations = await operationsOf(double, [projectId]);
+      const finished = events.filter(({ type }) => type === "OperationFinished");
+      expect(operations.get(projectId)?.length).toBeLessThan(finished.length);
+      await double.sim("POST", "/worlds", { name: "fork" });
+      expect(await operationsOf(shelved.world("fork"), [projectId])).toEqual(operations);
+      await double.sim("POST", "/snapshots", { name: "kept" });
+      await double.sim("POST", "/snapshots/kept/restore");
+      expect(await operationsOf(double, [projectId])).toEqual(operations);
+    } finally {
+      await shelved.end();
     }
-    const operations = await operationsOf(double, [projectId]);
-    const finished = events.filter(({ type }) => type === "OperationFinished");
-    expect(operations.get(projectId)?.length).toBeLessThan(finished.length);
-    await double.sim("POST", "/worlds", { name: "fork" });
-    expect(await operationsOf(shelved.world("fork"), [projectId])).toEqual(operations);
-    await double.sim("POST", "/snapshots", { name: "kept" });
-    await double.sim("POST", "/snapshots/kept/restore");
-    expect(await operationsOf(double, [projectId])).toEqual(operations);
-  } finally {
-    await shelved.end();
-  }
-});
+  },
+);
 
-test.each(SHELVES)("who keeps more than there is forgets nothing, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
+test.each(STORAGE_KINDS)("who keeps more than there is forgets nothing, %s", async (kind) => {
+  const shelved = await createStorageDouble(kind);
   try {
     await createProject(shelved.double());
     const events = await eventsOf(shelved.double());
     expect(await compact(shelved, events, 10_001)).toMatchObject({ forgotten: 0 });
     expect(await compact(shelved, events, 1_000 * 365 * 86_400_000)).toMatchObject({ forgotten: 0 });
-    await expectFork(shelved, "fork", { asked: 3, seq: 3 }, { events, forgotten: 0, horizon: 0 });
+    await expectFork(shelved, "fork", { requested: 3, seq: 3 }, { events, forgotten: 0, horizon: 0 });
   } finally {
     await shelved.end();
   }

@@ -4,15 +4,27 @@ import { gunzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exportWorld, importWorld } from "../../src/cli/history/open-history.ts";
+import { exportWorld, importWorld } from "../../src/cli/history/world-history.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import { hashSecret } from "../../src/worlds/secrets.ts";
 import { API_KEY, createProject, type Double, START } from "../support/double.ts";
-import { eventsOf, operationsOf, pointIn, projectsIn, somewhere, stateOf } from "../support/life.ts";
-import { commandSequences, play } from "../support/model/commands.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createShelvedDouble, openShelvedDouble, type ShelvedDouble, verify } from "../support/shelved-double.ts";
+import {
+  eventsOf,
+  operationsOf,
+  pointChoice,
+  projectsIn,
+  resolvePoint,
+  worldStateText,
+} from "../support/recorded-run.ts";
+import {
+  createStorageDouble,
+  openStorageDouble,
+  type StorageDouble,
+  verify,
+} from "../support/storage-double.ts";
 
 const ADDRESS = "203.0.113.77";
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -37,7 +49,9 @@ function contentOf(file: string): string {
   const sqlite = new BetterSqlite3(file, { readonly: true });
   try {
     const checkpoints = sqlite.prepare<[], Buffer>("SELECT world FROM checkpoints").pluck().all();
-    const bytes = [file, `${file}-wal`].filter((path) => existsSync(path)).map((path) => readFileSync(path, "latin1"));
+    const bytes = [file, `${file}-wal`]
+      .filter((path) => existsSync(path))
+      .map((path) => readFileSync(path, "latin1"));
     return [...bytes, ...checkpoints.map((world) => gunzipSync(world).toString())].join("\n");
   } finally {
     sqlite.close();
@@ -45,21 +59,26 @@ function contentOf(file: string): string {
 }
 
 function withoutHashes(events: readonly RecordedEvent[]): unknown[] {
-  return events.map((event) => (event.type === "ApiKeyCreated" ? { ...event, apiKey: { ...event.apiKey, hash: "" } } : event));
+  return events.map((event) =>
+    event.type === "ApiKeyCreated" ? { ...event, apiKey: { ...event.apiKey, hash: "" } } : event,
+  );
 }
 
 /** A world of these settings as it is: no key is added to it, and nothing else. */
 const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
 
 /** Hands the default world of a double on: exports it, imports it into a new directory, and looks at it there. */
-async function handOn(shelved: ShelvedDouble, look: (imported: Double, out: string) => Promise<void>): Promise<void> {
+async function handOn(
+  shelved: StorageDouble,
+  look: (imported: Double, out: string) => Promise<void>,
+): Promise<void> {
   const [sender, receiver] = [temporaryDirectory(), temporaryDirectory()];
   try {
     const out = `${sender.path}/handed-on.sqlite`;
     await shelved.double().world.flush();
     await exportWorld(shelved.directory, "default", out);
     expect(await importWorld(out, receiver.path, "default")).toMatchObject({ ok: true, differences: [] });
-    const imported = await openShelvedDouble(receiver.path, AS_IT_IS);
+    const imported = await openStorageDouble(receiver.path, AS_IT_IS);
     try {
       await look(imported.double(), out);
     } finally {
@@ -73,45 +92,56 @@ async function handOn(shelved: ShelvedDouble, look: (imported: Double, out: stri
 
 test("a world that is handed on is the same world with the same history, and has none of its secrets", async () => {
   await expectHolds(
-    fc.asyncProperty(commandSequences(), fc.option(share, { nil: undefined }), somewhere, async (commands, keep, place) => {
-      const shelved = await createShelvedDouble("in files");
-      const secrets = new Set([API_KEY]);
-      try {
-        const double = watched(shelved.double(), secrets);
-        await play(commands, { double: () => double });
-        for (const project of projectsIn(await eventsOf(double))) await double.api("GET", `/projects/${project}/branches`);
-        await double.world.turn((turn) => turn.noteKeyUse(1, ADDRESS));
-        const events = await eventsOf(double);
-        if (keep !== undefined) await double.sim("POST", "/compact", { keep: Math.floor(keep * (double.world.now() - START)) });
-        const hashes = [...secrets].map(hashSecret);
-        await double.world.flush();
-        expect(hashes.filter((hash) => contentOf(shelved.file()).includes(hash))).not.toEqual([]);
+    fc.asyncProperty(
+      commandSequences(),
+      fc.option(share, { nil: undefined }),
+      pointChoice,
+      async (commands, keep, place) => {
+        const shelved = await createStorageDouble("in files");
+        const secrets = new Set([API_KEY]);
+        try {
+          const double = watched(shelved.double(), secrets);
+          await runCommands(commands, { double: () => double });
+          for (const project of projectsIn(await eventsOf(double)))
+            await double.api("GET", `/projects/${project}/branches`);
+          await double.world.transact((turn) => turn.recordKeyUse(1, ADDRESS));
+          const events = await eventsOf(double);
+          if (keep !== undefined)
+            await double.sim("POST", "/compact", { keep: Math.floor(keep * (double.world.now() - START)) });
+          const hashes = [...secrets].map(hashSecret);
+          await double.world.flush();
+          expect(hashes.filter((hash) => contentOf(shelved.file()).includes(hash))).not.toEqual([]);
 
-        await handOn(shelved, async (imported, out) => {
-          const content = contentOf(out);
-          for (const secret of [...secrets, ...hashes, ADDRESS, "npg_"]) expect(content).not.toContain(secret);
-          expect(await stateOf(imported)).toBe(await stateOf(double));
-          expect((await imported.sim("GET", "/clock")).body).toEqual((await double.sim("GET", "/clock")).body);
-          expect(withoutHashes(await eventsOf(imported))).toEqual(withoutHashes(await eventsOf(double)));
-          const projects = projectsIn(events);
-          expect(await operationsOf(imported, projects)).toEqual(await operationsOf(double, projects));
-          const { asked, seq } = pointIn(events, double.world.now(), place);
-          if (seq > double.world.history().forgottenSeq) expect(await stateOf(imported, asked)).toBe(await stateOf(double, asked));
-          const keys = [...secrets, ...hashes, "emptied-1", hashSecret("emptied-1")].map((key) =>
-            imported.api("GET", "/projects", undefined, key),
-          );
-          expect(new Set((await Promise.all(keys)).map(({ status }) => status))).toEqual(new Set([401]));
-        });
-      } finally {
-        await shelved.end();
-      }
-    }),
+          await handOn(shelved, async (imported, out) => {
+            const content = contentOf(out);
+            for (const secret of [...secrets, ...hashes, ADDRESS, "npg_"])
+              expect(content).not.toContain(secret);
+            expect(await worldStateText(imported)).toBe(await worldStateText(double));
+            expect((await imported.sim("GET", "/clock")).body).toEqual(
+              (await double.sim("GET", "/clock")).body,
+            );
+            expect(withoutHashes(await eventsOf(imported))).toEqual(withoutHashes(await eventsOf(double)));
+            const projects = projectsIn(events);
+            expect(await operationsOf(imported, projects)).toEqual(await operationsOf(double, projects));
+            const { requested: asked, seq } = resolvePoint(events, double.world.now(), place);
+            if (seq > double.world.history().forgottenSeq)
+              expect(await worldStateText(imported, asked)).toBe(await worldStateText(double, asked));
+            const keys = [...secrets, ...hashes, "emptied-1", hashSecret("emptied-1")].map((key) =>
+              imported.api("GET", "/projects", undefined, key),
+            );
+            expect(new Set((await Promise.all(keys)).map(({ status }) => status))).toEqual(new Set([401]));
+          });
+        } finally {
+          await shelved.end();
+        }
+      },
+    ),
     40,
   );
 });
 
 test("a file that is handed on is one file, in which nothing is left of what was deleted", async () => {
-  const shelved = await createShelvedDouble("in files");
+  const shelved = await createStorageDouble("in files");
   try {
     const double = shelved.double();
     const { projectId, created } = await createProject(double);
@@ -135,7 +165,7 @@ test("a file that is handed on is one file, in which nothing is left of what was
 });
 
 test("an imported world goes on, with a key of its own, and passwords that it has lost are told by nobody", async () => {
-  const shelved = await createShelvedDouble("in files");
+  const shelved = await createStorageDouble("in files");
   try {
     const { projectId, path } = await createProject(shelved.double());
     await handOn(shelved, async (imported) => {
@@ -163,7 +193,7 @@ test("an imported world goes on, with a key of its own, and passwords that it ha
 });
 
 test("what does not verify is not imported, and a name that is taken stays whose it is", async () => {
-  const shelved = await createShelvedDouble("in files");
+  const shelved = await createStorageDouble("in files");
   const receiver = temporaryDirectory();
   try {
     await createProject(shelved.double());
@@ -172,11 +202,15 @@ test("what does not verify is not imported, and a name that is taken stays whose
     await expect(exportWorld(shelved.directory, "default", out)).rejects.toThrow(/is there already/);
     await importWorld(out, `${receiver.path}/data`, "first");
     const first = readFileSync(`${receiver.path}/data/worlds/first.sqlite`);
-    await expect(importWorld(out, `${receiver.path}/data`, "first")).rejects.toThrow(/there is a world "first"/);
+    await expect(importWorld(out, `${receiver.path}/data`, "first")).rejects.toThrow(
+      /there is a world "first"/,
+    );
     const sqlite = new BetterSqlite3(out);
     sqlite.exec("DELETE FROM events WHERE seq = 5");
     sqlite.close();
-    await expect(importWorld(out, `${receiver.path}/data`, "second")).rejects.toThrow(/is not what its journal tells \(journal: event 5/);
+    await expect(importWorld(out, `${receiver.path}/data`, "second")).rejects.toThrow(
+      /is not what its journal tells \(journal: event 5/,
+    );
     expect(readdirSync(`${receiver.path}/data/worlds`)).toEqual(["first.sqlite"]);
     expect(readFileSync(`${receiver.path}/data/worlds/first.sqlite`).equals(first)).toBe(true);
   } finally {

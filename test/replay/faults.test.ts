@@ -1,18 +1,33 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { renderState } from "../../src/control/routes/state.ts";
 import { createProject, type Double } from "../support/double.ts";
-import { createShelvedDouble, SHELVES, type ShelfKind, type ShelvedDouble } from "../support/shelved-double.ts";
+import {
+  createStorageDouble,
+  STORAGE_KINDS,
+  type StorageDouble,
+  type StorageKind,
+} from "../support/storage-double.ts";
 
 const FAULTS = [
-  { name: "half", on: { operation: "listProjects" }, when: { probability: 0.5 }, effect: { answer: { status: 503 } } },
+  {
+    name: "half",
+    on: { operation: "listProjects" },
+    when: { probability: 0.5 },
+    effect: { answer: { status: 503 } },
+  },
   { name: "third", on: { operation: "getProject" }, when: { every: 3 }, effect: { answer: { status: 500 } } },
   { name: "limited", on: { operation: "listApiKeys" }, effect: { rate_limit: { requests: 2, per: "1m" } } },
   { name: "slow", when: { probability: 0.5 }, effect: { start_slower: { by: "1s..20s" } } },
-  { name: "flaky", on: { action: "*" }, when: { probability: 0.5 }, effect: { operation_fails: { times: 2 } } },
+  {
+    name: "flaky",
+    on: { action: "*" },
+    when: { probability: 0.5 },
+    effect: { operation_fails: { times: 2 } },
+  },
 ];
 
-async function shelved(kind: ShelfKind): Promise<ShelvedDouble> {
-  const made = await createShelvedDouble(kind);
+async function shelved(kind: StorageKind): Promise<StorageDouble> {
+  const made = await createStorageDouble(kind);
   onTestFinished(made.end);
   await createProject(made.double());
   await made.double().sim("PUT", "/faults", FAULTS);
@@ -25,7 +40,8 @@ async function strike(double: Double): Promise<unknown[]> {
   const [{ id }] = (await double.sim("GET", "/state")).body.projects;
   const [endpoint] = (await double.sim("GET", "/endpoints")).body.endpoints;
   for (let time = 0; time < 6; time += 1) {
-    for (const path of ["/projects", `/projects/${id}`, "/api_keys"]) found.push((await double.api("GET", path)).status);
+    for (const path of ["/projects", `/projects/${id}`, "/api_keys"])
+      found.push((await double.api("GET", path)).status);
     const started = await double.api("POST", `/projects/${id}/endpoints/${endpoint.endpoint_id}/restart`);
     await double.advance("2m");
     const { operations } = (await double.api("GET", `/projects/${id}/operations?limit=2`)).body;
@@ -35,12 +51,12 @@ async function strike(double: Double): Promise<unknown[]> {
 }
 
 /** As it would be without a stop: done again, in a world of its own. */
-async function undisturbed(kind: ShelfKind): Promise<unknown[][]> {
+async function undisturbed(kind: StorageKind): Promise<unknown[][]> {
   const { double } = await shelved(kind);
   return [await strike(double()), await strike(double())];
 }
 
-describe.each(SHELVES)("%s", (kind) => {
+describe.each(STORAGE_KINDS)("%s", (kind) => {
   test("a world that was stopped and started strikes on as if nothing had been", async () => {
     const [first, second] = await undisturbed(kind);
     const made = await shelved(kind);
@@ -75,7 +91,9 @@ describe.each(SHELVES)("%s", (kind) => {
     expect((await past.sim("GET", "/faults")).body).toEqual(counts);
     expect(await strike(past)).toEqual(first);
     expect(await made.verify("default", "past")).toEqual(
-      kind === "in files" ? [expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })] : [],
+      kind === "in files"
+        ? [expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]
+        : [],
     );
   });
 
@@ -83,12 +101,16 @@ describe.each(SHELVES)("%s", (kind) => {
     const made = await shelved(kind);
     const double = made.double();
     await strike(double);
-    const { value } = (await double.world.past({ seq: (await double.sim("GET", "/state")).body.seq })) as any;
+    const { value } = (await double.world.viewAt({
+      seq: (await double.sim("GET", "/state")).body.seq,
+    })) as any;
     const state = JSON.parse(JSON.stringify(renderState(value.world)));
     expect((await double.sim("GET", "/state")).body).toEqual(state);
     expect(state.faults).toHaveLength(FAULTS.length);
     for (const { name, seen, hits } of state.faults) {
-      const events = (await double.sim("GET", "/events?limit=10000")).body.events.filter((event: any) => event.fault === name);
+      const events = (await double.sim("GET", "/events?limit=10000")).body.events.filter(
+        (event: any) => event.fault === name,
+      );
       expect(events.filter(({ type }: any) => type === "FaultHit")).toHaveLength(hits);
       expect(events).toHaveLength(seen);
     }

@@ -2,28 +2,36 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { replay } from "../../src/simulation/replay.ts";
 import { API_KEY, createProject, START } from "../support/double.ts";
-import {
-  DRAWN,
-  eventsOf,
-  lifeOf,
-  live,
-  operationsIn,
-  operationsOf,
-  pointIn,
-  projectsIn,
-  somewhere,
-  stateOf,
-  stateText,
-} from "../support/life.ts";
 import { commandSequences } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createShelvedDouble, SHELVES, type ShelfKind, type ShelvedDouble } from "../support/shelved-double.ts";
+import {
+  eventsOf,
+  operationsIn,
+  operationsOf,
+  pointChoice,
+  projectsIn,
+  RANDOM_STARTS,
+  recordRun,
+  renderedState,
+  replayRun,
+  resolvePoint,
+  worldStateText,
+} from "../support/recorded-run.ts";
+import {
+  createStorageDouble,
+  STORAGE_KINDS,
+  type StorageDouble,
+  type StorageKind,
+} from "../support/storage-double.ts";
 
 const sequences = commandSequences({ keys: false });
 
-async function onEveryShelf(work: (shelved: ShelvedDouble) => Promise<void>, kinds: readonly ShelfKind[] = SHELVES): Promise<void> {
+async function onEveryShelf(
+  work: (shelved: StorageDouble) => Promise<void>,
+  kinds: readonly StorageKind[] = STORAGE_KINDS,
+): Promise<void> {
   for (const kind of kinds) {
-    const shelved = await createShelvedDouble(kind, DRAWN);
+    const shelved = await createStorageDouble(kind, RANDOM_STARTS);
     try {
       await work(shelved);
     } finally {
@@ -32,7 +40,7 @@ async function onEveryShelf(work: (shelved: ShelvedDouble) => Promise<void>, kin
   }
 }
 
-async function fork(shelved: ShelvedDouble, name: string, asked: Record<string, unknown> = {}) {
+async function fork(shelved: StorageDouble, name: string, asked: Record<string, unknown> = {}) {
   const { status, body } = await shelved.double().sim("POST", "/worlds", { name, ...asked });
   expect(status, JSON.stringify(body)).toBe(201);
   return shelved.world(name);
@@ -40,38 +48,48 @@ async function fork(shelved: ShelvedDouble, name: string, asked: Record<string, 
 
 test("a fork is what its origin was at that point: its state, its events, its operations and its clock", async () => {
   await expectHolds(
-    fc.asyncProperty(sequences, fc.array(somewhere, { minLength: 1, maxLength: 4 }), async (commands, places) => {
-      const life = await lifeOf(commands);
-      await onEveryShelf(async (shelved) => {
-        await live(shelved.double(), life);
-        const origin = shelved.double();
-        const events = await eventsOf(origin);
-        const before = await stateOf(origin);
-        for (const [index, place] of places.entries()) {
-          const { asked, seq, at } = pointIn(events, origin.world.now(), place);
-          const then = events.slice(0, seq);
-          expect(await stateOf(origin, asked), `the state at ${asked}`).toBe(stateText(replay(then)));
-          const forked = await fork(shelved, `fork-${index}`, { at: asked });
-          const lived = await eventsOf(forked);
-          // What is due at that very instant, it does at once, as its origin did.
-          expect(lived).toEqual(events.slice(0, lived.length));
-          expect(lived.length).toBeGreaterThanOrEqual(seq);
-          expect(lived.slice(seq).filter((event) => event.at !== at)).toEqual([]);
-          expect(await stateOf(forked)).toBe(stateText(replay(lived)));
-          expect((await forked.sim("GET", "/clock")).body).toMatchObject({ now: new Date(at).toISOString(), mode: "manual" });
-          expect((await forked.sim("GET", "/invariants")).body.violations).toEqual([]);
-          const projects = projectsIn(events);
-          expect(await operationsOf(forked, projects)).toEqual(operationsIn(lived, projects));
-        }
-        const forks = places.map((_, index) => `fork-${index}`);
-        for (const { differences } of await shelved.verify("default", ...forks)) expect(differences).toEqual([]);
-        expect(await eventsOf(origin)).toEqual(events);
-        const states = await Promise.all(forks.map((name) => stateOf(shelved.world(name))));
-        await shelved.reopen();
-        expect(await Promise.all(forks.map((name) => stateOf(shelved.world(name))))).toEqual(states);
-        expect(await stateOf(shelved.double())).toBe(before);
-      });
-    }),
+    fc.asyncProperty(
+      sequences,
+      fc.array(pointChoice, { minLength: 1, maxLength: 4 }),
+      async (commands, places) => {
+        const life = await recordRun(commands);
+        await onEveryShelf(async (shelved) => {
+          await replayRun(shelved.double(), life);
+          const origin = shelved.double();
+          const events = await eventsOf(origin);
+          const before = await worldStateText(origin);
+          for (const [index, place] of places.entries()) {
+            const { requested: asked, seq, at } = resolvePoint(events, origin.world.now(), place);
+            const then = events.slice(0, seq);
+            expect(await worldStateText(origin, asked), `the state at ${asked}`).toBe(
+              renderedState(replay(then)),
+            );
+            const forked = await fork(shelved, `fork-${index}`, { at: asked });
+            const lived = await eventsOf(forked);
+            // What is due at that very instant, it does at once, as its origin did.
+            expect(lived).toEqual(events.slice(0, lived.length));
+            expect(lived.length).toBeGreaterThanOrEqual(seq);
+            expect(lived.slice(seq).filter((event) => event.at !== at)).toEqual([]);
+            expect(await worldStateText(forked)).toBe(renderedState(replay(lived)));
+            expect((await forked.sim("GET", "/clock")).body).toMatchObject({
+              now: new Date(at).toISOString(),
+              mode: "manual",
+            });
+            expect((await forked.sim("GET", "/invariants")).body.violations).toEqual([]);
+            const projects = projectsIn(events);
+            expect(await operationsOf(forked, projects)).toEqual(operationsIn(lived, projects));
+          }
+          const forks = places.map((_, index) => `fork-${index}`);
+          for (const { differences } of await shelved.verify("default", ...forks))
+            expect(differences).toEqual([]);
+          expect(await eventsOf(origin)).toEqual(events);
+          const states = await Promise.all(forks.map((name) => worldStateText(shelved.world(name))));
+          await shelved.reopen();
+          expect(await Promise.all(forks.map((name) => worldStateText(shelved.world(name))))).toEqual(states);
+          expect(await worldStateText(shelved.double())).toBe(before);
+        });
+      },
+    ),
     25,
   );
 });
@@ -79,13 +97,23 @@ test("a fork is what its origin was at that point: its state, its events, its op
 test("a fork at the head equals its origin byte for byte, and goes on by the same clock", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, async (commands) => {
-      const life = await lifeOf(commands);
+      const life = await recordRun(commands);
       await onEveryShelf(async (shelved) => {
         const origin = shelved.double();
-        await live(origin, life);
+        await replayRun(origin, life);
         const forked = await fork(shelved, "fork");
-        for (const path of ["/state", "/clock", "/events?limit=10000", "/endpoints", "/accounts", "/api_keys", "/invariants"]) {
-          expect(JSON.stringify((await forked.sim("GET", path)).body), path).toBe(JSON.stringify((await origin.sim("GET", path)).body));
+        for (const path of [
+          "/state",
+          "/clock",
+          "/events?limit=10000",
+          "/endpoints",
+          "/accounts",
+          "/api_keys",
+          "/invariants",
+        ]) {
+          expect(JSON.stringify((await forked.sim("GET", path)).body), path).toBe(
+            JSON.stringify((await origin.sim("GET", path)).body),
+          );
         }
         const projects = projectsIn(await eventsOf(origin));
         expect(await operationsOf(forked, projects)).toEqual(await operationsOf(origin, projects));
@@ -97,69 +125,84 @@ test("a fork at the head equals its origin byte for byte, and goes on by the sam
   );
 });
 
-test.each(SHELVES)("a fork keeps the mode of its origin's clock unless it is told another one, %s", async (kind) => {
-  // The wall stands still, so that no clock has moved on between two looks.
-  vi.useFakeTimers({ toFake: ["Date"], now: START });
-  const shelved = await createShelvedDouble(kind);
-  try {
-    const modes = [{ mode: "manual" }, { mode: "scaled", factor: 60 }, { mode: "real" }];
-    for (const [index, mode] of modes.entries()) {
-      await shelved.double().sim("PUT", "/clock", mode);
-      const forked = await fork(shelved, `fork-${index}`);
-      expect((await forked.sim("GET", "/clock")).body).toEqual((await shelved.double().sim("GET", "/clock")).body);
-      const past = await fork(shelved, `past-${index}`, { at: 2 });
-      expect((await past.sim("GET", "/clock")).body).toMatchObject(mode);
-      const told = await fork(shelved, `told-${index}`, { clock: { mode: "scaled", factor: 9 } });
-      expect((await told.sim("GET", "/clock")).body).toMatchObject({ mode: "scaled", factor: 9, now: new Date(START).toISOString() });
+test.each(STORAGE_KINDS)(
+  "a fork keeps the mode of its origin's clock unless it is told another one, %s",
+  async (kind) => {
+    // The wall stands still, so that no clock has moved on between two looks.
+    vi.useFakeTimers({ toFake: ["Date"], now: START });
+    const shelved = await createStorageDouble(kind);
+    try {
+      const modes = [{ mode: "manual" }, { mode: "scaled", factor: 60 }, { mode: "real" }];
+      for (const [index, mode] of modes.entries()) {
+        await shelved.double().sim("PUT", "/clock", mode);
+        const forked = await fork(shelved, `fork-${index}`);
+        expect((await forked.sim("GET", "/clock")).body).toEqual(
+          (await shelved.double().sim("GET", "/clock")).body,
+        );
+        const past = await fork(shelved, `past-${index}`, { at: 2 });
+        expect((await past.sim("GET", "/clock")).body).toMatchObject(mode);
+        const told = await fork(shelved, `told-${index}`, { clock: { mode: "scaled", factor: 9 } });
+        expect((await told.sim("GET", "/clock")).body).toMatchObject({
+          mode: "scaled",
+          factor: 9,
+          now: new Date(START).toISOString(),
+        });
+      }
+    } finally {
+      vi.useRealTimers();
+      await shelved.end();
     }
-  } finally {
-    vi.useRealTimers();
-    await shelved.end();
-  }
-});
+  },
+);
 
-test.each(SHELVES)("a fork of a fork in the past is what the first world was then, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
-  try {
-    const origin = shelved.double();
-    const { path } = await createProject(origin);
-    for (let hour = 0; hour < 4; hour += 1) {
-      await origin.api("POST", `${path}/start`);
-      await origin.advance("1h");
+test.each(STORAGE_KINDS)(
+  "a fork of a fork in the past is what the first world was then, %s",
+  async (kind) => {
+    const shelved = await createStorageDouble(kind);
+    try {
+      const origin = shelved.double();
+      const { path } = await createProject(origin);
+      for (let hour = 0; hour < 4; hour += 1) {
+        await origin.api("POST", `${path}/start`);
+        await origin.advance("1h");
+      }
+      const events = await eventsOf(origin);
+      await fork(shelved, "first", { at: events.length - 3 });
+      const second = await fork(shelved, "second", { from: "first", at: "2026-01-01T01:30:00Z" });
+      const then = events.filter(({ at }) => at <= START + 5_400_000);
+      expect(await eventsOf(second)).toEqual(then);
+      expect(await worldStateText(second)).toBe(renderedState(replay(then)));
+      for (const { differences } of await shelved.verify("first", "second")) expect(differences).toEqual([]);
+    } finally {
+      await shelved.end();
     }
-    const events = await eventsOf(origin);
-    await fork(shelved, "first", { at: events.length - 3 });
-    const second = await fork(shelved, "second", { from: "first", at: "2026-01-01T01:30:00Z" });
-    const then = events.filter(({ at }) => at <= START + 5_400_000);
-    expect(await eventsOf(second)).toEqual(then);
-    expect(await stateOf(second)).toBe(stateText(replay(then)));
-    for (const { differences } of await shelved.verify("first", "second")) expect(differences).toEqual([]);
-  } finally {
-    await shelved.end();
-  }
-});
+  },
+);
 
-test.each(SHELVES)("a fork of before a reset has the operations that were over then, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
-  try {
-    const origin = shelved.double();
-    const { projectId } = await createProject(origin);
-    const events = await eventsOf(origin);
-    const operations = await operationsOf(origin, [projectId]);
-    expect(operations.get(projectId)).toHaveLength(2);
-    await origin.sim("POST", "/reset");
-    // The same number, and so the same id, in another life.
-    expect((await createProject(origin)).projectId).toBe(projectId);
-    const forked = await fork(shelved, "fork", { at: events.length });
-    expect(await operationsOf(forked, [projectId])).toEqual(operations);
-    for (const { differences } of await shelved.verify("fork")) expect(differences).toEqual([]);
-  } finally {
-    await shelved.end();
-  }
-});
+test.each(STORAGE_KINDS)(
+  "a fork of before a reset has the operations that were over then, %s",
+  async (kind) => {
+    const shelved = await createStorageDouble(kind);
+    try {
+      const origin = shelved.double();
+      const { projectId } = await createProject(origin);
+      const events = await eventsOf(origin);
+      const operations = await operationsOf(origin, [projectId]);
+      expect(operations.get(projectId)).toHaveLength(2);
+      await origin.sim("POST", "/reset");
+      // The same number, and so the same id, in another life.
+      expect((await createProject(origin)).projectId).toBe(projectId);
+      const forked = await fork(shelved, "fork", { at: events.length });
+      expect(await operationsOf(forked, [projectId])).toEqual(operations);
+      for (const { differences } of await shelved.verify("fork")) expect(differences).toEqual([]);
+    } finally {
+      await shelved.end();
+    }
+  },
+);
 
-test.each(SHELVES)("a fork in the past does not know that a key was used later, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
+test.each(STORAGE_KINDS)("a fork in the past does not know that a key was used later, %s", async (kind) => {
+  const shelved = await createStorageDouble(kind);
   try {
     const origin = shelved.double();
     await createProject(origin);
@@ -170,24 +213,29 @@ test.each(SHELVES)("a fork in the past does not know that a key was used later, 
     expect(key.last_used_at ?? "never").not.toBe("2026-01-01T01:00:10.000Z");
     // And notes how it is used itself.
     await forked.api("GET", "/projects", undefined, API_KEY);
-    expect((await forked.sim("GET", "/api_keys")).body.api_keys[0].last_used_at).toBe("2026-01-01T00:30:00.000Z");
+    expect((await forked.sim("GET", "/api_keys")).body.api_keys[0].last_used_at).toBe(
+      "2026-01-01T00:30:00.000Z",
+    );
   } finally {
     await shelved.end();
   }
 });
 
-test.each(SHELVES)("a point ahead of the head is refused, and so is a name that is taken, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
-  try {
-    const { seq } = shelved.double().world.history();
-    for (const at of [seq + 1, "2026-01-01T00:00:00.001Z"]) {
-      const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "fork", at });
-      expect([status, body.code]).toEqual([422, "POINT_NOT_REACHED"]);
+test.each(STORAGE_KINDS)(
+  "a point ahead of the head is refused, and so is a name that is taken, %s",
+  async (kind) => {
+    const shelved = await createStorageDouble(kind);
+    try {
+      const { seq } = shelved.double().world.history();
+      for (const at of [seq + 1, "2026-01-01T00:00:00.001Z"]) {
+        const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "fork", at });
+        expect([status, body.code]).toEqual([422, "POINT_NOT_REACHED"]);
+      }
+      const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "default" });
+      expect([status, body.code]).toEqual([409, "WORLD_EXISTS"]);
+      expect((await shelved.double().sim("GET", "/worlds")).body.worlds).toHaveLength(1);
+    } finally {
+      await shelved.end();
     }
-    const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "default" });
-    expect([status, body.code]).toEqual([409, "WORLD_EXISTS"]);
-    expect((await shelved.double().sim("GET", "/worlds")).body.worlds).toHaveLength(1);
-  } finally {
-    await shelved.end();
-  }
-});
+  },
+);

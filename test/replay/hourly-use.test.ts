@@ -1,11 +1,11 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createProject, type Double } from "../support/double.ts";
-import { stateOf } from "../support/life.ts";
 import { temporaryDirectory } from "../support/process.ts";
-import { createShelvedDouble, openShelvedDouble } from "../support/shelved-double.ts";
+import { worldStateText } from "../support/recorded-run.ts";
+import { createStorageDouble, openStorageDouble } from "../support/storage-double.ts";
 
 const FIXTURE = join(import.meta.dirname, "fixtures/0.2.0/world.sqlite");
 const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
@@ -15,13 +15,15 @@ async function openFormer() {
   onTestFinished(remove);
   mkdirSync(`${path}/worlds`);
   copyFileSync(FIXTURE, `${path}/worlds/default.sqlite`);
-  const shelved = await openShelvedDouble(path, AS_IT_IS);
+  const shelved = await openStorageDouble(path, AS_IT_IS);
   onTestFinished(shelved.end);
   return shelved;
 }
 
 const switches = async (double: Double) =>
-  ((await journalOf(double)) as any[]).filter(({ type, changes }) => type === "WorldConfigured" && changes.hourly_usage === true);
+  ((await journalOf(double)) as any[]).filter(
+    ({ type, changes }) => type === "WorldConfigured" && changes.hourly_usage === true,
+  );
 
 test("a world of a release that did not keep use by the hour begins to with the first thing that happens in it, and once", async () => {
   const shelved = await openFormer();
@@ -39,7 +41,9 @@ test("a world of a release that did not keep use by the hour begins to with the 
   await shelved.double().sim("PUT", "/clock", { mode: "manual" });
   await shelved.double().sim("POST", "/accounts", { name: "later" });
   expect(await switches(shelved.double())).toHaveLength(1);
-  const rows = JSON.parse(await stateOf(shelved.double())).hourly_usage.filter(({ of }: any) => of === projectId);
+  const rows = JSON.parse(await worldStateText(shelved.double())).hourly_usage.filter(
+    ({ of }: any) => of === projectId,
+  );
   expect(rows).toHaveLength(1);
   for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
 });
@@ -55,22 +59,30 @@ test("where something is due by itself first, its use is kept by the hour, too",
 });
 
 test("use by the hour is in the file, in a fork and in a replay what it is in memory", async () => {
-  const shelved = await createShelvedDouble("in files");
+  const shelved = await createStorageDouble("in files");
   onTestFinished(shelved.end);
-  const { path, projectId } = await createProject(shelved.double(), { settings: { quota: { active_time_seconds: 36_000 } } });
+  const { path, projectId } = await createProject(shelved.double(), {
+    settings: { quota: { active_time_seconds: 36_000 } },
+  });
   for (let day = 0; day < 12; day += 1) {
     await shelved.double().api("POST", `${path}/start`);
     await shelved.double().advance("90m");
-    await shelved.double().sim("POST", "/activity", { endpoint_id: path.split("/").at(-1), duration_ms: 4_000_000 });
+    await shelved
+      .double()
+      .sim("POST", "/activity", { endpoint_id: path.split("/").at(-1), duration_ms: 4_000_000 });
     await shelved.double().advance("22h");
   }
-  const state = await stateOf(shelved.double());
+  const state = await worldStateText(shelved.double());
   expect(JSON.parse(state).hourly_usage.some(({ of }: any) => of === `${projectId}#day`)).toBe(true);
   await shelved.reopen();
-  expect(await stateOf(shelved.double())).toBe(state);
+  expect(await worldStateText(shelved.double())).toBe(state);
   const { seq } = shelved.double().world.history();
-  expect((await shelved.double().sim("POST", "/worlds", { name: "same", at: seq, clock: "manual" })).status).toBe(201);
-  expect(JSON.parse(await stateOf(shelved.world("same"))).hourly_usage).toEqual(JSON.parse(state).hourly_usage);
-  expect(await stateOf(shelved.double(), seq)).toBe(state);
+  expect(
+    (await shelved.double().sim("POST", "/worlds", { name: "same", at: seq, clock: "manual" })).status,
+  ).toBe(201);
+  expect(JSON.parse(await worldStateText(shelved.world("same"))).hourly_usage).toEqual(
+    JSON.parse(state).hourly_usage,
+  );
+  expect(await worldStateText(shelved.double(), seq)).toBe(state);
   for (const { differences } of await shelved.verify("default", "same")) expect(differences).toEqual([]);
 });

@@ -2,15 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
-import { importWorld, verifyWorld } from "../../src/cli/history/open-history.ts";
-import { connect, look } from "../../src/store/file/connection.ts";
+import { importWorld, verifyWorld } from "../../src/cli/history/world-history.ts";
+import { connect, connectReadOnly } from "../../src/store/file/connection.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { JOURNAL_VERSION, SCHEMA_VERSION, schemaVersionOf } from "../../src/store/tables/format-version.ts";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createProject } from "../support/double.ts";
-import { stateOf } from "../support/life.ts";
 import { temporaryDirectory } from "../support/process.ts";
-import { createShelvedDouble, openShelvedDouble, verify } from "../support/shelved-double.ts";
+import { worldStateText } from "../support/recorded-run.ts";
+import { createStorageDouble, openStorageDouble, verify } from "../support/storage-double.ts";
 
 const FIXTURES = join(import.meta.dirname, "fixtures");
 /** A world of any settings, as it is: no key is added to it, and nothing else. */
@@ -28,7 +28,7 @@ function directoryOf(file: string): { path: string; world: string } {
 
 /** The file of a new world, closed, after this was done to it; it goes with the test. */
 async function changedWorld(change: string): Promise<string> {
-  const shelved = await createShelvedDouble("in files");
+  const shelved = await createStorageDouble("in files");
   await createProject(shelved.double());
   await shelved.release();
   const { world } = directoryOf(shelved.file());
@@ -71,9 +71,9 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
 
   test("holds the world and the history that it was made with", async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
-    const shelved = await openShelvedDouble(path, AS_IT_IS);
+    const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
-    expect(JSON.parse(await stateOf(shelved.double()))).toEqual(told());
+    expect(JSON.parse(await worldStateText(shelved.double()))).toEqual(told());
     const events = (await journalOf(shelved.double())) as any[];
     const journal = ndjson(fixture("journal.ndjson"));
     // The first release knew no decisions.
@@ -86,12 +86,14 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
       // All of a decision happens at one instant, and nothing else in between.
       expect([events[decision - 1].decision, events[decision - 1].at]).toEqual([decision, at]);
     }
-    expect(await shelved.verify("default")).toMatchObject([{ ok: true, from: 0, to: events.length, differences: [] }]);
+    expect(await shelved.verify("default")).toMatchObject([
+      { ok: true, from: 0, to: events.length, differences: [] },
+    ]);
   });
 
   test(`${isOlder ? "is kept byte for byte when it is upgraded" : "is opened as it is"}`, async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
-    const shelved = await openShelvedDouble(path, AS_IT_IS);
+    const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
     const { snapshots } = (await shelved.double().sim("GET", "/snapshots")).body;
     if (!isOlder) {
@@ -109,7 +111,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
 
   test("goes on as a world of this release", async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
-    const shelved = await openShelvedDouble(path, AS_IT_IS);
+    const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
     const double = shelved.double();
     await double.sim("PUT", "/clock", { mode: "manual" });
@@ -120,30 +122,33 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     await double.advance("7d");
     expect((await double.api("GET", endpoint, undefined, key)).body.endpoint.current_state).toBe("idle");
     expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
-    const state = await stateOf(double);
+    const state = await worldStateText(double);
     await shelved.reopen();
     await shelved.double().sim("PUT", "/clock", { mode: "manual" });
-    expect(await stateOf(shelved.double())).toBe(state);
+    expect(await worldStateText(shelved.double())).toBe(state);
     for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
   });
 
   test("can be forked at any of its points, and restored to what it was", async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
-    const shelved = await openShelvedDouble(path, AS_IT_IS);
+    const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
     const double = shelved.double();
     await double.sim("PUT", "/clock", { mode: "manual" });
-    const state = await stateOf(double);
+    const state = await worldStateText(double);
     const { seq } = double.world.history();
     for (const at of [1, Math.ceil(seq / 2), seq]) {
-      expect((await double.sim("POST", "/worlds", { name: `fork-${at}`, at, clock: "manual" })).status).toBe(201);
+      expect((await double.sim("POST", "/worlds", { name: `fork-${at}`, at, clock: "manual" })).status).toBe(
+        201,
+      );
     }
-    expect(JSON.parse(await stateOf(shelved.world(`fork-${seq}`))).seq).toBe(seq);
-    for (const { differences } of await shelved.verify("fork-1", `fork-${Math.ceil(seq / 2)}`)) expect(differences).toEqual([]);
+    expect(JSON.parse(await worldStateText(shelved.world(`fork-${seq}`))).seq).toBe(seq);
+    for (const { differences } of await shelved.verify("fork-1", `fork-${Math.ceil(seq / 2)}`))
+      expect(differences).toEqual([]);
     if (!isOlder) return;
     await double.sim("POST", "/accounts", { id: "later", name: "later" });
     expect((await double.sim("POST", "/snapshots/auto-before-upgrade/restore")).status).toBe(200);
-    expect(await stateOf(double)).toBe(state);
+    expect(await worldStateText(double)).toBe(state);
     for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
   });
 
@@ -155,23 +160,31 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     onTestFinished(remove);
     expect(await importWorld(world, path, "imported")).toMatchObject({ ok: true });
     expect(readFileSync(world).equals(before)).toBe(true);
-    const shelved = await openShelvedDouble(path, AS_IT_IS);
+    const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
-    expect(JSON.parse(await stateOf(shelved.world("imported")))).toEqual(told());
+    expect(JSON.parse(await worldStateText(shelved.world("imported")))).toEqual(told());
   });
 });
 
 /** Files that are refused, and why. */
-const REFUSED: readonly { readonly what: string; readonly make: () => string | Promise<string>; readonly why: RegExp }[] = [
+const REFUSED: readonly {
+  readonly what: string;
+  readonly make: () => string | Promise<string>;
+  readonly why: RegExp;
+}[] = [
   {
     what: "with a newer schema",
     make: () => changedWorld(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
-    why: new RegExp(`written by a newer standin: its schema has version ${SCHEMA_VERSION + 1}, this release knows ${SCHEMA_VERSION}`),
+    why: new RegExp(
+      `written by a newer standin: its schema has version ${SCHEMA_VERSION + 1}, this release knows ${SCHEMA_VERSION}`,
+    ),
   },
   {
     what: "with events of a newer meaning",
     make: () => changedWorld(`UPDATE history SET journal_version = ${JOURNAL_VERSION + 1}`),
-    why: new RegExp(`written by a newer standin: its journal has version ${JOURNAL_VERSION + 1}, this release knows ${JOURNAL_VERSION}`),
+    why: new RegExp(
+      `written by a newer standin: its journal has version ${JOURNAL_VERSION + 1}, this release knows ${JOURNAL_VERSION}`,
+    ),
   },
   {
     what: "with a newer schema, at rest as an export leaves it",
@@ -193,7 +206,10 @@ const REFUSED: readonly { readonly what: string; readonly make: () => string | P
     make: () => {
       const { path, remove } = temporaryDirectory();
       onTestFinished(remove);
-      changeFile(`${path}/default.sqlite`, "PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE world (id INTEGER)");
+      changeFile(
+        `${path}/default.sqlite`,
+        "PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE world (id INTEGER)",
+      );
       return `${path}/default.sqlite`;
     },
     why: /it is a database, but not one of standin's worlds/,
@@ -204,10 +220,12 @@ for (const { what, make, why } of REFUSED) {
   test(`a file ${what} is not served, and left as it is`, async () => {
     const { path, world } = directoryOf(await make());
     const before = readFileSync(world);
-    await expect(openShelvedDouble(path, AS_IT_IS)).rejects.toThrow(why);
+    await expect(openStorageDouble(path, AS_IT_IS)).rejects.toThrow(why);
     expect(readFileSync(world).equals(before), "every byte of it").toBe(true);
     // SQLite may leave a log beside what it has looked at; there is nothing in it.
-    const sizes = readdirSync(`${path}/worlds`).map((file) => (/-shm$/.test(file) ? 0 : statSync(`${path}/worlds/${file}`).size));
+    const sizes = readdirSync(`${path}/worlds`).map((file) =>
+      /-shm$/.test(file) ? 0 : statSync(`${path}/worlds/${file}`).size,
+    );
     expect(sizes.reduce((sum, size) => sum + size)).toBe(before.length);
     expect(existsSync(`${path}/snapshots`)).toBe(false);
   });
@@ -227,7 +245,7 @@ function schemaOf(file: string): number {
   const { path, remove } = temporaryDirectory();
   try {
     copyFileSync(file, `${path}/world.sqlite`);
-    const sqlite = look(`${path}/world.sqlite`);
+    const sqlite = connectReadOnly(`${path}/world.sqlite`);
     const version = schemaVersionOf(sqlite);
     sqlite.close();
     return version;

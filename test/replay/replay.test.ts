@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { renderState } from "../../src/control/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { createDouble } from "../support/double.ts";
-import { commandSequences, play } from "../support/model/commands.ts";
+import { createFileDouble } from "../support/file-double.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createStoredDouble } from "../support/stored-double.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -13,8 +13,8 @@ test("a history folded into an empty world gives the world that lived it", async
   await expectHolds(
     fc.asyncProperty(commandSequences(), async (commands) => {
       const double = await createDouble();
-      await play(commands, { double: () => double });
-      const lived = await double.world.turn(({ world }) => renderState(world));
+      await runCommands(commands, { double: () => double });
+      const lived = await double.world.transact(({ world }) => renderState(world));
       const replayed = renderState(replay(await double.world.events(0, ALL)));
       expect(replayed).toEqual(lived);
       await double.close();
@@ -27,7 +27,7 @@ test("a history tells the same after it has been written down and read", async (
   await expectHolds(
     fc.asyncProperty(commandSequences(), async (commands) => {
       const double = await createDouble();
-      await play(commands, { double: () => double });
+      await runCommands(commands, { double: () => double });
       const events = await double.world.events(0, ALL);
       const read = JSON.parse(JSON.stringify(events));
       expect(JSON.stringify(renderState(replay(read)))).toBe(JSON.stringify(renderState(replay(events))));
@@ -40,9 +40,9 @@ test("a history tells the same after it has been written down and read", async (
 test("the tables of a world's file hold what its journal folds to", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
-      const stored = await createStoredDouble();
+      const stored = await createFileDouble();
       try {
-        await play(commands, stored);
+        await runCommands(commands, stored);
         const { world, journal, close } = await stored.load();
         const folded = replay(journal.events(0, ALL));
         close();

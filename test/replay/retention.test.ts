@@ -23,7 +23,7 @@ async function createForgetful() {
     shelf.release();
     directory.remove();
   });
-  const double = await createDouble({ shelf, retention: RETENTION });
+  const double = await createDouble({ storage: shelf, retention: RETENTION });
   return { double, file: `${directory.path}/worlds/default.sqlite`, ...(await createProject(double)) };
 }
 
@@ -59,14 +59,21 @@ test("a world that lives on keeps a bounded history, of which its file says wher
   // A day of history, and what comes between two checkpoints: they are the rarer the more hours of use the world keeps.
   const { hourly_usage } = (await double.sim("GET", "/state")).body;
   const perCheckpoint = RETENTION.eventsPerCheckpoint + hourly_usage.length;
-  expect(history.seq - history.forgotten_seq).toBeLessThan(48 * 8 + RETENTION.minimumEvents + 2 * perCheckpoint);
+  expect(history.seq - history.forgotten_seq).toBeLessThan(
+    48 * 8 + RETENTION.minimumEvents + 2 * perCheckpoint,
+  );
   // Four times the life, and the file has grown by little more than the days of use, which are kept for two months.
   expect(old.size_bytes).toBeLessThan(1.4 * young.size_bytes);
   const { events, forgotten_seq } = (await double.sim("GET", "/events?limit=10000")).body;
   expect(events[0].seq).toBe(history.forgotten_seq + 1);
   expect(forgotten_seq).toBe(history.forgotten_seq);
   await double.close();
-  expect(await verify(file)).toMatchObject({ ok: true, from: history.forgotten_seq, to: history.seq, differences: [] });
+  expect(await verify(file)).toMatchObject({
+    ok: true,
+    from: history.forgotten_seq,
+    to: history.seq,
+    differences: [],
+  });
 });
 
 test("what the world came to does not depend on what it forgets", async () => {
@@ -84,7 +91,9 @@ test("finished operations are kept as long as is said, and no longer", async () 
   await liveFor(double, endpointId, 12);
   const ended: number[] = [];
   for (let cursor = ""; ; ) {
-    const { operations, pagination } = (await double.api("GET", `/projects/${projectId}/operations?limit=1000${cursor}`)).body;
+    const { operations, pagination } = (
+      await double.api("GET", `/projects/${projectId}/operations?limit=1000${cursor}`)
+    ).body;
     if (operations.length === 0) break;
     ended.push(...operations.map((operation: { updated_at: string }) => Date.parse(operation.updated_at)));
     cursor = `&cursor=${encodeURIComponent(pagination.cursor)}`;
@@ -104,6 +113,8 @@ test("a checkpoint is as good a beginning as the empty world", async () => {
   const again = await createProject(whole);
   await liveFor(whole, again.endpointId, 3);
   for (let at = 1; at <= seq; at += 97) {
-    expect((await double.sim("GET", `/state?at=${at}`)).body).toEqual((await whole.sim("GET", `/state?at=${at}`)).body);
+    expect((await double.sim("GET", `/state?at=${at}`)).body).toEqual(
+      (await whole.sim("GET", `/state?at=${at}`)).body,
+    );
   }
 });

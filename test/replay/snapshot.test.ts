@@ -1,14 +1,26 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/chronicle.ts";
+import { journalOf } from "../support/call-log.ts";
 import { createProject, type Double } from "../support/double.ts";
-import { DRAWN, eventsOf, lifeOf, live, operationsOf, projectsIn, split, stateOf } from "../support/life.ts";
 import { commandSequences } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createShelvedDouble, SHELVES } from "../support/shelved-double.ts";
+import {
+  eventsOf,
+  operationsOf,
+  projectsIn,
+  RANDOM_STARTS,
+  recordRun,
+  replayRun,
+  splitAt,
+  worldStateText,
+} from "../support/recorded-run.ts";
+import { createStorageDouble, STORAGE_KINDS } from "../support/storage-double.ts";
 
 const sequences = commandSequences({ keys: false });
-const shares = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }));
+const shares = fc.tuple(
+  fc.double({ min: 0, max: 1, noNaN: true }),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+);
 
 /** All that can be seen of a world and its history, but which history it is. */
 async function portraitOf(double: Double) {
@@ -16,27 +28,33 @@ async function portraitOf(double: Double) {
   const clock = (await double.sim("GET", "/clock")).body;
   const keys = (await double.sim("GET", "/api_keys")).body;
   const operations = await operationsOf(double, projectsIn(events));
-  return { state: await stateOf(double), events: JSON.stringify(await journalOf(double)), clock, keys, operations };
+  return {
+    state: await worldStateText(double),
+    events: JSON.stringify(await journalOf(double)),
+    clock,
+    keys,
+    operations,
+  };
 }
 
 test("a world that is restored is the one that was kept, and what it was before is kept as well", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, shares, fc.boolean(), async (commands, shares, reopens) => {
-      const life = await lifeOf(commands);
-      const [before, after] = split(life, shares[0]);
+      const life = await recordRun(commands);
+      const [before, after] = splitAt(life, shares[0]);
       // What happens after the snapshot is not what happens after the restore.
-      const [, otherwise] = split(after, shares[1]);
-      for (const kind of SHELVES) {
-        const shelved = await createShelvedDouble(kind, DRAWN);
+      const [, otherwise] = splitAt(after, shares[1]);
+      for (const kind of STORAGE_KINDS) {
+        const shelved = await createStorageDouble(kind, RANDOM_STARTS);
         try {
           const double = shelved.double;
-          await live(double(), before);
+          await replayRun(double(), before);
           const kept = await portraitOf(double());
           const id = double().world.history().id;
           const taken = await double().sim("POST", "/snapshots", { name: "kept" });
           expect(taken.status).toBe(201);
           expect(taken.body.snapshot).toMatchObject({ kind: "manual", history_id: id, now: kept.clock.now });
-          await live(double(), after);
+          await replayRun(double(), after);
           const former = await portraitOf(double());
           if (reopens) await shelved.reopen();
 
@@ -52,13 +70,17 @@ test("a world that is restored is the one that was kept, and what it was before 
           if (reopens) await shelved.reopen();
           expect(await portraitOf(double())).toEqual(kept);
 
-          await live(double(), after.slice(0, after.length - otherwise.length));
+          await replayRun(double(), after.slice(0, after.length - otherwise.length));
           await double().sim("POST", `/snapshots/${restored.former_kept_as}/restore`);
           expect(await portraitOf(double())).toEqual(former);
           await double().sim("POST", "/snapshots/kept/restore");
           // From the same world on, the same comes of the same.
-          await live(double(), after);
-          expect(await portraitOf(double())).toMatchObject({ state: former.state, events: former.events, clock: former.clock });
+          await replayRun(double(), after);
+          expect(await portraitOf(double())).toMatchObject({
+            state: former.state,
+            events: former.events,
+            clock: former.clock,
+          });
           for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
         } finally {
           await shelved.end();
@@ -69,8 +91,8 @@ test("a world that is restored is the one that was kept, and what it was before 
   );
 });
 
-test.each(SHELVES)("a snapshot of a fork is the fork's own, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
+test.each(STORAGE_KINDS)("a snapshot of a fork is the fork's own, %s", async (kind) => {
+  const shelved = await createStorageDouble(kind);
   try {
     const origin = shelved.double();
     await createProject(origin);
@@ -78,11 +100,11 @@ test.each(SHELVES)("a snapshot of a fork is the fork's own, %s", async (kind) =>
     const forked = shelved.world("fork");
     await forked.sim("POST", "/snapshots", { name: "kept" });
     expect((await origin.sim("GET", "/snapshots")).body.snapshots).toEqual([]);
-    const [kept, before] = [await stateOf(forked), await stateOf(origin)];
+    const [kept, before] = [await worldStateText(forked), await worldStateText(origin)];
     await createProject(forked);
     await forked.sim("POST", "/snapshots/kept/restore");
-    expect(await stateOf(forked)).toBe(kept);
-    expect(await stateOf(origin)).toBe(before);
+    expect(await worldStateText(forked)).toBe(kept);
+    expect(await worldStateText(origin)).toBe(before);
     await origin.sim("DELETE", "/worlds/fork");
     await origin.sim("POST", "/worlds", { name: "fork" });
     expect((await shelved.world("fork").sim("GET", "/snapshots")).body.snapshots).toEqual([]);
@@ -91,15 +113,20 @@ test.each(SHELVES)("a snapshot of a fork is the fork's own, %s", async (kind) =>
   }
 });
 
-test.each(SHELVES)(
+test.each(STORAGE_KINDS)(
   "what stands beside history comes back with it: passwords of roles, and keys that were revoked since, %s",
   async (kind) => {
-    const shelved = await createShelvedDouble(kind);
+    const shelved = await createStorageDouble(kind);
     try {
       const double = shelved.double();
       const { projectId } = await createProject(double);
       const uri = async () =>
-        (await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`)).body;
+        (
+          await double.api(
+            "GET",
+            `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`,
+          )
+        ).body;
       const { id, key } = (await double.api("POST", "/api_keys", { key_name: "another" })).body;
       const before = await uri();
       expect(before.uri).toMatch(/npg_\w{16}/);

@@ -11,10 +11,10 @@ import { checksumOf } from "../../src/store/tables/checksum.ts";
 import { prepareReader, RowWriter, type TableName, tableName } from "../../src/store/tables/stored-tables.ts";
 import { createBranch } from "../support/compute.ts";
 import { createProject, type Double } from "../support/double.ts";
-import { commandSequences, play } from "../support/model/commands.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { expectHolds } from "../support/properties.ts";
-import { createShelvedDouble, verify } from "../support/shelved-double.ts";
+import { createStorageDouble, verify } from "../support/storage-double.ts";
 
 type Manipulation = {
   readonly what: string;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   whole = `${directory.path}/whole.sqlite`;
   forgetful = `${directory.path}/forgetful.sqlite`;
   for (const file of [whole, forgetful]) {
-    const shelved = await createShelvedDouble("in files");
+    const shelved = await createStorageDouble("in files");
     const endpointId = await liveSomewhat(shelved.double());
     if (file === forgetful) await shelved.double().sim("POST", "/compact", { keep: "2h" });
     await shelved.double().close();
@@ -69,7 +69,11 @@ async function liveOn(double: Double, endpointId: string): Promise<void> {
   await double.advance("30m");
   await double.sim("POST", "/activity", { endpoint_id: endpointId, at: "2026-01-02T00:00:00Z" });
   const other = await createProject(double);
-  await double.sim("POST", "/activity", { endpoint_id: other.endpointId, kind: "connect", connection_id: "open" });
+  await double.sim("POST", "/activity", {
+    endpoint_id: other.endpointId,
+    kind: "connect",
+    connection_id: "open",
+  });
   await double.sim("POST", "/accounts", { id: "second", name: "second" });
   await double.api("POST", "/projects", { project: { name: "under way" } });
 }
@@ -78,7 +82,7 @@ async function liveOn(double: Double, endpointId: string): Promise<void> {
 async function keepCheckpoint(file: string, of: "tables" | "journal"): Promise<void> {
   const { journal, world, close } = openStore(file, { migrationsFolder: MIGRATIONS_FOLDER });
   const kept = of === "tables" ? world : await worldAt(journal, world.seq, async () => undefined);
-  await journal.keepCheckpoint(takeCheckpoint(kept));
+  await journal.storeCheckpoint(takeCheckpoint(kept));
   close();
 }
 
@@ -98,7 +102,12 @@ async function verifyChanged<T>(file: string, change: (sqlite: BetterSqlite3.Dat
 }
 
 /** Edits a row as the store itself would write it, its checksum included; gives its key. */
-function editRow(sqlite: BetterSqlite3.Database, table: TableName, edit: (row: any) => object, which = (_: any) => true): string {
+function editRow(
+  sqlite: BetterSqlite3.Database,
+  table: TableName,
+  edit: (row: any) => object,
+  which = (_: any) => true,
+): string {
   const row = prepareReader<any>(sqlite, table)().find(which);
   if (row === undefined) throw new Error(`there is no such row of ${table}`);
   const key = table === "connections" ? `${row.endpointId}/${row.id}` : String(row.id ?? row.number);
@@ -127,7 +136,9 @@ function editWorld(sqlite: BetterSqlite3.Database, edit: (row: any) => void): vo
   const row: any = sqlite.prepare(`SELECT ${columns} FROM world`).get();
   edit(row);
   const values = columns.map((column) => row[column]);
-  sqlite.prepare(`UPDATE world SET ${columns.map((column) => `${column} = ?`)}, checksum = ?`).run(...values, checksumOf(values));
+  sqlite
+    .prepare(`UPDATE world SET ${columns.map((column) => `${column} = ?`)}, checksum = ?`)
+    .run(...values, checksumOf(values));
 }
 
 function editJson(text: string, edit: (value: any) => void): string {
@@ -137,10 +148,15 @@ function editJson(text: string, edit: (value: any) => void): string {
 }
 
 function editCheckpoint(sqlite: BetterSqlite3.Database, seq: number, edit: (checkpoint: any) => void): void {
-  const world = sqlite.prepare<[number], Buffer>("SELECT world FROM checkpoints WHERE seq = ?").pluck().get(seq) as Buffer;
+  const world = sqlite
+    .prepare<[number], Buffer>("SELECT world FROM checkpoints WHERE seq = ?")
+    .pluck()
+    .get(seq) as Buffer;
   const checkpoint = JSON.parse(gunzipSync(world).toString()) as Checkpoint;
   edit(checkpoint);
-  sqlite.prepare("UPDATE checkpoints SET world = ? WHERE seq = ?").run(gzipSync(JSON.stringify(checkpoint)), seq);
+  sqlite
+    .prepare("UPDATE checkpoints SET world = ? WHERE seq = ?")
+    .run(gzipSync(JSON.stringify(checkpoint)), seq);
 }
 
 function headOf(sqlite: BetterSqlite3.Database): number {
@@ -152,7 +168,8 @@ function laterCheckpoint(sqlite: BetterSqlite3.Database): number {
   return sqlite.prepare(CHECKPOINT_SEQ).pluck().all().at(-1) as number;
 }
 
-const isOver = ({ state }: { state: { status: string } }) => state.status === "finished" || state.status === "cancelled";
+const isOver = ({ state }: { state: { status: string } }) =>
+  state.status === "finished" || state.status === "cancelled";
 /** The newest, so that no file has forgotten it. */
 const newest = (sqlite: BetterSqlite3.Database, which: (operation: any) => boolean) => {
   const all = prepareReader<any>(sqlite, "operations")().filter(which);
@@ -160,10 +177,26 @@ const newest = (sqlite: BetterSqlite3.Database, which: (operation: any) => boole
 };
 
 const MANIPULATIONS: readonly Manipulation[] = [
-  { what: "a project has another name", where: "projects", change: (sqlite) => editRow(sqlite, "projects", () => ({ name: "edited" })) },
-  { what: "an account has another plan", where: "accounts", change: (sqlite) => editRow(sqlite, "accounts", () => ({ plan: "free" })) },
-  { what: "a key has another hash", where: "api_keys", change: (sqlite) => editRow(sqlite, "apiKeys", () => ({ hash: "0".repeat(64) })) },
-  { what: "a branch is protected", where: "branches", change: (sqlite) => editRow(sqlite, "branches", () => ({ protected: true })) },
+  {
+    what: "a project has another name",
+    where: "projects",
+    change: (sqlite) => editRow(sqlite, "projects", () => ({ name: "edited" })),
+  },
+  {
+    what: "an account has another plan",
+    where: "accounts",
+    change: (sqlite) => editRow(sqlite, "accounts", () => ({ plan: "free" })),
+  },
+  {
+    what: "a key has another hash",
+    where: "api_keys",
+    change: (sqlite) => editRow(sqlite, "apiKeys", () => ({ hash: "0".repeat(64) })),
+  },
+  {
+    what: "a branch is protected",
+    where: "branches",
+    change: (sqlite) => editRow(sqlite, "branches", () => ({ protected: true })),
+  },
   {
     what: "a compute has another delay",
     where: "computes",
@@ -209,7 +242,8 @@ const MANIPULATIONS: readonly Manipulation[] = [
   {
     what: "an operation that is over has failed to end",
     where: "operations",
-    change: (sqlite) => editRow(sqlite, "operations", () => ({ state: { status: "scheduling" } }), newest(sqlite, isOver)),
+    change: (sqlite) =>
+      editRow(sqlite, "operations", () => ({ state: { status: "scheduling" } }), newest(sqlite, isOver)),
   },
   {
     what: "an operation that is over ended at another instant",
@@ -237,7 +271,11 @@ const MANIPULATIONS: readonly Manipulation[] = [
     what: "an operation that is over is gone",
     where: "operations",
     change: (sqlite) =>
-      deleteRow(sqlite, "operations", "status = 'finished' AND number = (SELECT max(number) FROM operations WHERE status = 'finished')"),
+      deleteRow(
+        sqlite,
+        "operations",
+        "status = 'finished' AND number = (SELECT max(number) FROM operations WHERE status = 'finished')",
+      ),
   },
   {
     what: "an operation that runs is gone",
@@ -248,16 +286,34 @@ const MANIPULATIONS: readonly Manipulation[] = [
     what: "there is one operation more",
     where: "operations",
     change: (sqlite) =>
-      addRow(sqlite, "operations", "00000000-0000-4000-8000-000000000000", { number: 9_999, state: { status: "scheduling" } }),
+      addRow(sqlite, "operations", "00000000-0000-4000-8000-000000000000", {
+        number: 9_999,
+        state: { status: "scheduling" },
+      }),
   },
-  ...(["accounts", "apiKeys", "projects", "branches", "computes", "connections", "scheduledActivities", "usage"] as const).map(
+  ...(
+    [
+      "accounts",
+      "apiKeys",
+      "projects",
+      "branches",
+      "computes",
+      "connections",
+      "scheduledActivities",
+      "usage",
+    ] as const
+  ).map(
     (table): Manipulation => ({
       what: `a row of ${table} is gone`,
       where: tableName(table),
       change: (sqlite) => deleteRow(sqlite, table),
     }),
   ),
-  { what: "there is one account more", where: "accounts", change: (sqlite) => addRow(sqlite, "accounts", "added", { number: 99 }) },
+  {
+    what: "there is one account more",
+    where: "accounts",
+    change: (sqlite) => addRow(sqlite, "accounts", "added", { number: 99 }),
+  },
   {
     what: "there is one project more",
     where: "projects",
@@ -266,14 +322,19 @@ const MANIPULATIONS: readonly Manipulation[] = [
   {
     what: "there is one branch more",
     where: "branches",
-    change: (sqlite) => addRow(sqlite, "branches", "br-added-branch-1", { number: 99, name: "added", default: false }),
+    change: (sqlite) =>
+      addRow(sqlite, "branches", "br-added-branch-1", { number: 99, name: "added", default: false }),
   },
   {
     what: "there is one compute more",
     where: "computes",
     change: (sqlite) => addRow(sqlite, "computes", "ep-added-compute-1", { number: 99, type: "read_only" }),
   },
-  { what: "there is usage of somebody who is not there", where: "usage", change: (sqlite) => addRow(sqlite, "usage", "br-nobody", {}) },
+  {
+    what: "there is usage of somebody who is not there",
+    where: "usage",
+    change: (sqlite) => addRow(sqlite, "usage", "br-nobody", {}),
+  },
   {
     what: "a row is not what its checksum is of",
     where: "projects",
@@ -417,7 +478,11 @@ const MANIPULATIONS: readonly Manipulation[] = [
     where: "checkpoints",
     change: (sqlite) => {
       const seq = headOf(sqlite) + 5;
-      sqlite.prepare("INSERT INTO checkpoints (seq, at, chain, world) SELECT ?, at, chain, world FROM checkpoints LIMIT 1").run(seq);
+      sqlite
+        .prepare(
+          "INSERT INTO checkpoints (seq, at, chain, world) SELECT ?, at, chain, world FROM checkpoints LIMIT 1",
+        )
+        .run(seq);
       return String(seq);
     },
   },
@@ -435,7 +500,9 @@ for (const { what, change, where } of MANIPULATIONS) {
   test(`verify finds that ${what}, and says where`, async () => {
     for (const file of [whole, forgetful]) {
       const { changed, verification } = await verifyChanged(file, change);
-      const found = verification.differences.filter((difference) => difference.where === where).map(({ message }) => message);
+      const found = verification.differences
+        .filter((difference) => difference.where === where)
+        .map(({ message }) => message);
       expect(verification.ok, `a file that begins behind event ${verification.from}`).toBe(false);
       expect(found.join("\n"), JSON.stringify(verification.differences)).toMatch(changed);
     }
@@ -461,10 +528,14 @@ type Tampering = (sqlite: BetterSqlite3.Database, seq: number, other: number) =>
 
 /** What may be done to an event; the first one whose link breaks, or is not there, is the one that is told. */
 const TAMPERINGS: Readonly<Record<string, Tampering>> = {
-  "is edited": (sqlite, seq) => sqlite.prepare("UPDATE events SET payload = json_set(payload, '$.edited', 1) WHERE seq = ?").run(seq),
-  "has happened at another instant": (sqlite, seq) => sqlite.prepare("UPDATE events SET at = at + 1 WHERE seq = ?").run(seq),
-  "is of another type": (sqlite, seq) => sqlite.prepare("UPDATE events SET type = 'WorldReset' WHERE seq = ?").run(seq),
-  "came from another decision": (sqlite, seq) => sqlite.prepare("UPDATE events SET decision = decision + 1 WHERE seq = ?").run(seq),
+  "is edited": (sqlite, seq) =>
+    sqlite.prepare("UPDATE events SET payload = json_set(payload, '$.edited', 1) WHERE seq = ?").run(seq),
+  "has happened at another instant": (sqlite, seq) =>
+    sqlite.prepare("UPDATE events SET at = at + 1 WHERE seq = ?").run(seq),
+  "is of another type": (sqlite, seq) =>
+    sqlite.prepare("UPDATE events SET type = 'WorldReset' WHERE seq = ?").run(seq),
+  "came from another decision": (sqlite, seq) =>
+    sqlite.prepare("UPDATE events SET decision = decision + 1 WHERE seq = ?").run(seq),
   "is gone": (sqlite, seq) => sqlite.prepare("DELETE FROM events WHERE seq = ?").run(seq),
   "has changed its place with another one": (sqlite, seq, other) => {
     const swap = sqlite.prepare("UPDATE events SET seq = ? WHERE seq = ?");
@@ -478,7 +549,9 @@ const TAMPERINGS: Readonly<Record<string, Tampering>> = {
   },
   "has changed all but its place with another one": (sqlite, seq, other) => {
     const read = sqlite.prepare("SELECT at, type, payload, decision FROM events WHERE seq = ?").raw();
-    const write = sqlite.prepare("UPDATE events SET at = ?, type = ?, payload = ?, decision = ? WHERE seq = ?");
+    const write = sqlite.prepare(
+      "UPDATE events SET at = ?, type = ?, payload = ?, decision = ? WHERE seq = ?",
+    );
     const [one, two] = [read.get(seq) as unknown[], read.get(other) as unknown[]];
     write.run(...two, seq);
     write.run(...one, other);
@@ -489,20 +562,35 @@ test("verify finds every event that has been tampered with, wherever it stands, 
   const kinds = fc.constantFrom(...Object.keys(TAMPERINGS));
   const place = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 1));
   await expectHolds(
-    fc.asyncProperty(fc.constantFrom("whole" as const, "forgetful" as const), kinds, place, place, async (which, kind, one, two) => {
-      const { changed, verification } = await verifyChanged(which === "whole" ? whole : forgetful, (sqlite) => {
-        const [first, head] = [sqlite.prepare("SELECT min(seq) FROM events").pluck().get() as number, headOf(sqlite)];
-        const places = [one, two].map((share) => first + Math.floor(share * (head - first)));
-        const [seq = 0, other = 0] = places.sort((a, b) => a - b);
-        const distinct = seq === other ? [Math.max(first, seq - 1), Math.max(first + 1, other)] : [seq, other];
-        TAMPERINGS[kind]?.(sqlite, distinct[0] ?? 0, distinct[1] ?? 0);
-        return { first: distinct[0] ?? 0, isLast: distinct[0] === head };
-      });
-      expect(verification.ok, `event ${changed.first} ${kind}`).toBe(false);
-      expect(verification.differences.map(({ where }) => where)).toEqual(["journal"]);
-      // One that is gone from the end is missed where the journal ends.
-      expect(verification.differences[0]?.message).toMatch(new RegExp(`event ${changed.first}\\b|event ${changed.first - 1}\\b`));
-    }),
+    fc.asyncProperty(
+      fc.constantFrom("whole" as const, "forgetful" as const),
+      kinds,
+      place,
+      place,
+      async (which, kind, one, two) => {
+        const { changed, verification } = await verifyChanged(
+          which === "whole" ? whole : forgetful,
+          (sqlite) => {
+            const [first, head] = [
+              sqlite.prepare("SELECT min(seq) FROM events").pluck().get() as number,
+              headOf(sqlite),
+            ];
+            const places = [one, two].map((share) => first + Math.floor(share * (head - first)));
+            const [seq = 0, other = 0] = places.sort((a, b) => a - b);
+            const distinct =
+              seq === other ? [Math.max(first, seq - 1), Math.max(first + 1, other)] : [seq, other];
+            TAMPERINGS[kind]?.(sqlite, distinct[0] ?? 0, distinct[1] ?? 0);
+            return { first: distinct[0] ?? 0, isLast: distinct[0] === head };
+          },
+        );
+        expect(verification.ok, `event ${changed.first} ${kind}`).toBe(false);
+        expect(verification.differences.map(({ where }) => where)).toEqual(["journal"]);
+        // One that is gone from the end is missed where the journal ends.
+        expect(verification.differences[0]?.message).toMatch(
+          new RegExp(`event ${changed.first}\\b|event ${changed.first - 1}\\b`),
+        );
+      },
+    ),
     120,
   );
 });
@@ -511,7 +599,10 @@ test("verify finds that events are gone from the end, and that all are", async (
   const { verification: end } = await verifyChanged(whole, (sqlite) =>
     sqlite.prepare("DELETE FROM events WHERE seq > ?").run(headOf(sqlite) - 2),
   );
-  expect(end).toMatchObject({ ok: false, differences: [{ where: "journal", message: expect.stringContaining("ends with event") }] });
+  expect(end).toMatchObject({
+    ok: false,
+    differences: [{ where: "journal", message: expect.stringContaining("ends with event") }],
+  });
   for (const file of [whole, forgetful]) {
     const { verification: all } = await verifyChanged(file, (sqlite) => sqlite.exec("DELETE FROM events"));
     expect(all).toMatchObject({ ok: false, differences: [{ where: "journal" }] });
@@ -520,13 +611,15 @@ test("verify finds that events are gone from the end, and that all are", async (
 
 test("verify finds an event that has been added at the end", async () => {
   const { verification } = await verifyChanged(whole, (sqlite) =>
-    sqlite.exec("INSERT INTO events SELECT seq + 1, at, type, payload, decision, chain FROM events ORDER BY seq DESC LIMIT 1"),
+    sqlite.exec(
+      "INSERT INTO events SELECT seq + 1, at, type, payload, decision, chain FROM events ORDER BY seq DESC LIMIT 1",
+    ),
   );
   expect(verification).toMatchObject({ ok: false, differences: [{ where: "journal" }] });
 });
 
 test("a checkpoint that a world took after it had been stopped and started is none that differs", async () => {
-  const shelved = await createShelvedDouble("in files", { retention: { eventsPerCheckpoint: 50 } });
+  const shelved = await createStorageDouble("in files", { retention: { eventsPerCheckpoint: 50 } });
   try {
     await liveSomewhat(shelved.double());
     await shelved.reopen();
@@ -546,24 +639,30 @@ test("a checkpoint that a world took after it had been stopped and started is no
 test("whatever happens to a world, and however often it is stopped and started, its file verifies", async () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   await expectHolds(
-    fc.asyncProperty(commandSequences({ restarts: true }), fc.option(share, { nil: undefined }), async (commands, keep) => {
-      const shelved = await createShelvedDouble("in files");
-      try {
-        const reopen = async () => {
-          await shelved.double().close();
-          await keepCheckpoint(shelved.file(), "tables");
-          await shelved.reopen();
-        };
-        const { now } = await play(commands, { double: shelved.double, reopen });
-        expect(await shelved.verify("default")).toMatchObject([{ ok: true, from: 0, differences: [] }]);
-        if (keep === undefined) return;
-        await shelved.double().sim("POST", "/compact", { keep: Math.floor(keep * (now - Date.parse("2026-01-01"))) });
-        await shelved.release();
-        expect(await verify(shelved.file())).toMatchObject({ ok: true, differences: [] });
-      } finally {
-        await shelved.end();
-      }
-    }),
+    fc.asyncProperty(
+      commandSequences({ restarts: true }),
+      fc.option(share, { nil: undefined }),
+      async (commands, keep) => {
+        const shelved = await createStorageDouble("in files");
+        try {
+          const reopen = async () => {
+            await shelved.double().close();
+            await keepCheckpoint(shelved.file(), "tables");
+            await shelved.reopen();
+          };
+          const { now } = await runCommands(commands, { double: shelved.double, reopen });
+          expect(await shelved.verify("default")).toMatchObject([{ ok: true, from: 0, differences: [] }]);
+          if (keep === undefined) return;
+          await shelved
+            .double()
+            .sim("POST", "/compact", { keep: Math.floor(keep * (now - Date.parse("2026-01-01"))) });
+          await shelved.release();
+          expect(await verify(shelved.file())).toMatchObject({ ok: true, differences: [] });
+        } finally {
+          await shelved.end();
+        }
+      },
+    ),
     30,
   );
 });

@@ -8,7 +8,8 @@ export type BrokenRule = { readonly file: string; readonly right: string; readon
 /** The command with one rule broken, or none, bundled to `directory`; gives its path. Throws where the text is not there exactly once. */
 export async function bundleWith(rule: BrokenRule | undefined, directory: string): Promise<string> {
   const broken = rule === undefined ? undefined : { path: resolve(rule.file), contents: breakRule(rule) };
-  for (const name of ["node_modules", "migrations", "package.json"]) symlinkSync(resolve(name), join(directory, name));
+  for (const name of ["node_modules", "migrations", "package.json"])
+    symlinkSync(resolve(name), join(directory, name));
   mkdirSync(join(directory, "dist"));
   const outfile = join(directory, "dist", "standin.js");
   await build({
@@ -19,7 +20,9 @@ export async function bundleWith(rule: BrokenRule | undefined, directory: string
     platform: "node",
     target: "node20",
     external: ["better-sqlite3", "tinypool"],
-    banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
     logLevel: "error",
     plugins: [
       {
@@ -36,6 +39,7 @@ export async function bundleWith(rule: BrokenRule | undefined, directory: string
 
 export function breakRule({ file, right, wrong }: BrokenRule): string {
   const parts = readFileSync(file, "utf8").split(right);
-  if (parts.length !== 2) throw new Error(`${file} has ${JSON.stringify(right)} ${parts.length - 1} times; it must be there once`);
+  if (parts.length !== 2)
+    throw new Error(`${file} has ${JSON.stringify(right)} ${parts.length - 1} times; it must be there once`);
   return parts.join(wrong);
 }

@@ -1,5 +1,5 @@
 import { PROFILES } from "../../src/platform/catalog/profile.ts";
-import type { Requests } from "../../src/recordings/trace/trace.ts";
+import type { ComputeArrivals } from "../../src/recordings/trace/trace.ts";
 import { directConnections, pooledConnections } from "../../src/whatif/capacity/pool-connections.ts";
 import { replayScaling } from "../../src/whatif/capacity/scaling-replay.ts";
 import { hitRatioOf, StackDistances } from "../../src/whatif/capacity/stack-distance.ts";
@@ -9,7 +9,7 @@ const HOUR = 3_600 * SECOND;
 
 type Row = readonly [at: number, durationMs: number, source?: number];
 
-function requestsOf(rows: readonly Row[]): Requests {
+function requestsOf(rows: readonly Row[]): ComputeArrivals {
   return {
     at: Float64Array.from(rows, ([at]) => at),
     durationMs: Float64Array.from(rows, ([, durationMs]) => durationMs),
@@ -34,18 +34,19 @@ function cacheFigures(): Record<string, number> {
     new StackDistances(0.5, 10),
   );
   return {
-    "cache: hits of one block": hitRatioOf(few, 1) * few.uses,
-    "cache: hits of two blocks": hitRatioOf(few, 2) * few.uses,
-    "cache: hits of three blocks": hitRatioOf(few, 3) * few.uses,
-    "cache: hits of one, of two in turns": hitRatioOf(two, 1) * two.uses,
-    "cache: hits of two, of two in turns": hitRatioOf(two, 2) * two.uses,
-    "cache: hits after a start": hitRatioOf(started, 9) * started.uses,
-    "cache: uses that samples stand for": sampled.misses + [...sampled.counts.values()].reduce((sum, count) => sum + count, 0),
+    "cache: hits of one block": hitRatioOf(few, 1) * few.accesses,
+    "cache: hits of two blocks": hitRatioOf(few, 2) * few.accesses,
+    "cache: hits of three blocks": hitRatioOf(few, 3) * few.accesses,
+    "cache: hits of one, of two in turns": hitRatioOf(two, 1) * two.accesses,
+    "cache: hits of two, of two in turns": hitRatioOf(two, 2) * two.accesses,
+    "cache: hits after a start": hitRatioOf(started, 9) * started.accesses,
+    "cache: uses that samples stand for":
+      sampled.misses + [...sampled.counts.values()].reduce((sum, count) => sum + count, 0),
   };
 }
 
 function distancesOf(uses: readonly (number | "start")[], distances: StackDistances) {
-  for (const use of uses) use === "start" ? distances.start() : distances.use(use);
+  for (const use of uses) use === "start" ? distances.restart() : distances.access(use);
   return distances.histogram();
 }
 
@@ -74,13 +75,21 @@ function connectionFigures(): Record<string, number> {
   return {
     "connections: peak": directConnections(requestsOf([...five, [25, 1]])).peak,
     "connections: refused": directConnections(requestsOf([...five, [20, 99], [20, 99], [20, 99]]), 5).refused,
-    "connections: freed again": directConnections(requestsOf([...five, [25, 99], [25, 99], [35, 99], [45, 99]]), 5).refused,
+    "connections: freed again": directConnections(
+      requestsOf([...five, [25, 99], [25, 99], [35, 99], [45, 99]]),
+      5,
+    ).refused,
     "pool: waits": pooledConnections(requestsOf(line), rules).waits.sumMs,
-    "pool: refused as one client too many": pooledConnections(requestsOf(line), { ...rules, clients: 3 }).refused,
+    "pool: refused as one client too many": pooledConnections(requestsOf(line), { ...rules, clients: 3 })
+      .refused,
     "pool: refused at the limit of the wait": late(1_010),
     "pool: refused behind it": late(1_011),
-    "pool: waits for the ceiling": pooledConnections(requestsOf(pools), { ...rules, poolSize: 1, ceiling: 1 }).waits.sumMs,
-    "pool: waits in two pools": pooledConnections(requestsOf([...pools, [7, 1, 0]]), { ...rules, poolSize: 1 }).waits.sumMs,
+    "pool: waits for the ceiling": pooledConnections(requestsOf(pools), { ...rules, poolSize: 1, ceiling: 1 })
+      .waits.sumMs,
+    "pool: waits in two pools": pooledConnections(requestsOf([...pools, [7, 1, 0]]), {
+      ...rules,
+      poolSize: 1,
+    }).waits.sumMs,
   };
 }
 
@@ -92,15 +101,17 @@ function scalingFigures(): Record<string, number> {
     [0, SECOND],
     [0, HOUR],
   ]);
-  const run = (requests: Requests, demand: Parameters<typeof replayScaling>[1], maxCu: number) =>
+  const run = (requests: ComputeArrivals, demand: Parameters<typeof replayScaling>[1], maxCu: number) =>
     replayScaling(requests, demand, period, { minCu: 1, maxCu }, PROFILES["2024"]);
   const moment = requestsOf([[0, 0]]);
   return {
     "sizes: throttled": run(burst, { loadPerRequest: 1 }, 1).throttledS,
     "sizes: CU-seconds by load": run(burst, { loadPerRequest: 0.5 }, 4).cuMs / SECOND,
     "sizes: changes": run(burst, { loadPerRequest: 0.5 }, 4).scaleEvents,
-    "sizes: CU-seconds by memory": run(requestsOf([[0, HOUR]]), { loadPerRequest: 0, memoryGbPerRequest: 3.01 }, 4).cuMs / SECOND,
-    "sizes: CU-seconds by the working set": run(moment, { loadPerRequest: 0, workingSetGb: 6 }, 4).cuMs / SECOND,
+    "sizes: CU-seconds by memory":
+      run(requestsOf([[0, HOUR]]), { loadPerRequest: 0, memoryGbPerRequest: 3.01 }, 4).cuMs / SECOND,
+    "sizes: CU-seconds by the working set":
+      run(moment, { loadPerRequest: 0, workingSetGb: 6 }, 4).cuMs / SECOND,
     "sizes: CU-seconds of a moment": run(moment, { loadPerRequest: 1.8 }, 4).cuMs / SECOND,
   };
 }

@@ -6,7 +6,8 @@ export class ClosingLine implements Reporter {
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) {
       const tests = [...module.children.allTests()];
-      if (module.state() === "failed" && !tests.some((test) => test.result().state === "failed")) counts.failed += 1;
+      if (module.state() === "failed" && !tests.some((test) => test.result().state === "failed"))
+        counts.failed += 1;
       for (const test of tests) {
         const { state } = test.result();
         if (state === "passed" || state === "failed") counts[state] += 1;

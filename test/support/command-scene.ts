@@ -2,29 +2,31 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { parse } from "yaml";
 import { type Cli, Neonctl, type NeonctlRun } from "./neonctl.ts";
-import { type Served, serve, temporaryDirectory } from "./process.ts";
-import { control, judgedClients, type PublicClient } from "./public-client.ts";
+import { type ServerProcess, serve, temporaryDirectory } from "./process.ts";
+import { checkedClients, control, type PublicClient } from "./public-client.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 
 /** The first instant of every scene, on a clock that stands. */
 export const START = "2026-01-01T00:00:00Z";
 
 /** Commands by the operation that they call, as docs/COVERAGE.md has them. */
-const LISTED: Readonly<Record<string, readonly string[]>> = parse(readFileSync("test/contract/client-commands.yaml", "utf8"));
+const LISTED_COMMANDS: Readonly<Record<string, readonly string[]>> = parse(
+  readFileSync("test/contract/client-commands.yaml", "utf8"),
+);
 
 type Account = { readonly command: Neonctl; readonly client: PublicClient; readonly orgId: string };
 
 /** `standin serve` with operations that end before the next command, and a record of what each command of the public CLIs calls. */
 export class CommandScene {
-  readonly #served: Served;
+  readonly #served: ServerProcess;
   readonly #proxy: RecordingProxy;
   readonly #directories: readonly { readonly remove: () => void }[];
   readonly #home: string;
   readonly #calls = new Set<string>();
-  readonly #judged: ReturnType<typeof judgedClients>;
+  readonly #judged: ReturnType<typeof checkedClients>;
 
   private constructor(
-    served: Served,
+    served: ServerProcess,
     proxy: RecordingProxy,
     directories: readonly { readonly path: string; readonly remove: () => void }[],
   ) {
@@ -32,18 +34,29 @@ export class CommandScene {
     this.#proxy = proxy;
     this.#directories = directories;
     this.#home = directories[0]?.path ?? "";
-    this.#judged = judgedClients(served.ready.api_url);
+    this.#judged = checkedClients(served.ready.api_url);
   }
 
   static async open(): Promise<CommandScene> {
     const [home, directory] = [temporaryDirectory(), temporaryDirectory()];
-    const served = await serve(directory.path, ["--operations", "immediate", "--clock", "manual", "--start-at", START, "--seed", "1"]);
-    return new CommandScene(served, await RecordingProxy.before(served.ready.api_url), [home, directory]);
+    const served = await serve(directory.path, [
+      "--operations",
+      "immediate",
+      "--clock",
+      "manual",
+      "--start-at",
+      START,
+      "--seed",
+      "1",
+    ]);
+    return new CommandScene(served, await RecordingProxy.inFrontOf(served.ready.api_url), [home, directory]);
   }
 
   /** A CLI with the key of an account that nobody else has, and the client that sees what its commands did. */
-  async newcomer(cli: Cli, home = this.#home): Promise<Account> {
-    const { api_key } = await control(this.#served.ready.control_url, "POST", "/accounts", { name: "newcomer" });
+  async newAccount(cli: Cli, home = this.#home): Promise<Account> {
+    const { api_key } = await control(this.#served.ready.control_url, "POST", "/accounts", {
+      name: "newcomer",
+    });
     const command = new RecordedCli(this.#proxy, this.#calls, api_key.key, home, cli);
     const client = this.#judged.client(api_key.key);
     const { organizations } = (await client.getCurrentUserOrganizations()).data;
@@ -60,7 +73,7 @@ export class CommandScene {
     await this.#proxy.close();
     await this.#served.kill("SIGTERM");
     for (const directory of this.#directories) directory.remove();
-    const listed = Object.entries(LISTED)
+    const listed = Object.entries(LISTED_COMMANDS)
       .flatMap(([operation, commands]) => commands.map((command) => `${operation}: ${command}`))
       .filter((line) => groups.includes(line.split(" ")[2] ?? ""));
     expect([...this.#calls].sort(), "client-commands.yaml").toEqual(listed.sort());
@@ -80,21 +93,24 @@ class RecordedCli extends Neonctl {
     this.#cli = cli;
   }
 
-  override async run(args: readonly string[], onLine?: (line: string) => Promise<unknown>): Promise<NeonctlRun> {
+  override async run(
+    args: readonly string[],
+    onLine?: (line: string) => Promise<unknown>,
+  ): Promise<NeonctlRun> {
     const run = await super.run(args, onLine);
     const operations = this.#proxy.take();
     // `neon api` passes on whatever it is given.
     if (run.code === 0 && args[0] !== "api")
-      for (const operation of operations) this.#calls.add(`${operation}: ${this.#cli} ${nameOf(args)}`);
+      for (const operation of operations) this.#calls.add(`${operation}: ${this.#cli} ${commandName(args)}`);
     return run;
   }
 }
 
-const ALONE = ["me", "connection-string", "set-context", "link", "checkout", "diff"];
+const SINGLE_WORD_COMMANDS = ["me", "connection-string", "set-context", "link", "checkout", "diff"];
 
 /** `branches create` of `branches create --name dev`. */
-function nameOf(args: readonly string[]): string {
+function commandName(args: readonly string[]): string {
   const [group = "", sub] = args;
-  const words = ALONE.includes(group) ? 1 : group === "vpc" || sub === "schedule" ? 3 : 2;
+  const words = SINGLE_WORD_COMMANDS.includes(group) ? 1 : group === "vpc" || sub === "schedule" ? 3 : 2;
   return args.slice(0, words).join(" ");
 }

@@ -3,7 +3,7 @@ import type { Double } from "./double.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Tells one activity of a compute; gives what became of it. */
-export async function act(double: Double, endpointId: string, fields: Fields = {}): Promise<any> {
+export async function recordActivity(double: Double, endpointId: string, fields: Fields = {}): Promise<any> {
   const { status, body } = await double.sim("POST", "/activity", { endpoint_id: endpointId, ...fields });
   if (status !== 200) throw new Error(`POST /_sim/activity: ${status} ${JSON.stringify(body)}`);
   return body.activities[0];
@@ -13,33 +13,44 @@ export async function endpointAt(double: Double, path: string): Promise<any> {
   return (await double.api("GET", path)).body.endpoint;
 }
 
-export async function stateOf(double: Double, path: string): Promise<string> {
+export async function computeState(double: Double, path: string): Promise<string> {
   return (await endpointAt(double, path)).current_state;
 }
 
-export async function statsOf(double: Double, endpointId: string): Promise<any> {
+export async function computeStats(double: Double, endpointId: string): Promise<any> {
   return (await double.sim("GET", `/endpoints/${endpointId}/stats`)).body;
 }
 
 /** Changes a compute, and lets the operations end that this takes. */
-export async function update(double: Double, path: string, endpoint: Fields): Promise<any> {
+export async function updateCompute(double: Double, path: string, endpoint: Fields): Promise<any> {
   const answer = await double.api("PATCH", path, { endpoint });
-  if (answer.status !== 200) throw new Error(`PATCH ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200)
+    throw new Error(`PATCH ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   await double.advance("10s");
   return answer.body;
 }
 
 /** Puts an active compute to sleep, and lets the operation end that this takes. */
-export async function suspend(double: Double, path: string): Promise<void> {
+export async function suspendCompute(double: Double, path: string): Promise<void> {
   const answer = await double.api("POST", `${path}/suspend`);
-  if (answer.status !== 200) throw new Error(`POST ${path}/suspend: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200)
+    throw new Error(`POST ${path}/suspend: ${answer.status} ${JSON.stringify(answer.body)}`);
   await double.advance("10s");
 }
 
 /** A further branch of a project, with computes of these types, whose operations are over. */
-export async function createBranch(double: Double, projectId: string, computes: readonly Fields[] = [], branch: Fields = {}) {
-  const created = await double.api("POST", `/projects/${projectId}/branches`, { branch, endpoints: computes });
-  if (created.status !== 201) throw new Error(`POST branches: ${created.status} ${JSON.stringify(created.body)}`);
+export async function createBranch(
+  double: Double,
+  projectId: string,
+  computes: readonly Fields[] = [],
+  branch: Fields = {},
+) {
+  const created = await double.api("POST", `/projects/${projectId}/branches`, {
+    branch,
+    endpoints: computes,
+  });
+  if (created.status !== 201)
+    throw new Error(`POST branches: ${created.status} ${JSON.stringify(created.body)}`);
   await double.advance("10s");
   const branchId: string = created.body.branch.id;
   const endpointIds: string[] = created.body.endpoints.map((endpoint: { id: string }) => endpoint.id);
@@ -47,23 +58,28 @@ export async function createBranch(double: Double, projectId: string, computes: 
 }
 
 /** `action status` of each operation of an answer. */
-export function actions(body: { readonly operations: readonly { readonly action: string; readonly status: string }[] }): string[] {
+export function describeOperations(body: {
+  readonly operations: readonly { readonly action: string; readonly status: string }[];
+}): string[] {
   return body.operations.map(({ action, status }) => `${action} ${status}`);
 }
 
 /** The project's operations, newest first, as `action status`. */
 export async function operationsOf(double: Double, projectId: string): Promise<string[]> {
-  return actions((await double.api("GET", `/projects/${projectId}/operations`)).body);
+  return describeOperations((await double.api("GET", `/projects/${projectId}/operations`)).body);
 }
 
 /** An account beside the first one, and the key to it. */
-export async function createAccount(double: Double, fields: Fields = {}): Promise<{ accountId: string; key: string; keyId: number }> {
+export async function createAccount(
+  double: Double,
+  fields: Fields = {},
+): Promise<{ accountId: string; key: string; keyId: number }> {
   const { status, body } = await double.sim("POST", "/accounts", { name: "another", ...fields });
   if (status !== 200) throw new Error(`POST /_sim/accounts: ${status} ${JSON.stringify(body)}`);
   return { accountId: body.account.id, key: body.api_key.key, keyId: body.api_key.id };
 }
 
 /** The whole durable world as text: equal before and after what changed nothing. */
-export async function worldOf(double: Double): Promise<string> {
+export async function worldState(double: Double): Promise<string> {
   return JSON.stringify((await double.sim("GET", "/state")).body);
 }

@@ -1,4 +1,11 @@
-import { type Answer, API_KEY, createDouble, createProject, type Double, type DoubleOptions } from "./double.ts";
+import {
+  type Answer,
+  API_KEY,
+  createDouble,
+  createProject,
+  type Double,
+  type DoubleOptions,
+} from "./double.ts";
 import type { DocumentedOperation } from "./public-document.ts";
 
 /** What stands in the path templates of the document. */
@@ -23,7 +30,7 @@ export type Ids = Record<
 >;
 
 /** Ids that look right and that nothing has. */
-export const UNKNOWN: Ids = {
+export const UNKNOWN_IDS: Ids = {
   project_id: "nowhere-at-all-00000000",
   branch_id: "br-nowhere-at-all-00000000",
   endpoint_id: "ep-nowhere-at-all-00000000",
@@ -67,29 +74,53 @@ export type Scene = {
 
 export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
   const double = await createDouble(options);
-  const account = (await double.sim("POST", "/accounts", { name: "another", plan: options.plan ?? "paid" })).body;
-  const partner = (await double.sim("POST", "/accounts", { name: "partner", email: PARTNER, plan: options.plan ?? "paid" })).body;
-  const { ids, spareKey, organizationKey } = await furnish(double, API_KEY);
-  const others = { ids: (await furnish(double, account.api_key.key)).ids, key: account.api_key.key as string };
+  const account = (await double.sim("POST", "/accounts", { name: "another", plan: options.plan ?? "paid" }))
+    .body;
+  const partner = (
+    await double.sim("POST", "/accounts", { name: "partner", email: PARTNER, plan: options.plan ?? "paid" })
+  ).body;
+  const { ids, spareKey, organizationKey } = await fillAccount(double, API_KEY);
+  const others = {
+    ids: (await fillAccount(double, account.api_key.key)).ids,
+    key: account.api_key.key as string,
+  };
   const partnerId: string = partner.account.organization_id;
   const me = await expectSuccess(double.api("GET", "/users/me"));
   const invitations = [{ email: me.email, role: "member" }];
-  await expectSuccess(double.api("POST", `/organizations/${partnerId}/invitations`, { invitations }, partner.api_key.key));
+  await expectSuccess(
+    double.api("POST", `/organizations/${partnerId}/invitations`, { invitations }, partner.api_key.key),
+  );
   const project = `/projects/${ids.project_id}`;
   const child = await expectSuccess(double.api("POST", `${project}/branches`, { branch: { name: "child" } }));
   await double.advance("10s");
-  const restored = await expectSuccess(double.api("POST", `${project}/snapshots/${ids.snapshot_id}/restore`, { name: "restored" }));
+  const restored = await expectSuccess(
+    double.api("POST", `${project}/snapshots/${ids.snapshot_id}/restore`, { name: "restored" }),
+  );
   await double.advance("10s");
   const replicaId = options.plan === "free" ? "" : await addReplica(double, ids);
   const revoked = await expectSuccess(double.api("POST", "/api_keys", { key_name: "revoked" }));
   await expectSuccess(double.api("DELETE", `/api_keys/${revoked.id}`));
   const [childId, restoredId] = [child.branch.id, restored.branch.id];
-  return { double, ids, childId, restoredId, replicaId, spareKey, revokedKey: revoked.key, organizationKey, partnerId, others };
+  return {
+    double,
+    ids,
+    childId,
+    restoredId,
+    replicaId,
+    spareKey,
+    revokedKey: revoked.key,
+    organizationKey,
+    partnerId,
+    others,
+  };
 }
 
 const PARTNER = "partner@standin.example";
 
-async function furnish(double: Double, key: string): Promise<Pick<Scene, "ids" | "spareKey" | "organizationKey">> {
+async function fillAccount(
+  double: Double,
+  key: string,
+): Promise<Pick<Scene, "ids" | "spareKey" | "organizationKey">> {
   const { created } = await createProject(double, { name: "shop" }, key);
   const spare = await expectSuccess(double.api("POST", "/api_keys", { key_name: "spare" }, key));
   const { organizations } = await expectSuccess(double.api("GET", "/users/me/organizations", undefined, key));
@@ -97,13 +128,20 @@ async function furnish(double: Double, key: string): Promise<Pick<Scene, "ids" |
   const post = (path: string, body: unknown) => expectSuccess(double.api("POST", path, body, key));
   const project = `/projects/${created.project.id}`;
   const vpcEndpointId = `vpce-${orgId}`;
-  await post(`/organizations/${orgId}/vpc/region/aws-us-east-2/vpc_endpoints/${vpcEndpointId}`, { label: "office" });
+  await post(`/organizations/${orgId}/vpc/region/aws-us-east-2/vpc_endpoints/${vpcEndpointId}`, {
+    label: "office",
+  });
   await post(`${project}/vpc_endpoints/${vpcEndpointId}`, { label: "office" });
-  const added = await post(`${project}/jwks`, { jwks_url: "https://issuer.example/jwks.json", provider_name: "issuer" });
+  const added = await post(`${project}/jwks`, {
+    jwks_url: "https://issuer.example/jwks.json",
+    provider_name: "issuer",
+  });
   const permission = await post(`${project}/permissions`, { email: "guest@standin.example" });
   const request = await post(`${project}/transfer_requests`, {});
   await post(`/organizations/${orgId}/invitations`, { invitations: [{ email: PARTNER, role: "member" }] });
-  const { members } = await expectSuccess(double.api("GET", `/organizations/${orgId}/members`, undefined, key));
+  const { members } = await expectSuccess(
+    double.api("GET", `/organizations/${orgId}/members`, undefined, key),
+  );
   const { snapshot } = await post(`${project}/branches/${created.branch.id}/snapshot?name=kept`, undefined);
   const organizationKey = await post(`/organizations/${orgId}/api_keys`, { key_name: "of the organization" });
   const ids: Ids = {
@@ -124,19 +162,25 @@ async function furnish(double: Double, key: string): Promise<Pick<Scene, "ids" |
     source_org_id: orgId,
     snapshot_id: snapshot.id,
   };
-  return { ids, spareKey: spare.key, organizationKey: { id: String(organizationKey.id), secret: organizationKey.key } };
+  return {
+    ids,
+    spareKey: spare.key,
+    organizationKey: { id: String(organizationKey.id), secret: organizationKey.key },
+  };
 }
 
 async function addReplica(double: Double, ids: Ids): Promise<string> {
   const endpoint = { branch_id: ids.branch_id, type: "read_only" };
-  const created = await expectSuccess(double.api("POST", `/projects/${ids.project_id}/endpoints`, { endpoint }));
+  const created = await expectSuccess(
+    double.api("POST", `/projects/${ids.project_id}/endpoints`, { endpoint }),
+  );
   await double.advance("10s");
   return created.endpoint.id;
 }
 
 /** The body of an answer that must be a success. */
-export async function expectSuccess(asked: Promise<Answer>): Promise<any> {
-  const { status, body } = await asked;
+export async function expectSuccess(answer: Promise<Answer>): Promise<any> {
+  const { status, body } = await answer;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 }
@@ -147,8 +191,16 @@ export async function makeBusy({ double, ids, replicaId }: Scene): Promise<void>
 }
 
 /** The document's path with these ids in it. */
-export function pathOf(operation: DocumentedOperation, ids: Readonly<Record<string, string>>, query = ""): string {
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? "nothing-here")) + query;
+export function pathOf(
+  operation: DocumentedOperation,
+  ids: Readonly<Record<string, string>>,
+  query = "",
+): string {
+  return (
+    operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(ids[name] ?? "nothing-here"),
+    ) + query
+  );
 }
 
 /** One request as it goes over the wire, header by header. */
@@ -156,10 +208,17 @@ export async function send(
   double: Double,
   method: string,
   path: string,
-  { body, headers = {} }: { readonly body?: string | undefined; readonly headers?: Readonly<Record<string, string>> },
+  {
+    body,
+    headers = {},
+  }: { readonly body?: string | undefined; readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Answer> {
   const response = await double.fetch(
-    new Request(`http://localhost/api/v2${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+    new Request(`http://localhost/api/v2${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    }),
   );
   const text = await response.text();
   const isJson = response.headers.get("content-type") === "application/json";

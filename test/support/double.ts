@@ -1,8 +1,8 @@
-import { createApp, memoryShelf, openWorlds, type ServerOptions } from "../../src/app/compose.ts";
+import { createApp, memoryStorage, openWorlds, type ServerOptions } from "../../src/app/compose.ts";
 import type { MemoryJournal } from "../../src/simulation/journal.ts";
 import type { HostedWorld } from "../../src/worlds/hosted-world.ts";
-import type { Shelf } from "../../src/worlds/shelf.ts";
-import type { Worlds } from "../../src/worlds/world-registry.ts";
+import type { WorldRegistry } from "../../src/worlds/world-registry.ts";
+import type { WorldStorage } from "../../src/worlds/world-storage.ts";
 import { currentRecording } from "./scenario-recording.ts";
 
 export const API_KEY = "k".repeat(64);
@@ -14,7 +14,7 @@ export type Answer<T = any> = { readonly status: number; readonly headers: Heade
 export type Double = {
   /** The default one. */
   readonly world: HostedWorld;
-  readonly worlds: Worlds;
+  readonly worlds: WorldRegistry;
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Calls the imitated API, by its path behind the base URL, with the first account's key or another one. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
@@ -25,16 +25,20 @@ export type Double = {
   close(): Promise<void>;
 };
 
-export type DoubleOptions = ServerOptions & { readonly rateLimit?: boolean; readonly shelf?: Shelf; readonly journal?: MemoryJournal };
+export type DoubleOptions = ServerOptions & {
+  readonly rateLimit?: boolean;
+  readonly storage?: WorldStorage;
+  readonly journal?: MemoryJournal;
+};
 
 /** A new world in memory, at 2026-01-01, on a manual clock and seed 1 unless the options say otherwise. */
 export async function createDouble(options: DoubleOptions = {}): Promise<Double> {
   const bugs: unknown[] = [];
   const { journal } = options;
   const recording = currentRecording();
-  recording?.opened(options as { seed?: number });
+  recording?.doubleOpened(options as { seed?: number });
   const { world, worlds } = await openWorlds(
-    options.shelf ?? memoryShelf(journal && (() => journal)),
+    options.storage ?? memoryStorage(journal && (() => journal)),
     { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },
     () => undefined,
   );
@@ -46,22 +50,36 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     controlToken: undefined,
     onBug: (error) => bugs.push(error),
   });
-  const call = async (url: string, method: string, body: unknown, headers: Record<string, string>): Promise<Answer> => {
-    const init: RequestInit = { method, headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) } };
+  const call = async (
+    url: string,
+    method: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Answer> => {
+    const init: RequestInit = {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+    };
     if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
     const response = await app.fetch(new Request(url, init));
     const text = await response.text();
     // A fault may have asked for it.
     if (response.status === 500 && bugs.length > 0) throw bugs.at(-1);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-    return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : text,
+    };
   };
   const double: Double = {
     world,
     worlds,
     fetch: (request) => app.fetch(request),
     async api(method, path, body, key = API_KEY) {
-      const answer = await call(`http://localhost/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` });
+      const answer = await call(`http://localhost/api/v2${path}`, method, body, {
+        Authorization: `Bearer ${key}`,
+      });
       recording?.api({ method, path, body }, key === API_KEY ? undefined : key, answer);
       return answer;
     },
@@ -79,10 +97,17 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
 /** A project whose operations are over: its ids, and the path of its first endpoint. */
 export async function createProject(double: Double, project: Record<string, unknown> = {}, key = API_KEY) {
   const created = await double.api("POST", "/projects", { project }, key);
-  if (created.status !== 201) throw new Error(`POST /projects: ${created.status} ${JSON.stringify(created.body)}`);
+  if (created.status !== 201)
+    throw new Error(`POST /projects: ${created.status} ${JSON.stringify(created.body)}`);
   await double.advance("10s");
   const projectId: string = created.body.project.id;
   const branchId: string = created.body.branch.id;
   const endpointId: string = created.body.endpoints[0].id;
-  return { projectId, branchId, endpointId, path: `/projects/${projectId}/endpoints/${endpointId}`, created: created.body };
+  return {
+    projectId,
+    branchId,
+    endpointId,
+    path: `/projects/${projectId}/endpoints/${endpointId}`,
+    created: created.body,
+  };
 }

@@ -6,14 +6,20 @@ export type StreamedEvent = { readonly id: string; readonly event: string; reado
 export type EventStream = {
   readonly response: Response;
   /** Everything up to and including the first event that is wanted. */
-  until(isWanted: (event: StreamedEvent) => boolean): Promise<StreamedEvent[]>;
+  until(isLast: (event: StreamedEvent) => boolean): Promise<StreamedEvent[]>;
   close(): void;
 };
 
-export async function openEventStream(url: string, headers: Record<string, string> = {}): Promise<EventStream> {
+export async function openEventStream(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<EventStream> {
   const abort = new AbortController();
   onTestFinished(() => abort.abort());
-  const response = await fetch(url, { headers: { Accept: "text/event-stream", ...headers }, signal: abort.signal });
+  const response = await fetch(url, {
+    headers: { Accept: "text/event-stream", ...headers },
+    signal: abort.signal,
+  });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   const next = async (): Promise<StreamedEvent> => {
@@ -33,17 +39,21 @@ export async function openEventStream(url: string, headers: Record<string, strin
       );
       text = text.slice(end + 2);
       if (fields.has("data"))
-        return { id: fields.get("id") ?? "", event: fields.get("event") ?? "", data: JSON.parse(fields.get("data") ?? "") };
+        return {
+          id: fields.get("id") ?? "",
+          event: fields.get("event") ?? "",
+          data: JSON.parse(fields.get("data") ?? ""),
+        };
     }
   };
   return {
     response,
-    async until(isWanted) {
+    async until(isLast) {
       const events: StreamedEvent[] = [];
       for (;;) {
         const event = await next();
         events.push(event);
-        if (isWanted(event)) return events;
+        if (isLast(event)) return events;
       }
     },
     close: () => abort.abort(),

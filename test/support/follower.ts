@@ -27,7 +27,8 @@ export async function follow(double: Double): Promise<Follower> {
           continue;
         }
         const chunk = await reader?.read();
-        if (chunk === undefined || chunk.done) throw new Error(`the stream has ended at event ${last}, before event ${id}`);
+        if (chunk === undefined || chunk.done)
+          throw new Error(`the stream has ended at event ${last}, before event ${id}`);
         text += chunk.value;
       }
       return events;

@@ -1,4 +1,4 @@
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import { erlangB, erlangC } from "../../src/whatif/capacity/erlang.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { curveOf, pointAt } from "../../src/whatif/curve/curve.ts";
@@ -6,7 +6,7 @@ import { clairvoyant } from "../../src/whatif/policies/clairvoyant.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../src/whatif/policies/ski-rental.ts";
-import type { Outcome } from "../../src/whatif/replay/replay-outcome.ts";
+import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { capacityFigures } from "./capacity-kernels.ts";
 import { policyFigures } from "./policy-kernels.ts";
@@ -31,7 +31,7 @@ const NEVER_REACHED = { computeSeconds: Float64Array.of(1e12), groupOf: Int32Arr
 /** Figures of a small trace from every kernel, by name. In a file of its own: compiled with a mistake in it, too. */
 export function figures(): Record<string, number> {
   const curve = curveOf(gapsOf(requests, period));
-  const knowing = replay(clairvoyant, 0, requests);
+  const perfectForesight = replay(clairvoyant, 0, requests);
   return {
     "cold starts of the curve at 60 s": pointAt(curve, 60).coldStarts,
     "at 61 s": pointAt(curve, 61).coldStarts,
@@ -42,10 +42,12 @@ export function figures(): Record<string, number> {
     ...ofKernel("fixed", (latencyMs, of) => replay(fixed(60), latencyMs, of)),
     ...ofKernel("any", (latencyMs, of) => replay(withoutFastKernel(fixed(60)), latencyMs, of)),
     ...ofKernel("coupled", (latencyMs, of) => simulateCoupled(fleetOf(latencyMs, of))),
-    ...ofKernel("metered", (latencyMs, of) => simulateCoupled({ ...fleetOf(latencyMs, of), quotas: NEVER_REACHED })),
+    ...ofKernel("metered", (latencyMs, of) =>
+      simulateCoupled({ ...fleetOf(latencyMs, of), quotas: NEVER_REACHED }),
+    ),
     "cold starts of each gap": pointAt(curveOf(gapsOf(deadlines, period)), 0).coldStarts,
-    "clairvoyant cold starts": knowing.coldStarts,
-    "clairvoyant active": knowing.activeMs,
+    "clairvoyant cold starts": perfectForesight.coldStarts,
+    "clairvoyant active": perfectForesight.activeMs,
     "randomised delay": randomisedDelay(300, 0.5),
     "Erlang B": erlangB(2, 2),
     "Erlang C": erlangC(3, 2),
@@ -54,7 +56,10 @@ export function figures(): Record<string, number> {
   };
 }
 
-function ofKernel(kernel: string, run: (latencyMs: number, of: typeof requests) => Outcome): Record<string, number> {
+function ofKernel(
+  kernel: string,
+  run: (latencyMs: number, of: typeof requests) => ReplayOutcome,
+): Record<string, number> {
   const [none, some, hit] = [run(0, requests), run(10 * SECOND, requests), run(10 * SECOND, deadlines)];
   return {
     [`${kernel}: cold starts at 60 s`]: none.coldStarts,
@@ -69,9 +74,9 @@ function ofKernel(kernel: string, run: (latencyMs: number, of: typeof requests) 
   };
 }
 
-function replay(policy: Policy, ms: number, of: typeof requests): Outcome {
-  const setting = { latency: { kind: "fixed", ms } as const, coldStartS: 60, chance: chanceFrom(1) };
-  return replayTrace({ period, computes: [{ id: "one", requests: of }] }, policy, setting);
+function replay(policy: Policy, ms: number, of: typeof requests): ReplayOutcome {
+  const setting = { latency: { kind: "fixed", ms } as const, coldStartS: 60, random: randomFrom(1) };
+  return replayTrace({ period, computes: [{ id: "one", arrivals: of }] }, policy, setting);
 }
 
 function withoutFastKernel({ delay: _, ...policy }: Policy): Policy {
@@ -83,10 +88,10 @@ function fleetOf(ms: number, of: typeof requests): CoupledFleet {
     period,
     delayMs: Float64Array.of(60 * SECOND, 60 * SECOND, 60 * SECOND),
     cu: Float64Array.of(1, 1, 1),
-    requests: [undefined, of, undefined],
+    arrivals: [undefined, of, undefined],
     clients: [],
     latency: { kind: "fixed", ms },
     starts: {},
-    chance: chanceFrom(1),
+    random: randomFrom(1),
   };
 }

@@ -7,10 +7,10 @@ import { usageAt } from "../../src/platform/usage/usage.ts";
 import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
-import type { Delay } from "../../src/whatif/curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/curve/curve.ts";
 
 export type LiveSettings = {
-  readonly delay: Delay;
+  readonly delay: SuspendDelay;
   readonly startDelay: DurationDistribution;
   readonly operations: "timed" | "immediate";
   /** A quota that each project has, in CU-seconds a month; its computes are of 0.25 CU. */
@@ -30,18 +30,23 @@ export type LiveCompute = {
 };
 
 /** Lets the live rules have the requests of a trace, one compute to a project, all asleep at its beginning; the clock stops at its end. */
-export function live(trace: Trace, settings: LiveSettings): LiveCompute[] {
-  const { made, events, meteredMs } = lived(trace, settings);
-  return made.map(({ project, endpointId }) => ({ ...lifeOf(events, endpointId, trace.period.endAt), meteredMs: meteredMs(project) }));
+export function simulateComputes(trace: Trace, settings: LiveSettings): LiveCompute[] {
+  const { made: created, events, meteredMs } = simulateTrace(trace, settings);
+  return created.map(({ project, endpointId }) => ({
+    ...computeResult(events, endpointId, trace.period.endAt),
+    meteredMs: meteredMs(project),
+  }));
 }
 
 /** What became of the one project that all computes of a trace are of: each time at which its quota stopped them, what it used, and who was refused. */
-export function liveProject(trace: Trace, settings: LiveSettings) {
-  const { made, events, meteredMs } = lived(trace, { ...settings, oneProject: true });
+export function simulateProject(trace: Trace, settings: LiveSettings) {
+  const { made: created, events, meteredMs } = simulateTrace(trace, { ...settings, oneProject: true });
   return {
-    stoppedAt: events.filter((event) => event.type === "ComputeSuspended" && event.cause === "quota").map(({ at }) => at),
+    stoppedAt: events
+      .filter((event) => event.type === "ComputeSuspended" && event.cause === "quota")
+      .map(({ at }) => at),
     refusedAt: events.filter((event) => event.type === "ActivityDropped").map(({ at }) => at),
-    meteredMs: meteredMs(made[0]?.project ?? ""),
+    meteredMs: meteredMs(created[0]?.project ?? ""),
   };
 }
 
@@ -49,79 +54,125 @@ export function liveProject(trace: Trace, settings: LiveSettings) {
  * A trace whose period ends when all that has come has been served, whatever starts take: what the live computes have done until then is what
  * they have been charged for, and cut where they are idle.
  */
-export function servedToTheEnd({ period, computes }: Trace): Trace {
-  const ends = computes.map(({ requests: { at, durationMs } }) => at.reduce((end, own, i) => Math.max(end, own + (durationMs[i] ?? 0)), 0));
-  return { period: { ...period, endAt: Math.max(period.endAt, ...ends.map((end) => end + LONGEST_START_MS)) }, computes };
+export function extendToLastDeparture({ period, computes }: Trace): Trace {
+  const ends = computes.map(({ arrivals: { at, durationMs } }) =>
+    at.reduce((end, own, i) => Math.max(end, own + (durationMs[i] ?? 0)), 0),
+  );
+  return {
+    period: { ...period, endAt: Math.max(period.endAt, ...ends.map((end) => end + LONGEST_START_MS)) },
+    computes,
+  };
 }
 
 const LONGEST_START_MS = 600_000;
 
-function lived({ period, computes }: Trace, { delay, startDelay, operations, computeTimeSeconds, oneProject }: LiveSettings) {
+function simulateTrace(
+  { period, computes }: Trace,
+  { delay, startDelay, operations, computeTimeSeconds, oneProject }: LiveSettings,
+) {
   // In another month, so that nothing is used in that of the trace when it begins.
   const before = period.startAt - 40 * DAY;
   const simulation = new Simulation(emptyWorld(), new MemoryJournal());
-  const give = (command: Command, at = before): readonly RecordedEvent[] => {
+  const execute = (command: Command, at = before): readonly RecordedEvent[] => {
     const decided = simulation.execute(command, at);
     if (!decided.ok) throw new Error(`${command.type}: ${decided.refusal.message}`);
     return decided.value;
   };
-  give({ type: "CreateWorld", settings: { seed: 5, profile: "2024", plan: "paid", operations, startDelay, startAt: before } });
-  give({ type: "CreateAccount", name: "live" });
+  execute({
+    type: "CreateWorld",
+    settings: { seed: 5, profile: "2024", plan: "paid", operations, startDelay, startAt: before },
+  });
+  execute({ type: "CreateAccount", name: "live" });
   const accountId = [...simulation.world.accounts.values()][0]?.id ?? "";
   const suspendTimeoutSeconds = delay === "never" ? -1 : delay;
   let project = "";
-  const made = computes.map(({ requests }, index) => {
+  const created = computes.map(({ arrivals: requests }, index) => {
     if (oneProject === true && index > 0) {
       const options = { suspendTimeoutSeconds };
-      give({ type: "CreateBranch", accountId, projectId: project, queue: true, computes: [{ computeType: "read_write", options }] });
+      execute({
+        type: "CreateBranch",
+        accountId,
+        projectId: project,
+        queue: true,
+        computes: [{ computeType: "read_write", options }],
+      });
     } else {
-      const events = give({ type: "CreateProject", accountId, defaultEndpointSettings: { suspendTimeoutSeconds } });
+      const events = execute({
+        type: "CreateProject",
+        accountId,
+        defaultEndpointSettings: { suspendTimeoutSeconds },
+      });
       project = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
     }
-    return { project, endpointId: [...simulation.world.computes.by("project", project).values()].at(-1)?.id ?? "", requests };
+    return {
+      project,
+      endpointId: [...simulation.world.computes.by("project", project).values()].at(-1)?.id ?? "",
+      requests,
+    };
   });
-  const asleepAt = period.startAt - DAY;
+  const suspendedAt = period.startAt - DAY;
   if (delay === "never") {
-    for (const { project, endpointId } of made) {
-      give({ type: "SuspendCompute", accountId, projectId: project, endpointId }, asleepAt);
+    for (const { project, endpointId } of created) {
+      execute({ type: "SuspendCompute", accountId, projectId: project, computeId: endpointId }, suspendedAt);
     }
   }
-  for (const { endpointId, requests } of made) {
+  for (const { endpointId, requests } of created) {
     for (const [index, at] of requests.at.entries()) {
       const durationMs = requests.durationMs[index];
-      give({ type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } }, asleepAt);
+      execute(
+        { type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } },
+        suspendedAt,
+      );
     }
   }
   // Set when all sleep, and in the month before, so that none of it is used at the beginning.
   if (computeTimeSeconds !== undefined) {
     const settings = { quota: { compute_time_seconds: computeTimeSeconds } };
-    for (const projectId of new Set(made.map((own) => own.project)))
-      give({ type: "UpdateProject", accountId, projectId, settings }, asleepAt);
+    for (const projectId of new Set(created.map((own) => own.project)))
+      execute({ type: "UpdateProject", accountId, projectId, settings }, suspendedAt);
   }
-  simulation.settle(period.startAt - 1);
+  simulation.runDueUntil(period.startAt - 1);
   const since = simulation.world.seq;
-  const usedBy = (own: string, at: number) =>
-    usageAt(simulation.world, own, simulation.world.computes.by("project", own).values(), at).activeMs;
-  const used = new Map(made.map((own) => [own.project, usedBy(own.project, period.startAt - 1)]));
-  simulation.settle(period.endAt - 1);
+  const usedBy = (projectId: string, at: number) =>
+    usageAt(simulation.world, projectId, simulation.world.computes.by("project", projectId).values(), at)
+      .activeMs;
+  const used = new Map(created.map((own) => [own.project, usedBy(own.project, period.startAt - 1)]));
+  simulation.runDueUntil(period.endAt - 1);
   simulation.commit({ mode: "manual", factor: 0, simAnchor: period.endAt, wallAnchor: 0 }, period.endAt);
   const events = simulation.journal.events(since, Number.MAX_SAFE_INTEGER);
-  return { made, events, meteredMs: (own: string) => usedBy(own, period.endAt) - (used.get(own) ?? 0) };
+  return {
+    made: created,
+    events,
+    meteredMs: (own: string) => usedBy(own, period.endAt) - (used.get(own) ?? 0),
+  };
 }
 
-function lifeOf(events: readonly RecordedEvent[], endpointId: string, endAt: number): Omit<LiveCompute, "meteredMs"> {
-  const [starts, suspends, waitsMs, dropped]: [(readonly [number, number])[], number[], number[], string[]] = [[], [], [], []];
+function computeResult(
+  events: readonly RecordedEvent[],
+  endpointId: string,
+  endAt: number,
+): Omit<LiveCompute, "meteredMs"> {
+  const [starts, suspends, waitsMs, dropped]: [(readonly [number, number])[], number[], number[], string[]] =
+    [[], [], [], []];
   for (const event of events) {
-    if (event.type === "OperationScheduled" && event.operation.endpointId === endpointId && event.operation.action === "start_compute") {
+    if (
+      event.type === "OperationScheduled" &&
+      event.operation.endpointId === endpointId &&
+      event.operation.action === "start_compute"
+    ) {
       starts.push([event.at, event.at + event.operation.durationMs]);
     }
     if (event.type === "ComputeSuspended" && event.endpointId === endpointId) suspends.push(event.at);
-    if (event.type === "ActivityRecorded" && event.activity.endpointId === endpointId) waitsMs.push(event.waitedMs);
+    if (event.type === "ActivityRecorded" && event.activity.endpointId === endpointId)
+      waitsMs.push(event.waitedMs);
     if (event.type === "ActivityDropped" && event.endpointId === endpointId) dropped.push(event.reason);
   }
-  const activated = events.filter((event) => event.type === "ComputeActivated" && event.endpointId === endpointId).map(({ at }) => at);
-  const foretold = starts.map(([, readyAt]) => readyAt).filter((at) => at < endAt);
-  if (String(activated) !== String(foretold)) throw new Error(`starts end at ${activated}, not at ${foretold}`);
+  const activated = events
+    .filter((event) => event.type === "ComputeActivated" && event.endpointId === endpointId)
+    .map(({ at }) => at);
+  const expectedReadyAt = starts.map(([, readyAt]) => readyAt).filter((at) => at < endAt);
+  if (String(activated) !== String(expectedReadyAt))
+    throw new Error(`starts end at ${activated}, not at ${expectedReadyAt}`);
   if (dropped.some((reason) => reason !== "QUOTA_EXCEEDED")) throw new Error(`dropped: ${dropped}`);
   return { starts, suspends, waitsMs, dropped: dropped.length };
 }

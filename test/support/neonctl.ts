@@ -34,8 +34,20 @@ export class Neonctl {
   }
 
   /** Runs it to its end. `onLine` sees each line of stderr when it comes; the end waits for what it does. */
-  async run(args: readonly string[], onLine: (line: string) => Promise<unknown> = async () => undefined): Promise<NeonctlRun> {
-    const flags = ["--api-host", this.#apiUrl, "--api-key", this.#apiKey, "--no-analytics", "--no-color", "-o", "json"];
+  async run(
+    args: readonly string[],
+    onLine: (line: string) => Promise<unknown> = async () => undefined,
+  ): Promise<NeonctlRun> {
+    const flags = [
+      "--api-host",
+      this.#apiUrl,
+      "--api-key",
+      this.#apiKey,
+      "--no-analytics",
+      "--no-color",
+      "-o",
+      "json",
+    ];
     const child: ChildProcess = spawn(process.execPath, [this.#command, ...args, ...flags], {
       stdio: ["ignore", "pipe", "pipe"],
       cwd: this.#home,

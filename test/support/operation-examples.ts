@@ -22,7 +22,11 @@ const suspended = async ({ double, ids }: Scene) => {
 };
 
 const active = async ({ double, ids }: Scene) => {
-  await double.sim("POST", "/activity", { endpoint_id: ids.endpoint_id, duration_ms: 60_000, blocks: { hits: 9, misses: 1, writes: 1 } });
+  await double.sim("POST", "/activity", {
+    endpoint_id: ids.endpoint_id,
+    duration_ms: 60_000,
+    blocks: { hits: 9, misses: 1, writes: 1 },
+  });
 };
 
 const computeSettings = {
@@ -33,10 +37,20 @@ const computeSettings = {
 };
 
 const projectSettings = {
-  default_endpoint_settings: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: -1 },
+  default_endpoint_settings: {
+    autoscaling_limit_min_cu: 1,
+    autoscaling_limit_max_cu: 2,
+    suspend_timeout_seconds: -1,
+  },
   history_retention_seconds: 3600,
   settings: {
-    quota: { active_time_seconds: 3600, compute_time_seconds: 0, written_data_bytes: 1, data_transfer_bytes: 1, logical_size_bytes: 1 },
+    quota: {
+      active_time_seconds: 3600,
+      compute_time_seconds: 0,
+      written_data_bytes: 1,
+      data_transfer_bytes: 1,
+      logical_size_bytes: 1,
+    },
     allowed_ips: { ips: ["10.0.0.1"], protected_branches_only: true },
     enable_logical_replication: true,
     maintenance_window: { weekdays: [6, 7], start_time: "01:00", end_time: "02:00" },
@@ -45,7 +59,8 @@ const projectSettings = {
 };
 
 const V1_METRICS = "active_time_seconds,data_storage_bytes_hour,logical_size_bytes,logical_size_bytes_hour";
-const V2_METRICS = "compute_unit_seconds,root_branch_bytes_month,child_branch_bytes_month,public_network_transfer_bytes";
+const V2_METRICS =
+  "compute_unit_seconds,root_branch_bytes_month,child_branch_bytes_month,public_network_transfer_bytes";
 const FREQUENCIES = [
   { frequency: "hourly", retention_seconds: 3_600 },
   { frequency: "daily", hour: 3, retention_seconds: 604_800 },
@@ -69,9 +84,16 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 
   listProjects: [
     {},
-    { title: "with a search, a limit and the organization", query: ({ ids }) => `?limit=1&search=SHOP&org_id=${ids.org_id}&timeout=100` },
+    {
+      title: "with a search, a limit and the organization",
+      query: ({ ids }) => `?limit=1&search=SHOP&org_id=${ids.org_id}&timeout=100`,
+    },
     { title: "of which none can be recovered", query: () => "?recoverable=true" },
-    { title: "of which one can be recovered", query: () => "?recoverable=true", before: (scene) => done(scene, "DELETE", "") },
+    {
+      title: "of which one can be recovered",
+      query: () => "?recoverable=true",
+      before: (scene) => done(scene, "DELETE", ""),
+    },
     { title: "while one is active", before: active },
   ],
   listSharedProjects: [{}, { title: "with a search", query: () => "?search=x&limit=400" }],
@@ -92,7 +114,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         },
       }),
     },
-    { title: "with limits of its own", body: () => ({ project: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 } }) },
+    {
+      title: "with limits of its own",
+      body: () => ({ project: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 } }),
+    },
   ],
   getProject: [{}, { title: "while it is active", before: active }],
   updateProject: [
@@ -110,7 +135,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     },
   ],
 
-  listProjectOperations: [{}, { title: "while one runs", before: makeBusy }, { title: "one by one", query: () => "?limit=1" }],
+  listProjectOperations: [
+    {},
+    { title: "while one runs", before: makeBusy },
+    { title: "one by one", query: () => "?limit=1" },
+  ],
   getProjectOperation: plain,
 
   createProjectBranch: [
@@ -130,7 +159,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         annotation_value: { pull_request: "42" },
       }),
     },
-    { title: "from a point of the log", body: () => ({ branch: { parent_lsn: "0/1E88838" }, endpoints: [{ type: "read_write" }] }) },
+    {
+      title: "from a point of the log",
+      body: () => ({ branch: { parent_lsn: "0/1E88838" }, endpoints: [{ type: "read_write" }] }),
+    },
   ],
   listProjectBranches: [
     {},
@@ -143,18 +175,31 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     {
       title: "of which one is annotated and being made",
       before: ({ double, ids }) =>
-        expectSuccess(double.api("POST", `/projects/${ids.project_id}/branches`, { annotation_value: { a: "b" } })),
+        expectSuccess(
+          double.api("POST", `/projects/${ids.project_id}/branches`, { annotation_value: { a: "b" } }),
+        ),
     },
   ],
   countProjectBranches: [{}, { title: "with a search", query: () => "?search=child" }],
-  getProjectBranch: [{}, { title: "with a parent", ids: onChild }, { title: "while it is active", before: active }],
+  getProjectBranch: [
+    {},
+    { title: "with a parent", ids: onChild },
+    { title: "while it is active", before: active },
+  ],
   updateProjectBranch: [
     { title: "that changes nothing", body: () => ({ branch: {} }) },
-    { title: "of everything", body: () => ({ branch: { name: "renamed", protected: true, expires_at: null } }) },
+    {
+      title: "of everything",
+      body: () => ({ branch: { name: "renamed", protected: true, expires_at: null } }),
+    },
   ],
   deleteProjectBranch: [
     { ids: onChild },
-    { title: "with an active compute", ids: onChild, before: (scene) => createOnChild(scene).then(() => scene.double.advance("10s")) },
+    {
+      title: "with an active compute",
+      ids: onChild,
+      before: (scene) => createOnChild(scene).then(() => scene.double.advance("10s")),
+    },
   ],
   restoreProjectBranch: [
     { title: "from its parent", ids: onChild, body: ({ ids }) => ({ source_branch_id: ids.branch_id }) },
@@ -165,16 +210,27 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     },
     {
       title: "in its own history, preserved, with computes that are active",
-      body: ({ ids }) => ({ source_branch_id: ids.branch_id, source_timestamp: "2026-01-01T00:00:05Z", preserve_under_name: "before" }),
+      body: ({ ids }) => ({
+        source_branch_id: ids.branch_id,
+        source_timestamp: "2026-01-01T00:00:05Z",
+        preserve_under_name: "before",
+      }),
     },
     {
       title: "from a point of the log",
-      body: ({ ids }) => ({ source_branch_id: ids.branch_id, source_lsn: "0/1E88838", preserve_under_name: "before" }),
+      body: ({ ids }) => ({
+        source_branch_id: ids.branch_id,
+        source_lsn: "0/1E88838",
+        preserve_under_name: "before",
+      }),
     },
     {
       title: "that expires",
       ids: onChild,
-      before: (scene) => done(scene, "PATCH", `/branches/${scene.childId}`, { branch: { expires_at: "2026-01-10T00:00:00Z" } }),
+      before: (scene) =>
+        done(scene, "PATCH", `/branches/${scene.childId}`, {
+          branch: { expires_at: "2026-01-10T00:00:00Z" },
+        }),
       body: ({ ids }) => ({ source_branch_id: ids.branch_id }),
     },
   ],
@@ -197,7 +253,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   getProjectBranchSchema: [
     { query: ({ ids }) => `?db_name=${ids.database_name}` },
-    { title: "as JSON, at an instant", query: ({ ids }) => `?db_name=${ids.database_name}&format=json&timestamp=2026-01-01T00:00:20Z` },
+    {
+      title: "as JSON, at an instant",
+      query: ({ ids }) => `?db_name=${ids.database_name}&format=json&timestamp=2026-01-01T00:00:20Z`,
+    },
   ],
   getProjectBranchSchemaComparison: [
     { title: "with its parent", ids: onChild, query: ({ ids }) => `?db_name=${ids.database_name}` },
@@ -224,20 +283,29 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     },
     {
       title: "of which one expires",
-      before: (scene) => done(scene, "POST", `/branches/${scene.ids.branch_id}/snapshot?expires_at=2026-02-01T00:00:00Z`),
+      before: (scene) =>
+        done(scene, "POST", `/branches/${scene.ids.branch_id}/snapshot?expires_at=2026-02-01T00:00:00Z`),
     },
   ],
-  updateSnapshot: [{ body: () => ({ snapshot: { name: "renamed" } }) }, { title: "that changes nothing", body: () => ({ snapshot: {} }) }],
+  updateSnapshot: [
+    { body: () => ({ snapshot: { name: "renamed" } }) },
+    { title: "that changes nothing", body: () => ({ snapshot: {} }) },
+  ],
   deleteSnapshot: plain,
   restoreSnapshot: [
     { title: "without a body" },
     { title: "under a name", body: () => ({ name: "again" }) },
-    { title: "in the place of another", body: ({ childId }) => ({ target_branch_id: childId, finalize_restore: true }) },
+    {
+      title: "in the place of another",
+      body: ({ childId }) => ({ target_branch_id: childId, finalize_restore: true }),
+    },
     { title: "in the place of its source", body: () => ({ finalize_restore: true }) },
     {
       title: "whose branch has changed since",
       before: (scene) =>
-        done(scene, "POST", `/branches/${scene.ids.branch_id}/databases`, { database: { name: "later", owner_name: scene.ids.role_name } }),
+        done(scene, "POST", `/branches/${scene.ids.branch_id}/databases`, {
+          database: { name: "later", owner_name: scene.ids.role_name },
+        }),
     },
   ],
   getSnapshotSchedule: [
@@ -259,7 +327,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { title: "on a branch without a compute", ids: onChild, body: () => ({ role: { name: "alice" } }) },
   ],
   deleteProjectBranchRole: [
-    { ids: () => ({ role_name: "alice" }), before: (scene) => done(scene, "POST", rolesOf(scene), { role: { name: "alice" } }) },
+    {
+      ids: () => ({ role_name: "alice" }),
+      before: (scene) => done(scene, "POST", rolesOf(scene), { role: { name: "alice" } }),
+    },
   ],
   resetProjectBranchRolePassword: [{}, { title: "while its compute is idle", before: suspended }],
   listProjectBranchDatabases: plain,
@@ -280,7 +351,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   deleteProjectBranchDatabase: plain,
 
   createProjectEndpoint: [
-    { title: "as primary", body: ({ childId }) => ({ endpoint: { branch_id: childId, type: "read_write" } }) },
+    {
+      title: "as primary",
+      body: ({ childId }) => ({ endpoint: { branch_id: childId, type: "read_write" } }),
+    },
     {
       title: "as replica, with all that can be chosen",
       body: ({ ids }) => ({
@@ -297,7 +371,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         },
       }),
     },
-    { title: "disabled", body: ({ childId }) => ({ endpoint: { branch_id: childId, type: "read_write", disabled: true } }) },
+    {
+      title: "disabled",
+      body: ({ childId }) => ({ endpoint: { branch_id: childId, type: "read_write", disabled: true } }),
+    },
   ],
   listProjectEndpoints: [
     {},
@@ -314,14 +391,23 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   updateProjectEndpoint: [
     { title: "to another branch", body: ({ childId }) => ({ endpoint: { branch_id: childId } }) },
-    { title: "of the size", body: () => ({ endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 8 } }) },
+    {
+      title: "of the size",
+      body: () => ({ endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 8 } }),
+    },
     { title: "of the delay alone", body: () => ({ endpoint: { suspend_timeout_seconds: -1 } }) },
     { title: "that disables it", body: () => ({ endpoint: { disabled: true } }) },
     { title: "that changes nothing", body: () => ({ endpoint: {} }) },
     {
       title: "of everything else",
       body: () => ({
-        endpoint: { ...computeSettings, name: "main", provisioner: "k8s-pod", pooler_enabled: true, pooler_mode: "transaction" },
+        endpoint: {
+          ...computeSettings,
+          name: "main",
+          provisioner: "k8s-pod",
+          pooler_enabled: true,
+          pooler_mode: "transaction",
+        },
       }),
     },
   ],
@@ -353,7 +439,8 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS}` },
     {
       title: "after days, with branches to pay for",
-      query: ({ ids }) => `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS},extra_branches_month`,
+      query: ({ ids }) =>
+        `${january("daily", "31")}&org_id=${ids.org_id}&metrics=${V2_METRICS},extra_branches_month`,
       before: afterDays,
     },
   ],
@@ -395,7 +482,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { title: "that is assigned already", body: () => ({ label: "the office" }) },
   ],
   deleteOrganizationVPCEndpoint: plain,
-  createProjectTransferRequest: [{ title: "without a body" }, { title: "for an hour", body: () => ({ ttl_seconds: 3600 }) }],
+  createProjectTransferRequest: [
+    { title: "without a body" },
+    { title: "for an hour", body: () => ({ ttl_seconds: 3600 }) },
+  ],
   acceptProjectTransferRequest: [
     { ids: ({ others: { ids } }) => ({ project_id: ids.project_id, request_id: ids.request_id }) },
     {
@@ -404,15 +494,22 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       body: ({ ids }) => ({ org_id: ids.org_id }),
     },
   ],
-  transferProjectsFromOrgToOrg: [{ body: ({ ids, partnerId }) => ({ destination_org_id: partnerId, project_ids: [ids.project_id] }) }],
-  transferProjectsFromUserToOrg: [{ body: ({ ids, partnerId }) => ({ destination_org_id: partnerId, project_ids: [ids.project_id] }) }],
+  transferProjectsFromOrgToOrg: [
+    { body: ({ ids, partnerId }) => ({ destination_org_id: partnerId, project_ids: [ids.project_id] }) },
+  ],
+  transferProjectsFromUserToOrg: [
+    { body: ({ ids, partnerId }) => ({ destination_org_id: partnerId, project_ids: [ids.project_id] }) },
+  ],
   listOrgApiKeys: plain,
   createOrgApiKey: [
     { body: () => ({ key_name: "ci" }) },
     { title: "for one project", body: ({ ids }) => ({ key_name: "ci", project_id: ids.project_id }) },
   ],
   revokeOrgApiKey: [{ ids: ({ organizationKey }) => ({ key_id: organizationKey.id }) }],
-  getOrganizationMembers: [{}, { title: "sorted and limited", query: () => "?sort_by=email&sort_order=asc&limit=1" }],
+  getOrganizationMembers: [
+    {},
+    { title: "sorted and limited", query: () => "?sort_by=email&sort_order=asc&limit=1" },
+  ],
   getOrganizationMember: plain,
   updateOrganizationMember: [{ body: () => ({ role: "viewer" }) }],
   removeOrganizationMember: plain,
@@ -432,7 +529,9 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     {
       title: "that is set",
       before: ({ double, ids }) =>
-        double.api("PUT", `/organizations/${ids.org_id}/billing/spending_limit`, { spending_limit_cents: 5_000 }),
+        double.api("PUT", `/organizations/${ids.org_id}/billing/spending_limit`, {
+          spending_limit_cents: 5_000,
+        }),
     },
   ],
   setOrganizationSpendingLimit: [{ body: () => ({ spending_limit_cents: 10_000 }) }],
@@ -453,7 +552,12 @@ function january(granularity: "hourly" | "daily" | "monthly", until: string): st
 const rolesOf = ({ ids }: Scene) => `/branches/${ids.branch_id}/roles`;
 
 /** Something done in the scene's project, with the operations that it took. */
-async function done({ double, ids }: Scene, method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<void> {
+async function done(
+  { double, ids }: Scene,
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<void> {
   await expectSuccess(double.api(method, `/projects/${ids.project_id}${path}`, body));
   await double.advance("10s");
 }
@@ -464,6 +568,8 @@ function setSchedule(scene: Scene, schedule: readonly object[]): Promise<void> {
 
 async function createOnChild({ double, ids, childId }: Scene): Promise<unknown> {
   return expectSuccess(
-    double.api("POST", `/projects/${ids.project_id}/endpoints`, { endpoint: { branch_id: childId, type: "read_write" } }),
+    double.api("POST", `/projects/${ids.project_id}/endpoints`, {
+      endpoint: { branch_id: childId, type: "read_write" },
+    }),
   );
 }

@@ -1,12 +1,12 @@
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import { Attributor } from "../../src/whatif/attribution/attribution.ts";
 import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { hybridHistogram } from "../../src/whatif/policies/hybrid-histogram.ts";
 import { learnedHazard } from "../../src/whatif/policies/learned-hazard.ts";
-import type { Keeper, Plan, Policy } from "../../src/whatif/policies/policy.ts";
+import type { Policy, PolicyState, SleepSchedule } from "../../src/whatif/policies/policy.ts";
 import { predictiveResume } from "../../src/whatif/policies/predictive-resume.ts";
 import { quotaMonths } from "../../src/whatif/quota/quota-months.ts";
-import { noGaps } from "../../src/whatif/trace/gaps.ts";
+import { emptyGaps } from "../../src/whatif/trace/gaps.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -21,29 +21,35 @@ export function policyFigures(): Record<string, number> {
 
 type Row = readonly [at: number, durationMs?: number];
 
-function fleetOf(computes: readonly (readonly Row[])[], endAt: number, options: Partial<CoupledFleet> = {}): CoupledFleet {
+function fleetOf(
+  computes: readonly (readonly Row[])[],
+  endAt: number,
+  options: Partial<CoupledFleet> = {},
+): CoupledFleet {
   return {
     period: { startAt: 0, endAt },
     delayMs: new Float64Array(computes.length).fill(MINUTE),
     cu: new Float64Array(computes.length).fill(1),
-    requests: computes.map((rows) => ({
+    arrivals: computes.map((rows) => ({
       at: Float64Array.from(rows, ([at]) => at),
       durationMs: Float64Array.from(rows, ([, durationMs = 0]) => durationMs),
     })),
     clients: [],
     latency: { kind: "fixed", ms: 10 * SECOND },
     starts: {},
-    chance: chanceFrom(1),
+    random: randomFrom(1),
     ...options,
   };
 }
 
 function startFigures(): Record<string, number> {
-  const turns = (endAt: number) => simulateCoupled(fleetOf([[[0]], [[2_000]], [[1_000]]], endAt, { starts: { concurrent: 1 } }));
+  const turns = (endAt: number) =>
+    simulateCoupled(fleetOf([[[0]], [[2_000]], [[1_000]]], endAt, { starts: { concurrent: 1 } }));
   const pooled = (secondAt: number) =>
-    simulateCoupled(fleetOf([[[0]], [[secondAt]]], HOUR, { starts: { pool: { size: 1, refillMs: 30_000 } } })).gate.poolHits;
+    simulateCoupled(fleetOf([[[0]], [[secondAt]]], HOUR, { starts: { pool: { size: 1, refillMs: 30_000 } } }))
+      .limiter.poolHits;
   return {
-    "starts: most under way": turns(HOUR).gate.mostUnderWay,
+    "starts: most under way": turns(HOUR).limiter.mostUnderWay,
     "starts: waits for turns": turns(HOUR).waits.sumMs,
     "starts: longest wait": turns(HOUR).waits.quantile(1, 3),
     "starts: waits for turns behind the end": turns(3_000).waits.sumMs,
@@ -89,46 +95,57 @@ function attributionFigures(): Record<string, number> {
     "attribution: without the first": first?.without.activeMs ?? Number.NaN,
     "attribution: without the second": second?.without.activeMs ?? Number.NaN,
     "attribution: the first alone": first?.alone.activeMs ?? Number.NaN,
-    "attribution: requests of the first": first?.requests ?? Number.NaN,
+    "attribution: requests of the first": first?.arrivals ?? Number.NaN,
   };
 }
 
 function learnedFigures(): Record<string, number> {
-  const histogram = keeperOf(hybridHistogram({ rangeMs: 4 * HOUR, fallbackMs: 300_000 }));
-  const fallback = planOf(histogram, 0).sleepAt;
+  const histogram = policyStateOf(hybridHistogram({ rangeMs: 4 * HOUR, fallbackMs: 300_000 }));
+  const fallback = sleepScheduleOf(histogram, 0).sleepAt;
   for (let i = 0; i < 100; i += 1) histogram.learn?.(i < 4 ? 300_000 : i < 98 ? 600_000 : 1_200_000, 0);
-  const hybrid = planOf(histogram, 0);
-  const far = keeperOf(hybridHistogram({ rangeMs: 4 * HOUR, fallbackMs: 300_000 }));
+  const hybrid = sleepScheduleOf(histogram, 0);
+  const far = policyStateOf(hybridHistogram({ rangeMs: 4 * HOUR, fallbackMs: 300_000 }));
   for (const hours of [5, 6]) far.learn?.(hours * HOUR, 0);
-  const weekly = keeperOf(predictiveResume({ delayMs: 300_000, leadMs: 600_000, share: 0.5 }));
+  const weekly = policyStateOf(predictiveResume({ delayMs: 300_000, leadMs: 600_000, share: 0.5 }));
   const cameAt = 10 * HOUR + 20 * MINUTE;
   weekly.learn?.(0, cameAt);
-  const predicted = planOf(weekly, cameAt);
-  const hazard = keeperOf(learnedHazard);
+  const predicted = sleepScheduleOf(weekly, cameAt);
+  const hazard = policyStateOf(learnedHazard);
   const idleTimes = [30, 30, 30, 30, 1_000, 30, 30, 30, 30, 30].map((seconds) => seconds * SECOND);
   for (const idleMs of idleTimes.slice(1)) hazard.learn?.(idleMs, 0);
-  const unlearned = planOf(hazard, 0).sleepAt;
+  const unlearned = sleepScheduleOf(hazard, 0).sleepAt;
   hazard.learn?.(30 * SECOND, 0);
   return {
     "hybrid: fallback": fallback,
     "hybrid: resumes": hybrid.resumeAt,
     "hybrid: holds": hybrid.holdMs,
-    "hybrid: resumes far away": planOf(far, 0).resumeAt,
+    "hybrid: resumes far away": sleepScheduleOf(far, 0).resumeAt,
     "predictive: resumes": predicted.resumeAt,
     "predictive: holds": predicted.holdMs,
-    "predictive: resumes when it came once in four weeks": Number.isFinite(planOf(weekly, cameAt + 3 * WEEK).resumeAt) ? 1 : 0,
+    "predictive: resumes when it came once in four weeks": Number.isFinite(
+      sleepScheduleOf(weekly, cameAt + 3 * WEEK).resumeAt,
+    )
+      ? 1
+      : 0,
     "hazard: of nine": unlearned,
-    "hazard: of ten": planOf(hazard, 0).sleepAt,
+    "hazard: of ten": sleepScheduleOf(hazard, 0).sleepAt,
   };
 }
 
-function keeperOf(policy: Policy): Keeper {
-  const gaps = () => noGaps({ startAt: 0, endAt: 1 });
-  return policy.keeper({ number: 0, chance: chanceFrom(1), coldStartS: 60, latencies: { at: () => 0 }, ownGaps: gaps, fleetGaps: gaps });
+function policyStateOf(policy: Policy): PolicyState {
+  const gaps = () => emptyGaps({ startAt: 0, endAt: 1 });
+  return policy.createState({
+    number: 0,
+    random: randomFrom(1),
+    coldStartS: 60,
+    latencies: { at: () => 0 },
+    computeGaps: gaps,
+    fleetGaps: gaps,
+  });
 }
 
-function planOf(keeper: Keeper, idleSince: number): Plan {
-  const plan: Plan = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
-  keeper.plan(idleSince, plan, Number.POSITIVE_INFINITY);
-  return plan;
+function sleepScheduleOf(policyState: PolicyState, idleSince: number): SleepSchedule {
+  const schedule: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+  policyState.schedule(idleSince, schedule, Number.POSITIVE_INFINITY);
+  return schedule;
 }

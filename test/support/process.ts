@@ -8,15 +8,22 @@ const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
 /** No command of a test takes this long: what hangs is ended, and fails its test. */
 const LONGEST_COMMAND_MS = 20_000;
 
-export type Ready = { event: "ready"; pid: number; api_url: string; control_url: string; world: string; api_key?: string };
+export type ReadyLine = {
+  event: "ready";
+  pid: number;
+  api_url: string;
+  control_url: string;
+  world: string;
+  api_key?: string;
+};
 
 /** The command in a process of its own. */
-export type Launched = {
+export type SpawnedCommand = {
   readonly process: ChildProcess;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Waits until stdout holds a match, and gives it. */
-  printed(pattern: RegExp): Promise<string>;
+  waitForOutput(pattern: RegExp): Promise<string>;
   /** When it has ended: its exit code, `null` where a signal ended it. */
   readonly ended: Promise<number | null>;
   /** Ends it, and waits until it has ended. */
@@ -24,7 +31,7 @@ export type Launched = {
 };
 
 /** `standin serve` in a process of its own, on a free port. */
-export type Served = Launched & { readonly ready: Ready };
+export type ServerProcess = SpawnedCommand & { readonly ready: ReadyLine };
 
 export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "standin-test-"));
@@ -32,12 +39,19 @@ export function temporaryDirectory(): { readonly path: string; readonly remove: 
 }
 
 /** Starts the command; `prefix` is a command line that runs another one, like `nice`. */
-export function launch(args: readonly string[], env: Record<string, string> = {}, prefix: readonly string[] = []): Launched {
-  return launchFile([...prefix, process.execPath, COMMAND, ...args], env);
+export function spawnStandin(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  prefix: readonly string[] = [],
+): SpawnedCommand {
+  return spawnCommand([...prefix, process.execPath, COMMAND, ...args], env);
 }
 
 /** Starts any command line. */
-export function launchFile([file = "", ...args]: readonly string[], env: Record<string, string> = {}): Launched {
+export function spawnCommand(
+  [file = "", ...args]: readonly string[],
+  env: Record<string, string> = {},
+): SpawnedCommand {
   const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...environment(), ...env } });
   let stdout = "";
   let stderr = "";
@@ -52,15 +66,18 @@ export function launchFile([file = "", ...args]: readonly string[], env: Record<
     process: child,
     stdout: () => stdout,
     stderr: () => stderr,
-    printed: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           const match = pattern.exec(stdout);
           if (match !== null) resolve(match[0]);
         };
-        child.stdout.on("data", look);
-        ended.then(() => reject(new Error(`${args.join(" ")} ended before it printed ${pattern}: ${stdout}${stderr}`)), reject);
-        look();
+        child.stdout.on("data", check);
+        ended.then(
+          () => reject(new Error(`${args.join(" ")} ended before it printed ${pattern}: ${stdout}${stderr}`)),
+          reject,
+        );
+        check();
       }),
     ended,
     kill(signal) {
@@ -75,23 +92,23 @@ export async function serve(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   prefix: readonly string[] = [],
-): Promise<Served> {
-  const launched = launch(["serve", "--data", data, "--port", "0", "--json", ...args], env, prefix);
-  const line = await launched.printed(/^.*\n/);
-  return { ...launched, ready: JSON.parse(line) as Ready };
+): Promise<ServerProcess> {
+  const spawned = spawnStandin(["serve", "--data", data, "--port", "0", "--json", ...args], env, prefix);
+  const line = await spawned.waitForOutput(/^.*\n/);
+  return { ...spawned, ready: JSON.parse(line) as ReadyLine };
 }
 
 /** Runs one command to its end. */
-export function standin(args: readonly string[], env: Record<string, string> = {}) {
-  return toItsEnd(launch(args, env));
+export function runStandin(args: readonly string[], env: Record<string, string> = {}) {
+  return waitForExit(spawnStandin(args, env));
 }
 
 /** What a command has printed when it has ended. */
-export async function toItsEnd(launched: Launched, longestMs = LONGEST_COMMAND_MS) {
-  const timer = setTimeout(() => launched.kill("SIGKILL"), longestMs);
-  const code = await launched.ended;
+export async function waitForExit(spawned: SpawnedCommand, longestMs = LONGEST_COMMAND_MS) {
+  const timer = setTimeout(() => spawned.kill("SIGKILL"), longestMs);
+  const code = await spawned.ended;
   clearTimeout(timer);
-  return { code, stdout: launched.stdout(), stderr: launched.stderr() };
+  return { code, stdout: spawned.stdout(), stderr: spawned.stderr() };
 }
 
 /** Of whoever runs the tests, without settings of a standin of theirs. */

@@ -12,7 +12,8 @@ const { STANDIN_TEST_SEED, STANDIN_TEST_PATH, STANDIN_TEST_REPLAY, STANDIN_TEST_
 const RUNS_FACTOR = Number(STANDIN_TEST_RUNS ?? 1);
 
 /** For `fc.commands`: which of a failure's commands ran, without which its path leads elsewhere. */
-export const REPLAY_PATH: { readonly replayPath?: string } = STANDIN_TEST_REPLAY === undefined ? {} : { replayPath: STANDIN_TEST_REPLAY };
+export const REPLAY_PATH: { readonly replayPath?: string } =
+  STANDIN_TEST_REPLAY === undefined ? {} : { replayPath: STANDIN_TEST_REPLAY };
 
 /** Fails where the property does, with the smallest example found, its seed and path, and the one command that repeats it. */
 export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
@@ -37,14 +38,22 @@ export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: numbe
     .at(-1)
     ?.replaceAll(/[^\w ,]/g, ".");
   const scenario = await scenarioOf(property, details.counterexample, currentTestName);
-  const played = scenario === undefined ? "" : `\n\nTo play what it asked of the double:\nstandin run ${scenario}`;
-  throw new Error(`${report}\n\nTo repeat it:\n${variables.join(" ")} npx vitest run ${file} -t '${name}'${played}`, {
-    cause: details.errorInstance,
-  });
+  const replayHint =
+    scenario === undefined ? "" : `\n\nTo play what it asked of the double:\nstandin run ${scenario}`;
+  throw new Error(
+    `${report}\n\nTo repeat it:\n${variables.join(" ")} npx vitest run ${file} -t '${name}'${replayHint}`,
+    {
+      cause: details.errorInstance,
+    },
+  );
 }
 
 /** What the smallest example asks of the double, as a scenario in a file; nothing where it asks nothing of one. */
-async function scenarioOf<T>(property: fc.IAsyncProperty<T>, example: T | null, name: string): Promise<string | undefined> {
+async function scenarioOf<T>(
+  property: fc.IAsyncProperty<T>,
+  example: T | null,
+  name: string,
+): Promise<string | undefined> {
   if (example === null) return undefined;
   const recording = await recordScenario(async () => property.run(example));
   return recording.hasSteps ? recording.write(name) : undefined;

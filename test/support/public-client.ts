@@ -7,17 +7,28 @@ export type PublicClient = ReturnType<typeof createApiClient>;
 export type ErrorAnswer = { readonly status: number; readonly code: string; readonly message: string };
 
 /** Makes public clients, and judges each answer that they get by the public document. */
-export function judgedClients(apiUrl: string) {
+export function checkedClients(apiUrl: string) {
   const document = loadPublicDocument();
   // A literal path wins over one with a parameter in its place.
   const patterns = [...document.operations]
     .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
-    .map(({ operationId, method, path }) => ({ operationId, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }));
+    .map(({ operationId, method, path }) => ({
+      operationId,
+      method,
+      pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    }));
   const faults: string[] = [];
-  const judge = (method = "", url = "", status: number, body: unknown) => {
-    const found = patterns.find((candidate) => candidate.method === method.toUpperCase() && candidate.pattern.test(url));
+  const checkAnswer = (method = "", url = "", status: number, body: unknown) => {
+    const found = patterns.find(
+      (candidate) => candidate.method === method.toUpperCase() && candidate.pattern.test(url),
+    );
     if (found === undefined) faults.push(`${method} ${url} is no operation of the document`);
-    else faults.push(...document.answerFaults(found.operationId, status, body).map((fault) => `${found.operationId} ${status}: ${fault}`));
+    else
+      faults.push(
+        ...document
+          .answerFaults(found.operationId, status, body)
+          .map((fault) => `${found.operationId} ${status}: ${fault}`),
+      );
   };
   return {
     /** What the document holds against the answers so far. */
@@ -27,12 +38,12 @@ export function judgedClients(apiUrl: string) {
       const client = createApiClient({ apiKey, baseURL: apiUrl, proxy: false });
       client.instance.interceptors.response.use(
         (response) => {
-          judge(response.config.method, response.config.url, response.status, response.data);
+          checkAnswer(response.config.method, response.config.url, response.status, response.data);
           return response;
         },
         (error) => {
           const { config, response } = error;
-          if (response !== undefined) judge(config.method, config.url, response.status, response.data);
+          if (response !== undefined) checkAnswer(config.method, config.url, response.status, response.data);
           throw error;
         },
       );
@@ -53,12 +64,19 @@ export async function errorOf(call: Promise<unknown>): Promise<ErrorAnswer> {
 }
 
 /** A call of the control API of a double in another process. */
-export async function control(controlUrl: string, method: string, path: string, body?: unknown): Promise<any> {
+export async function control(
+  controlUrl: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<any> {
   const response = await fetch(`${controlUrl}${path}`, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
   });
-  const answered = await response.json();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answered)}`);
-  return answered;
+  const answerBody = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answerBody)}`);
+  return answerBody;
 }

@@ -9,18 +9,29 @@ import { parse } from "yaml";
 type Schema = AnySchemaObject;
 type Media = { readonly schema: Schema };
 type Content = { readonly content?: { readonly "application/json"?: Media } };
-type Response = Content | { readonly $ref: string };
-type PathItem = Partial<Record<(typeof METHODS)[number], Described>>;
-type Described = { readonly operationId: string; readonly requestBody?: Content; readonly responses: Readonly<Record<string, Response>> };
-type Document = {
+type DocumentedResponse = Content | { readonly $ref: string };
+type PathItem = Partial<Record<(typeof METHODS)[number], DescribedOperation>>;
+type DescribedOperation = {
+  readonly operationId: string;
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+};
+type OpenApiDocument = {
   readonly paths: Readonly<Record<string, PathItem>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>>; readonly responses: Readonly<Record<string, Content>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Content>>;
+  };
 };
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 const ID = "public";
 
-export type DocumentedOperation = { readonly operationId: string; readonly method: string; readonly path: string };
+export type DocumentedOperation = {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+};
 
 /** The public OpenAPI document, as a judge of what goes over the wire. */
 export type PublicDocument = {
@@ -45,7 +56,9 @@ const EXTRAS: Readonly<Record<string, RegExp>> = { listProjects: LOCKED, listSha
 
 export function loadPublicDocument(): PublicDocument {
   const packageFile = createRequire(import.meta.url).resolve("@neondatabase/api-client/package.json");
-  const document = parse(readFileSync(join(dirname(packageFile), "public-v2-for-users.gen.yaml"), "utf8")) as Document;
+  const document = parse(
+    readFileSync(join(dirname(packageFile), "public-v2-for-users.gen.yaml"), "utf8"),
+  ) as OpenApiDocument;
   const operations: DocumentedOperation[] = [];
   const messages: Record<string, Schema> = {};
   for (const [path, item] of Object.entries(document.paths)) {
@@ -55,23 +68,27 @@ export function loadPublicDocument(): PublicDocument {
       const { operationId } = described;
       operations.push({ operationId, method: method.toUpperCase(), path });
       for (const [status, response] of Object.entries(described.responses)) {
-        messages[`${operationId}.${status}`] = schemaOf("$ref" in response ? referenced(document, response.$ref) : response) ?? EMPTY;
+        messages[`${operationId}.${status}`] =
+          schemaOf("$ref" in response ? referenced(document, response.$ref) : response) ?? EMPTY;
       }
       messages[`${operationId}.request`] = schemaOf(described.requestBody) ?? EMPTY;
     }
   }
-  return judgeBy(operations, { ...document.components.schemas, ...messages });
+  return documentWith(operations, { ...document.components.schemas, ...messages });
 }
 
 /** `schemas`: of the components and, under `<operation>.<status>` and `<operation>.request`, of the messages. */
-function judgeBy(operations: readonly DocumentedOperation[], schemas: Readonly<Record<string, Schema>>): PublicDocument {
+function documentWith(
+  operations: readonly DocumentedOperation[],
+  schemas: Readonly<Record<string, Schema>>,
+): PublicDocument {
   const options = { strict: false, inlineRefs: false, allErrors: true };
   const open = register(new Ajv(options), schemas);
   const closed = register(new Ajv2019(options), closedCopy(schemas));
 
   const faults = (message: string, body: unknown, isExtra: (place: string) => boolean): string[] => [
-    ...told(validatorOf(open, message), body),
-    ...undeclared(validatorOf(closed, message), body).filter((place) => !isExtra(place)),
+    ...validationErrors(validatorOf(open, message), body),
+    ...undeclaredProperties(validatorOf(closed, message), body).filter((place) => !isExtra(place)),
   ];
   return {
     operations,
@@ -83,34 +100,42 @@ function judgeBy(operations: readonly DocumentedOperation[], schemas: Readonly<R
     answerFaults(operationId, status, body) {
       const success = `${operationId}.${status}`;
       if (schemas[success] === EMPTY && status < 400) return body === "" ? [] : ["the body must be empty"];
-      if (success in schemas) return faults(success, body, (place) => EXTRAS[operationId]?.test(place) ?? false);
+      if (success in schemas)
+        return faults(success, body, (place) => EXTRAS[operationId]?.test(place) ?? false);
       if (status < 400) return [`${operationId} does not answer ${status} in the document`];
       return [...faults(`${operationId}.default`, body, () => false), ...emptyErrorFields(body)];
     },
     requestFaults: (operationId, body) => faults(`${operationId}.request`, body, () => false),
     schemasOf(operationId) {
       const successes = Object.keys(schemas).filter((name) => name.startsWith(`${operationId}.2`));
-      return reachedFrom(schemas, successes).filter((name) => isObject(schemas[name]));
+      return reachableSchemas(schemas, successes).filter((name) => isObject(schemas[name]));
     },
-    requiringMore: (name) => judgeBy(operations, { ...schemas, [name]: withOneMore(schemas[name] ?? EMPTY) }),
+    requiringMore: (name) =>
+      documentWith(operations, { ...schemas, [name]: withExtraProperty(schemas[name] ?? EMPTY) }),
   };
 }
 
 /** These, and all that they refer to. */
-function reachedFrom(schemas: Readonly<Record<string, Schema>>, names: readonly string[]): string[] {
-  const reached = new Set(names);
-  for (const name of reached) {
-    for (const [, referred = ""] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g)) reached.add(referred);
+function reachableSchemas(schemas: Readonly<Record<string, Schema>>, names: readonly string[]): string[] {
+  const reachable = new Set(names);
+  for (const name of reachable) {
+    for (const [, referred = ""] of JSON.stringify(schemas[name]).matchAll(
+      /"#\/components\/schemas\/(\w+)"/g,
+    ))
+      reachable.add(referred);
   }
-  return [...reached];
+  return [...reachable];
 }
 
 function isObject(schema: Schema = EMPTY): boolean {
   const { type, $ref, properties, allOf } = schema;
-  return type === "object" || (type === undefined && ($ref ?? properties ?? allOf) !== undefined && !("enum" in schema));
+  return (
+    type === "object" ||
+    (type === undefined && ($ref ?? properties ?? allOf) !== undefined && !("enum" in schema))
+  );
 }
 
-function withOneMore(schema: Schema): Schema {
+function withExtraProperty(schema: Schema): Schema {
   const required = "of_a_newer_document";
   return {
     ...schema,
@@ -126,7 +151,7 @@ function schemaOf(described: Content | undefined): Schema | undefined {
   return described?.content?.["application/json"]?.schema;
 }
 
-function referenced(document: Document, ref: string): Content {
+function referenced(document: OpenApiDocument, ref: string): Content {
   const response = document.components.responses[ref.replace("#/components/responses/", "")];
   if (response === undefined) throw new Error(`the document has no ${ref}`);
   return response;
@@ -135,7 +160,10 @@ function referenced(document: Document, ref: string): Content {
 /** Only the components: messages are among them, so that their references find the others. */
 function register(ajv: Ajv | Ajv2019, schemas: Readonly<Record<string, Schema>>): Ajv | Ajv2019 {
   formats.default(ajv);
-  ajv.addFormat("uint64", { type: "number", validate: (value: number) => Number.isInteger(value) && value >= 0 });
+  ajv.addFormat("uint64", {
+    type: "number",
+    validate: (value: number) => Number.isInteger(value) && value >= 0,
+  });
   ajv.addFormat("int", { type: "number", validate: Number.isInteger });
   ajv.addSchema({ $id: ID, components: { schemas } });
   return ajv;
@@ -147,12 +175,14 @@ function validatorOf(ajv: Ajv | Ajv2019, message: string): ValidateFunction {
   return validate;
 }
 
-function told(validate: ValidateFunction, body: unknown): string[] {
+function validationErrors(validate: ValidateFunction, body: unknown): string[] {
   if (validate(body)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || "the body"} ${message}`);
+  return (validate.errors ?? []).map(
+    ({ instancePath, message }) => `${instancePath || "the body"} ${message}`,
+  );
 }
 
-function undeclared(validate: ValidateFunction, body: unknown): string[] {
+function undeclaredProperties(validate: ValidateFunction, body: unknown): string[] {
   if (validate(body)) return [];
   return (validate.errors ?? []).flatMap(({ keyword, instancePath, params }) =>
     keyword === "unevaluatedProperties" ? [`${instancePath}/${params["unevaluatedProperty"]}`] : [],
@@ -186,16 +216,23 @@ function closeWithin(schema: Schema): Schema {
   return {
     ...schema,
     // An object that declares nothing may hold anything.
-    ...(schema["type"] === "object" && !properties && !additionalProperties && !composed ? { additionalProperties: true } : {}),
+    ...(schema["type"] === "object" && !properties && !additionalProperties && !composed
+      ? { additionalProperties: true }
+      : {}),
     ...(properties === undefined ? {} : { properties: mapValues(properties, closeAt) }),
     ...(items === undefined ? {} : { items: closeAt(items) }),
-    ...(typeof additionalProperties === "object" ? { additionalProperties: closeAt(additionalProperties) } : {}),
+    ...(typeof additionalProperties === "object"
+      ? { additionalProperties: closeAt(additionalProperties) }
+      : {}),
     ...(allOf === undefined ? {} : { allOf: parts(allOf) }),
     ...(oneOf === undefined ? {} : { oneOf: parts(oneOf) }),
     ...(anyOf === undefined ? {} : { anyOf: parts(anyOf) }),
   };
 }
 
-function mapValues(values: Readonly<Record<string, Schema>>, change: (value: Schema, name: string) => Schema): Record<string, Schema> {
+function mapValues(
+  values: Readonly<Record<string, Schema>>,
+  change: (value: Schema, name: string) => Schema,
+): Record<string, Schema> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 }

@@ -6,7 +6,11 @@ import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
 // A literal path wins over one with a parameter in its place.
 const PATTERNS = [...PUBLIC_OPERATIONS]
   .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
-  .map(({ operationId, method, path }) => ({ operationId, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }));
+  .map(({ operationId, method, path }) => ({
+    operationId,
+    method,
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  }));
 
 /** Stands between a client and the API, and knows which public operations were called through it with success. */
 export class RecordingProxy {
@@ -20,7 +24,7 @@ export class RecordingProxy {
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   }
 
-  static async before(apiUrl: string): Promise<RecordingProxy> {
+  static async inFrontOf(apiUrl: string): Promise<RecordingProxy> {
     const { hostname, port, pathname } = new URL(apiUrl);
     const operations: string[] = [];
     const server = createServer((incoming, outgoing) => {

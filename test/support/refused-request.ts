@@ -5,7 +5,7 @@ import { EXAMPLES } from "./operation-examples.ts";
 import type { DocumentedOperation, PublicDocument } from "./public-document.ts";
 
 /** How a request differs from the operation's first example. */
-export type Difference = {
+export type RequestDifference = {
   readonly ids?: Readonly<Record<string, string>>;
   readonly query?: string;
   /** A string goes over the wire as it is. */
@@ -14,31 +14,45 @@ export type Difference = {
 };
 
 /** Sends the operation's first example, but for the difference. */
-export function sendExample(scene: Scene, operation: DocumentedOperation, difference: Difference = {}): Promise<Answer> {
+export function sendExample(
+  scene: Scene,
+  operation: DocumentedOperation,
+  difference: RequestDifference = {},
+): Promise<Answer> {
   const example = EXAMPLES[operation.operationId]?.[0] ?? {};
   const ids = { ...scene.ids, ...example.ids?.(scene), ...difference.ids };
   const body = "body" in difference ? difference.body : example.body?.(scene);
-  return send(scene.double, operation.method, pathOf(operation, ids, difference.query ?? example.query?.(scene)), {
-    body: typeof body === "string" || body === undefined ? body : JSON.stringify(body),
-    headers: difference.headers ?? {
-      Authorization: `Bearer ${API_KEY}`,
-      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+  return send(
+    scene.double,
+    operation.method,
+    pathOf(operation, ids, difference.query ?? example.query?.(scene)),
+    {
+      body: typeof body === "string" || body === undefined ? body : JSON.stringify(body),
+      headers: difference.headers ?? {
+        Authorization: `Bearer ${API_KEY}`,
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
     },
-  });
+  );
 }
 
 /** An error as the document describes it, and a world in which nothing has happened. */
-export async function expectRefused(
+export async function expectRejected(
   document: PublicDocument,
   scene: Scene,
   operation: DocumentedOperation,
-  difference: Difference,
+  difference: RequestDifference,
   expected: { readonly status: number; readonly code?: string; readonly message?: string | RegExp },
 ): Promise<Answer> {
-  const before = await worldOf(scene);
+  const before = await worldText(scene);
   const answer = await sendExample(scene, operation, difference);
   const { status, body, headers } = answer;
-  expect({ difference, status, body, faults: document.answerFaults(operation.operationId, status, body) }).toMatchObject({
+  expect({
+    difference,
+    status,
+    body,
+    faults: document.answerFaults(operation.operationId, status, body),
+  }).toMatchObject({
     status: expected.status,
     faults: [],
   });
@@ -47,10 +61,10 @@ export async function expectRefused(
   if (expected.message instanceof RegExp) expect(body.message).toMatch(expected.message);
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("x-request-id")).toBe(body.request_id);
-  expect(await worldOf(scene)).toBe(before);
+  expect(await worldText(scene)).toBe(before);
   return answer;
 }
 
-async function worldOf({ double }: Scene): Promise<string> {
+async function worldText({ double }: Scene): Promise<string> {
   return JSON.stringify((await double.sim("GET", "/state")).body);
 }

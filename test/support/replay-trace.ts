@@ -1,14 +1,14 @@
 import type { Trace } from "../../src/recordings/trace/trace.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
-import { replayOf, type Setting } from "../../src/whatif/replay/experiment.ts";
+import { createReplay, type ExperimentSetting } from "../../src/whatif/replay/experiment.ts";
 import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/replay/replay-jobs.ts";
-import type { Outcome } from "../../src/whatif/replay/replay-outcome.ts";
+import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import type { Gaps } from "../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 
 /** The outcome of a policy on a trace that is at hand, by the pass that the commands make. */
-export function replayTrace(trace: Trace, policy: Policy, setting: Setting): Outcome {
-  const replay = replayOf(policy, trace.period, setting, () => fleetGapsOf(trace));
+export function replayTrace(trace: Trace, policy: Policy, setting: ExperimentSetting): ReplayOutcome {
+  const replay = createReplay(policy, trace.period, setting, () => fleetGapsOf(trace));
   for (const _ of replayPass(trafficOf(trace), [replay], 0, trace.computes.length));
   return replay.outcome;
 }

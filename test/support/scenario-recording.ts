@@ -3,12 +3,17 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { withoutNames } from "../../src/scenario/file/matrix.ts";
-import { withoutReferences } from "../../src/scenario/file/references.ts";
+import { escapePlaceholders } from "../../src/scenario/file/matrix.ts";
+import { escapeReferences } from "../../src/scenario/file/references.ts";
 
-type Called = { readonly method: string; readonly path: string; readonly body?: unknown };
-type Answered = { readonly status: number; readonly body: any };
-type Settings = { readonly seed?: number; readonly profile?: string; readonly plan?: string; readonly operations?: string };
+type CallInput = { readonly method: string; readonly path: string; readonly body?: unknown };
+type CallAnswer = { readonly status: number; readonly body: any };
+type Settings = {
+  readonly seed?: number;
+  readonly profile?: string;
+  readonly plan?: string;
+  readonly operations?: string;
+};
 
 const recordings = new AsyncLocalStorage<ScenarioRecording>();
 
@@ -35,28 +40,39 @@ export class ScenarioRecording {
   }
 
   /** A double was made; a second one is the first one, opened again from its file. */
-  opened({ seed = 1, profile, plan, operations }: Settings): void {
+  doubleOpened({ seed = 1, profile, plan, operations }: Settings): void {
     if (this.#world !== undefined) this.#steps.push({ restart: true });
-    const given = Object.entries({ seed, profile, plan, operations }).filter(([, value]) => value !== undefined);
+    const given = Object.entries({ seed, profile, plan, operations }).filter(
+      ([, value]) => value !== undefined,
+    );
     this.#world ??= Object.fromEntries(given);
   }
 
   /** Of reads, only the newest is kept: it is what a property looked at when it failed. */
-  api({ method, path, body }: Called, key: string | undefined, { status }: Answered): void {
-    const request = { ...(method === "GET" ? {} : { method }), path, ...given("body", body), ...given("key", key), status };
-    this.#lastRead = method === "GET" ? { request: escaped(request) } : undefined;
-    if (method !== "GET") this.#steps.push({ request: escaped(request) });
+  api({ method, path, body }: CallInput, key: string | undefined, { status }: CallAnswer): void {
+    const request = {
+      ...(method === "GET" ? {} : { method }),
+      path,
+      ...given("body", body),
+      ...given("key", key),
+      status,
+    };
+    this.#lastRead = method === "GET" ? { request: escapeText(request) } : undefined;
+    if (method !== "GET") this.#steps.push({ request: escapeText(request) });
   }
 
-  sim({ method, path, body }: Called, answer: Answered): void {
+  sim({ method, path, body }: CallInput, answer: CallAnswer): void {
     if (method === "GET" || answer.status >= 300) return;
     if (path.startsWith("/clock/advance")) this.#steps.push({ at: answer.body.now });
-    else this.#steps.push({ control: escaped({ method, path, ...given("body", body) }) });
+    else this.#steps.push({ control: escapeText({ method, path, ...given("body", body) }) });
   }
 
   toString(): string {
     const steps = [...this.#steps, ...(this.#lastRead === undefined ? [] : [this.#lastRead])];
-    return stringify({ version: 1, world: this.#world ?? {}, ...(steps.length === 0 ? { length: 0 } : { steps }) }, { lineWidth: 140 });
+    return stringify(
+      { version: 1, world: this.#world ?? {}, ...(steps.length === 0 ? { length: 0 } : { steps }) },
+      { lineWidth: 140 },
+    );
   }
 
   /** Writes it to a file of its own; gives its path. */
@@ -78,6 +94,6 @@ function given(key: string, value: unknown): object {
 }
 
 /** What looks like a name of a matrix, or refers to something, does neither here. */
-function escaped<T>(value: T): T {
-  return withoutNames(withoutReferences(value));
+function escapeText<T>(value: T): T {
+  return escapePlaceholders(escapeReferences(value));
 }

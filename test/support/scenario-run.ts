@@ -1,22 +1,26 @@
 import { readFileSync } from "node:fs";
-import { type Job, runJob } from "../../src/cli/run/run-job.ts";
+import { runScenarioJob, type ScenarioJob } from "../../src/cli/run/run-job.ts";
 import { readRecordings } from "../../src/cli/run/traffic-files.ts";
 import { parseScenario } from "../../src/scenario/file/parse-scenario.ts";
 import type { Verdict } from "../../src/scenario/run/verdict.ts";
 
 /** Plays every run of a scenario in this process, in memory where it can be. */
-export async function playText(text: string, file = "mine.yaml", job: Partial<Job> = {}): Promise<Verdict[]> {
+export async function runScenarioText(
+  text: string,
+  file = "mine.yaml",
+  job: Partial<ScenarioJob> = {},
+): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const [variant, recordings] of (await readRecordings(parseScenario(text, file))).entries()) {
-    const result = await runJob({ file, text, variant, recordings, bail: false, ...job });
+    const result = await runScenarioJob({ file, text, variant, recordings, bail: false, ...job });
     if (result.verdict === "could_not_run") throw new Error(result.reason);
     verdicts.push(result);
   }
   return verdicts;
 }
 
-export async function playFile(file: string, job: Partial<Job> = {}): Promise<Verdict[]> {
-  return playText(readFileSync(file, "utf8"), file, job);
+export async function runScenarioFile(file: string, job: Partial<ScenarioJob> = {}): Promise<Verdict[]> {
+  return runScenarioText(readFileSync(file, "utf8"), file, job);
 }
 
 /** What it does not say of a run that passed: nothing. */

@@ -1,22 +1,31 @@
 import { afterAll, expect } from "vitest";
 import { serve, temporaryDirectory } from "./process.ts";
-import { control, judgedClients } from "./public-client.ts";
+import { checkedClients, control } from "./public-client.ts";
 
 /**
  * `standin serve` for the tests of one file, on a clock that they hold, and the public client on it. Every answer is judged by the
  * document, and the double must end well.
  */
-export async function servedClient(flags: readonly string[] = []) {
+export async function startServedClient(flags: readonly string[] = []) {
   const directory = temporaryDirectory();
-  const served = await serve(directory.path, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1", ...flags]);
-  const { faults, client } = judgedClients(served.ready.api_url);
+  const served = await serve(directory.path, [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-01-01T00:00:00Z",
+    "--seed",
+    "1",
+    ...flags,
+  ]);
+  const { faults, client } = checkedClients(served.ready.api_url);
   afterAll(async () => {
     const code = await served.kill("SIGTERM");
     directory.remove();
     expect(code).toBe(0);
     expect(faults).toEqual([]);
   });
-  const sim = (method: string, path: string, body?: unknown) => control(served.ready.control_url, method, path, body);
+  const sim = (method: string, path: string, body?: unknown) =>
+    control(served.ready.control_url, method, path, body);
   return {
     client: client(served.ready.api_key ?? ""),
     clientWith: client,

@@ -2,20 +2,20 @@ import { execFileSync } from "node:child_process";
 import { closeSync, ftruncateSync, openSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, type TestContext } from "vitest";
-import { newDirectory } from "./running.ts";
+import { testDirectory } from "./running-server.ts";
 
 /** A disk of its own, whose room is in the test's hand. */
 export type SmallDisk = {
   readonly path: string;
   /** Leaves room for so many bytes, in whole pages; without a number, for as many as there are. */
-  leave(bytes?: number): void;
+  leaveRoom(bytes?: number): void;
 };
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: "ignore" });
 
 /** A file system in memory that goes with the test; where this user may not mount one, the test is skipped. */
 export function mountSmallDisk(context: TestContext, mebibytes: number): SmallDisk {
-  const path = newDirectory();
+  const path = testDirectory();
   try {
     run("mount", "-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", path);
   } catch {
@@ -27,7 +27,7 @@ export function mountSmallDisk(context: TestContext, mebibytes: number): SmallDi
   const ballast = join(path, "ballast");
   return {
     path,
-    leave(bytes) {
+    leaveRoom(bytes) {
       const file = openSync(ballast, "w");
       try {
         if (bytes === undefined) return;

@@ -1,34 +1,48 @@
 import type { InputReader } from "../../src/recordings/formats/csv-input.ts";
 import { Intake, type IntakeOptions } from "../../src/recordings/rows/intake.ts";
 
-export type TakenRow = readonly [endpoint: string, at: string, durationMs: number, source: string];
+export type ReadRow = readonly [endpoint: string, at: string, durationMs: number, source: string];
 
 /** What came of an input: rows by name, in the order of the input. */
-export type Taken = { readonly rows: readonly TakenRow[]; readonly intake: Intake };
+export type ReadInput = { readonly rows: readonly ReadRow[]; readonly intake: Intake };
 
 /** Reads a text, cut into chunks of so many bytes. */
-export function take(text: string, reader: (intake: Intake) => InputReader, chunkBytes = 7, options: IntakeOptions = {}): Taken {
-  return takeWith((intake) => {
+export function readText(
+  text: string,
+  reader: (intake: Intake) => InputReader,
+  chunkBytes = 7,
+  options: IntakeOptions = {},
+): ReadInput {
+  return readWith((intake) => {
     const input = reader(intake);
     const bytes = new TextEncoder().encode(text);
-    for (let from = 0; from < bytes.length; from += chunkBytes) input.push(bytes.slice(from, from + chunkBytes));
+    for (let from = 0; from < bytes.length; from += chunkBytes)
+      input.push(bytes.slice(from, from + chunkBytes));
     input.end();
   }, options);
 }
 
-export function takeWith(read: (intake: Intake) => void, options: IntakeOptions = {}): Taken {
-  const { intake, rows } = collecting(options);
+export function readWith(read: (intake: Intake) => void, options: IntakeOptions = {}): ReadInput {
+  const { intake, rows } = collectRows(options);
   read(intake);
   return { rows: rows(), intake };
 }
 
-export function collecting(options: IntakeOptions = {}): { readonly intake: Intake; readonly rows: () => TakenRow[] } {
-  const taken: (readonly [number, number, number, number])[] = [];
-  const intake = new Intake({ add: (...row) => taken.push(row) }, options);
+export function collectRows(options: IntakeOptions = {}): {
+  readonly intake: Intake;
+  readonly rows: () => ReadRow[];
+} {
+  const readRows: (readonly [number, number, number, number])[] = [];
+  const intake = new Intake({ add: (...row) => readRows.push(row) }, options);
   const rows = () => {
     const { computeNames, sourceNames } = intake;
-    return taken.map(([compute, at, durationMs, source]): TakenRow => {
-      return [computeNames[compute] ?? "?", new Date(at).toISOString(), durationMs, sourceNames[source] ?? "?"];
+    return readRows.map(([compute, at, durationMs, source]): ReadRow => {
+      return [
+        computeNames[compute] ?? "?",
+        new Date(at).toISOString(),
+        durationMs,
+        sourceNames[source] ?? "?",
+      ];
     });
   };
   return { intake, rows };

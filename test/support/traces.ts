@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { type Chance, uniform } from "../../src/platform/core/random-port.ts";
-import type { Period, Requests, Trace } from "../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../src/simulation/random.ts";
+import { type Random, uniform } from "../../src/platform/core/random-port.ts";
+import type { ComputeArrivals, Period, Trace } from "../../src/recordings/trace/trace.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import { NO_LATENCY, type StartLatency } from "../../src/whatif/replay/start-latency.ts";
 import { eachBin, type GapHistogram } from "../../src/whatif/trace/gap-histogram.ts";
 import type { Gaps } from "../../src/whatif/trace/gaps.ts";
@@ -15,11 +15,13 @@ export const BEGIN = Date.parse("2026-01-05T00:00:00Z");
 export type Row = readonly [atMs: number, durationMs?: number, source?: number];
 
 /** Requests from rows of milliseconds since the beginning. */
-export function requestsOf(rows: readonly Row[]): Requests {
+export function requestsOf(rows: readonly Row[]): ComputeArrivals {
   return {
     at: Float64Array.from(rows, ([at]) => BEGIN + at),
     durationMs: Float64Array.from(rows, ([, duration]) => duration ?? 0),
-    ...(rows.some(([, , source]) => source !== undefined) ? { source: Uint16Array.from(rows, ([, , source]) => source ?? 0) } : {}),
+    ...(rows.some(([, , source]) => source !== undefined)
+      ? { source: Uint16Array.from(rows, ([, , source]) => source ?? 0) }
+      : {}),
   };
 }
 
@@ -28,24 +30,35 @@ export function periodOf(lengthMs: number): Period {
 }
 
 export function traceOf(lengthMs: number, ...computes: readonly (readonly Row[])[]): Trace {
-  return { period: periodOf(lengthMs), computes: computes.map((rows, index) => ({ id: `compute-${index}`, requests: requestsOf(rows) })) };
+  return {
+    period: periodOf(lengthMs),
+    computes: computes.map((rows, index) => ({ id: `compute-${index}`, arrivals: requestsOf(rows) })),
+  };
 }
 
 /** Poisson arrivals of `count` requests without a length, to the millisecond; the period ends with the last. */
-export function poisson(meanMs: number, count: number, chance: Chance = chanceFrom(1), number = 0): { requests: Requests; period: Period } {
-  const source = chance.source("test-poisson", number);
+export function poisson(
+  meanMs: number,
+  count: number,
+  random: Random = randomFrom(1),
+  number = 0,
+): { requests: ComputeArrivals; period: Period } {
+  const draw = random.stream("test-poisson", number);
   const at = new Float64Array(count);
   let exact = BEGIN;
   for (let i = 0; i < count; i += 1) {
-    exact -= Math.log(1 - uniform(source)) * meanMs;
+    exact -= Math.log(1 - uniform(draw)) * meanMs;
     at[i] = Math.round(exact);
   }
-  return { requests: { at, durationMs: new Float64Array(count) }, period: { startAt: BEGIN, endAt: (at[count - 1] ?? BEGIN) + 1 } };
+  return {
+    requests: { at, durationMs: new Float64Array(count) },
+    period: { startAt: BEGIN, endAt: (at[count - 1] ?? BEGIN) + 1 },
+  };
 }
 
 /** What nothing of chance is in, but for the policy's. */
-export function settingOf(coldStartS = 60, latency: StartLatency = NO_LATENCY, seed = 1) {
-  return { latency, coldStartS, chance: chanceFrom(seed) };
+export function replaySetting(coldStartS = 60, latency: StartLatency = NO_LATENCY, seed = 1) {
+  return { latency, coldStartS, random: randomFrom(seed) };
 }
 
 /** Gaps around a delay, from the last arrival or the last end, so that deadlines are hit to the millisecond; of some sources. */
@@ -75,7 +88,10 @@ export function rowsAround(delayMs: number, maxLength = 40): fc.Arbitrary<readon
 /** A trace of one to four computes over a period that may cut what runs at its end. */
 export function tracesAround(delayMs: number): fc.Arbitrary<Trace> {
   return fc
-    .record({ computes: fc.array(rowsAround(delayMs), { minLength: 1, maxLength: 4 }), restMs: fc.nat(2 * delayMs) })
+    .record({
+      computes: fc.array(rowsAround(delayMs), { minLength: 1, maxLength: 4 }),
+      restMs: fc.nat(2 * delayMs),
+    })
     .map(({ computes, restMs }) => {
       const lastMs = Math.max(0, ...computes.flatMap((rows) => rows.map(([at]) => at)));
       return traceOf(lastMs + 1 + restMs, ...computes);

@@ -2,10 +2,16 @@ import { expect } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
-import { type Batch, type EventsOnly, type Forgetting, type Journal, MemoryJournal } from "../../src/simulation/journal.ts";
-import type { Point } from "../../src/simulation/replay.ts";
+import {
+  type Batch,
+  type EventFilter,
+  type Journal,
+  MemoryJournal,
+  type Truncation,
+} from "../../src/simulation/journal.ts";
+import type { PointSelector } from "../../src/simulation/replay.ts";
 import { openStore, type Store } from "../../src/store/file/open-world.ts";
-import type { History } from "../../src/worlds/shelf.ts";
+import type { History } from "../../src/worlds/world-storage.ts";
 import { temporaryDirectory } from "./process.ts";
 
 /** Two journals of one history, one in memory and one in a file: whatever it is asked, both must say the same. */
@@ -20,7 +26,10 @@ export class TwinJournal implements Journal {
   }
 
   get oldest(): Pick<Checkpoint, "seq" | "at"> {
-    const [inMemory, inFile] = [this.#memory.oldest, this.#store.journal.oldest].map(({ seq, at }) => ({ seq, at }));
+    const [inMemory, inFile] = [this.#memory.oldest, this.#store.journal.oldest].map(({ seq, at }) => ({
+      seq,
+      at,
+    }));
     expect(inFile, "the oldest point").toEqual(inMemory);
     return this.#memory.oldest;
   }
@@ -38,27 +47,29 @@ export class TwinJournal implements Journal {
     return this.#both(`${limit} events since ${since}`, (journal) => journal.events(since, limit));
   }
 
-  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly) {
-    const asked = `${limit} ${only ?? ""} events about ${id} before ${before}`;
-    return this.#both(asked, (journal) => journal.eventsAbout(id, before, limit, only));
+  eventsAbout(id: string, before: number, limit: number, only?: EventFilter) {
+    const question = `${limit} ${only ?? ""} events about ${id} before ${before}`;
+    return this.#both(question, (journal) => journal.eventsAbout(id, before, limit, only));
   }
 
-  checkpointBefore(point: Point): Checkpoint {
-    return this.#both(`the checkpoint before ${JSON.stringify(point)}`, (journal) => journal.checkpointBefore(point));
+  checkpointBefore(point: PointSelector): Checkpoint {
+    return this.#both(`the checkpoint before ${JSON.stringify(point)}`, (journal) =>
+      journal.checkpointBefore(point),
+    );
   }
 
-  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    await this.#memory.keepCheckpoint(checkpoint);
-    await this.#store.journal.keepCheckpoint(checkpoint);
+  async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await this.#memory.storeCheckpoint(checkpoint);
+    await this.#store.journal.storeCheckpoint(checkpoint);
   }
 
-  forget(what: Forgetting): void {
-    this.#memory.forget(what);
-    this.#store.journal.forget(what);
+  truncate(what: Truncation): void {
+    this.#memory.truncate(what);
+    this.#store.journal.truncate(what);
   }
 
-  sweep(): boolean {
-    return this.#memory.sweep() && this.#store.journal.sweep();
+  prune(): boolean {
+    return this.#memory.prune() && this.#store.journal.prune();
   }
 
   operations(projectId: string, limit: number, beforeNumber?: number) {
@@ -79,9 +90,9 @@ export class TwinJournal implements Journal {
     return this.#both(`${limit} requests since ${since}`, (journal) => journal.requests(since, limit));
   }
 
-  forgetRequests(): void {
-    this.#memory.forgetRequests();
-    this.#store.journal.forgetRequests();
+  clearRequests(): void {
+    this.#memory.clearRequests();
+    this.#store.journal.clearRequests();
   }
 
   sizeBytes(): number {
@@ -104,8 +115,8 @@ export class TwinJournal implements Journal {
   }
 
   /** As JSON: a property without a value and one that is not there are the same. */
-  #both<T>(what: string, ask: (journal: Journal) => T): T {
-    const [inMemory, inFile] = [ask(this.#memory), ask(this.#store.journal)];
+  #both<T>(what: string, read: (journal: Journal) => T): T {
+    const [inMemory, inFile] = [read(this.#memory), read(this.#store.journal)];
     if (inMemory === undefined || inFile === undefined) expect(inFile, what).toBe(inMemory);
     else expect(JSON.parse(JSON.stringify(inFile)), what).toEqual(JSON.parse(JSON.stringify(inMemory)));
     return inMemory;

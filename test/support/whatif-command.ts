@@ -1,19 +1,34 @@
 import { join } from "node:path";
 import { expect } from "vitest";
-import { standin } from "./process.ts";
-import { newDirectory } from "./running.ts";
+import { runStandin } from "./process.ts";
+import { testDirectory } from "./running-server.ts";
 
 /** What `standin whatif … --json` answers; it must end well, and say nothing but notes beside. */
-export async function json(args: readonly string[]): Promise<any> {
-  const { code, stdout, stderr } = await standin(["whatif", ...args, "--json"]);
+export async function runWhatif(args: readonly string[]): Promise<any> {
+  const { code, stdout, stderr } = await runStandin(["whatif", ...args, "--json"]);
   expect({ code, stderr: stderr.replaceAll(/^note: .*\n/gm, "") }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
 
 /** A synthetic trace in a directory that goes with the test. */
-export async function shop(out = "shop.standin-trace", computes = 3, patterns = ["office-hours", "cron"]): Promise<string> {
-  const file = join(newDirectory(), out);
+export async function createShopTrace(
+  out = "shop.standin-trace",
+  computes = 3,
+  patterns = ["office-hours", "cron"],
+): Promise<string> {
+  const file = join(testDirectory(), out);
   const flags = patterns.flatMap((pattern) => ["--pattern", pattern]);
-  await json(["fleet", "--computes", String(computes), "--days", "4", "--seed", "2", ...flags, "--out", file]);
+  await runWhatif([
+    "fleet",
+    "--computes",
+    String(computes),
+    "--days",
+    "4",
+    "--seed",
+    "2",
+    ...flags,
+    "--out",
+    file,
+  ]);
   return file;
 }

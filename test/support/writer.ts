@@ -1,7 +1,7 @@
 import type { Answer } from "./double.ts";
-import type { Client } from "./running.ts";
+import type { ServerClient } from "./running-server.ts";
 
-type Draw = () => number;
+type RandomDraw = () => number;
 type Key = { readonly id: number; readonly name: string; readonly secret: string };
 
 /** A client that changes the world as fast as it can, over many connections, and remembers what it was told has happened. */
@@ -14,21 +14,26 @@ export class Writer {
   /** What each acknowledged activity was marked with. */
   readonly activities: string[] = [];
   /** Ids of keys and projects whose end was asked for, and perhaps never answered. */
-  readonly ending = new Set<number | string>();
+  readonly deletionsRequested = new Set<number | string>();
   /** The latest instant that an answer has told. */
-  latest = "";
+  latestInstant = "";
   acknowledged = 0;
   #number = 0;
 
   /** Writes over `lanes` connections until `enough` says so or the server is gone. */
-  async write(client: Client, lanes: number, draw: Draw, enough: () => boolean): Promise<void> {
-    await Promise.all(Array.from({ length: lanes }, () => this.#lane(client, draw, enough)));
+  async write(
+    client: ServerClient,
+    connections: number,
+    draw: RandomDraw,
+    isDone: () => boolean,
+  ): Promise<void> {
+    await Promise.all(Array.from({ length: connections }, () => this.#writeOver(client, draw, isDone)));
   }
 
-  async #lane(client: Client, draw: Draw, enough: () => boolean): Promise<void> {
+  async #writeOver(client: ServerClient, draw: RandomDraw, isDone: () => boolean): Promise<void> {
     const own: { id: string; endpointId: string }[] = [];
     const keys: Key[] = [];
-    while (!enough()) {
+    while (!isDone()) {
       try {
         await this.#step(client, draw, own, keys);
       } catch (error) {
@@ -39,42 +44,58 @@ export class Writer {
     }
   }
 
-  async #step(client: Client, draw: Draw, own: { id: string; endpointId: string }[], keys: Key[]): Promise<void> {
+  async #step(
+    client: ServerClient,
+    draw: RandomDraw,
+    own: { id: string; endpointId: string }[],
+    keys: Key[],
+  ): Promise<void> {
     const name = `written-${++this.#number}`;
     const project = own[draw() % Math.max(1, own.length)];
     const kind = draw() % 10;
     if (kind < 3) {
-      const { body } = this.#told(await client.api("POST", "/api_keys", { key_name: name }), 200);
+      const { body } = this.#acknowledge(await client.api("POST", "/api_keys", { key_name: name }), 200);
       const key = { id: body.id, name, secret: body.key };
       this.keys.push(key);
       keys.push(key);
     } else if (kind < 4 && keys.length > 0) {
       const key = keys.pop() as Key;
-      this.ending.add(key.id);
-      this.#told(await client.api("DELETE", `/api_keys/${key.id}`), 200);
+      this.deletionsRequested.add(key.id);
+      this.#acknowledge(await client.api("DELETE", `/api_keys/${key.id}`), 200);
       this.revokedKeys.push(key);
     } else if (kind < 6 || project === undefined) {
-      const { body } = this.#told(await client.api("POST", "/projects", { project: { name } }), 201);
+      const { body } = this.#acknowledge(await client.api("POST", "/projects", { project: { name } }), 201);
       own.push({ id: body.project.id, endpointId: body.endpoints[0].id });
       this.projects.set(body.project.id, name);
     } else if (kind < 7) {
-      this.ending.add(project.id);
+      this.deletionsRequested.add(project.id);
       // 423 while the project is still being made.
-      const { status } = this.#told(await client.api("DELETE", `/projects/${project.id}`), 200, 423);
+      const { status } = this.#acknowledge(await client.api("DELETE", `/projects/${project.id}`), 200, 423);
       if (status !== 200) return;
       own.splice(own.indexOf(project), 1);
       this.deletedProjects.push(project.id);
     } else if (kind < 9) {
-      this.#told(await client.sim("POST", "/activity", { endpoint_id: project.endpointId, duration_ms: 700, source: name }), 200);
+      this.#acknowledge(
+        await client.sim("POST", "/activity", {
+          endpoint_id: project.endpointId,
+          duration_ms: 700,
+          source: name,
+        }),
+        200,
+      );
       this.activities.push(name);
     } else {
-      const { body } = this.#told(await client.sim("POST", "/clock/advance", { by: 1 + (draw() % 60_000) }), 200);
-      if (body.now > this.latest) this.latest = body.now;
+      const { body } = this.#acknowledge(
+        await client.sim("POST", "/clock/advance", { by: 1 + (draw() % 60_000) }),
+        200,
+      );
+      if (body.now > this.latestInstant) this.latestInstant = body.now;
     }
   }
 
-  #told(answer: Answer, ...expected: number[]): Answer {
-    if (!expected.includes(answer.status)) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  #acknowledge(answer: Answer, ...expected: number[]): Answer {
+    if (!expected.includes(answer.status))
+      throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     this.acknowledged += 1;
     return answer;
   }

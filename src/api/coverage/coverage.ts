@@ -1,5 +1,5 @@
 import { routeFamilies } from "../app.ts";
-import { Caller } from "../http/request-context.ts";
+import { RouteHandlers } from "../http/request-context.ts";
 import { EVIDENCE } from "./coverage-evidence.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { servedOperations } from "./served-operations.ts";
@@ -18,10 +18,12 @@ type OperationCoverage = {
 
 /** Every operation of the public document: one table for `/_sim/coverage` and docs/COVERAGE.md. */
 export function coverage() {
-  const nobody = (): never => {
+  const unused = (): never => {
     throw new Error("nobody asks these routes anything");
   };
-  const served = servedOperations(routeFamilies(new Caller({ worldOf: nobody, rateLimit: false, onBug: nobody })));
+  const served = servedOperations(
+    routeFamilies(new RouteHandlers({ worldOf: unused, rateLimit: false, onBug: unused })),
+  );
   const operations = PUBLIC_OPERATIONS.map(({ operationId, method, path }): OperationCoverage => {
     const { test, clients } = EVIDENCE[operationId] ?? { test: null, clients: [] };
     const isServed = served.has(operationId);

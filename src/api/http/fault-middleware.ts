@@ -1,44 +1,44 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Failure, failureOf } from "../../http/errors.ts";
+import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
 import type { FaultTarget } from "../../platform/fault/fault.ts";
 import type { FaultOutcome } from "../../platform/fault/match-fault.ts";
 import { refuseConflicts } from "../../platform/operation/operation.ts";
-import { StoreUnavailable, type Turn, type WorldHandle } from "../../worlds/world-handle.ts";
+import { StoreUnavailable, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
 
 /** What the faults that a request meets make of it. */
-export type Fate = {
+export type MatchedFault = {
   /** The last one that it met, which says how it ends. */
-  readonly fault: string;
+  readonly faultName: string;
   /** Before anything is done. */
-  readonly delays: readonly Delay[];
+  readonly delays: readonly FaultDelay[];
   /** Answered in place of doing the work. */
-  readonly answer?: FaultAnswer;
+  readonly answer?: FaultResponse;
   /** The connection is lost, before the work is done or behind it. */
   readonly lost?: "before" | "after";
 };
 
-type Delay = Extract<FaultOutcome, { kind: "latency" }>;
+type FaultDelay = Extract<FaultOutcome, { kind: "latency" }>;
 /** Its code may be any that its user has chosen. */
-type FaultAnswer = Omit<Failure, "code"> & { readonly code: string };
+type FaultResponse = Omit<ErrorResponse, "code"> & { readonly code: string };
 
 /** Counts what a request meets; `undefined` where nothing comes of it. */
-export function meetFaults(turn: Turn, target: FaultTarget): Fate | undefined {
-  const met = turn.execute({ type: "MeetFaults", target });
-  const hits = met.ok ? met.value.filter((event) => event.type === "FaultHit") : [];
+export function matchRequestFaults(transaction: Transaction, target: FaultTarget): MatchedFault | undefined {
+  const matched = transaction.execute({ type: "MatchFaults", target });
+  const hits = matched.ok ? matched.value.filter((event) => event.type === "FaultHit") : [];
   const last = hits.at(-1);
   if (last === undefined) return undefined;
   const delays = hits.flatMap(({ outcome }) => (outcome.kind === "latency" ? [outcome] : []));
-  return { fault: last.fault, delays, ...endOf(last.outcome) };
+  return { faultName: last.fault, delays, ...faultResultOf(last.outcome) };
 }
 
-function endOf(outcome: FaultOutcome): Pick<Fate, "answer" | "lost"> {
+function faultResultOf(outcome: FaultOutcome): Pick<MatchedFault, "answer" | "lost"> {
   switch (outcome.kind) {
     case "drop":
       return { lost: "before" };
     case "lose_response":
       return { lost: "after" };
     case "answer":
-      return { answer: answerOf(outcome) };
+      return { answer: faultResponseOf(outcome) };
     case "rate_limit":
       return {
         answer: {
@@ -67,25 +67,35 @@ function endOf(outcome: FaultOutcome): Pick<Fate, "answer" | "lost"> {
 }
 
 /** C, D for 423, D for 429, A for the others: what the platform's errors of this status are like. */
-function answerOf({ status, code, message, retryAfterS }: Extract<FaultOutcome, { kind: "answer" }>): FaultAnswer {
-  const usual = USUAL[status] ?? { code: `HTTP_${status}`, message: `answered by a fault: ${status}` };
-  const seconds = retryAfterS ?? usual.retryAfterS;
+function faultResponseOf({
+  status,
+  code,
+  message,
+  retryAfterS,
+}: Extract<FaultOutcome, { kind: "answer" }>): FaultResponse {
+  const defaults = DEFAULT_RESPONSES[status] ?? {
+    code: `HTTP_${status}`,
+    message: `answered by a fault: ${status}`,
+  };
+  const seconds = retryAfterS ?? defaults.retryAfterS;
   return {
     status,
-    code: code ?? usual.code,
-    message: message ?? usual.message,
+    code: code ?? defaults.code,
+    message: message ?? defaults.message,
     ...(seconds === undefined ? {} : { headers: retryAfter(seconds) }),
   };
 }
 
-const USUAL: Readonly<Record<number, { readonly code: string; readonly message: string; readonly retryAfterS?: number }>> = {
+const DEFAULT_RESPONSES: Readonly<
+  Record<number, { readonly code: string; readonly message: string; readonly retryAfterS?: number }>
+> = {
   400: { code: "BAD_REQUEST", message: "bad request" },
   401: { code: "UNAUTHORIZED", message: "the API key is not valid or has been revoked" },
   403: { code: "FORBIDDEN", message: "forbidden" },
   404: { code: "NOT_FOUND", message: "not found" },
   409: { code: "CONFLICT", message: "conflict" },
   422: { code: "UNPROCESSABLE_ENTITY", message: "unprocessable entity" },
-  423: failureOf(refuseConflicts()),
+  423: errorResponseOf(refuseConflicts()),
   429: { code: "TOO_MANY_REQUESTS", message: "too many requests", retryAfterS: 1 },
   500: { code: "INTERNAL_SERVER_ERROR", message: "internal server error" },
   502: { code: "BAD_GATEWAY", message: "bad gateway" },
@@ -95,7 +105,7 @@ const USUAL: Readonly<Record<number, { readonly code: string; readonly message: 
 
 /** What errors of faults are called where nobody has chosen another code. */
 export const FAULT_CODES: readonly string[] = [
-  ...Object.values(USUAL).map(({ code }) => code),
+  ...Object.values(DEFAULT_RESPONSES).map(({ code }) => code),
   "PROJECT_IN_MAINTENANCE",
   ...Array.from({ length: 200 }, (_, index) => `HTTP_${400 + index}`),
 ];
@@ -105,13 +115,13 @@ function retryAfter(seconds: number): Readonly<Record<string, string>> {
 }
 
 /** So long at most before the world's clock is looked at again: somebody else may move it. */
-const LONGEST_NAP_MS = 50;
+const MAX_SLEEP_MS = 50;
 
 /** Waits out the delays of a request. */
-export async function wait(world: WorldHandle, delays: readonly Delay[]): Promise<void> {
+export async function waitOutDelays(world: WorldHandle, delays: readonly FaultDelay[]): Promise<void> {
   for (const { clock, ms } of delays) {
     if (clock === "wall") await sleep(ms);
-    else await waitOnWorldsClock(world, ms);
+    else await waitOnWorldClock(world, ms);
   }
 }
 
@@ -119,14 +129,14 @@ export async function wait(world: WorldHandle, delays: readonly Delay[]): Promis
  * On a clock that moves by itself, until it has come so far. A manual clock is moved by the request itself: all that is due on the way
  * happens, and then the request takes effect at exactly its instant.
  */
-async function waitOnWorldsClock(world: WorldHandle, ms: number): Promise<void> {
+async function waitOnWorldClock(world: WorldHandle, ms: number): Promise<void> {
   const until = world.now() + ms;
   while (world.now() < until) {
-    if (world.isEnding) throw new StoreUnavailable(`world "${world.name}" is closing`);
+    if (world.isShuttingDown) throw new StoreUnavailable(`world "${world.name}" is closing`);
     const { mode, factor } = await world.clock();
     if (mode === "manual") {
       // Where time ends before, it is as late as it can be.
       if ((await world.advance({ to: until })) === undefined) return;
-    } else await sleep(Math.min(LONGEST_NAP_MS, Math.ceil((until - world.now()) / factor)));
+    } else await sleep(Math.min(MAX_SLEEP_MS, Math.ceil((until - world.now()) / factor)));
   }
 }

@@ -1,20 +1,20 @@
-import type { Failure } from "../../http/errors.ts";
+import type { ErrorResponse } from "../../http/errors.ts";
 import type { Role } from "../../platform/branch/role.ts";
 import type { Project } from "../../platform/project/project.ts";
 import { newPassword } from "../../worlds/secrets.ts";
-import type { Turn } from "../../worlds/world-handle.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 
 /** A new password for a role: shown now, and told again later only where the project is to store it. */
-export function givePassword(turn: Turn, project: Project, role: Role): string {
+export function issuePassword(transaction: Transaction, project: Project, role: Role): string {
   const password = newPassword();
-  if (project.storePasswords) turn.keepSecret(role.secretId, password);
+  if (project.storePasswords) transaction.storeSecret(role.secretId, password);
   // A history that was reset or taken back may have left one under this name.
-  else turn.forgetSecret(role.secretId);
+  else transaction.deleteSecret(role.secretId);
   return password;
 }
 
 /** S: 412 where the project does not store passwords. */
-export const PASSWORDS_NOT_STORED: Failure = {
+export const PASSWORDS_NOT_STORED: ErrorResponse = {
   status: 412,
   code: "PASSWORDS_NOT_STORED",
   message: "this project does not store passwords",

@@ -1,43 +1,44 @@
-import type { Failure } from "../../http/errors.ts";
+import type { ErrorResponse } from "../../http/errors.ts";
 import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 
 /** D: 700 requests a minute, and bursts of 40 a second, per route and account. */
-const LIMITS = [
+const RATE_LIMITS = [
   { windowMs: SECOND, requests: 40 },
   { windowMs: MINUTE, requests: 700 },
 ] as const;
 
-type Window = { startedAt: SimTime; requests: number };
+type RequestWindow = { startedAt: SimTime; requests: number };
 
 /** Counts requests in fixed windows of the world's clock. */
 export class RateLimiter {
-  readonly #windows = new Map<string, Window[]>();
+  readonly #windows = new Map<string, RequestWindow[]>();
 
   /** Counts one request of `caller`; gives the refusal where it is one too many. */
-  refuse(caller: string, now: SimTime): Failure | undefined {
-    let windows = this.#windows.get(caller);
+  countAndCheck(key: string, now: SimTime): ErrorResponse | undefined {
+    let windows = this.#windows.get(key);
     if (windows === undefined) {
-      windows = LIMITS.map(() => ({ startedAt: now, requests: 0 }));
-      this.#windows.set(caller, windows);
+      windows = RATE_LIMITS.map(() => ({ startedAt: now, requests: 0 }));
+      this.#windows.set(key, windows);
     }
-    for (const [index, { windowMs, requests }] of LIMITS.entries()) {
-      const window = windows[index] as Window;
+    for (const [index, { windowMs, requests }] of RATE_LIMITS.entries()) {
+      const window = windows[index] as RequestWindow;
       if (now - window.startedAt >= windowMs) {
         window.startedAt = now;
         window.requests = 0;
       }
-      if (window.requests >= requests) return tooMany(requests, windowMs, window.startedAt + windowMs - now);
+      if (window.requests >= requests)
+        return tooManyRequests(requests, windowMs, window.startedAt + windowMs - now);
     }
     for (const window of windows) window.requests += 1;
     return undefined;
   }
 }
 
-function tooMany(requests: number, windowMs: number, leftMs: number): Failure {
+function tooManyRequests(requests: number, windowMs: number, remainingMs: number): ErrorResponse {
   return {
     status: 429,
     code: "TOO_MANY_REQUESTS",
     message: `too many requests: ${requests} in ${windowMs / SECOND} s are allowed for this route`,
-    headers: { "Retry-After": String(Math.max(1, Math.ceil(leftMs / SECOND))) },
+    headers: { "Retry-After": String(Math.max(1, Math.ceil(remainingMs / SECOND))) },
   };
 }

@@ -1,5 +1,5 @@
 import type * as public_ from "@neondatabase/api-client";
-import { timestamp } from "../../http/instants.ts";
+import { timestamp } from "../../http/timestamps.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
 import type { Database } from "../../platform/branch/database.ts";
@@ -8,19 +8,25 @@ import type { Role } from "../../platform/branch/role.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { computesOnBranch } from "../../platform/lookup.ts";
-import { usedThisMonth } from "../../platform/usage/consumption.ts";
+import { usageThisMonth } from "../../platform/usage/consumption.ts";
 import { usageAt } from "../../platform/usage/usage.ts";
-import { CREATION_SOURCE, type Optional, optionalTimestamp, present, wholeSeconds } from "./render-common.ts";
+import {
+  type AllowUndefined,
+  CREATION_SOURCE,
+  omitUndefined,
+  optionalTimestamp,
+  wholeSeconds,
+} from "./render-common.ts";
 
 // A branch, what it holds, and what is kept of it, as the public document describes them.
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {
   const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
-  return present({
+  return omitUndefined({
     id: branch.id,
     project_id: branch.projectId,
     parent_id: branch.parentId,
-    parent_lsn: branch.parentLsn ?? placeInLog(world, branch.projectId, branch.parentTimestamp),
+    parent_lsn: branch.parentLsn ?? lsnAtTime(world, branch.projectId, branch.parentTimestamp),
     parent_timestamp: optionalTimestamp(branch.parentTimestamp),
     name: branch.name,
     current_state: branch.state,
@@ -32,7 +38,9 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     default: branch.default,
     protected: branch.protected,
     // S: "reset at the beginning of each billing period".
-    cpu_used_sec: wholeSeconds(usedThisMonth(world, branch.id, computesOnBranch(world, branch.id), now).cuMs),
+    cpu_used_sec: wholeSeconds(
+      usageThisMonth(world, branch.id, computesOnBranch(world, branch.id), now).cuMs,
+    ),
     compute_time_seconds: wholeSeconds(usage.cuMs),
     active_time_seconds: wholeSeconds(usage.activeMs),
     written_data_bytes: 0,
@@ -47,7 +55,7 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     restored_from: branch.restoredFrom,
     restored_as: branch.restoredAs,
     recovery: renderRecovery(branch),
-  }) satisfies Optional<public_.Branch>;
+  }) satisfies AllowUndefined<public_.Branch>;
 }
 
 /** S: there only while a deleted branch can be recovered. */
@@ -62,10 +70,10 @@ function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
 }
 
 export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
-  return present({
+  return omitUndefined({
     id: snapshot.id,
     name: snapshot.name,
-    lsn: snapshot.lsn ?? placeInLog(world, snapshot.projectId, snapshot.timestamp),
+    lsn: snapshot.lsn ?? lsnAtTime(world, snapshot.projectId, snapshot.timestamp),
     timestamp: timestamp(snapshot.timestamp),
     source_branch_id: snapshot.sourceBranchId,
     created_at: timestamp(snapshot.createdAt),
@@ -73,11 +81,11 @@ export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
     manual: snapshot.manual,
     // S: "a value of 0 means the snapshot is not being charged".
     full_size: 0,
-  }) satisfies Optional<public_.Snapshot>;
+  }) satisfies AllowUndefined<public_.Snapshot>;
 }
 
 /** Where in the log a branch left its parent, or a snapshot was taken, when that was named by an instant or not at all. */
-function placeInLog(world: World, projectId: string, at: SimTime | undefined): string | undefined {
+function lsnAtTime(world: World, projectId: string, at: SimTime | undefined): string | undefined {
   const project = world.projects.get(projectId);
   return project === undefined || at === undefined ? undefined : lsnAt(project, at);
 }
@@ -92,7 +100,7 @@ export function renderAnnotation(branch: Branch) {
 }
 
 export function renderRole(branch: Branch, role: Role, password?: string) {
-  return present({
+  return omitUndefined({
     branch_id: branch.id,
     name: role.name,
     password,
@@ -100,7 +108,7 @@ export function renderRole(branch: Branch, role: Role, password?: string) {
     authentication_method: role.noLogin === true ? "no_login" : "password",
     created_at: timestamp(role.createdAt),
     updated_at: timestamp(role.updatedAt),
-  }) satisfies Optional<public_.Role>;
+  }) satisfies AllowUndefined<public_.Role>;
 }
 
 export function renderDatabase(branch: Branch, database: Database) {

@@ -1,14 +1,14 @@
-import { timestamp } from "../../http/instants.ts";
+import { timestamp } from "../../http/timestamps.ts";
 import { SECOND, type SimTime } from "../../platform/core/time.ts";
 
 // What all answers have in common.
 
 export const CREATION_SOURCE = "console"; // S
 /** For `satisfies`: every field that the document requires, and none that it does not know. */
-export type Optional<T> = { [K in keyof T]?: T[K] | undefined };
+export type AllowUndefined<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** Leaves out what has no value: absent, not null (R: `last_active` is absent until the first activity). */
-export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return fields as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 

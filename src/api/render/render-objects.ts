@@ -1,7 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
-import { timestamp } from "../../http/instants.ts";
+import { timestamp } from "../../http/timestamps.ts";
 import type { Account } from "../../platform/account/account.ts";
-import { limitsOf, planOf } from "../../platform/account/account.ts";
+import { effectiveLimits, planOf } from "../../platform/account/account.ts";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { Region } from "../../platform/catalog/regions.ts";
@@ -15,9 +15,15 @@ import { maintenanceSince } from "../../platform/fault/fault.ts";
 import { type Operation, pendingStateOf } from "../../platform/operation/operation.ts";
 import type { Project } from "../../platform/project/project.ts";
 import { hasQuota } from "../../platform/project/quota.ts";
-import { usedThisMonth } from "../../platform/usage/consumption.ts";
+import { usageThisMonth } from "../../platform/usage/consumption.ts";
 import { usageAt } from "../../platform/usage/usage.ts";
-import { CREATION_SOURCE, type Optional, optionalTimestamp, present, wholeSeconds } from "./render-common.ts";
+import {
+  type AllowUndefined,
+  CREATION_SOURCE,
+  omitUndefined,
+  optionalTimestamp,
+  wholeSeconds,
+} from "./render-common.ts";
 
 // Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.
 
@@ -29,7 +35,7 @@ type EndpointState = public_.Endpoint["current_state"];
 
 /** R: `pending_state` is there in answers that change a compute, and until it has settled; never in lists. */
 function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
-  return present({
+  return omitUndefined({
     host: computeHost(world, compute),
     id: compute.id,
     name: compute.name,
@@ -56,7 +62,7 @@ function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingSta
     suspend_timeout_seconds: compute.suspendTimeoutSeconds,
     provisioner: compute.provisioner,
     compute_release_version: compute.phase.state === "active" ? String(compute.phase.release) : undefined,
-  }) satisfies Optional<public_.Endpoint>;
+  }) satisfies AllowUndefined<public_.Endpoint>;
 }
 
 /** While something runs, a compute was last active just now. */
@@ -67,49 +73,61 @@ function lastActive(compute: Compute, now: SimTime): SimTime | undefined {
 }
 
 /** Rendered computes by the object they came from: rows are replaced and never edited, so what was rendered once stays true. */
-export class EndpointTexts {
-  readonly #texts = new WeakMap<Compute, string>();
+export class EndpointJsonCache {
+  readonly #json = new WeakMap<Compute, string>();
   /** Whole lists, by their first compute. */
   readonly #lists = new WeakMap<Compute, { readonly computes: readonly Compute[]; readonly text: string }>();
 
   /** JSON text of the compute as lists show it. */
-  of(world: World, compute: Compute, now: SimTime): string {
-    const text = this.#texts.get(compute);
+  json(world: World, compute: Compute, now: SimTime): string {
+    const text = this.#json.get(compute);
     if (text !== undefined) return text;
     const rendered = JSON.stringify(renderEndpoint(world, compute, now));
     // A running query moves `last_active` with the clock: nothing to keep until it has ended.
-    const settled = lastActive(compute, now) === compute.lastActiveAt;
-    if (settled && !(compute.phase.state === "active" && compute.phase.openTransactions > 0)) this.#texts.set(compute, rendered);
+    const isStable = lastActive(compute, now) === compute.lastActiveAt;
+    if (isStable && !(compute.phase.state === "active" && compute.phase.openTransactions > 0))
+      this.#json.set(compute, rendered);
     return rendered;
   }
 
-  list(world: World, computes: readonly Compute[], now: SimTime): string {
+  listJson(world: World, computes: readonly Compute[], now: SimTime): string {
     const [first] = computes;
-    const known = first && this.#lists.get(first);
-    if (known?.computes.length === computes.length && known.computes.every((compute, index) => compute === computes[index]))
-      return known.text;
-    const text = `{"endpoints":[${computes.map((compute) => this.of(world, compute, now)).join(",")}]}`;
-    if (first !== undefined && computes.every((compute) => this.#texts.has(compute))) this.#lists.set(first, { computes, text });
+    const cached = first && this.#lists.get(first);
+    if (
+      cached?.computes.length === computes.length &&
+      cached.computes.every((compute, index) => compute === computes[index])
+    )
+      return cached.text;
+    const text = `{"endpoints":[${computes.map((compute) => this.json(world, compute, now)).join(",")}]}`;
+    if (first !== undefined && computes.every((compute) => this.#json.has(compute)))
+      this.#lists.set(first, { computes, text });
     return text;
   }
 }
 
 /** A compute in an answer to a call that changes it: where nothing is pending, that equals the current state (A). */
 export function renderChangedEndpoint(world: World, compute: Compute, now: SimTime) {
-  return renderEndpoint(world, compute, now, pendingOf(world, compute) ?? (compute.phase.state as EndpointState));
+  return renderEndpoint(
+    world,
+    compute,
+    now,
+    pendingStateFor(world, compute) ?? (compute.phase.state as EndpointState),
+  );
 }
 
-export function renderSettlingEndpoint(world: World, compute: Compute, now: SimTime) {
-  return renderEndpoint(world, compute, now, pendingOf(world, compute));
+export function renderPendingEndpoint(world: World, compute: Compute, now: SimTime) {
+  return renderEndpoint(world, compute, now, pendingStateFor(world, compute));
 }
 
-function pendingOf(world: World, compute: Compute): EndpointState | undefined {
-  return pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) as EndpointState | undefined;
+function pendingStateFor(world: World, compute: Compute): EndpointState | undefined {
+  return pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) as
+    | EndpointState
+    | undefined;
 }
 
 export function renderOperation(operation: Operation, now: SimTime) {
   const { state, failures } = operation;
-  return present({
+  return omitUndefined({
     id: operation.id,
     project_id: operation.projectId,
     branch_id: operation.branchId,
@@ -121,11 +139,11 @@ export function renderOperation(operation: Operation, now: SimTime) {
     retry_at: optionalTimestamp(failures?.retriedAt),
     created_at: timestamp(operation.createdAt),
     updated_at: timestamp(operation.updatedAt),
-    total_duration_ms: (endOf(state) ?? now) - operation.createdAt,
-  }) satisfies Optional<public_.Operation>;
+    total_duration_ms: (operationEnd(state) ?? now) - operation.createdAt,
+  }) satisfies AllowUndefined<public_.Operation>;
 }
 
-function endOf(state: Operation["state"]): SimTime | undefined {
+function operationEnd(state: Operation["state"]): SimTime | undefined {
   switch (state.status) {
     case "finished":
       return state.finishedAt;
@@ -139,33 +157,40 @@ function endOf(state: Operation["state"]): SimTime | undefined {
 }
 
 /** The operations that a call scheduled, as they stood when it returned. */
-export function renderScheduled(events: readonly RecordedEvent[], now: SimTime) {
-  return events.flatMap((event) => (event.type === "OperationScheduled" ? [renderOperation(event.operation, now)] : []));
+export function renderScheduledOperations(events: readonly RecordedEvent[], now: SimTime) {
+  return events.flatMap((event) =>
+    event.type === "OperationScheduled" ? [renderOperation(event.operation, now)] : [],
+  );
 }
 
 export function renderProject(world: World, project: Project, now: SimTime) {
   const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
   const account = world.accounts.get(project.accountId);
-  const ofPeriod = usedThisMonth(world, project.id, world.computes.by("project", project.id).values(), now);
-  return present({
+  const monthUsage = usageThisMonth(
+    world,
+    project.id,
+    world.computes.by("project", project.id).values(),
+    now,
+  );
+  return omitUndefined({
     ...projectFields(world, project, now),
     data_storage_bytes_hour: 0,
     data_transfer_bytes: 0,
     written_data_bytes: 0,
     // S: of the billing period; the deprecated one is Σ CU × active seconds ever since (PLATFORM).
-    compute_time_seconds: wholeSeconds(ofPeriod.cuMs),
-    active_time_seconds: wholeSeconds(ofPeriod.activeMs),
+    compute_time_seconds: wholeSeconds(monthUsage.cuMs),
+    active_time_seconds: wholeSeconds(monthUsage.activeMs),
     cpu_used_sec: wholeSeconds(usage.cuMs),
     history_retention_seconds: project.historyRetentionSeconds,
     consumption_period_start: timestamp(monthStart(now)),
     consumption_period_end: timestamp(nextMonthStart(now)),
     owner: account === undefined ? undefined : renderOwner(world, account),
-  }) satisfies Optional<public_.Project>;
+  }) satisfies AllowUndefined<public_.Project>;
 }
 
 export function renderProjectListItem(world: World, project: Project, now: SimTime) {
   const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
-  return present({
+  return omitUndefined({
     ...projectFields(world, project, now),
     active_time: wholeSeconds(usage.activeMs),
     cpu_used_sec: wholeSeconds(usage.cuMs),
@@ -174,7 +199,7 @@ export function renderProjectListItem(world: World, project: Project, now: SimTi
     recoverable_until: optionalTimestamp(project.recoverableUntil),
     // R, and no field of the public document any more.
     locked: false,
-  }) satisfies Optional<public_.ProjectListItem>;
+  }) satisfies AllowUndefined<public_.ProjectListItem>;
 }
 
 function projectFields(world: World, project: Project, now: SimTime) {
@@ -220,18 +245,30 @@ function renderOwner(world: World, account: Account) {
   return {
     email: account.email,
     name: account.name,
-    branches_limit: limitsOf(world, planOf(account)).branches,
+    branches_limit: effectiveLimits(world, planOf(account)).branches,
     subscription_type: planOf(account).subscriptionType as public_.BillingSubscriptionType,
   } satisfies public_.ProjectOwnerData;
 }
 
-export function connectionUri(world: World, compute: Compute, role: string, password: string, database: string, pooled: boolean): string {
+export function connectionUri(
+  world: World,
+  compute: Compute,
+  role: string,
+  password: string,
+  database: string,
+  pooled: boolean,
+): string {
   const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
   return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?sslmode=require`;
 }
 
 /** One for each database whose owner's password is known, through this compute. */
-export function renderConnectionUris(world: World, branch: Branch, compute: Compute, passwordOf: (secretId: string) => string | undefined) {
+export function renderConnectionUris(
+  world: World,
+  branch: Branch,
+  compute: Compute,
+  passwordOf: (secretId: string) => string | undefined,
+) {
   return branch.databases.flatMap((database) => {
     const secretId = branch.roles.find((role) => role.name === database.ownerName)?.secretId;
     const password = secretId === undefined ? undefined : passwordOf(secretId);
@@ -279,5 +316,5 @@ export function renderOrganization(account: Account) {
     created_at: timestamp(account.createdAt),
     managed_by: "console",
     updated_at: timestamp(account.createdAt),
-  } satisfies Optional<public_.Organization>;
+  } satisfies AllowUndefined<public_.Organization>;
 }

@@ -1,23 +1,23 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { limitsOf, planOf } from "../../platform/account/account.ts";
+import { effectiveLimits, planOf } from "../../platform/account/account.ts";
 import { organizationsOf } from "../../platform/account/organization.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
-import { profileOf } from "../../platform/core/world.ts";
-import { id } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import { profileOfWorld } from "../../platform/core/world.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { id } from "../http/request-fields.ts";
 import { renderOrganization, renderRegion } from "../render/render-objects.ts";
 
 /** S: who one is and where one may be. */
-export function accountRoutes(caller: Caller): Hono {
+export function accountRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.get(
     "/users/me",
-    caller.route({ needs: "person" }, ({ account, turn }) => {
+    handlers.route({ permission: "person" }, ({ account, transaction }) => {
       const plan = planOf(account);
-      const limits = limitsOf(turn.world, plan);
+      const limits = effectiveLimits(transaction.world, plan);
       return {
         active_seconds_limit: 0,
         auth_accounts: [],
@@ -29,7 +29,8 @@ export function accountRoutes(caller: Caller): Hono {
         last_name: "",
         projects_limit: limits.projects,
         branches_limit: limits.branches,
-        max_autoscaling_limit: plan.onlySizeCu ?? profileOf(turn.world).sizes.autoscaled.at(-1) ?? 0,
+        max_autoscaling_limit:
+          plan.onlySizeCu ?? profileOfWorld(transaction.world).sizes.autoscaled.at(-1) ?? 0,
         plan: plan.subscriptionType,
       } satisfies CurrentUserInfoResponse;
     }),
@@ -38,19 +39,23 @@ export function accountRoutes(caller: Caller): Hono {
   app.get(
     "/users/me/organizations",
     // S: with a key that is no person's, the one organization that it belongs to.
-    caller.route({}, ({ principal: { account, scope }, turn }) => ({
-      organizations: (scope === undefined ? organizationsOf(turn.world, account) : [account]).map(renderOrganization),
+    handlers.route({}, ({ principal: { account, scope }, transaction }) => ({
+      organizations: (scope === undefined ? organizationsOf(transaction.world, account) : [account]).map(
+        renderOrganization,
+      ),
     })),
   );
 
   app.get(
     "/organizations/:org_id",
-    caller.route({ params: z.object({ org_id: id }), needs: "belong" }, ({ account }) => renderOrganization(account)),
+    handlers.route({ params: z.object({ org_id: id }), permission: "view" }, ({ account }) =>
+      renderOrganization(account),
+    ),
   );
 
   app.get(
     "/regions",
-    caller.route({ query: z.object({ org_id: id.optional() }) }, () => ({
+    handlers.route({ query: z.object({ org_id: id.optional() }) }, () => ({
       regions: REGIONS.map((region, index) => renderRegion(region, index === 0)),
     })),
   );
@@ -58,7 +63,7 @@ export function accountRoutes(caller: Caller): Hono {
   app.get(
     "/auth",
     // A: the account of an organization's key is the organization.
-    caller.route({}, ({ principal: { account, scope } }) =>
+    handlers.route({}, ({ principal: { account, scope } }) =>
       scope === undefined
         ? { account_id: account.id, auth_method: "api_key_user" }
         : { account_id: scope.organizationId, auth_method: "api_key_org" },

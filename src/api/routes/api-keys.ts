@@ -1,46 +1,60 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { timestamp } from "../../http/instants.ts";
+import { timestamp } from "../../http/timestamps.ts";
 import { validApiKeys } from "../../platform/account/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
-import { keyId, keyName } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { keyId, keyName } from "../http/request-fields.ts";
 import { renderApiKey } from "../render/render-objects.ts";
 
 /** R, "API keys". */
-export function apiKeyRoutes(caller: Caller): Hono {
+export function apiKeyRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.post(
     "/api_keys",
-    caller.route({ needs: "person", body: z.object({ key_name: keyName }) }, ({ account, body, execute }) => {
-      // R: the secret is shown now and never again.
-      const key = newApiKeySecret();
-      for (const event of execute({ type: "CreateApiKey", accountId: account.id, name: body.key_name, hash: hashSecret(key) })) {
-        if (event.type !== "ApiKeyCreated") continue;
-        const { id, name, createdAt } = event.apiKey;
-        return { id, key, name, created_at: timestamp(createdAt), created_by: account.id };
-      }
-      throw new Error("CreateApiKey created none");
-    }),
+    handlers.route(
+      { permission: "person", body: z.object({ key_name: keyName }) },
+      ({ account, body, execute }) => {
+        // R: the secret is shown now and never again.
+        const key = newApiKeySecret();
+        for (const event of execute({
+          type: "CreateApiKey",
+          accountId: account.id,
+          name: body.key_name,
+          hash: hashSecret(key),
+        })) {
+          if (event.type !== "ApiKeyCreated") continue;
+          const { id, name, createdAt } = event.apiKey;
+          return { id, key, name, created_at: timestamp(createdAt), created_by: account.id };
+        }
+        throw new Error("CreateApiKey created none");
+      },
+    ),
   );
 
   app.get(
     "/api_keys",
-    caller.route({ needs: "person" }, ({ account, turn }) => {
+    handlers.route({ permission: "person" }, ({ account, transaction }) => {
       const created_by = { id: account.id, name: account.name, image: "" };
-      return [...validApiKeys(turn.world, account.id)].map((apiKey) => ({ ...renderApiKey(turn.world, apiKey), created_by }));
+      return [...validApiKeys(transaction.world, account.id)].map((apiKey) => ({
+        ...renderApiKey(transaction.world, apiKey),
+        created_by,
+      }));
     }),
   );
 
   app.delete(
     "/api_keys/:key_id",
-    caller.route({ needs: "person", params: z.object({ key_id: keyId }) }, ({ account, params, turn, execute }) => {
-      execute({ type: "RevokeApiKey", accountId: account.id, keyId: params.key_id });
-      const apiKey = turn.world.apiKeys.get(String(params.key_id));
-      if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");
-      return { ...renderApiKey(turn.world, apiKey), created_by: account.id, revoked: true };
-    }),
+    handlers.route(
+      { permission: "person", params: z.object({ key_id: keyId }) },
+      ({ account, params, transaction, execute }) => {
+        execute({ type: "RevokeApiKey", accountId: account.id, keyId: params.key_id });
+        const apiKey = transaction.world.apiKeys.get(String(params.key_id));
+        if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");
+        return { ...renderApiKey(transaction.world, apiKey), created_by: account.id, revoked: true };
+      },
+    ),
   );
 
   return app;

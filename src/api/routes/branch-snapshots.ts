@@ -1,20 +1,20 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { found } from "../../http/request.ts";
+import { unwrap } from "../../http/request.ts";
 import { findSnapshot, snapshotsOf } from "../../platform/branch/branch-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/lookup.ts";
-import { id, instant, lsn, name, notBoth } from "../http/query-fields.ts";
-import type { Call, Caller } from "../http/request-context.ts";
+import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
+import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";
 import { renderBranch, renderSnapshot } from "../render/render-branch.ts";
-import { renderScheduled, renderSettlingEndpoint } from "../render/render-objects.ts";
-import { branchOf, onBranch, targetOf } from "./branches.ts";
+import { renderPendingEndpoint, renderScheduledOperations } from "../render/render-objects.ts";
+import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
 
-const inProject = z.object({ project_id: id });
-const onSnapshot = z.object({ project_id: id, snapshot_id: id });
-type OnSnapshot = Call<z.output<typeof onSnapshot>, unknown, unknown>;
+const projectParams = z.object({ project_id: id });
+const snapshotParams = z.object({ project_id: id, snapshot_id: id });
+type SnapshotRequest = RequestContext<z.output<typeof snapshotParams>, unknown, unknown>;
 
-const LONGEST_SCHEDULE = 100; // A
-const SHORTEST_RETENTION_S = 3_600; // S
+const MAX_SCHEDULE_ITEMS = 100; // A
+const MIN_RETENTION_S = 3_600; // S
 
 const DAYS_IN_A_WEEK = 7;
 
@@ -24,7 +24,7 @@ const scheduleItem = z
     hour: z.int().min(0).max(23).optional(),
     day: z.int().min(1).max(31).optional(),
     month: z.int().min(1).max(12).optional(),
-    retention_seconds: z.int().min(SHORTEST_RETENTION_S).optional(),
+    retention_seconds: z.int().min(MIN_RETENTION_S).optional(),
   })
   .refine(({ frequency, day = 1 }) => frequency !== "weekly" || day <= DAYS_IN_A_WEEK, {
     // S: of the week or of the month; that a ninth day of the week is an error is A.
@@ -33,23 +33,34 @@ const scheduleItem = z
   });
 
 /** S: snapshots of branches. Those of a whole world are ours, and at /_sim/snapshots. */
-export function snapshotRoutes(caller: Caller): Hono {
+export function snapshotRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.post(
     "/projects/:project_id/branches/:branch_id/snapshot",
-    caller.route(
+    handlers.route(
       {
-        params: onBranch,
+        params: branchParams,
         query: z
-          .object({ lsn: lsn.optional(), timestamp: instant.optional(), name: name.optional(), expires_at: instant.optional() })
-          .refine(...notBoth("lsn", "timestamp")),
+          .object({
+            lsn: lsn.optional(),
+            timestamp: instant.optional(),
+            name: name.optional(),
+            expires_at: instant.optional(),
+          })
+          .refine(...atMostOne("lsn", "timestamp")),
       },
-      (call) => {
-        const { expires_at: expiresAt, ...asked } = call.query;
-        for (const event of call.execute({ type: "CreateSnapshot", ...targetOf(call), ...asked, expiresAt })) {
+      (request) => {
+        const { expires_at: expiresAt, ...input } = request.query;
+        for (const event of request.execute({
+          type: "CreateSnapshot",
+          ...branchTarget(request),
+          ...input,
+          expiresAt,
+        })) {
           // A: it is there at once; nothing has to be waited for.
-          if (event.type === "SnapshotCreated") return { snapshot: renderSnapshot(call.turn.world, event.snapshot), operations: [] };
+          if (event.type === "SnapshotCreated")
+            return { snapshot: renderSnapshot(request.transaction.world, event.snapshot), operations: [] };
         }
         throw new Error("CreateSnapshot created none");
       },
@@ -58,54 +69,75 @@ export function snapshotRoutes(caller: Caller): Hono {
 
   app.get(
     "/projects/:project_id/snapshots",
-    caller.route({ params: inProject }, ({ account, params, turn }) => {
-      const project = found(findProject(turn.world, account.id, params.project_id));
-      return { snapshots: snapshotsOf(turn.world, project.id).map((snapshot) => renderSnapshot(turn.world, snapshot)) };
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      return {
+        snapshots: snapshotsOf(transaction.world, project.id).map((snapshot) =>
+          renderSnapshot(transaction.world, snapshot),
+        ),
+      };
     }),
   );
 
   app.patch(
     "/projects/:project_id/snapshots/:snapshot_id",
-    caller.route({ params: onSnapshot, body: z.object({ snapshot: z.object({ name: name.optional() }) }) }, (call) => {
-      const { name: newName } = call.body.snapshot;
-      if (newName !== undefined) call.execute({ type: "UpdateSnapshot", ...snapshotOf(call), name: newName });
-      return { snapshot: renderSnapshot(call.turn.world, found(findSnapshot(call.turn.world, snapshotOf(call)))) };
-    }),
+    handlers.route(
+      { params: snapshotParams, body: z.object({ snapshot: z.object({ name: name.optional() }) }) },
+      (request) => {
+        const { name: newName } = request.body.snapshot;
+        if (newName !== undefined)
+          request.execute({ type: "UpdateSnapshot", ...snapshotTarget(request), name: newName });
+        return {
+          snapshot: renderSnapshot(
+            request.transaction.world,
+            unwrap(findSnapshot(request.transaction.world, snapshotTarget(request))),
+          ),
+        };
+      },
+    ),
   );
 
   app.delete(
     "/projects/:project_id/snapshots/:snapshot_id",
-    caller.route({ status: 202, params: onSnapshot }, (call) => {
-      call.execute({ type: "DeleteSnapshot", ...snapshotOf(call) });
+    handlers.route({ status: 202, params: snapshotParams }, (request) => {
+      request.execute({ type: "DeleteSnapshot", ...snapshotTarget(request) });
       return { operations: [] };
     }),
   );
 
   app.post(
     "/projects/:project_id/snapshots/:snapshot_id/restore",
-    caller.route(
+    handlers.route(
       {
-        params: onSnapshot,
+        params: snapshotParams,
         query: z.object({ name: name.optional() }),
-        body: z.object({ name: name.optional(), target_branch_id: id.optional(), finalize_restore: z.boolean().optional() }).optional(),
+        body: z
+          .object({
+            name: name.optional(),
+            target_branch_id: id.optional(),
+            finalize_restore: z.boolean().optional(),
+          })
+          .optional(),
       },
-      (call) => {
-        const { body, query, turn } = call;
-        const events = call.execute({
+      (request) => {
+        const { body, query, transaction } = request;
+        const events = request.execute({
           type: "RestoreSnapshot",
-          ...snapshotOf(call),
+          ...snapshotTarget(request),
           name: body?.name ?? query.name,
           targetBranchId: body?.target_branch_id,
           finalize: body?.finalize_restore ?? false,
         });
         const created = events.find((event) => event.type === "BranchCreated");
-        const branch = created && turn.world.branches.get(created.branch.id);
+        const branch = created && transaction.world.branches.get(created.branch.id);
         if (branch === undefined) throw new Error("RestoreSnapshot created no branch");
-        const computes = computesOnBranch(turn.world, branch.id);
+        const computes = computesOnBranch(transaction.world, branch.id);
         return {
-          branch: renderBranch(turn.world, branch, turn.now),
-          endpoints: computes.map((compute) => renderSettlingEndpoint(turn.world, compute, turn.now)),
-          operations: renderScheduled(events, turn.now),
+          branch: renderBranch(transaction.world, branch, transaction.now),
+          endpoints: computes.map((compute) =>
+            renderPendingEndpoint(transaction.world, compute, transaction.now),
+          ),
+          operations: renderScheduledOperations(events, transaction.now),
         };
       },
     ),
@@ -113,20 +145,29 @@ export function snapshotRoutes(caller: Caller): Hono {
 
   app.get(
     "/projects/:project_id/branches/:branch_id/backup_schedule",
-    caller.route({ params: onBranch }, (call) => ({ schedule: branchOf(call).backupSchedule?.items ?? [] })),
+    handlers.route({ params: branchParams }, (request) => ({
+      schedule: requestedBranch(request).backupSchedule?.items ?? [],
+    })),
   );
 
   app.put(
     "/projects/:project_id/branches/:branch_id/backup_schedule",
-    caller.route({ params: onBranch, body: z.object({ schedule: z.array(scheduleItem).max(LONGEST_SCHEDULE) }) }, (call) => {
-      call.execute({ type: "SetBackupSchedule", ...targetOf(call), items: call.body.schedule });
-      return {};
-    }),
+    handlers.route(
+      { params: branchParams, body: z.object({ schedule: z.array(scheduleItem).max(MAX_SCHEDULE_ITEMS) }) },
+      (request) => {
+        request.execute({
+          type: "SetBackupSchedule",
+          ...branchTarget(request),
+          items: request.body.schedule,
+        });
+        return {};
+      },
+    ),
   );
 
   return app;
 }
 
-function snapshotOf({ account, params }: OnSnapshot) {
+function snapshotTarget({ account, params }: SnapshotRequest) {
   return { accountId: account.id, projectId: params.project_id, snapshotId: params.snapshot_id };
 }

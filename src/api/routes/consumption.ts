@@ -1,12 +1,12 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { failureOf } from "../../http/errors.ts";
-import { timestamp } from "../../http/instants.ts";
+import { errorResponseOf } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
-import { type Principal, sees } from "../../platform/account/access.ts";
+import { timestamp } from "../../http/timestamps.ts";
+import { canRead, type Principal } from "../../platform/account/access.ts";
 import { type Account, planOf } from "../../platform/account/account.ts";
-import { refuseWithoutHistory } from "../../platform/catalog/plan.ts";
+import { refuseWithoutConsumptionHistory } from "../../platform/catalog/plan.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import { uuidOf } from "../../platform/core/ids.ts";
@@ -14,11 +14,16 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { computesOnBranch } from "../../platform/lookup.ts";
 import type { Project } from "../../platform/project/project.ts";
-import { checkWindow, consumptionOf, type Timeframe, type Window } from "../../platform/usage/consumption.ts";
-import type { Turn } from "../../worlds/world-handle.ts";
-import { cursorOf, encodeCursor, limitOf } from "../http/paging.ts";
-import { flag, id } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import {
+  type ConsumptionWindow,
+  checkConsumptionWindow,
+  consumptionOf,
+  type Timeframe,
+} from "../../platform/usage/consumption.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import { cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { flag, id } from "../http/request-fields.ts";
 import { checkOrganization } from "./projects.ts";
 
 // S throughout. What computes use is metered to the millisecond; there is no data and no network here, so what these are metered by
@@ -31,8 +36,17 @@ const DEFAULT_BRANCHES_PAGE = 100;
 const MAX_IDS = 100;
 
 /** What is always told of a timeframe, and what only where it is asked for. */
-const METRICS = ["active_time_seconds", "compute_time_seconds", "written_data_bytes", "synthetic_storage_size_bytes"] as const;
-const MORE_METRICS = ["data_storage_bytes_hour", "logical_size_bytes", "logical_size_bytes_hour"] as const;
+const METRICS = [
+  "active_time_seconds",
+  "compute_time_seconds",
+  "written_data_bytes",
+  "synthetic_storage_size_bytes",
+] as const;
+const OPTIONAL_METRICS = [
+  "data_storage_bytes_hour",
+  "logical_size_bytes",
+  "logical_size_bytes_hour",
+] as const;
 const BRANCH_METRICS = [
   "compute_unit_seconds",
   "root_branch_bytes_month",
@@ -43,162 +57,206 @@ const BRANCH_METRICS = [
 ] as const;
 const PROJECT_METRICS = [...BRANCH_METRICS, "extra_branches_month", "snapshot_storage_bytes_month"] as const;
 
-const LISTS = ["project_ids", "branch_ids", "metrics"];
+const LIST_PARAMETERS = ["project_ids", "branch_ids", "metrics"];
 
 const instant = z.iso
   .datetime({ offset: true, error: "must be a date-time like 2026-01-31T15:00:00Z" })
   .transform((text) => Date.parse(text));
 
 /** An empty list is none. */
-function listOf<T extends z.ZodType<string, string>>(element: T) {
+function commaSeparated<T extends z.ZodType<string, string>>(element: T) {
   return z
     .string()
     .transform((text) => text.split(",").filter((item) => item !== ""))
     .pipe(z.array(element));
 }
 
-const ids = listOf(id).refine((list) => list.length <= MAX_IDS, `must be at most ${MAX_IDS} ids`);
-const someIds = ids.refine((list) => list.length > 0, `must be 1 to ${MAX_IDS} ids`);
+const ids = commaSeparated(id).refine((list) => list.length <= MAX_IDS, `must be at most ${MAX_IDS} ids`);
+const requiredIds = ids.refine((list) => list.length > 0, `must be 1 to ${MAX_IDS} ids`);
 
-function metricsOf<const M extends readonly [string, ...string[]]>(names: M) {
-  return listOf(z.enum(names, `must be of ${names.join(", ")}`));
+function metricList<const M extends readonly [string, ...string[]]>(names: M) {
+  return commaSeparated(z.enum(names, `must be of ${names.join(", ")}`));
 }
 
-function requiredMetricsOf<const M extends readonly [string, ...string[]]>(names: M) {
-  return metricsOf(names).refine((list) => list.length > 0, `must be some of ${names.join(", ")}`);
+function requiredMetricList<const M extends readonly [string, ...string[]]>(names: M) {
+  return metricList(names).refine((list) => list.length > 0, `must be some of ${names.join(", ")}`);
 }
 
 const window = { from: instant, to: instant, granularity: z.enum(["hourly", "daily", "monthly"]) };
 
 const projectsQuery = z.object({
   ...window,
-  limit: limitOf(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorOf("consumption", z.tuple([z.int()])),
+  limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
+  cursor: cursorParameter("consumption", z.tuple([z.int()])),
   project_ids: ids.optional(),
   org_id: id.optional(),
-  metrics: metricsOf([...METRICS, ...MORE_METRICS]).optional(),
+  metrics: metricList([...METRICS, ...OPTIONAL_METRICS]).optional(),
   include_v1_metrics: flag.optional(),
 });
 
 const projectsV2Query = z.object({
   ...window,
-  limit: limitOf(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorOf("consumption-v2", z.tuple([z.int()])),
+  limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
+  cursor: cursorParameter("consumption-v2", z.tuple([z.int()])),
   project_ids: ids.optional(),
   org_id: id,
-  metrics: requiredMetricsOf(PROJECT_METRICS),
+  metrics: requiredMetricList(PROJECT_METRICS),
 });
 
 const branchesV2Query = z.object({
   ...window,
-  limit: limitOf(MAX_BRANCHES_PAGE, DEFAULT_BRANCHES_PAGE),
-  cursor: cursorOf("consumption-branches", z.tuple([z.string(), z.string()])),
-  project_ids: someIds,
+  limit: limitParameter(MAX_BRANCHES_PAGE, DEFAULT_BRANCHES_PAGE),
+  cursor: cursorParameter("consumption-branches", z.tuple([z.string(), z.string()])),
+  project_ids: requiredIds,
   branch_ids: ids.optional(),
   org_id: id,
-  metrics: requiredMetricsOf(BRANCH_METRICS),
+  metrics: requiredMetricList(BRANCH_METRICS),
 });
 
 /** None of these wakes a compute. Of ids that name nothing of this account, nothing is told (A). */
-export function consumptionRoutes(caller: Caller): Hono {
+export function consumptionRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
-  const upgrades = new Upgrades();
+  const planChanges = new PlanChangeCache();
 
   app.get(
     "/consumption_history/projects",
-    caller.route({ needs: "belong", query: projectsQuery, lists: LISTS }, ({ account, principal, query, turn }) => {
-      const { world, now } = turn;
-      const window = windowOf(turn, account, query, upgrades);
-      const { cursor, limit, metrics } = query;
-      // Those that the document requires are always there, whatever is asked for.
-      const more = metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
-      const projects = asked(projectsFor(world, principal, account), query.project_ids).filter(({ number }) => number > (cursor?.[0] ?? 0));
-      const page = projects.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        projects: page.map((project) => ({
-          project_id: project.id,
-          periods: periodsOf(account, project.id, framesOf(world, project, computesIn(world, project.id), window, now), now, (frame) => ({
-            timeframe_start: timestamp(frame.start),
-            timeframe_end: timestamp(frame.end),
-            active_time_seconds: frame.activeSeconds,
-            compute_time_seconds: frame.computeSeconds,
-            written_data_bytes: 0,
-            synthetic_storage_size_bytes: 0,
-            ...Object.fromEntries(MORE_METRICS.filter((name) => more.includes(name)).map((name) => [name, 0])),
+    handlers.route(
+      { permission: "view", query: projectsQuery, listParameters: LIST_PARAMETERS },
+      ({ account, principal, query, transaction }) => {
+        const { world, now } = transaction;
+        const window = consumptionWindow(transaction, account, query, planChanges);
+        const { cursor, limit, metrics } = query;
+        // Those that the document requires are always there, whatever is asked for.
+        const optionalMetrics =
+          metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
+        const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids).filter(
+          ({ number }) => number > (cursor?.[0] ?? 0),
+        );
+        const page = projects.slice(0, limit);
+        const last = page.at(-1);
+        return {
+          projects: page.map((project) => ({
+            project_id: project.id,
+            periods: billingPeriods(
+              account,
+              project.id,
+              timeframesOf(world, project, projectComputes(world, project.id), window, now),
+              now,
+              (frame) => ({
+                timeframe_start: timestamp(frame.start),
+                timeframe_end: timestamp(frame.end),
+                active_time_seconds: frame.activeSeconds,
+                compute_time_seconds: frame.computeSeconds,
+                written_data_bytes: 0,
+                synthetic_storage_size_bytes: 0,
+                ...Object.fromEntries(
+                  OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, 0]),
+                ),
+              }),
+            ),
           })),
-        })),
-        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
-      } satisfies public_.ConsumptionHistoryPerProjectResponse & public_.PaginationResponse;
-    }),
+          ...(last === undefined
+            ? {}
+            : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
+        } satisfies public_.ConsumptionHistoryPerProjectResponse & public_.PaginationResponse;
+      },
+    ),
   );
 
   app.get(
     "/consumption_history/v2/projects",
-    caller.route({ needs: "belong", query: projectsV2Query, lists: LISTS }, ({ account, principal, query, turn }) => {
-      const { world, now } = turn;
-      const window = windowOf(turn, account, query, upgrades);
-      const { cursor, limit, metrics } = query;
-      const projects = asked(projectsFor(world, principal, account), query.project_ids)
-        .filter(({ number }) => number < (cursor?.[0] ?? Number.POSITIVE_INFINITY))
-        .sort((a, b) => b.number - a.number);
-      const page = projects.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        projects: page.map((project) => {
-          const frames = framesOf(world, project, computesIn(world, project.id), window, now);
-          return { project_id: project.id, periods: periodsOf(account, project.id, frames, now, (frame) => renderFrame(frame, metrics)) };
-        }),
-        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption-v2", [last.number]) } }),
-      } satisfies public_.ConsumptionHistoryPerProjectV2Response & public_.PaginationResponse;
-    }),
+    handlers.route(
+      { permission: "view", query: projectsV2Query, listParameters: LIST_PARAMETERS },
+      ({ account, principal, query, transaction }) => {
+        const { world, now } = transaction;
+        const window = consumptionWindow(transaction, account, query, planChanges);
+        const { cursor, limit, metrics } = query;
+        const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids)
+          .filter(({ number }) => number < (cursor?.[0] ?? Number.POSITIVE_INFINITY))
+          .sort((a, b) => b.number - a.number);
+        const page = projects.slice(0, limit);
+        const last = page.at(-1);
+        return {
+          projects: page.map((project) => {
+            const frames = timeframesOf(world, project, projectComputes(world, project.id), window, now);
+            return {
+              project_id: project.id,
+              periods: billingPeriods(account, project.id, frames, now, (frame) =>
+                renderFrame(frame, metrics),
+              ),
+            };
+          }),
+          ...(last === undefined
+            ? {}
+            : { pagination: { cursor: encodeCursor("consumption-v2", [last.number]) } }),
+        } satisfies public_.ConsumptionHistoryPerProjectV2Response & public_.PaginationResponse;
+      },
+    ),
   );
 
   app.get(
     "/consumption_history/v2/branches",
-    caller.route({ needs: "belong", query: branchesV2Query, lists: LISTS }, ({ account, principal, query, turn }) => {
-      const { world, now } = turn;
-      const window = windowOf(turn, account, query, upgrades);
-      const { cursor, limit, metrics } = query;
-      const branches = asked(projectsFor(world, principal, account), query.project_ids)
-        .flatMap((project) => asked(world.branches.by("project", project.id).values(), query.branch_ids))
-        .filter((branch) => cursor === undefined || inOrder([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0)
-        .sort((a, b) => inOrder([a.projectId, a.id], [b.projectId, b.id]));
-      const page = branches.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        branches: page.map((branch) => {
-          const frames = framesOf(world, branch, computesOnBranch(world, branch.id), window, now);
-          const periods = periodsOf(account, branch.projectId, frames, now, (frame) => renderFrame(frame, metrics));
-          return { project_id: branch.projectId, branch_id: branch.id, periods };
-        }),
-        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption-branches", [last.projectId, last.id]) } }),
-      } satisfies public_.ConsumptionHistoryPerBranchV2Response & public_.PaginationResponse;
-    }),
+    handlers.route(
+      { permission: "view", query: branchesV2Query, listParameters: LIST_PARAMETERS },
+      ({ account, principal, query, transaction }) => {
+        const { world, now } = transaction;
+        const window = consumptionWindow(transaction, account, query, planChanges);
+        const { cursor, limit, metrics } = query;
+        const branches = selectByIds(visibleProjects(world, principal, account), query.project_ids)
+          .flatMap((project) =>
+            selectByIds(world.branches.by("project", project.id).values(), query.branch_ids),
+          )
+          .filter(
+            (branch) =>
+              cursor === undefined || compareIds([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0,
+          )
+          .sort((a, b) => compareIds([a.projectId, a.id], [b.projectId, b.id]));
+        const page = branches.slice(0, limit);
+        const last = page.at(-1);
+        return {
+          branches: page.map((branch) => {
+            const frames = timeframesOf(world, branch, computesOnBranch(world, branch.id), window, now);
+            const periods = billingPeriods(account, branch.projectId, frames, now, (frame) =>
+              renderFrame(frame, metrics),
+            );
+            return { project_id: branch.projectId, branch_id: branch.id, periods };
+          }),
+          ...(last === undefined
+            ? {}
+            : { pagination: { cursor: encodeCursor("consumption-branches", [last.projectId, last.id]) } }),
+        } satisfies public_.ConsumptionHistoryPerBranchV2Response & public_.PaginationResponse;
+      },
+    ),
   );
 
   return app;
 }
 
 /** When accounts came to the plan that they are on, if not with their creation, and as long as history knows of it. */
-class Upgrades {
+class PlanChangeCache {
   /** Rows are replaced, never edited, so these need not be looked for again; that takes the longest where there is nothing to find. */
-  readonly #none = new WeakSet<Account>();
+  readonly #unchanged = new WeakSet<Account>();
 
-  of(turn: Turn, account: Account): SimTime | undefined {
-    if (this.#none.has(account)) return undefined;
-    const [newest] = turn.eventsAbout(account.id, 1, "AccountPlanChanged");
-    if (newest === undefined) this.#none.add(account);
-    return newest?.at;
+  latestFor(transaction: Transaction, account: Account): SimTime | undefined {
+    if (this.#unchanged.has(account)) return undefined;
+    const [latest] = transaction.eventsAbout(account.id, 1, "AccountPlanChanged");
+    if (latest === undefined) this.#unchanged.add(account);
+    return latest?.at;
   }
 }
 
 /** What may be told of what is asked for. S: "History begins at the time of upgrade". */
-function windowOf(turn: Turn, account: Account, query: Window & { readonly org_id?: string | undefined }, upgrades: Upgrades): Window {
+function consumptionWindow(
+  transaction: Transaction,
+  account: Account,
+  query: ConsumptionWindow & { readonly org_id?: string | undefined },
+  planChanges: PlanChangeCache,
+): ConsumptionWindow {
   checkOrganization(account, query.org_id);
-  const refusal = refuseWithoutHistory(planOf(account)) ?? checkWindow(query, turn.now);
-  if (refusal !== undefined) fail(failureOf(refusal));
-  const upgradedAt = upgrades.of(turn, account);
+  const refusal =
+    refuseWithoutConsumptionHistory(planOf(account)) ?? checkConsumptionWindow(query, transaction.now);
+  if (refusal !== undefined) fail(errorResponseOf(refusal));
+  const upgradedAt = planChanges.latestFor(transaction, account);
   return upgradedAt === undefined ? query : { ...query, from: Math.max(query.from, upgradedAt) };
 }
 
@@ -206,41 +264,56 @@ function windowOf(turn: Turn, account: Account, query: Window & { readonly org_i
  * Those of the organization that the caller may see, oldest first: a collaborator belongs to it and sees what was shared with him.
  * What was deleted has used what it used, so it is told for as long as it can be recovered.
  */
-function projectsFor(world: World, principal: Principal, account: Account): Project[] {
+function visibleProjects(world: World, principal: Principal, account: Account): Project[] {
   return world.projects
     .toArray()
-    .filter((project) => project.accountId === account.id && sees(world, principal, project))
+    .filter((project) => project.accountId === account.id && canRead(world, principal, project))
     .sort((a, b) => a.number - b.number);
 }
 
 /** In their own order. */
-function asked<T extends { readonly id: string }>(all: Iterable<T>, ids: readonly string[] | undefined): T[] {
-  const wanted = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
-  return [...all].filter((one) => wanted === undefined || wanted.has(one.id));
+function selectByIds<T extends { readonly id: string }>(
+  all: Iterable<T>,
+  ids: readonly string[] | undefined,
+): T[] {
+  const idSet = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
+  return [...all].filter((one) => idSet === undefined || idSet.has(one.id));
 }
 
-function inOrder(one: readonly [string, string], other: readonly [string, string]): number {
+function compareIds(one: readonly [string, string], other: readonly [string, string]): number {
   const index = one[0] === other[0] ? 1 : 0;
   return one[index] < other[index] ? -1 : one[index] > other[index] ? 1 : 0;
 }
 
-function computesIn(world: World, projectId: string): Iterable<Compute> {
+function projectComputes(world: World, projectId: string): Iterable<Compute> {
   return world.computes.by("project", projectId).values();
 }
 
 /** A: there are no timeframes from before the project or branch was made. */
-function framesOf(
+function timeframesOf(
   world: World,
-  one: { readonly id: string; readonly createdAt: SimTime },
+  resource: { readonly id: string; readonly createdAt: SimTime },
   computes: Iterable<Compute>,
-  { from, to, granularity }: Window,
+  { from, to, granularity }: ConsumptionWindow,
   now: SimTime,
 ): Timeframe[] {
-  return consumptionOf(world, one.id, computes, { from: Math.max(from, one.createdAt), to, granularity }, now);
+  return consumptionOf(
+    world,
+    resource.id,
+    computes,
+    { from: Math.max(from, resource.createdAt), to, granularity },
+    now,
+  );
 }
 
 /** S: consumption by billing period; those are calendar months of UTC (A). The one that is not over has no end. */
-function periodsOf<T>(account: Account, projectId: string, frames: readonly Timeframe[], now: SimTime, render: (frame: Timeframe) => T) {
+function billingPeriods<T>(
+  account: Account,
+  projectId: string,
+  frames: readonly Timeframe[],
+  now: SimTime,
+  render: (frame: Timeframe) => T,
+) {
   const byMonth = new Map<SimTime, T[]>();
   for (const frame of frames) {
     const month = monthStart(frame.start);

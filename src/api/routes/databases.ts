@@ -1,63 +1,83 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { found } from "../../http/request.ts";
+import { unwrap } from "../../http/request.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
-import { postgresName } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { postgresName } from "../http/request-fields.ts";
 import { renderDatabase } from "../render/render-branch.ts";
-import { renderScheduled } from "../render/render-objects.ts";
-import { branchOf, onBranch, targetOf } from "./branches.ts";
+import { renderScheduledOperations } from "../render/render-objects.ts";
+import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
 
-const onDatabase = onBranch.extend({ database_name: z.string() });
+const databaseParams = branchParams.extend({ database_name: z.string() });
 
 /** S. */
-export function databaseRoutes(caller: Caller): Hono {
+export function databaseRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.get(
     "/projects/:project_id/branches/:branch_id/databases",
-    caller.route({ params: onBranch }, (call) => {
-      const branch = branchOf(call);
+    handlers.route({ params: branchParams }, (request) => {
+      const branch = requestedBranch(request);
       return { databases: branch.databases.map((database) => renderDatabase(branch, database)) };
     }),
   );
 
   app.post(
     "/projects/:project_id/branches/:branch_id/databases",
-    caller.route(
-      { status: 201, params: onBranch, body: z.object({ database: z.object({ name: postgresName, owner_name: z.string().min(1) }) }) },
-      (call) => {
-        const { name, owner_name } = call.body.database;
-        const events = call.execute({ type: "CreateDatabase", ...targetOf(call), name, ownerName: owner_name });
-        const branch = branchOf(call);
-        return { database: renderDatabase(branch, found(findDatabase(branch, name))), operations: renderScheduled(events, call.turn.now) };
+    handlers.route(
+      {
+        status: 201,
+        params: branchParams,
+        body: z.object({ database: z.object({ name: postgresName, owner_name: z.string().min(1) }) }),
+      },
+      (request) => {
+        const { name, owner_name } = request.body.database;
+        const events = request.execute({
+          type: "CreateDatabase",
+          ...branchTarget(request),
+          name,
+          ownerName: owner_name,
+        });
+        const branch = requestedBranch(request);
+        return {
+          database: renderDatabase(branch, unwrap(findDatabase(branch, name))),
+          operations: renderScheduledOperations(events, request.transaction.now),
+        };
       },
     ),
   );
 
   app.get(
     "/projects/:project_id/branches/:branch_id/databases/:database_name",
-    caller.route({ params: onDatabase }, (call) => {
-      const branch = branchOf(call);
-      return { database: renderDatabase(branch, found(findDatabase(branch, call.params.database_name))) };
+    handlers.route({ params: databaseParams }, (request) => {
+      const branch = requestedBranch(request);
+      return { database: renderDatabase(branch, unwrap(findDatabase(branch, request.params.database_name))) };
     }),
   );
 
   app.patch(
     "/projects/:project_id/branches/:branch_id/databases/:database_name",
-    caller.route(
+    handlers.route(
       {
-        params: onDatabase,
-        body: z.object({ database: z.object({ name: postgresName.optional(), owner_name: z.string().min(1).optional() }) }),
+        params: databaseParams,
+        body: z.object({
+          database: z.object({ name: postgresName.optional(), owner_name: z.string().min(1).optional() }),
+        }),
       },
-      (call) => {
-        const { name: newName, owner_name: ownerName } = call.body.database;
-        const name = call.params.database_name;
-        const events = call.execute({ type: "UpdateDatabase", ...targetOf(call), name, newName, ownerName });
-        const branch = branchOf(call);
+      (request) => {
+        const { name: newName, owner_name: ownerName } = request.body.database;
+        const name = request.params.database_name;
+        const events = request.execute({
+          type: "UpdateDatabase",
+          ...branchTarget(request),
+          name,
+          newName,
+          ownerName,
+        });
+        const branch = requestedBranch(request);
         return {
-          database: renderDatabase(branch, found(findDatabase(branch, newName ?? name))),
-          operations: renderScheduled(events, call.turn.now),
+          database: renderDatabase(branch, unwrap(findDatabase(branch, newName ?? name))),
+          operations: renderScheduledOperations(events, request.transaction.now),
         };
       },
     ),
@@ -65,11 +85,18 @@ export function databaseRoutes(caller: Caller): Hono {
 
   app.delete(
     "/projects/:project_id/branches/:branch_id/databases/:database_name",
-    caller.route({ params: onDatabase }, (call) => {
-      const branch = branchOf(call);
-      const database = found(findDatabase(branch, call.params.database_name));
-      const events = call.execute({ type: "DeleteDatabase", ...targetOf(call), name: database.name });
-      return { database: renderDatabase(branch, database), operations: renderScheduled(events, call.turn.now) };
+    handlers.route({ params: databaseParams }, (request) => {
+      const branch = requestedBranch(request);
+      const database = unwrap(findDatabase(branch, request.params.database_name));
+      const events = request.execute({
+        type: "DeleteDatabase",
+        ...branchTarget(request),
+        name: database.name,
+      });
+      return {
+        database: renderDatabase(branch, database),
+        operations: renderScheduledOperations(events, request.transaction.now),
+      };
     }),
   );
 

@@ -11,7 +11,9 @@ export function isIpRange(text: string): boolean {
   if (last !== undefined) return isRange(first, last);
   const [address = "", prefix, ...rest] = text.split("/");
   if (rest.length > 0 || !isAddress(address)) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIP(address) === 4 ? 32 : 128));
+  return (
+    prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIP(address) === 4 ? 32 : 128))
+  );
 }
 
 /** Without the name of an interface (`fe80::1%eth0`), which means something on one machine alone. */
@@ -23,7 +25,10 @@ function isRange(first: string, last: string): boolean {
   if (!isAddress(first) || !isAddress(last) || isIP(first) !== isIP(last)) return false;
   const family = isIP(first) === 4 ? "ipv4" : "ipv6";
   try {
-    new BlockList().addRange(new SocketAddress({ address: first, family }), new SocketAddress({ address: last, family }));
+    new BlockList().addRange(
+      new SocketAddress({ address: first, family }),
+      new SocketAddress({ address: last, family }),
+    );
     return true;
   } catch {
     // It throws where the beginning is after the end.

@@ -1,23 +1,26 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { timestamp } from "../../http/instants.ts";
-import { found } from "../../http/request.ts";
-import { librariesOf } from "../../platform/catalog/preload-libraries.ts";
+import { unwrap } from "../../http/request.ts";
+import { timestamp } from "../../http/timestamps.ts";
+import { preloadLibrariesFor } from "../../platform/catalog/preload-libraries.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
-import type { RecordOf } from "../../platform/project/settings-record.ts";
-import { id, postgresName } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { id, postgresName } from "../http/request-fields.ts";
 
 const MAX_ROLES = 10; // S
 const MAX_URL_LENGTH = 2048;
 
-const inProject = z.object({ project_id: id });
+const projectParams = z.object({ project_id: id });
 
 const addBody = z.object({
   jwks_url: z
-    .url({ protocol: /^https$/, error: "must be an https URL like https://example.com/.well-known/jwks.json" })
+    .url({
+      protocol: /^https$/,
+      error: "must be an https URL like https://example.com/.well-known/jwks.json",
+    })
     .max(MAX_URL_LENGTH),
   provider_name: z.string().min(1).max(256),
   branch_id: id.optional(),
@@ -27,63 +30,73 @@ const addBody = z.object({
 });
 
 /** S: who signs the tokens that a project's databases accept, and what may be loaded into its computes. */
-export function jwksRoutes(caller: Caller): Hono {
+export function jwksRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.get(
     "/projects/:project_id/jwks",
-    caller.route({ params: inProject }, ({ account, params, turn }) => {
-      const project = found(findProject(turn.world, account.id, params.project_id));
-      return { jwks: recordsOf(turn.world, project.id, "jwks").map(renderJwks) } satisfies public_.ProjectJWKSResponse;
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      return {
+        jwks: recordsOf(transaction.world, project.id, "jwks").map(renderJwks),
+      } satisfies public_.ProjectJWKSResponse;
     }),
   );
 
   app.post(
     "/projects/:project_id/jwks",
-    caller.route({ status: 201, params: inProject, body: addBody }, ({ account, params, body, execute }) => {
-      const events = execute({
-        type: "AddJwks",
-        accountId: account.id,
-        projectId: params.project_id,
-        jwksUrl: body.jwks_url,
-        providerName: body.provider_name,
-        branchId: body.branch_id,
-        jwtAudience: body.jwt_audience,
-        roleNames: body.role_names,
-        skipRoleCreation: body.skip_role_creation,
-      });
-      for (const event of events) {
-        if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;
-        // A: computes need no new configuration for it that one could wait for.
-        return { jwks: renderJwks(event.record), operations: [] } satisfies public_.JWKSCreationOperation;
-      }
-      throw new Error("AddJwks added none");
-    }),
+    handlers.route(
+      { status: 201, params: projectParams, body: addBody },
+      ({ account, params, body, execute }) => {
+        const events = execute({
+          type: "AddJwks",
+          accountId: account.id,
+          projectId: params.project_id,
+          jwksUrl: body.jwks_url,
+          providerName: body.provider_name,
+          branchId: body.branch_id,
+          jwtAudience: body.jwt_audience,
+          roleNames: body.role_names,
+          skipRoleCreation: body.skip_role_creation,
+        });
+        for (const event of events) {
+          if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;
+          // A: computes need no new configuration for it that one could wait for.
+          return { jwks: renderJwks(event.record), operations: [] } satisfies public_.JWKSCreationOperation;
+        }
+        throw new Error("AddJwks added none");
+      },
+    ),
   );
 
   app.delete(
     "/projects/:project_id/jwks/:jwks_id",
-    caller.route({ params: inProject.extend({ jwks_id: id }) }, ({ account, params, turn, execute }) => {
-      const { project_id, jwks_id } = params;
-      const jwks = findRecord(turn.world, project_id, "jwks", jwks_id);
-      execute({ type: "DeleteJwks", accountId: account.id, projectId: project_id, jwksId: jwks_id });
-      if (jwks === undefined) throw new Error("DeleteJwks deleted none");
-      return renderJwks(jwks);
-    }),
+    handlers.route(
+      { params: projectParams.extend({ jwks_id: id }) },
+      ({ account, params, transaction, execute }) => {
+        const { project_id, jwks_id } = params;
+        const jwks = findRecord(transaction.world, project_id, "jwks", jwks_id);
+        execute({ type: "DeleteJwks", accountId: account.id, projectId: project_id, jwksId: jwks_id });
+        if (jwks === undefined) throw new Error("DeleteJwks deleted none");
+        return renderJwks(jwks);
+      },
+    ),
   );
 
   app.get(
     "/projects/:project_id/available_preload_libraries",
-    caller.route({ params: inProject }, ({ account, params, turn }) => {
-      const project = found(findProject(turn.world, account.id, params.project_id));
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
       return {
-        libraries: librariesOf(project).map(({ name, description, version, isDefault, isExperimental }) => ({
-          library_name: name,
-          description,
-          is_default: isDefault,
-          is_experimental: isExperimental ?? false,
-          version,
-        })),
+        libraries: preloadLibrariesFor(project).map(
+          ({ name, description, version, isDefault, isExperimental }) => ({
+            library_name: name,
+            description,
+            is_default: isDefault,
+            is_experimental: isExperimental ?? false,
+            version,
+          }),
+        ),
       } satisfies public_.AvailablePreloadLibraries;
     }),
   );
@@ -91,7 +104,7 @@ export function jwksRoutes(caller: Caller): Hono {
   return app;
 }
 
-function renderJwks({ id: jwksId, scope, fields, createdAt, updatedAt }: RecordOf<"jwks">) {
+function renderJwks({ id: jwksId, scope, fields, createdAt, updatedAt }: SettingsRecordOf<"jwks">) {
   return {
     id: jwksId,
     project_id: scope,

@@ -1,38 +1,52 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { timestamp } from "../../http/instants.ts";
-import { found } from "../../http/request.ts";
-import { admit } from "../../platform/account/access.ts";
+import { unwrap } from "../../http/request.ts";
+import { timestamp } from "../../http/timestamps.ts";
+import { authorize } from "../../platform/account/access.ts";
 import { type ApiKey, validOrganizationKeys } from "../../platform/account/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
-import { id, keyId, keyName } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { id, keyId, keyName } from "../http/request-fields.ts";
 import { renderApiKey } from "../render/render-objects.ts";
 
-const inOrganization = z.object({ org_id: id });
+const organizationParams = z.object({ org_id: id });
 
 /** S: keys of an organization, for all of its projects or for one of them. */
-export function organizationKeyRoutes(caller: Caller): Hono {
+export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.get(
     "/organizations/:org_id/api_keys",
-    caller.route({ needs: "rule", params: inOrganization }, ({ params, turn: { world } }) =>
-      [...validOrganizationKeys(world, params.org_id)].map((apiKey) => {
-        const created_by = { id: apiKey.accountId, name: world.accounts.get(apiKey.accountId)?.name ?? "", image: "" };
-        return { ...renderApiKey(world, apiKey), created_by, ...projectOf(apiKey) } satisfies public_.OrgApiKeysListResponseItem;
-      }),
+    handlers.route(
+      { permission: "admin", params: organizationParams },
+      ({ params, transaction: { world } }) =>
+        [...validOrganizationKeys(world, params.org_id)].map((apiKey) => {
+          const created_by = {
+            id: apiKey.accountId,
+            name: world.accounts.get(apiKey.accountId)?.name ?? "",
+            image: "",
+          };
+          return {
+            ...renderApiKey(world, apiKey),
+            created_by,
+            ...projectIdField(apiKey),
+          } satisfies public_.OrgApiKeysListResponseItem;
+        }),
     ),
   );
 
   app.post(
     "/organizations/:org_id/api_keys",
-    caller.route(
-      { needs: "rule", params: inOrganization, body: z.object({ key_name: keyName, project_id: id.optional() }) },
-      ({ principal, params, body, turn, execute }) => {
+    handlers.route(
+      {
+        permission: "admin",
+        params: organizationParams,
+        body: z.object({ key_name: keyName, project_id: id.optional() }),
+      },
+      ({ principal, params, body, transaction, execute }) => {
         // D: "you must use your personal API key and be an administrator".
-        found(admit(turn.world, principal, "person", {}));
+        unwrap(authorize(transaction.world, principal, "person", {}));
         // R: the secret is shown now and never again.
         const key = newApiKeySecret();
         const { project_id } = body;
@@ -41,7 +55,10 @@ export function organizationKeyRoutes(caller: Caller): Hono {
           accountId: principal.account.id,
           name: body.key_name,
           hash: hashSecret(key),
-          scope: { organizationId: params.org_id, ...(project_id === undefined ? {} : { projectId: project_id }) },
+          scope: {
+            organizationId: params.org_id,
+            ...(project_id === undefined ? {} : { projectId: project_id }),
+          },
         });
         for (const event of events) {
           if (event.type !== "ApiKeyCreated") continue;
@@ -52,7 +69,7 @@ export function organizationKeyRoutes(caller: Caller): Hono {
             name: apiKey.name,
             created_at: timestamp(apiKey.createdAt),
             created_by: apiKey.accountId,
-            ...projectOf(apiKey),
+            ...projectIdField(apiKey),
           } satisfies public_.OrgApiKeyCreateResponse;
         }
         throw new Error("CreateApiKey created none");
@@ -62,23 +79,31 @@ export function organizationKeyRoutes(caller: Caller): Hono {
 
   app.delete(
     "/organizations/:org_id/api_keys/:key_id",
-    caller.route({ needs: "rule", params: inOrganization.extend({ key_id: keyId }) }, ({ account, params, turn: { world }, execute }) => {
-      execute({ type: "RevokeApiKey", accountId: account.id, organizationId: params.org_id, keyId: params.key_id });
-      const apiKey = world.apiKeys.get(String(params.key_id));
-      if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");
-      const { accountId } = apiKey;
-      return {
-        ...renderApiKey(world, apiKey),
-        created_by: accountId,
-        ...projectOf(apiKey),
-        revoked: true,
-      } satisfies public_.OrgApiKeyRevokeResponse;
-    }),
+    handlers.route(
+      { permission: "admin", params: organizationParams.extend({ key_id: keyId }) },
+      ({ account, params, transaction: { world }, execute }) => {
+        execute({
+          type: "RevokeApiKey",
+          accountId: account.id,
+          organizationId: params.org_id,
+          keyId: params.key_id,
+        });
+        const apiKey = world.apiKeys.get(String(params.key_id));
+        if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");
+        const { accountId } = apiKey;
+        return {
+          ...renderApiKey(world, apiKey),
+          created_by: accountId,
+          ...projectIdField(apiKey),
+          revoked: true,
+        } satisfies public_.OrgApiKeyRevokeResponse;
+      },
+    ),
   );
 
   return app;
 }
 
-function projectOf({ scope }: ApiKey) {
+function projectIdField({ scope }: ApiKey) {
   return scope?.projectId === undefined ? {} : { project_id: scope.projectId };
 }

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { fail, found } from "../../http/request.ts";
-import { sees, sharedProjects } from "../../platform/account/access.ts";
+import { fail, unwrap } from "../../http/request.ts";
+import { canRead, sharedProjects } from "../../platform/account/access.ts";
 import type { Account } from "../../platform/account/account.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
 import { findRole } from "../../platform/branch/role.ts";
@@ -14,16 +14,23 @@ import {
   findBranch,
   findCompute,
   findProject,
-  primaryOf,
+  primaryComputeOf,
   projectsOf,
 } from "../../platform/lookup.ts";
 import type { DefaultEndpointSettings, Project } from "../../platform/project/project.ts";
 import { recoverableProjectsOf } from "../../platform/project/recovery.ts";
-import type { Turn } from "../../worlds/world-handle.ts";
-import { cursorOf, encodeCursor, integerOf, limitOf } from "../http/paging.ts";
-import { givePassword, PASSWORDS_NOT_STORED } from "../http/passwords.ts";
-import { defaultEndpointSettings, flag, id, name, postgresName, preloadLibraries } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import { cursorParameter, encodeCursor, integerParameter, limitParameter } from "../http/paging.ts";
+import { issuePassword, PASSWORDS_NOT_STORED } from "../http/passwords.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import {
+  defaultEndpointSettings,
+  flag,
+  id,
+  name,
+  postgresName,
+  preloadLibraries,
+} from "../http/request-fields.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import {
   connectionUri,
@@ -31,7 +38,7 @@ import {
   renderConnectionUris,
   renderProject,
   renderProjectListItem,
-  renderScheduled,
+  renderScheduledOperations,
 } from "../render/render-objects.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-ranges.ts";
 
@@ -39,7 +46,7 @@ const MAX_PAGE = 400; // S
 const DEFAULT_PAGE = 10; // S
 const MAX_HISTORY_RETENTION_S = 2_592_000; // S
 
-const inProject = z.object({ project_id: id });
+const projectParams = z.object({ project_id: id });
 
 /** S: 0 is none (see platform/quota.ts for those that can be reached here). */
 const quota = z.object({
@@ -57,10 +64,15 @@ const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time 
 const settings = z.object({
   quota: quota.optional(),
   allowed_ips: z
-    .object({ ips: z.array(z.string().refine(isIpRange, IP_RANGE_RULE)).optional(), protected_branches_only: z.boolean().optional() })
+    .object({
+      ips: z.array(z.string().refine(isIpRange, IP_RANGE_RULE)).optional(),
+      protected_branches_only: z.boolean().optional(),
+    })
     .optional(),
   enable_logical_replication: z.boolean().optional(),
-  maintenance_window: z.object({ weekdays: z.array(z.int().min(1).max(7)), start_time: timeOfDay, end_time: timeOfDay }).optional(),
+  maintenance_window: z
+    .object({ weekdays: z.array(z.int().min(1).max(7)), start_time: timeOfDay, end_time: timeOfDay })
+    .optional(),
   block_public_connections: z.boolean().optional(),
   block_vpc_connections: z.boolean().optional(),
   audit_log_level: z.enum(["base", "extended", "full"]).optional(),
@@ -68,7 +80,7 @@ const settings = z.object({
   preload_libraries: preloadLibraries.optional(),
 });
 
-const shared = {
+const sharedFields = {
   name: name.optional(),
   settings: settings.optional(),
   default_endpoint_settings: defaultEndpointSettings.optional(),
@@ -77,7 +89,7 @@ const shared = {
 
 const createBody = z.object({
   project: z.object({
-    ...shared,
+    ...sharedFields,
     branch: z
       .object({
         name: name.optional(),
@@ -97,80 +109,97 @@ const createBody = z.object({
 });
 
 const listQuery = z.object({
-  limit: limitOf(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorOf("projects", z.tuple([z.int()])),
+  limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
+  cursor: cursorParameter("projects", z.tuple([z.int()])),
   search: z.string().optional(),
   org_id: id.optional(),
   // How long the platform may search; here, searching takes no time.
-  timeout: integerOf(100, 30_000).optional(),
+  timeout: integerParameter(100, 30_000).optional(),
   recoverable: flag.optional(),
 });
 
-const creating = {
+const createRouteOptions = {
   status: 201,
-  needs: "bring",
+  permission: "create",
   organizationIn: (body: z.output<typeof createBody>) => body.project.org_id,
   body: createBody,
 } as const;
 
 /** R for the list; S for the rest. */
-export function projectRoutes(caller: Caller): Hono {
+export function projectRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.get(
     "/projects",
-    caller.route({ query: listQuery }, ({ account, principal, query, turn }) => {
-      const { world, now } = turn;
-      const listed = query.recoverable === true ? recoverableProjectsOf(world, account.id, now) : projectsOf(world, account.id);
-      return { ...pageOf(turn, listed, query, (project) => sees(world, principal, project)), applications: {}, integrations: {} };
+    handlers.route({ query: listQuery }, ({ account, principal, query, transaction }) => {
+      const { world, now } = transaction;
+      const listed =
+        query.recoverable === true
+          ? recoverableProjectsOf(world, account.id, now)
+          : projectsOf(world, account.id);
+      return {
+        ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
+        applications: {},
+        integrations: {},
+      };
     }),
   );
 
   // S: projects of others that were shared with the caller.
   app.get(
     "/projects/shared",
-    caller.route({ query: listQuery.omit({ org_id: true, recoverable: true }) }, ({ principal, query, turn }) =>
-      pageOf(turn, sharedProjects(turn.world, principal), query),
+    handlers.route(
+      { query: listQuery.omit({ org_id: true, recoverable: true }) },
+      ({ principal, query, transaction }) =>
+        projectPage(transaction, sharedProjects(transaction.world, principal), query),
     ),
   );
 
   app.post(
     "/projects",
-    caller.route(creating, ({ account, body: { project: asked }, turn, execute }) => {
+    handlers.route(createRouteOptions, ({ account, body: { project: input }, transaction, execute }) => {
       const events = execute({
         type: "CreateProject",
         accountId: account.id,
-        name: asked.name,
-        regionId: asked.region_id,
-        provisioner: asked.provisioner,
-        pgVersion: asked.pg_version,
-        storePasswords: asked.store_passwords,
-        historyRetentionSeconds: asked.history_retention_seconds,
-        settings: asked.settings,
-        defaultEndpointSettings: defaultsOf({
-          ...asked.default_endpoint_settings,
-          ...(asked.autoscaling_limit_min_cu === undefined ? {} : { autoscaling_limit_min_cu: asked.autoscaling_limit_min_cu }),
-          ...(asked.autoscaling_limit_max_cu === undefined ? {} : { autoscaling_limit_max_cu: asked.autoscaling_limit_max_cu }),
+        name: input.name,
+        regionId: input.region_id,
+        provisioner: input.provisioner,
+        pgVersion: input.pg_version,
+        storePasswords: input.store_passwords,
+        historyRetentionSeconds: input.history_retention_seconds,
+        settings: input.settings,
+        defaultEndpointSettings: endpointDefaultsFrom({
+          ...input.default_endpoint_settings,
+          ...(input.autoscaling_limit_min_cu === undefined
+            ? {}
+            : { autoscaling_limit_min_cu: input.autoscaling_limit_min_cu }),
+          ...(input.autoscaling_limit_max_cu === undefined
+            ? {}
+            : { autoscaling_limit_max_cu: input.autoscaling_limit_max_cu }),
         }),
         branch: {
-          name: asked.branch?.name,
-          roleName: asked.branch?.role_name,
-          databaseName: asked.branch?.database_name,
-          annotations: asked.branch?.annotations,
+          name: input.branch?.name,
+          roleName: input.branch?.role_name,
+          databaseName: input.branch?.database_name,
+          annotations: input.branch?.annotations,
         },
       });
-      const { world, now } = turn;
+      const { world, now } = transaction;
       const created = events.find((event) => event.type === "ProjectCreated");
       const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
       if (created === undefined || branch === undefined) throw new Error("CreateProject created none");
-      const passwords = new Map(branch.roles.map((role) => [role.secretId, givePassword(turn, created.project, role)]));
+      const passwords = new Map(
+        branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
+      );
       const computes = computesOnBranch(world, branch.id);
       return {
         project: renderProject(world, created.project, now),
-        connection_uris: computes.flatMap((compute) => renderConnectionUris(world, branch, compute, (secretId) => passwords.get(secretId))),
+        connection_uris: computes.flatMap((compute) =>
+          renderConnectionUris(world, branch, compute, (secretId) => passwords.get(secretId)),
+        ),
         roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
         databases: branch.databases.map((database) => renderDatabase(branch, database)),
-        operations: renderScheduled(events, now),
+        operations: renderScheduledOperations(events, now),
         branch: renderBranch(world, branch, now),
         endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
       };
@@ -179,57 +208,70 @@ export function projectRoutes(caller: Caller): Hono {
 
   app.get(
     "/projects/:project_id",
-    caller.route({ params: inProject }, ({ account, params, turn }) => {
-      const project = found(findProject(turn.world, account.id, params.project_id));
-      return { project: renderProject(turn.world, project, turn.now) };
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      return { project: renderProject(transaction.world, project, transaction.now) };
     }),
   );
 
   app.patch(
     "/projects/:project_id",
-    caller.route({ params: inProject, body: z.object({ project: z.object(shared) }) }, ({ account, params, body, turn, execute }) => {
-      const { project: asked } = body;
-      const events = execute({
-        type: "UpdateProject",
-        accountId: account.id,
-        projectId: params.project_id,
-        name: asked.name,
-        settings: asked.settings,
-        defaultEndpointSettings: asked.default_endpoint_settings && defaultsOf(asked.default_endpoint_settings),
-        historyRetentionSeconds: asked.history_retention_seconds,
-      });
-      const project = found(findProject(turn.world, account.id, params.project_id));
-      return { project: renderProject(turn.world, project, turn.now), operations: renderScheduled(events, turn.now) };
-    }),
+    handlers.route(
+      { params: projectParams, body: z.object({ project: z.object(sharedFields) }) },
+      ({ account, params, body, transaction, execute }) => {
+        const { project: input } = body;
+        const events = execute({
+          type: "UpdateProject",
+          accountId: account.id,
+          projectId: params.project_id,
+          name: input.name,
+          settings: input.settings,
+          defaultEndpointSettings:
+            input.default_endpoint_settings && endpointDefaultsFrom(input.default_endpoint_settings),
+          historyRetentionSeconds: input.history_retention_seconds,
+        });
+        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+        return {
+          project: renderProject(transaction.world, project, transaction.now),
+          operations: renderScheduledOperations(events, transaction.now),
+        };
+      },
+    ),
   );
 
   app.delete(
     "/projects/:project_id",
-    caller.route({ params: inProject, needs: "rule" }, ({ account, params, turn, execute }) => {
-      const project = found(findProject(turn.world, account.id, params.project_id));
-      execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
-      return { project: renderProject(turn.world, project, turn.now) };
-    }),
+    handlers.route(
+      { params: projectParams, permission: "admin" },
+      ({ account, params, transaction, execute }) => {
+        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+        execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
+        return { project: renderProject(transaction.world, project, transaction.now) };
+      },
+    ),
   );
 
   app.post(
     "/projects/:project_id/recover",
-    caller.route({ params: inProject, needs: "rule" }, ({ account, params, turn, execute }) => {
-      execute({ type: "RecoverProject", accountId: account.id, projectId: params.project_id });
-      const { world, now } = turn;
-      const project = found(findProject(world, account.id, params.project_id));
-      return {
-        project: renderProject(world, project, now),
-        branches: branchesOf(world, project.id).map((branch) => renderBranch(world, branch, now)),
-      };
-    }),
+    handlers.route(
+      { params: projectParams, permission: "admin" },
+      ({ account, params, transaction, execute }) => {
+        execute({ type: "RecoverProject", accountId: account.id, projectId: params.project_id });
+        const { world, now } = transaction;
+        const project = unwrap(findProject(world, account.id, params.project_id));
+        return {
+          project: renderProject(world, project, now),
+          branches: branchesOf(world, project.id).map((branch) => renderBranch(world, branch, now)),
+        };
+      },
+    ),
   );
 
   app.get(
     "/projects/:project_id/connection_uri",
-    caller.route(
+    handlers.route(
       {
-        params: inProject,
+        params: projectParams,
         query: z.object({
           branch_id: id.optional(),
           endpoint_id: id.optional(),
@@ -238,15 +280,24 @@ export function projectRoutes(caller: Caller): Hono {
           pooled: flag.optional(),
         }),
       },
-      ({ account, params, query, turn }) => {
-        const { world } = turn;
-        const project = found(findProject(world, account.id, params.project_id));
-        const compute = computeToReach(world, project, account, query);
-        const branch = found(findBranch(world, project, compute.branchId));
-        const password = world.secrets.get(found(findRole(branch, query.role_name)).secretId)?.value;
-        found(findDatabase(branch, query.database_name));
+      ({ account, params, query, transaction }) => {
+        const { world } = transaction;
+        const project = unwrap(findProject(world, account.id, params.project_id));
+        const compute = computeForConnection(world, project, account, query);
+        const branch = unwrap(findBranch(world, project, compute.branchId));
+        const password = world.secrets.get(unwrap(findRole(branch, query.role_name)).secretId)?.value;
+        unwrap(findDatabase(branch, query.database_name));
         if (password === undefined) return fail(PASSWORDS_NOT_STORED);
-        return { uri: connectionUri(world, compute, query.role_name, password, query.database_name, query.pooled ?? false) };
+        return {
+          uri: connectionUri(
+            world,
+            compute,
+            query.role_name,
+            password,
+            query.database_name,
+            query.pooled ?? false,
+          ),
+        };
       },
     ),
   );
@@ -255,38 +306,51 @@ export function projectRoutes(caller: Caller): Hono {
 }
 
 /** S: the named endpoint, or the primary of the named or the default branch. R: a branch is reached only through a compute of its own. */
-function computeToReach(
+function computeForConnection(
   world: World,
   project: Project,
   account: Account,
   query: { branch_id?: string | undefined; endpoint_id?: string | undefined },
 ): Compute {
   const { branch_id, endpoint_id } = query;
-  const named =
+  const requested =
     endpoint_id === undefined
       ? undefined
-      : found(findCompute(world, { accountId: account.id, projectId: project.id, endpointId: endpoint_id }));
-  if (named !== undefined && (branch_id === undefined || named.branchId === branch_id)) return named;
-  const branch = branch_id === undefined ? defaultBranchOf(world, project.id) : found(findBranch(world, project, branch_id));
-  const primary = named === undefined && branch !== undefined ? primaryOf(world, branch.id) : undefined;
+      : unwrap(findCompute(world, { accountId: account.id, projectId: project.id, computeId: endpoint_id }));
+  if (requested !== undefined && (branch_id === undefined || requested.branchId === branch_id))
+    return requested;
+  const branch =
+    branch_id === undefined
+      ? defaultBranchOf(world, project.id)
+      : unwrap(findBranch(world, project, branch_id));
+  const primary =
+    requested === undefined && branch !== undefined ? primaryComputeOf(world, branch.id) : undefined;
   return (
     primary ??
-    fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `branch "${branch?.id ?? ""}" has no such endpoint to connect through` })
+    fail({
+      status: 404,
+      code: "ENDPOINT_NOT_FOUND",
+      message: `branch "${branch?.id ?? ""}" has no such endpoint to connect through`,
+    })
   );
 }
 
 /** A page of these projects, which come oldest first. */
-function pageOf(
-  { world, now }: Turn,
+function projectPage(
+  { world, now }: Transaction,
   projects: Iterable<Project>,
   query: Pick<z.output<typeof listQuery>, "limit" | "cursor" | "search">,
-  shows: (project: Project) => boolean = () => true,
+  isVisible: (project: Project) => boolean = () => true,
 ) {
   const page: Project[] = [];
   for (const project of projects) {
     if (page.length === query.limit) break;
-    if (project.number <= (query.cursor?.[0] ?? 0) || !shows(project)) continue;
-    if (query.search !== undefined && !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())) continue;
+    if (project.number <= (query.cursor?.[0] ?? 0) || !isVisible(project)) continue;
+    if (
+      query.search !== undefined &&
+      !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())
+    )
+      continue;
     page.push(project);
   }
   const last = page.at(-1);
@@ -299,15 +363,21 @@ function pageOf(
 /** An account sees its own organization and no other. */
 export function checkOrganization(account: Account, organizationId: string | undefined): void {
   if (organizationId === undefined || organizationId === account.organizationId) return;
-  fail({ status: 404, code: "ORGANIZATION_NOT_FOUND", message: `organization "${organizationId}" not found` });
+  fail({
+    status: 404,
+    code: "ORGANIZATION_NOT_FOUND",
+    message: `organization "${organizationId}" not found`,
+  });
 }
 
-function defaultsOf(fields: z.output<typeof defaultEndpointSettings>): DefaultEndpointSettings {
+function endpointDefaultsFrom(fields: z.output<typeof defaultEndpointSettings>): DefaultEndpointSettings {
   return {
     ...(fields.pg_settings === undefined ? {} : { pg_settings: fields.pg_settings }),
     ...(fields.pgbouncer_settings === undefined ? {} : { pgbouncer_settings: fields.pgbouncer_settings }),
     ...(fields.autoscaling_limit_min_cu === undefined ? {} : { minCu: fields.autoscaling_limit_min_cu }),
     ...(fields.autoscaling_limit_max_cu === undefined ? {} : { maxCu: fields.autoscaling_limit_max_cu }),
-    ...(fields.suspend_timeout_seconds === undefined ? {} : { suspendTimeoutSeconds: fields.suspend_timeout_seconds }),
+    ...(fields.suspend_timeout_seconds === undefined
+      ? {}
+      : { suspendTimeoutSeconds: fields.suspend_timeout_seconds }),
   };
 }

@@ -1,11 +1,11 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { timestamp } from "../../http/instants.ts";
-import { found } from "../../http/request.ts";
-import { admit } from "../../platform/account/access.ts";
-import { id } from "../http/query-fields.ts";
-import type { Caller } from "../http/request-context.ts";
+import { unwrap } from "../../http/request.ts";
+import { timestamp } from "../../http/timestamps.ts";
+import { authorize } from "../../platform/account/access.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { id } from "../http/request-fields.ts";
 
 const DEFAULT_TTL_S = 86_400; // S
 const MAX_TTL_S = 315_360_000; // A: ten years
@@ -14,17 +14,19 @@ const MAX_PROJECTS = 400; // S
 const transferBody = z.object({ destination_org_id: id, project_ids: z.array(id).min(1).max(MAX_PROJECTS) });
 
 /** S: projects that change hands, by a request that somebody accepts, or between organizations of one person. */
-export function transferRoutes(caller: Caller): Hono {
+export function transferRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.post(
     "/projects/:project_id/transfer_requests",
-    caller.route(
+    handlers.route(
       {
         status: 201,
-        needs: "rule",
+        permission: "admin",
         params: z.object({ project_id: id }),
-        body: z.object({ ttl_seconds: z.int().min(1).max(MAX_TTL_S).default(DEFAULT_TTL_S) }).default({ ttl_seconds: DEFAULT_TTL_S }),
+        body: z
+          .object({ ttl_seconds: z.int().min(1).max(MAX_TTL_S).default(DEFAULT_TTL_S) })
+          .default({ ttl_seconds: DEFAULT_TTL_S }),
       },
       ({ account, params, body, execute }) => {
         const events = execute({
@@ -50,32 +52,47 @@ export function transferRoutes(caller: Caller): Hono {
 
   app.put(
     "/projects/:project_id/transfer_requests/:request_id",
-    caller.route(
+    handlers.route(
       {
         status: 204,
-        needs: "claim",
+        permission: "claim",
         params: z.object({ project_id: id, request_id: id }),
         body: z.object({ org_id: id.optional() }).optional(),
         organizationIn: (body) => body?.org_id,
       },
       ({ account, params, execute }) => {
-        execute({ type: "AcceptTransfer", projectId: params.project_id, requestId: params.request_id, toAccountId: account.id });
+        execute({
+          type: "AcceptTransfer",
+          projectId: params.project_id,
+          requestId: params.request_id,
+          toAccountId: account.id,
+        });
       },
     ),
   );
 
   // S: the second is from a time in which persons owned projects without an organization; here, each has one.
-  for (const [path, needs, params] of [
-    ["/organizations/:source_org_id/projects/transfer", "rule", z.object({ source_org_id: id })],
+  for (const [path, permission, params] of [
+    ["/organizations/:source_org_id/projects/transfer", "admin", z.object({ source_org_id: id })],
     ["/users/me/projects/transfer", "person", z.object({})],
   ] as const) {
     app.post(
       path,
-      caller.route({ needs, params, body: transferBody }, ({ account, principal, body, turn, execute }) => {
-        const to = found(admit(turn.world, principal, "bring", { organizationId: body.destination_org_id }));
-        execute({ type: "TransferProjects", accountId: account.id, toAccountId: to.id, projectIds: body.project_ids });
-        return {} satisfies public_.EmptyResponse;
-      }),
+      handlers.route(
+        { permission, params, body: transferBody },
+        ({ account, principal, body, transaction, execute }) => {
+          const destination = unwrap(
+            authorize(transaction.world, principal, "create", { organizationId: body.destination_org_id }),
+          );
+          execute({
+            type: "TransferProjects",
+            accountId: account.id,
+            toAccountId: destination.id,
+            projectIds: body.project_ids,
+          });
+          return {} satisfies public_.EmptyResponse;
+        },
+      ),
     );
   }
 

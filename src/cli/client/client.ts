@@ -1,16 +1,21 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { recallServer } from "../server/server-file.ts";
+import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { dataOption, option, worldOption } from "../terminal/option-parsers.ts";
+import { dataOption, envOption, worldOption } from "../terminal/option-parsers.ts";
 
 /** One call of a control API, by its path behind /_sim. */
-export type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+export type ControlCall = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
-export type Target = { readonly data: string; readonly world: string; readonly url?: string; readonly controlToken?: string };
+export type ServerTarget = {
+  readonly data: string;
+  readonly world: string;
+  readonly url?: string;
+  readonly controlToken?: string;
+};
 
 /** What the control API has said no to. */
-export class RefusedCall extends CliError {
+export class ControlApiError extends CliError {
   readonly status: number;
   constructor(message: string, status: number) {
     super(message);
@@ -23,8 +28,10 @@ export function addTargetOptions(command: Command): Command {
   return command
     .addOption(dataOption())
     .addOption(worldOption())
-    .addOption(option("--url <url>", "server to talk to, like http://127.0.0.1:4620 (default: the one of --data)"))
-    .addOption(option("--control-token <token>", "token of that server's control API"));
+    .addOption(
+      envOption("--url <url>", "server to talk to, like http://127.0.0.1:4620 (default: the one of --data)"),
+    )
+    .addOption(envOption("--control-token <token>", "token of that server's control API"));
 }
 
 /** The control API of a running server. */
@@ -49,23 +56,27 @@ export class ControlClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const answer = (await response.json().catch(() => ({}))) as T & { message?: string };
-    if (!response.ok) throw new RefusedCall(answer.message ?? `the server answered ${response.status}`, response.status);
-    return answer;
+    const result = (await response.json().catch(() => ({}))) as T & { message?: string };
+    if (!response.ok)
+      throw new ControlApiError(result.message ?? `the server answered ${response.status}`, response.status);
+    return result;
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     try {
       return await fetch(`${this.controlUrl}${path}`, init);
     } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      throw new CliError(`the server at ${this.controlUrl} went away (${cause}); what it had committed is kept`);
+      const cause =
+        error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      throw new CliError(
+        `the server at ${this.controlUrl} went away (${cause}); what it had committed is kept`,
+      );
     }
   }
 }
 
 /** The server that `target` means, if it answers. */
-export async function findServer(target: Target): Promise<ControlClient | undefined> {
+export async function findServer(target: ServerTarget): Promise<ControlClient | undefined> {
   const client = clientFor(target);
   if (client === undefined) return undefined;
   try {
@@ -76,7 +87,7 @@ export async function findServer(target: Target): Promise<ControlClient | undefi
   }
 }
 
-export async function requireServer(target: Target): Promise<ControlClient> {
+export async function requireServer(target: ServerTarget): Promise<ControlClient> {
   const client = await findServer(target);
   if (client !== undefined) return client;
   const where = target.url ?? `the data directory ${resolve(target.data)}`;
@@ -86,15 +97,15 @@ export async function requireServer(target: Target): Promise<ControlClient> {
 }
 
 /** The path of a world on its server. */
-export function pathOf(world: string): string {
+export function worldPath(world: string): string {
   return world === "default" ? "" : `/w/${world}`;
 }
 
-function clientFor({ url, data, world, controlToken }: Target): ControlClient | undefined {
-  const server = url === undefined ? recallServer(resolve(data)) : undefined;
-  const given = url ?? server?.control_url;
-  if (given === undefined) return undefined;
+function clientFor({ url, data, world, controlToken }: ServerTarget): ControlClient | undefined {
+  const server = url === undefined ? readServerFile(resolve(data)) : undefined;
+  const serverUrl = url ?? server?.control_url;
+  if (serverUrl === undefined) return undefined;
   // A URL that names a world means that one.
-  const base = given.replace(/\/(api\/v2|_sim)?\/?$/, "") + pathOf(world);
+  const base = serverUrl.replace(/\/(api\/v2|_sim)?\/?$/, "") + worldPath(world);
   return new ControlClient(`${base}/_sim`, `${base}/api/v2`, controlToken ?? server?.control_token);
 }

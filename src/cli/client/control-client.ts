@@ -1,8 +1,11 @@
 import { CliError } from "../terminal/cli-error.ts";
-import { type Call, findServer, type Target } from "./client.ts";
+import { type ControlCall, findServer, type ServerTarget } from "./client.ts";
 
 /** The control API of the running server; without one, the same API on the world's file, for the time of one call. */
-export async function withControl<T>(target: Target, use: (call: Call) => Promise<T>): Promise<T> {
+export async function withControlApi<T>(
+  target: ServerTarget,
+  use: (call: ControlCall) => Promise<T>,
+): Promise<T> {
   const server = await findServer(target);
   if (server !== undefined) return use((method, path, body) => server.call(method, path, body));
   if (target.url !== undefined) throw new CliError(`no server answers at ${target.url}`);

@@ -1,12 +1,22 @@
 import { Command, Option } from "commander";
-import { nearest } from "../../platform/core/text.ts";
+import { closestMatch } from "../../platform/core/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
-import { addTargetOptions, type ControlClient, requireServer, type Target } from "../client/client.ts";
+import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { clockSetting, durationMs, instant, jsonOption } from "../terminal/option-parsers.ts";
+import {
+  jsonOption,
+  parseClockOption,
+  parseDurationOption,
+  parseInstantOption,
+} from "../terminal/option-parsers.ts";
 
-type Clock = { readonly now: string; readonly mode: string; readonly factor: number; readonly next_due: string | null };
-type Advanced = {
+type ClockResponse = {
+  readonly now: string;
+  readonly mode: string;
+  readonly factor: number;
+  readonly next_due: string | null;
+};
+type AdvanceResponse = {
   readonly now: string;
   readonly events: readonly {
     readonly at: string;
@@ -16,7 +26,7 @@ type Advanced = {
   }[];
   readonly next_since?: number;
 };
-type Options = Target & { json?: boolean };
+type ClockOptions = ServerTarget & { json?: boolean };
 
 /** The clock that users hold. */
 export function clockCommand(): Command {
@@ -30,7 +40,9 @@ Examples:
   $ standin clock advance --next
   $ standin clock set manual`,
   );
-  clock.hook("preSubcommand", ({ args: [verb = "", by = ""] }) => refuseAtOnce(clock, verb, by));
+  clock.hook("preSubcommand", ({ args: [subcommand = "", by = ""] }) =>
+    checkSubcommand(clock, subcommand, by),
+  );
   addTargetOptions(
     clock
       .command("show", { isDefault: true })
@@ -38,87 +50,106 @@ Examples:
       .addHelpText("after", "\nExamples:\n  $ standin clock show\n  $ standin clock show --json"),
   )
     .addOption(jsonOption())
-    .action(async (options: Options) => print(options, await (await requireServer(options)).call<Clock>("GET", "/clock"), describe));
+    .action(async (options: ClockOptions) =>
+      printResult(
+        options,
+        await (await requireServer(options)).call<ClockResponse>("GET", "/clock"),
+        describeClock,
+      ),
+    );
   addTargetOptions(
     clock
       .command("set")
-      .argument("<mode>", "real, manual, or a factor like 60x", clockSetting)
+      .argument("<mode>", "real, manual, or a factor like 60x", parseClockOption)
       .description("how the clock goes from now on")
       .addHelpText("after", "\nExamples:\n  $ standin clock set manual\n  $ standin clock set 60x"),
   )
     .addOption(jsonOption())
-    .action(async ({ mode, factor }: ClockSetting, options: Options) => {
+    .action(async ({ mode, factor }: ClockSetting, options: ClockOptions) => {
       const server = await requireServer(options);
-      print(options, await server.call<Clock>("PUT", "/clock", mode === "scaled" ? { mode, factor } : { mode }), describe);
+      printResult(
+        options,
+        await server.call<ClockResponse>("PUT", "/clock", mode === "scaled" ? { mode, factor } : { mode }),
+        describeClock,
+      );
     });
   addTargetOptions(
     clock
       .command("advance")
-      .argument("[by]", "for how long: 90s, 10m, 2h, 7d; a bare number is milliseconds", durationMs)
+      .argument("[by]", "for how long: 90s, 10m, 2h, 7d; a bare number is milliseconds", parseDurationOption)
       .description("move the clock on and do what falls due")
       .addHelpText(
         "after",
         "\nExamples:\n  $ standin clock advance 5m\n  $ standin clock advance --to 2026-02-01T09:00:00Z\n  $ standin clock advance --next --json",
       ),
   )
-    .addOption(new Option("--to <instant>", "up to this instant").argParser(instant))
+    .addOption(new Option("--to <instant>", "up to this instant").argParser(parseInstantOption))
     .addOption(new Option("--next", "up to the next due work"))
     .addOption(jsonOption())
-    .action(async (by: number | undefined, options: Options & { to?: number; next?: boolean }) => {
+    .action(async (by: number | undefined, options: ClockOptions & { to?: number; next?: boolean }) => {
       const targets = [
         by === undefined ? [] : [{ by }],
         options.to === undefined ? [] : [{ to: new Date(options.to).toISOString() }],
         options.next === true ? [{ next: true }] : [],
       ].flat();
-      if (targets.length !== 1) throw new CliError("say one of: a duration like 5m, --to <instant>, --next", true);
+      if (targets.length !== 1)
+        throw new CliError("say one of: a duration like 5m, --to <instant>, --next", true);
       const server = await requireServer(options);
-      const advanced = await withProgress(server, server.call<Advanced>("POST", "/clock/advance", targets[0]));
-      print(options, advanced, describeAdvance);
+      const advanced = await withClockProgress(
+        server,
+        server.call<AdvanceResponse>("POST", "/clock/advance", targets[0]),
+      );
+      printResult(options, advanced, describeAdvance);
     });
   return clock;
 }
 
 /** A verb that there is none of would be an argument too many of the default one, and a time that goes back an option. */
-function refuseAtOnce(clock: Command, verb: string, by: string): void {
-  const verbs = clock.commands.map((command) => command.name());
-  const near = nearest(verb, verbs);
-  if (!verb.startsWith("-") && ![...verbs, ""].includes(verb))
-    clock.error(`error: unknown command '${verb}'${near === undefined ? "" : `\n(Did you mean ${near}?)`}`);
-  if (/^-\d/.test(by)) throw new CliError(`the clock never goes backwards: "${by}" must be a duration like 5m`, true);
+function checkSubcommand(clock: Command, subcommand: string, by: string): void {
+  const subcommands = clock.commands.map((command) => command.name());
+  const suggestion = closestMatch(subcommand, subcommands);
+  if (!subcommand.startsWith("-") && ![...subcommands, ""].includes(subcommand))
+    clock.error(
+      `error: unknown command '${subcommand}'${suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`}`,
+    );
+  if (/^-\d/.test(by))
+    throw new CliError(`the clock never goes backwards: "${by}" must be a duration like 5m`, true);
 }
 
-function print<T>({ json }: Options, answer: T, describeAnswer: (answer: T) => string): void {
-  process.stdout.write(`${json === true ? JSON.stringify(answer) : describeAnswer(answer)}\n`);
+function printResult<T>({ json }: ClockOptions, result: T, describeResult: (result: T) => string): void {
+  process.stdout.write(`${json === true ? JSON.stringify(result) : describeResult(result)}\n`);
 }
 
-function describe({ now, mode, factor, next_due }: Clock): string {
-  const pace = mode === "scaled" ? `${factor}x` : mode;
-  return `${now} (${pace}), ${next_due === null ? "nothing is due" : `next due ${next_due}`}`;
+function describeClock({ now, mode, factor, next_due }: ClockResponse): string {
+  const modeText = mode === "scaled" ? `${factor}x` : mode;
+  return `${now} (${modeText}), ${next_due === null ? "nothing is due" : `next due ${next_due}`}`;
 }
 
 const PROGRESS_AFTER_MS = 2_000;
 
 /** Says on the terminal how far a long advance has come. */
-async function withProgress<T>(server: ControlClient, work: Promise<T>): Promise<T> {
+async function withClockProgress<T>(server: ControlClient, work: Promise<T>): Promise<T> {
   if (!process.stderr.isTTY) return work;
-  let shown = false;
+  let isShown = false;
   const timer = setInterval(async () => {
     const health = await server.call<{ now: string }>("GET", "/health").catch(() => undefined);
     if (health === undefined) return;
-    shown = true;
+    isShown = true;
     process.stderr.write(`\r… the clock stands at ${health.now}`);
   }, PROGRESS_AFTER_MS);
   try {
     return await work;
   } finally {
     clearInterval(timer);
-    if (shown) process.stderr.write("\n");
+    if (isShown) process.stderr.write("\n");
   }
 }
 
-function describeAdvance({ now, events, next_since }: Advanced): string {
+function describeAdvance({ now, events, next_since }: AdvanceResponse): string {
   const lines = events.map((event) =>
-    [event.at, event.type, event.operation?.action, event.endpoint_id ?? event.operation?.endpoint_id].filter(Boolean).join("  "),
+    [event.at, event.type, event.operation?.action, event.endpoint_id ?? event.operation?.endpoint_id]
+      .filter(Boolean)
+      .join("  "),
   );
   const more = next_since === undefined ? [] : [`… more: GET /_sim/events?since=${next_since}`];
   return [...lines, ...more, `the clock stands at ${now}`].join("\n");

@@ -1,18 +1,21 @@
 import { Command } from "commander";
-import { addTargetOptions, requireServer, type Target } from "../client/client.ts";
-import { jsonOption, option } from "../terminal/option-parsers.ts";
+import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
+import { envOption, jsonOption } from "../terminal/option-parsers.ts";
 
 /** What public clients read from their environment. */
 export function envCommand(): Command {
   return addTargetOptions(new Command("env"))
-    .addOption(option("--api-key <key>", "the key to export"))
+    .addOption(envOption("--api-key <key>", "the key to export"))
     .addOption(jsonOption())
     .addHelpText("after", '\nExamples:\n  $ eval "$(standin env)"\n  $ neonctl projects list')
-    .action(async (options: Target & { apiKey?: string; json?: boolean }) => {
+    .action(async (options: ServerTarget & { apiKey?: string; json?: boolean }) => {
       const server = await requireServer(options);
-      const key = options.apiKey ?? (await server.call<{ key: string }>("POST", "/api_keys", { key_name: "standin env" })).key;
+      const key =
+        options.apiKey ??
+        (await server.call<{ key: string }>("POST", "/api_keys", { key_name: "standin env" })).key;
       const variables = { NEON_API_HOST: server.apiUrl, NEON_API_KEY: key };
       if (options.json === true) return void process.stdout.write(`${JSON.stringify(variables)}\n`);
-      for (const [name, value] of Object.entries(variables)) process.stdout.write(`export ${name}='${value}'\n`);
+      for (const [name, value] of Object.entries(variables))
+        process.stdout.write(`export ${name}='${value}'\n`);
     });
 }

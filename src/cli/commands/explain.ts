@@ -1,11 +1,11 @@
 import { Command, Option } from "commander";
-import type { Point } from "../../simulation/replay.ts";
-import { addTargetOptions, type Target } from "../client/client.ts";
-import { withControl } from "../client/control-client.ts";
-import { jsonOption, point } from "../terminal/option-parsers.ts";
+import type { PointSelector } from "../../simulation/replay.ts";
+import { addTargetOptions, type ServerTarget } from "../client/client.ts";
+import { withControlApi } from "../client/control-client.ts";
+import { jsonOption, parsePointOption } from "../terminal/option-parsers.ts";
 
-type Options = Target & { at?: Point; json?: boolean };
-type Explanation = {
+type ExplainOptions = ServerTarget & { at?: PointSelector; json?: boolean };
+type ExplanationResponse = {
   readonly at: string;
   readonly reasons: readonly { readonly text: string; readonly events: readonly number[] }[];
   readonly events: readonly { readonly seq: number; readonly at: string; readonly type: string }[];
@@ -14,7 +14,12 @@ type Explanation = {
 /** Why something is as it is, in words, with the events that prove it. */
 export function explainCommand(): Command {
   return addTargetOptions(new Command("explain").argument("<id>", "ep-…, or the id of an operation"))
-    .addOption(new Option("--at <point>", "as it was at an ISO 8601 instant or after an event (default: now)").argParser(point))
+    .addOption(
+      new Option(
+        "--at <point>",
+        "as it was at an ISO 8601 instant or after an event (default: now)",
+      ).argParser(parsePointOption),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -26,18 +31,22 @@ Examples:
   $ standin explain ep-silent-smoke-80663912 --at 2026-01-31T14:03:05Z
   $ standin explain 22acbb37-209b-4b90-a39c-8460090e1329 --json`,
     )
-    .action(async (id: string, { at, ...options }: Options) => {
+    .action(async (id: string, { at, ...options }: ExplainOptions) => {
       const kind = id.startsWith("ep-") ? "endpoints" : "operations";
       const query = at === undefined ? "" : `?at=${"seq" in at ? at.seq : new Date(at.at).toISOString()}`;
-      const explanation = await withControl(options, (call) =>
-        call<Explanation>("GET", `/explain/${kind}/${encodeURIComponent(id)}${query}`),
+      const explanation = await withControlApi(options, (call) =>
+        call<ExplanationResponse>("GET", `/explain/${kind}/${encodeURIComponent(id)}${query}`),
       );
-      process.stdout.write(options.json === true ? `${JSON.stringify(explanation)}\n` : describe(explanation));
+      process.stdout.write(
+        options.json === true ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation),
+      );
     });
 }
 
-function describe({ at, reasons, events }: Explanation): string {
-  const lines = reasons.map((reason) => `- ${reason.text}${reason.events.length === 0 ? "" : ` [${reason.events.join(", ")}]`}`);
+function describeExplanation({ at, reasons, events }: ExplanationResponse): string {
+  const lines = reasons.map(
+    (reason) => `- ${reason.text}${reason.events.length === 0 ? "" : ` [${reason.events.join(", ")}]`}`,
+  );
   const proof = events.map((event) => `  ${event.seq}  ${event.at}  ${event.type}`);
   return `${[`as of ${at}:`, ...lines, ...(proof.length === 0 ? [] : ["events:", ...proof])].join("\n")}\n`;
 }

@@ -1,14 +1,19 @@
 import { statSync } from "node:fs";
 import { Command, Option } from "commander";
-import { addPlaceOptions, jsonOption, placeOf } from "../terminal/option-parsers.ts";
+import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/option-parsers.ts";
 
-type Options = { out: string; world: string; events?: boolean; json?: boolean };
+type ExportOptions = { out: string; world: string; events?: boolean; json?: boolean };
 
 /** A whole history as one file, safe to hand on. */
 export function exportCommand(): Command {
-  return addPlaceOptions(new Command("export"))
+  return addDataPathOptions(new Command("export"))
     .requiredOption("--out <file>", "where to write it")
-    .addOption(new Option("--events", "its journal alone, as NDJSON: an event a line, for `standin whatif` and for scenarios"))
+    .addOption(
+      new Option(
+        "--events",
+        "its journal alone, as NDJSON: an event a line, for `standin whatif` and for scenarios",
+      ),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -21,13 +26,21 @@ Examples:
   $ standin export .standin --world pull-request-7 --out world.sqlite
   $ standin export .standin --events --out journal.ndjson && standin whatif curve journal.ndjson`,
     )
-    .action(async (given: string | undefined, { out, world, events, json }: Options, command: Command) => {
-      const path = placeOf(given, command);
-      const { exportEvents, exportWorld } = await import("../history/open-history.ts");
-      const written = events === true ? await exportEvents(path, world, out) : await exportWorld(path, world, out);
-      const { size } = statSync(out);
-      const told = written === undefined ? `${size} bytes` : `${written.toLocaleString("en")} events, ${size} bytes`;
-      const answer = { file: out, size_bytes: size, ...(written === undefined ? {} : { events: written }) };
-      process.stdout.write(json === true ? `${JSON.stringify(answer)}\n` : `wrote ${out} (${told})\n`);
-    });
+    .action(
+      async (
+        pathArgument: string | undefined,
+        { out, world, events, json }: ExportOptions,
+        command: Command,
+      ) => {
+        const path = dataPathOf(pathArgument, command);
+        const { exportEvents, exportWorld } = await import("../history/world-history.ts");
+        const written =
+          events === true ? await exportEvents(path, world, out) : await exportWorld(path, world, out);
+        const { size } = statSync(out);
+        const sizeText =
+          written === undefined ? `${size} bytes` : `${written.toLocaleString("en")} events, ${size} bytes`;
+        const result = { file: out, size_bytes: size, ...(written === undefined ? {} : { events: written }) };
+        process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `wrote ${out} (${sizeText})\n`);
+      },
+    );
 }

@@ -1,14 +1,17 @@
 import { Command } from "commander";
-import { addTargetOptions, RefusedCall, type Target } from "../client/client.ts";
-import { withControl } from "../client/control-client.ts";
+import { addTargetOptions, ControlApiError, type ServerTarget } from "../client/client.ts";
+import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { jsonOption } from "../terminal/option-parsers.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type Options = Target & { json?: boolean };
-type Fault = {
+type FaultsOptions = ServerTarget & { json?: boolean };
+type FaultResponse = {
   readonly name: string;
-  readonly on: { readonly operation?: string | readonly string[]; readonly action?: string | readonly string[] };
+  readonly on: {
+    readonly operation?: string | readonly string[];
+    readonly action?: string | readonly string[];
+  };
   readonly when: object;
   readonly effect: object;
   readonly seen: number;
@@ -26,38 +29,56 @@ Examples:
   $ standin faults clear busy
   $ standin faults clear`,
   );
-  verb(
+  addSubcommand(
     faults,
     "set <file>",
     "set the faults of a YAML or JSON file, - for stdin, in the place of all others",
     "standin faults set faults.yaml\n  $ standin faults set - < faults.json",
-  ).action(async (file: string, options: Options) => {
+  ).action(async (file: string, options: FaultsOptions) => {
     // What reads YAML is loaded only where there is some to read.
-    const { nameOf, readFaultFile } = await import("../history/fault-file.ts");
-    const asked = readFaultFile(file);
-    const answer = await withControl(options, (call) => call<{ faults: Fault[] }>("PUT", "/faults", asked)).catch((error) => {
+    const { faultFileName, readFaultFile } = await import("../history/fault-file.ts");
+    const definitions = readFaultFile(file);
+    const response = await withControlApi(options, (call) =>
+      call<{ faults: FaultResponse[] }>("PUT", "/faults", definitions),
+    ).catch((error) => {
       // What is wrong with them is wrong in the file.
-      throw error instanceof RefusedCall && error.status === 400 ? new CliError(`${nameOf(file)}: ${error.message}`) : error;
+      throw error instanceof ControlApiError && error.status === 400
+        ? new CliError(`${faultFileName(file)}: ${error.message}`)
+        : error;
     });
-    print(options, answer, answer.faults.length === 0 ? "no faults" : tableOf(answer.faults));
+    printResult(options, response, response.faults.length === 0 ? "no faults" : faultTable(response.faults));
   });
-  verb(faults, "list", "show the faults, what they have met and how often they struck", "standin faults list --json").action(
-    async (options: Options) => {
-      const answer = await withControl(options, (call) => call<{ faults: Fault[] }>("GET", "/faults"));
-      print(options, answer, answer.faults.length === 0 ? "no faults; set some with: standin faults set <file>" : tableOf(answer.faults));
-    },
-  );
-  verb(faults, "clear [name]", "remove one fault, or all of them", "standin faults clear\n  $ standin faults clear busy").action(
-    async (name: string | undefined, options: Options) => {
-      const path = name === undefined ? "/faults" : `/faults/${encodeURIComponent(name)}`;
-      const answer = await withControl(options, (call) => call("DELETE", path));
-      print(options, answer, name === undefined ? "removed all faults" : `removed ${name}`);
-    },
-  );
+  addSubcommand(
+    faults,
+    "list",
+    "show the faults, what they have met and how often they struck",
+    "standin faults list --json",
+  ).action(async (options: FaultsOptions) => {
+    const response = await withControlApi(options, (call) =>
+      call<{ faults: FaultResponse[] }>("GET", "/faults"),
+    );
+    printResult(
+      options,
+      response,
+      response.faults.length === 0
+        ? "no faults; set some with: standin faults set <file>"
+        : faultTable(response.faults),
+    );
+  });
+  addSubcommand(
+    faults,
+    "clear [name]",
+    "remove one fault, or all of them",
+    "standin faults clear\n  $ standin faults clear busy",
+  ).action(async (name: string | undefined, options: FaultsOptions) => {
+    const path = name === undefined ? "/faults" : `/faults/${encodeURIComponent(name)}`;
+    const response = await withControlApi(options, (call) => call("DELETE", path));
+    printResult(options, response, name === undefined ? "removed all faults" : `removed ${name}`);
+  });
   return faults;
 }
 
-function tableOf(faults: readonly Fault[]): string {
+function faultTable(faults: readonly FaultResponse[]): string {
   const rows = faults.map(({ name, on, when, effect, seen, hits }) => [
     name,
     [on.operation ?? on.action ?? "start_compute"].flat().join(","),
@@ -69,12 +90,12 @@ function tableOf(faults: readonly Fault[]): string {
   return formatTable(["NAME", "ON", "WHEN", "EFFECT", "SEEN", "HITS"], rows);
 }
 
-function verb(parent: Command, usage: string, description: string, example: string): Command {
-  return addTargetOptions(parent.command(usage).description(description).addHelpText("after", `\nExamples:\n  $ ${example}`)).addOption(
-    jsonOption(),
-  );
+function addSubcommand(parent: Command, usage: string, description: string, example: string): Command {
+  return addTargetOptions(
+    parent.command(usage).description(description).addHelpText("after", `\nExamples:\n  $ ${example}`),
+  ).addOption(jsonOption());
 }
 
-function print({ json }: Options, answer: unknown, text: string): void {
-  process.stdout.write(`${json === true ? JSON.stringify(answer) : text}\n`);
+function printResult({ json }: FaultsOptions, response: unknown, text: string): void {
+  process.stdout.write(`${json === true ? JSON.stringify(response) : text}\n`);
 }

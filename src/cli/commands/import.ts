@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { dataOption, jsonOption, worldOption } from "../terminal/option-parsers.ts";
 
-type Options = { data: string; world: string; json?: boolean };
+type WorldImportOptions = { data: string; world: string; json?: boolean };
 
 /** The other end of `export`. */
 export function importCommand(): Command {
@@ -19,8 +19,8 @@ Examples:
   $ standin import bug-4711.sqlite --data /tmp/bug && standin keys create me --data /tmp/bug
   $ standin import world.sqlite --world pull-request-7`,
     )
-    .action(async (file: string, { data, world, json }: Options) => {
-      const { importWorld } = await import("../history/open-history.ts");
+    .action(async (file: string, { data, world, json }: WorldImportOptions) => {
+      const { importWorld } = await import("../history/world-history.ts");
       const { to } = await importWorld(file, data, world);
       if (json === true) process.stdout.write(`${JSON.stringify({ world, seq: to })}\n`);
       else

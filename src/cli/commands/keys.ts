@@ -1,11 +1,11 @@
 import { Command } from "commander";
-import { addTargetOptions, type Target } from "../client/client.ts";
-import { withControl } from "../client/control-client.ts";
-import { integer, jsonOption, option } from "../terminal/option-parsers.ts";
+import { addTargetOptions, type ServerTarget } from "../client/client.ts";
+import { withControlApi } from "../client/control-client.ts";
+import { envOption, integerParser, jsonOption } from "../terminal/option-parsers.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type KeyOptions = Target & { account?: string; json?: boolean };
-type Key = {
+type KeyOptions = ServerTarget & { account?: string; json?: boolean };
+type ApiKeyResponse = {
   readonly id: number;
   readonly name: string;
   readonly account_id: string;
@@ -23,18 +23,24 @@ Examples:
   $ standin keys list
   $ standin keys revoke 3`,
   );
-  const account = () => option("--account <id>", "whose key (default: the first account's)");
+  const accountOption = () => envOption("--account <id>", "whose key (default: the first account's)");
   addTargetOptions(
     keys
       .command("create <name>")
       .description("make a key and print it, for the only time")
-      .addHelpText("after", "\nExamples:\n  $ standin keys create ci\n  $ standin keys create ci --account acme --json"),
+      .addHelpText(
+        "after",
+        "\nExamples:\n  $ standin keys create ci\n  $ standin keys create ci --account acme --json",
+      ),
   )
-    .addOption(account())
+    .addOption(accountOption())
     .addOption(jsonOption())
     .action(async (name: string, options: KeyOptions) => {
-      const key = await withControl(options, (call) =>
-        call<Key & { key: string }>("POST", "/api_keys", { key_name: name, account_id: options.account }),
+      const key = await withControlApi(options, (call) =>
+        call<ApiKeyResponse & { key: string }>("POST", "/api_keys", {
+          key_name: name,
+          account_id: options.account,
+        }),
       );
       process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
     });
@@ -44,26 +50,40 @@ Examples:
       .description("show the valid keys, without their secrets")
       .addHelpText("after", "\nExamples:\n  $ standin keys list\n  $ standin keys list --account acme"),
   )
-    .addOption(account())
+    .addOption(accountOption())
     .addOption(jsonOption())
     .action(async (options: KeyOptions) => {
       const query = options.account === undefined ? "" : `?account_id=${encodeURIComponent(options.account)}`;
-      const answer = await withControl(options, (call) => call<{ api_keys: Key[] }>("GET", `/api_keys${query}`));
-      if (options.json === true) return void process.stdout.write(`${JSON.stringify(answer)}\n`);
-      const rows = answer.api_keys.map((key) => [String(key.id), key.name, key.account_id, key.created_at, key.last_used_at ?? "never"]);
+      const response = await withControlApi(options, (call) =>
+        call<{ api_keys: ApiKeyResponse[] }>("GET", `/api_keys${query}`),
+      );
+      if (options.json === true) return void process.stdout.write(`${JSON.stringify(response)}\n`);
+      const rows = response.api_keys.map((key) => [
+        String(key.id),
+        key.name,
+        key.account_id,
+        key.created_at,
+        key.last_used_at ?? "never",
+      ]);
       process.stdout.write(`${formatTable(["ID", "NAME", "ACCOUNT", "CREATED", "LAST USED"], rows)}\n`);
     });
   addTargetOptions(
     keys
       .command("revoke")
-      .argument("<id>", "number of the key, see: standin keys list", integer(1, Number.MAX_SAFE_INTEGER))
+      .argument(
+        "<id>",
+        "number of the key, see: standin keys list",
+        integerParser(1, Number.MAX_SAFE_INTEGER),
+      )
       .description("end a key, at once and for ever")
       .addHelpText("after", "\nExamples:\n  $ standin keys revoke 3"),
   )
     .addOption(jsonOption())
     .action(async (id: number, options: KeyOptions) => {
-      const key = await withControl(options, (call) => call<Key>("DELETE", `/api_keys/${id}`));
-      process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`);
+      const key = await withControlApi(options, (call) => call<ApiKeyResponse>("DELETE", `/api_keys/${id}`));
+      process.stdout.write(
+        options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`,
+      );
     });
   return keys;
 }

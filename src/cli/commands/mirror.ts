@@ -1,45 +1,55 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import type { Inventory, LeftOut } from "../../mirror/inventory.ts";
-import { addTargetOptions, type ControlClient, requireServer, type Target } from "../client/client.ts";
-import { apiUrl, PublicApi, printable, withKey } from "../client/public-api.ts";
+import type { Inventory, Omission } from "../../mirror/inventory.ts";
+import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
+import { PublicApi, parseApiUrl, printable, withApiKey } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { newFile } from "../terminal/new-file.ts";
-import { jsonOption, option, secret } from "../terminal/option-parsers.ts";
+import { newFilePath } from "../terminal/new-file.ts";
+import { envOption, jsonOption, secretParser } from "../terminal/option-parsers.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
-type Options = Target & { from: string; fromKey: string; apiKey?: string; out?: string; dryRun?: boolean; json?: boolean };
+type MirrorOptions = ServerTarget & {
+  from: string;
+  fromKey: string;
+  apiKey?: string;
+  out?: string;
+  dryRun?: boolean;
+  json?: boolean;
+};
 
-type Counts = { readonly projects: number; readonly branches: number; readonly endpoints: number };
-type Mirrored = {
-  readonly found: Counts;
-  readonly file?: { readonly name: string; readonly profile: string; readonly left_out: readonly LeftOut[] };
+type InventoryCounts = { readonly projects: number; readonly branches: number; readonly endpoints: number };
+type MirrorResult = {
+  readonly found: InventoryCounts;
+  readonly file?: { readonly name: string; readonly profile: string; readonly left_out: readonly Omission[] };
   readonly world?: {
     readonly api_url: string;
-    readonly made: Counts;
+    readonly made: InventoryCounts;
     /** By their ids at the origin, the ids in the double. */
     readonly ids: Readonly<Record<string, string>>;
-    readonly left_out: readonly LeftOut[];
+    readonly left_out: readonly Omission[];
   };
-  readonly left_out: readonly LeftOut[];
+  readonly left_out: readonly Omission[];
 };
 
 /** A double of what one has. */
 export function mirrorCommand(): Command {
   return addTargetOptions(new Command("mirror"))
-    .requiredOption("--from <url>", "base URL of the account's API, ends in /api/v2; it gets nothing but GET", (text) =>
-      apiUrl("--from", text),
+    .requiredOption(
+      "--from <url>",
+      "base URL of the account's API, ends in /api/v2; it gets nothing but GET",
+      (text) => parseApiUrl("--from", text),
     )
     .addOption(
-      option("--from-key <key>", "a key of that account; prefer the variable")
-        .argParser(secret("--from-key or STANDIN_FROM_KEY"))
+      envOption("--from-key <key>", "a key of that account; prefer the variable")
+        .argParser(secretParser("--from-key or STANDIN_FROM_KEY"))
         .makeOptionMandatory(),
     )
     .addOption(
-      option("--key, --api-key <key>", "the double's key, whose account gets the projects (default: the first account)").argParser(
-        secret("--key or STANDIN_API_KEY"),
-      ),
+      envOption(
+        "--key, --api-key <key>",
+        "the double's key, whose account gets the projects (default: the first account)",
+      ).argParser(secretParser("--key or STANDIN_API_KEY")),
     )
     .addOption(
       new Option(
@@ -61,32 +71,45 @@ Examples:
   $ standin mirror --from https://console.example.com/api/v2 --world pull-request-7 --json
   $ standin mirror --from https://console.example.com/api/v2 --out world.yaml && standin serve --seed-file world.yaml`,
     )
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: MirrorOptions, command: Command) => {
       // Told before an account is read for minutes.
-      if (options.out !== undefined && options.out !== "-") newFile(options.out);
+      if (options.out !== undefined && options.out !== "-") newFilePath(options.out);
       const isTarget = ["url", "data", "world"].some((name) => command.getOptionValueSource(name) === "cli");
-      const mirrored = await interruptible((signal) => mirror(options, options.out === undefined || isTarget, signal));
+      const mirrored = await interruptible((signal) =>
+        mirror(options, options.out === undefined || isTarget, signal),
+      );
       // Where the file goes to stdout, nothing else does.
       const stream = options.out === "-" && options.dryRun !== true ? process.stderr : process.stdout;
-      stream.write(options.json === true ? `${JSON.stringify(mirrored)}\n` : describe(options, mirrored));
+      stream.write(
+        options.json === true ? `${JSON.stringify(mirrored)}\n` : describeMirror(options, mirrored),
+      );
     });
 }
 
-async function mirror(options: Options, toDouble: boolean, signal: AbortSignal): Promise<Mirrored> {
+async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal): Promise<MirrorResult> {
   // A double that is not there is told before an account is read for minutes.
-  const server = toDouble && options.dryRun !== true ? await requiredServer(options) : undefined;
+  const server = toServer && options.dryRun !== true ? await requireMirrorServer(options) : undefined;
   const { readInventory } = await import("../../mirror/inventory.ts");
-  const readLeftOut: LeftOut[] = [];
+  const readOmissions: Omission[] = [];
   const inventory = await withProgress("Reading the account", (progress) =>
-    readInventory(new PublicApi(options.from, options.fromKey, signal), readLeftOut, progress),
+    readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress),
   );
-  const file = options.out === undefined ? undefined : await fileOf(options, options.out, inventory);
-  const world = server && (await withKey(server, options.apiKey, "standin mirror", (key) => layOut(server, key, inventory, signal)));
-  const left_out = [...readLeftOut, ...(file?.left_out ?? []), ...(world?.left_out ?? [])];
-  return { found: countOf(inventory), ...(file === undefined ? {} : { file }), ...(world === undefined ? {} : { world }), left_out };
+  const file = options.out === undefined ? undefined : await writeSeedFile(options, options.out, inventory);
+  const world =
+    server &&
+    (await withApiKey(server, options.apiKey, "standin mirror", (key) =>
+      mirrorToServer(server, key, inventory, signal),
+    ));
+  const left_out = [...readOmissions, ...(file?.left_out ?? []), ...(world?.left_out ?? [])];
+  return {
+    found: countInventory(inventory),
+    ...(file === undefined ? {} : { file }),
+    ...(world === undefined ? {} : { world }),
+    left_out,
+  };
 }
 
-async function requiredServer(options: Options): Promise<ControlClient> {
+async function requireMirrorServer(options: MirrorOptions): Promise<ControlClient> {
   try {
     return await requireServer(options);
   } catch (error) {
@@ -95,7 +118,10 @@ async function requiredServer(options: Options): Promise<ControlClient> {
   }
 }
 
-async function withProgress<T>(work: string, use: (progress: ReturnType<typeof showProgress>) => Promise<T>): Promise<T> {
+async function withProgress<T>(
+  work: string,
+  use: (progress: ReturnType<typeof showProgress>) => Promise<T>,
+): Promise<T> {
   const progress = showProgress(work);
   try {
     return await use(progress);
@@ -104,95 +130,121 @@ async function withProgress<T>(work: string, use: (progress: ReturnType<typeof s
   }
 }
 
-async function fileOf(options: Options, out: string, inventory: Inventory): Promise<NonNullable<Mirrored["file"]>> {
+async function writeSeedFile(
+  options: MirrorOptions,
+  out: string,
+  inventory: Inventory,
+): Promise<NonNullable<MirrorResult["file"]>> {
   const { inventoryFile } = await import("../../mirror/inventory-file.ts");
-  const left_out: LeftOut[] = [];
+  const left_out: Omission[] = [];
   const { text, profile } = inventoryFile(inventory, left_out);
-  if (options.dryRun !== true) write(out, text);
+  if (options.dryRun !== true) writeOutput(out, text);
   return { name: out, profile, left_out };
 }
 
 /** A file is there as a whole or not at all. */
-function write(out: string, text: string): void {
+function writeOutput(out: string, text: string): void {
   if (out === "-") return void process.stdout.write(text);
-  const unfinished = `${out}.unfinished`;
+  const temporaryPath = `${out}.unfinished`;
   try {
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, out);
+    writeFileSync(temporaryPath, text);
+    renameSync(temporaryPath, out);
   } catch (error) {
     // Below a file there is nothing to remove, and no way to say so.
-    if (existsSync(unfinished)) rmSync(unfinished, { force: true });
-    throw new CliError(`--out ${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    if (existsSync(temporaryPath)) rmSync(temporaryPath, { force: true });
+    throw new CliError(
+      `--out ${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
-async function layOut(
+async function mirrorToServer(
   server: ControlClient,
   key: string,
   inventory: Inventory,
   signal: AbortSignal,
-): Promise<NonNullable<Mirrored["world"]>> {
-  const { InventoryLayout } = await import("../../mirror/inventory-layout.ts");
+): Promise<NonNullable<MirrorResult["world"]>> {
+  const { InventoryWriter } = await import("../../mirror/inventory-layout.ts");
   const { listProjects } = await import("../../mirror/inventory.ts");
   const api = new PublicApi(server.apiUrl, key, signal);
-  const layout = new InventoryLayout(api, server);
-  const taken = new Set((await listProjects(api)).map(({ name }) => name));
+  const writer = new InventoryWriter(api, server);
+  const existingNames = new Set((await listProjects(api)).map(({ name }) => name));
   let done = 0;
   await withProgress("Laying out projects", async (progress) => {
     for (const project of inventory.projects) {
       await progress.report(done, inventory.projects.length);
-      if (taken.has(project.name)) {
-        layout.leftOut.push({ what: `project ${project.name} (${project.id})`, because: "the world has a project of this name already" });
+      if (existingNames.has(project.name)) {
+        writer.omissions.push({
+          what: `project ${project.name} (${project.id})`,
+          because: "the world has a project of this name already",
+        });
       } else {
-        await explainInterrupt(signal, done, inventory.projects.length, () => layout.layOut(project));
+        await wrapInterrupt(signal, done, inventory.projects.length, () => writer.writeProject(project));
       }
       done += 1;
     }
   });
-  return { api_url: server.apiUrl, made: madeOf(inventory, layout.ids), ids: layout.ids, left_out: layout.leftOut };
+  return {
+    api_url: server.apiUrl,
+    made: countCreated(inventory, writer.ids),
+    ids: writer.ids,
+    left_out: writer.omissions,
+  };
 }
 
-async function explainInterrupt<T>(signal: AbortSignal, done: number, of: number, work: () => Promise<T>): Promise<T> {
+async function wrapInterrupt<T>(
+  signal: AbortSignal,
+  done: number,
+  total: number,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new CliError(`interrupted: ${done} of ${of} projects were laid out, and a part of the next one`);
+    throw new CliError(`interrupted: ${done} of ${total} projects were laid out, and a part of the next one`);
   }
 }
 
-function countOf({ projects }: Inventory): Counts {
-  const branches = projects.flatMap((project) => project.branches);
-  return { projects: projects.length, branches: branches.length, endpoints: branches.flatMap(({ endpoints }) => endpoints).length };
-}
-
-function madeOf({ projects }: Inventory, ids: Readonly<Record<string, string>>): Counts {
-  const isMade = ({ id }: { readonly id: string }) => ids[id] !== undefined;
+function countInventory({ projects }: Inventory): InventoryCounts {
   const branches = projects.flatMap((project) => project.branches);
   return {
-    projects: projects.filter(isMade).length,
-    branches: branches.filter(isMade).length,
-    endpoints: branches.flatMap(({ endpoints }) => endpoints).filter(isMade).length,
+    projects: projects.length,
+    branches: branches.length,
+    endpoints: branches.flatMap(({ endpoints }) => endpoints).length,
   };
 }
 
-function describe({ from, dryRun }: Options, { found, file, world, left_out }: Mirrored): string {
+function countCreated({ projects }: Inventory, ids: Readonly<Record<string, string>>): InventoryCounts {
+  const isCreated = ({ id }: { readonly id: string }) => ids[id] !== undefined;
+  const branches = projects.flatMap((project) => project.branches);
+  return {
+    projects: projects.filter(isCreated).length,
+    branches: branches.filter(isCreated).length,
+    endpoints: branches.flatMap(({ endpoints }) => endpoints).filter(isCreated).length,
+  };
+}
+
+function describeMirror(
+  { from, dryRun }: MirrorOptions,
+  { found, file, world, left_out }: MirrorResult,
+): string {
   const lines = [
-    `${from} has ${counted(found)}`,
-    ...(file === undefined ? [] : [describeFile(file, dryRun === true ? "would be" : "is")]),
-    ...(world === undefined ? [] : [`${counted(world.made)} are laid out in ${world.api_url}`]),
+    `${from} has ${countsText(found)}`,
+    ...(file === undefined ? [] : [describeSeedFile(file, dryRun === true ? "would be" : "is")]),
+    ...(world === undefined ? [] : [`${countsText(world.made)} are laid out in ${world.api_url}`]),
     ...left_out.map(({ what, because }) => `left out: ${what}, because: ${because}`),
     ...(dryRun === true ? ["nothing was made and nothing was written"] : []),
   ];
   return `${lines.map(printable).join("\n")}\n`;
 }
 
-function describeFile({ name, profile }: NonNullable<Mirrored["file"]>, verb: string): string {
+function describeSeedFile({ name, profile }: NonNullable<MirrorResult["file"]>, state: string): string {
   const flags = profile === "2024" ? "" : ` --profile ${profile}`;
   const file = name === "-" ? "world.yaml" : name;
-  return `the seed file ${verb} ${name === "-" ? "on stdout" : name}; use it with: standin serve --seed-file ${file}${flags}`;
+  return `the seed file ${state} ${name === "-" ? "on stdout" : name}; use it with: standin serve --seed-file ${file}${flags}`;
 }
 
-function counted({ projects, branches, endpoints }: Counts): string {
+function countsText({ projects, branches, endpoints }: InventoryCounts): string {
   return `${projects} projects, ${branches} branches, ${endpoints} computes`;
 }

@@ -1,8 +1,15 @@
 import { Command, Option } from "commander";
-import type { Point } from "../../simulation/replay.ts";
-import { dataOption, jsonOption, point, worldOption } from "../terminal/option-parsers.ts";
+import type { PointSelector } from "../../simulation/replay.ts";
+import { dataOption, jsonOption, parsePointOption, worldOption } from "../terminal/option-parsers.ts";
 
-type Options = { data: string; world: string; from?: Point; to?: Point; out: string; json?: boolean };
+type RecordOptions = {
+  data: string;
+  world: string;
+  from?: PointSelector;
+  to?: PointSelector;
+  out: string;
+  json?: boolean;
+};
 
 /** What happened in a world, as a scenario that brings it about again. */
 export function recordCommand(): Command {
@@ -10,14 +17,21 @@ export function recordCommand(): Command {
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(
-      new Option("--from <point>", "an ISO 8601 instant or an event's sequence number (default: when its first key was made)").argParser(
-        point,
-      ),
+      new Option(
+        "--from <point>",
+        "an ISO 8601 instant or an event's sequence number (default: when its first key was made)",
+      ).argParser(parsePointOption),
     )
     .addOption(
-      new Option("--to <point>", "an ISO 8601 instant or an event's sequence number, included (default: the head)").argParser(point),
+      new Option(
+        "--to <point>",
+        "an ISO 8601 instant or an event's sequence number, included (default: the head)",
+      ).argParser(parsePointOption),
     )
-    .requiredOption("--out <file>", "the scenario, like mine.yaml; the world that it begins with comes beside it")
+    .requiredOption(
+      "--out <file>",
+      "the scenario, like mine.yaml; the world that it begins with comes beside it",
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -31,15 +45,19 @@ Examples:
   $ standin record --out yesterday.yaml --from 2026-01-30T00:00:00Z --to 2026-01-31T00:00:00Z
   $ standin record --data .standin --world pull-request-7 --out bug.yaml && standin run bug.yaml`,
     )
-    .action(async ({ json, ...options }: Options) => {
+    .action(async ({ json, ...options }: RecordOptions) => {
       const { recordWorld } = await import("../history/record-world.ts");
       const { steps, state, omitted, worldFile } = await recordWorld(options);
-      if (json === true) process.stdout.write(`${JSON.stringify({ file: options.out, world_file: worldFile, steps, state, omitted })}\n`);
+      if (json === true)
+        process.stdout.write(
+          `${JSON.stringify({ file: options.out, world_file: worldFile, steps, state, omitted })}\n`,
+        );
       else
         process.stdout.write(
           `wrote ${options.out} (${steps} steps) and ${worldFile}${state === null ? "" : `; it ends in state ${state}`}\n`,
         );
       if (omitted.length > 0) process.exitCode = 1;
-      for (const reason of json === true ? [] : omitted) process.stderr.write(`standin: not reproduced: ${reason}\n`);
+      for (const reason of json === true ? [] : omitted)
+        process.stderr.write(`standin: not reproduced: ${reason}\n`);
     });
 }

@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { addTargetOptions, requireServer, type Target } from "../client/client.ts";
+import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { jsonOption } from "../terminal/option-parsers.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type Endpoint = {
+type EndpointResponse = {
   readonly endpoint_id: string;
   readonly project_id: string;
   readonly branch_id: string;
@@ -19,11 +19,11 @@ export function statusCommand(): Command {
   return addTargetOptions(new Command("status"))
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  $ standin status\n  $ standin status --json")
-    .action(async (options: Target & { json?: boolean }) => {
+    .action(async (options: ServerTarget & { json?: boolean }) => {
       const server = await requireServer(options);
-      const answer = await server.call<{ now: string; endpoints: Endpoint[] }>("GET", "/endpoints");
-      if (options.json === true) return void process.stdout.write(`${JSON.stringify(answer)}\n`);
-      const rows = answer.endpoints.map((endpoint) => [
+      const response = await server.call<{ now: string; endpoints: EndpointResponse[] }>("GET", "/endpoints");
+      if (options.json === true) return void process.stdout.write(`${JSON.stringify(response)}\n`);
+      const rows = response.endpoints.map((endpoint) => [
         endpoint.endpoint_id,
         endpoint.project_id,
         endpoint.branch_id,
@@ -35,8 +35,11 @@ export function statusCommand(): Command {
       const table =
         rows.length === 0
           ? "no computes yet; a project has one"
-          : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
-      process.stdout.write(`${answer.now}\n${table}\n`);
+          : formatTable(
+              ["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"],
+              rows,
+            );
+      process.stdout.write(`${response.now}\n${table}\n`);
     });
 }
 

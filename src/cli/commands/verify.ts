@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { CliError } from "../terminal/cli-error.ts";
-import { addPlaceOptions, jsonOption, placeOf } from "../terminal/option-parsers.ts";
+import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/option-parsers.ts";
 
-type Options = { world: string; json?: boolean };
+type VerifyOptions = { world: string; json?: boolean };
 
 /** Whether a world's tables are what its journal tells. */
 export function verifyCommand(): Command {
-  return addPlaceOptions(new Command("verify"))
+  return addDataPathOptions(new Command("verify"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -18,9 +18,9 @@ Examples:
   $ standin verify .standin --world pull-request-7 --json
   $ standin verify .standin/snapshots/default/before.sqlite`,
     )
-    .action(async (given: string | undefined, { world, json }: Options, command: Command) => {
-      const { verifyWorld } = await import("../history/open-history.ts");
-      const verification = await verifyWorld(placeOf(given, command), world);
+    .action(async (pathArgument: string | undefined, { world, json }: VerifyOptions, command: Command) => {
+      const { verifyWorld } = await import("../history/world-history.ts");
+      const verification = await verifyWorld(dataPathOf(pathArgument, command), world);
       const { ok, from, to, rows, checkpoints, invariants, differences } = verification;
       if (json === true) process.stdout.write(`${JSON.stringify(verification)}\n`);
       else {

@@ -7,10 +7,12 @@ export function readFaultFile(file: string): unknown {
   try {
     return parse(readFileSync(file === "-" ? 0 : file, "utf8")) ?? [];
   } catch (error) {
-    throw new CliError(`${nameOf(file)} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new CliError(
+      `${faultFileName(file)} cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }
 
-export function nameOf(file: string): string {
+export function faultFileName(file: string): string {
   return file === "-" ? "stdin" : file;
 }

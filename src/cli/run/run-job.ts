@@ -3,26 +3,26 @@ import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
 import { OPERATION_IDS } from "../../app/compose.ts";
-import { openRemoteStage } from "../../app/http-target.ts";
-import { openLocalStage, temporaryDirectory } from "../../app/in-process-target.ts";
+import { openHttpTarget } from "../../app/http-target.ts";
+import { openInProcessTarget, temporaryDirectory } from "../../app/in-process-target.ts";
 import { faultFields, faultName } from "../../control/http/fault-fields.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
 import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import { everyStep, type Scenario } from "../../scenario/file/scenario-schema.ts";
-import { WorldFileError } from "../../scenario/file/seed-file.ts";
-import { titleOf } from "../../scenario/report/pretty.ts";
-import { type Progress, runScenario } from "../../scenario/run/run-scenario.ts";
-import type { Recordings } from "../../scenario/run/scenario-traffic.ts";
-import { CannotPlay, type Stage } from "../../scenario/run/target.ts";
+import { SeedFileError } from "../../scenario/file/seed-file.ts";
+import { runTitle } from "../../scenario/report/pretty.ts";
+import { type RunProgress, runScenario } from "../../scenario/run/run-scenario.ts";
+import type { RecordingsBySource } from "../../scenario/run/scenario-traffic.ts";
+import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
-import { Damaged } from "../../store/tables/checksum.ts";
+import { CorruptFile } from "../../store/tables/checksum.ts";
 
 /** One run: a file, and which combination of its matrix. Plain data, for a worker. */
-export type Job = {
+export type ScenarioJob = {
   readonly file: string;
   readonly text: string;
   readonly variant: number;
-  readonly recordings: Recordings;
+  readonly recordings: RecordingsBySource;
   /** In the place of the file's. */
   readonly seed?: number | undefined;
   readonly bail: boolean;
@@ -32,84 +32,105 @@ export type Job = {
   readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
 };
 
-export type JobHooks = {
+export type ScenarioJobHooks = {
   readonly onStep?: (step: StepResult) => void;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal;
 };
 
-export type JobResult = Verdict | CouldNotRun;
+export type ScenarioJobResult = Verdict | CouldNotRun;
 
-export async function runJob(job: Job, hooks: JobHooks = {}): Promise<JobResult> {
+export async function runScenarioJob(
+  job: ScenarioJob,
+  hooks: ScenarioJobHooks = {},
+): Promise<ScenarioJobResult> {
   const file = readScenario(job.text, job.file);
   const variant = file.variants[job.variant];
   if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);
   const scenario = withSeed(variant.scenario, job.seed);
   const { name, values } = variant;
-  const only = titleOf({ scenario: name, values });
+  const title = runTitle({ scenario: name, values });
   const repeat = [
     "standin run",
-    quoted(job.file),
-    ...(file.variants.length === 1 ? [] : ["--only", quoted(only)]),
+    shellQuote(job.file),
+    ...(file.variants.length === 1 ? [] : ["--only", shellQuote(title)]),
     "--seed",
     scenario.world.seed,
-    ...(job.target === undefined ? [] : ["--target", quoted(job.target.url)]),
+    ...(job.target === undefined ? [] : ["--target", shellQuote(job.target.url)]),
   ].join(" ");
-  const needsFiles = [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) || scenario.world.file !== undefined;
-  const temporary = job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
+  const needsFiles =
+    [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) ||
+    scenario.world.file !== undefined;
+  const temporary =
+    job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
   const couldNotRun = (reason: string): CouldNotRun => ({
-    ...{ scenario: name, file: job.file, values, seed: scenario.world.seed, verdict: "could_not_run", reason, repeat },
+    ...{
+      scenario: name,
+      file: job.file,
+      values,
+      seed: scenario.world.seed,
+      verdict: "could_not_run",
+      reason,
+      repeat,
+    },
   });
-  let stage: Stage | undefined;
+  let target: ScenarioTarget | undefined;
   try {
-    stage = await openStage(scenario, job, temporary?.path);
-    return await runScenario(scenario, stage, {
+    target = await openTarget(scenario, job, temporary?.path);
+    return await runScenario(scenario, target, {
       recordings: job.recordings,
       name,
       file: job.file,
       values,
       repeat,
       bail: job.bail,
-      breathe: () => setImmediate(),
+      yieldToEventLoop: () => setImmediate(),
       ...hooks,
     });
   } catch (error) {
-    if (error instanceof CannotPlay) return couldNotRun(error.message);
-    if (error instanceof WorldFileError) return couldNotRun(`the world of ${job.file} is refused: ${error.message}`);
-    if (error instanceof Damaged) return couldNotRun(`world.file: ${error.message}`);
+    if (error instanceof CannotRunError) return couldNotRun(error.message);
+    if (error instanceof SeedFileError)
+      return couldNotRun(`the world of ${job.file} is refused: ${error.message}`);
+    if (error instanceof CorruptFile) return couldNotRun(`world.file: ${error.message}`);
     if (hooks.signal?.aborted === true) throw error;
     // The other runs go on.
     return couldNotRun(`a bug: ${error instanceof Error ? error.stack : String(error)}`);
   } finally {
-    await stage?.close();
+    await target?.close();
     temporary?.remove();
   }
 }
 
 /** A scenario, with its faults checked as the control API would. */
 export function readScenario(text: string, path: string): ScenarioFile {
-  const { one } = faultFields(OPERATION_IDS);
+  const { one: faultSchema } = faultFields(OPERATION_IDS);
   return parseScenario(text, path, {
     errorCodes: [...ERROR_CODES, ...FAULT_CODES],
     checkFault({ name, ...fault }) {
-      const named = faultName.safeParse(name);
-      if (!named.success) return named.error.issues.map(({ message }) => ({ path: ["name"], message }));
-      const parsed = one(named.data).safeParse(fault);
+      const parsedName = faultName.safeParse(name);
+      if (!parsedName.success)
+        return parsedName.error.issues.map(({ message }) => ({ path: ["name"], message }));
+      const parsed = faultSchema(parsedName.data).safeParse(fault);
       return parsed.success ? [] : parsed.error.issues;
     },
   });
 }
 
-async function openStage(scenario: Scenario, { file, target, keep }: Job, temporary: string | undefined): Promise<Stage> {
-  if (target !== undefined) return openRemoteStage(scenario, target);
+async function openTarget(
+  scenario: Scenario,
+  { file, target, keep }: ScenarioJob,
+  temporary: string | undefined,
+): Promise<ScenarioTarget> {
+  if (target !== undefined) return openHttpTarget(scenario, target);
   const { file: worldFile } = scenario.world;
   const path = worldFile === undefined ? undefined : resolve(dirname(file), worldFile);
-  if (path !== undefined && !existsSync(path)) throw new CannotPlay(`world.file: there is no ${path}`);
+  if (path !== undefined && !existsSync(path)) throw new CannotRunError(`world.file: there is no ${path}`);
   if (keep !== undefined && existsSync(keep)) {
-    if (!statSync(keep).isDirectory()) throw new CannotPlay(`--keep ${keep}: this is no directory`);
-    if (readdirSync(keep).length > 0) throw new CannotPlay(`--keep ${keep}: there is something in this directory already`);
+    if (!statSync(keep).isDirectory()) throw new CannotRunError(`--keep ${keep}: this is no directory`);
+    if (readdirSync(keep).length > 0)
+      throw new CannotRunError(`--keep ${keep}: there is something in this directory already`);
   }
-  return openLocalStage(scenario, keep ?? temporary, path);
+  return openInProcessTarget(scenario, keep ?? temporary, path);
 }
 
 function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
@@ -117,6 +138,6 @@ function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
 }
 
 /** For a shell. */
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return /^[\w./@:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

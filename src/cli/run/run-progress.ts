@@ -1,21 +1,31 @@
-import type { Progress } from "../../scenario/run/run-scenario.ts";
+import type { RunProgress } from "../../scenario/run/run-scenario.ts";
 
 const PROGRESS_AFTER_MS = 1_000;
 const DRAW_EVERY_MS = 100;
 const CLEAR_LINE = "\r\u001b[2K";
 
 /** The simulated time of a long run, on a line of its own that steps write over; nothing where no terminal is watching. */
-export function showRunProgress(): { readonly report: (progress: Progress) => void; readonly clear: () => void } {
+export function showRunProgress(): {
+  readonly report: (progress: RunProgress) => void;
+  readonly clear: () => void;
+} {
   const startedAt = performance.now();
   let drawnAt = 0;
   let isDrawn = false;
   return {
     report({ now, start, end, events }) {
-      const wall = performance.now();
-      if (!process.stderr.isTTY || wall - startedAt < PROGRESS_AFTER_MS || wall - drawnAt < DRAW_EVERY_MS) return;
+      const wallTime = performance.now();
+      if (
+        !process.stderr.isTTY ||
+        wallTime - startedAt < PROGRESS_AFTER_MS ||
+        wallTime - drawnAt < DRAW_EVERY_MS
+      )
+        return;
       const share = end === undefined ? "" : ` ${Math.floor(((now - start) / (end - start)) * 100)} %`;
-      process.stderr.write(`${CLEAR_LINE}  ${new Date(now).toISOString()}${share}  ${events.toLocaleString("en")} events`);
-      drawnAt = wall;
+      process.stderr.write(
+        `${CLEAR_LINE}  ${new Date(now).toISOString()}${share}  ${events.toLocaleString("en")} events`,
+      );
+      drawnAt = wallTime;
       isDrawn = true;
     },
     clear() {

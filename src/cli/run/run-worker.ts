@@ -1,7 +1,7 @@
-import { type Job, type JobResult, runJob } from "./run-job.ts";
+import { runScenarioJob, type ScenarioJob, type ScenarioJobResult } from "./run-job.ts";
 
 /** What a thread of `standin run --workers` does. */
 // biome-ignore lint/style/noDefaultExport: the pool calls a module's default export.
-export default function work(job: Job): Promise<JobResult> {
-  return runJob(job);
+export default function runWorkerJob(job: ScenarioJob): Promise<ScenarioJobResult> {
+  return runScenarioJob(job);
 }

@@ -1,7 +1,7 @@
 import { type DestinationStream, destination, type Logger, pino } from "pino";
 import type { HostedWorld } from "../../worlds/hosted-world.ts";
 
-type Fetch = (request: Request, ...rest: never[]) => Response | Promise<Response>;
+type FetchFunction = (request: Request, ...rest: never[]) => Response | Promise<Response>;
 
 /** Logs go to stderr, with the wall's time and the world's. Nothing that carries a secret is ever handed to it. */
 export class Log {
@@ -9,7 +9,10 @@ export class Log {
   #world: HostedWorld | undefined;
 
   constructor(level: string, stream: DestinationStream) {
-    this.#pino = pino({ level, base: null, mixin: () => this.#simulatedTime(), timestamp: pino.stdTimeFunctions.isoTime }, stream);
+    this.#pino = pino(
+      { level, base: null, mixin: () => this.#simulatedTime(), timestamp: pino.stdTimeFunctions.isoTime },
+      stream,
+    );
   }
 
   /** From now on, entries carry the time of this world. */
@@ -26,11 +29,14 @@ export class Log {
   }
 
   /** Logs each request at level debug: method, path and status, no header and no body. */
-  requests<F extends Fetch>(fetch: F): F {
+  requests<F extends FetchFunction>(fetch: F): F {
     if (!this.#pino.isLevelEnabled("debug")) return fetch;
     const logged = async (request: Request, ...rest: never[]) => {
       const response = await fetch(request, ...rest);
-      this.#pino.debug({ method: request.method, path: new URL(request.url).pathname, status: response.status }, "request");
+      this.#pino.debug(
+        { method: request.method, path: new URL(request.url).pathname, status: response.status },
+        "request",
+      );
       return response;
     };
     return logged as F;

@@ -9,25 +9,25 @@ export type ServerFile = {
   readonly control_token?: string | undefined;
 };
 
-export function rememberServer(directory: string, server: ServerFile): void {
-  const path = pathIn(directory);
+export function writeServerFile(directory: string, server: ServerFile): void {
+  const path = serverFilePath(directory);
   writeFileSync(`${path}.new`, JSON.stringify(server), { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
-export function forgetServer(directory: string): void {
-  rmSync(pathIn(directory), { force: true });
+export function removeServerFile(directory: string): void {
+  rmSync(serverFilePath(directory), { force: true });
 }
 
 /** The server that was last seen here; a killed one leaves its file behind, so it may be gone. */
-export function recallServer(directory: string): ServerFile | undefined {
+export function readServerFile(directory: string): ServerFile | undefined {
   try {
-    return JSON.parse(readFileSync(pathIn(directory), "utf8")) as ServerFile;
+    return JSON.parse(readFileSync(serverFilePath(directory), "utf8")) as ServerFile;
   } catch {
     return undefined;
   }
 }
 
-function pathIn(directory: string): string {
+function serverFilePath(directory: string): string {
   return join(directory, "server.json");
 }

@@ -2,9 +2,9 @@
 export class CliError extends Error {
   override readonly name = "CliError";
   /** Whether the command line is wrong, and not what it met. */
-  readonly usage: boolean;
-  constructor(message: string, usage = false) {
+  readonly isUsageError: boolean;
+  constructor(message: string, isUsageError = false) {
     super(message);
-    this.usage = usage;
+    this.isUsageError = isUsageError;
   }
 }

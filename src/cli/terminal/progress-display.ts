@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { progressText, type Reading } from "./progress-text.ts";
+import { progressText, type RowProgress } from "./progress-text.ts";
 
 const PROGRESS_AFTER_MS = 1_000;
 
 /** Tells how much of a long work is done: a bar on the terminal, and nothing where none is watching. */
-export type Progress = {
+export type ProgressDisplay = {
   /** `reading`: what came of it, where what is done is bytes. */
-  readonly report: (done: number, of: number, reading?: Reading) => Promise<void>;
+  readonly report: (done: number, of: number, reading?: RowProgress) => Promise<void>;
   readonly end: () => void;
 };
 
 /** Shows nothing before a second has passed; lets Ctrl-C and the drawing get a word in. */
-export function showProgress(work: string): Progress {
+export function showProgress(work: string): ProgressDisplay {
   const startedAt = performance.now();
   let bar: { advance(step: number, message?: string): void; stop(message?: string): void } | undefined;
   let shown = 0;
@@ -22,9 +22,9 @@ export function showProgress(work: string): Progress {
       if (!process.stderr.isTTY || elapsedMs < PROGRESS_AFTER_MS) return;
       if (bar === undefined) {
         const { progress } = await import("@clack/prompts");
-        const made = progress({ max: of, output: process.stderr, withGuide: false });
-        made.start(work);
-        bar = made;
+        const created = progress({ max: of, output: process.stderr, withGuide: false });
+        created.start(work);
+        bar = created;
       }
       bar.advance(done - shown, progressText(work, { done, of, elapsedMs, reading }));
       shown = done;

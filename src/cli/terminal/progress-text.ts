@@ -1,41 +1,49 @@
 /** How far a work is, in whatever it counts. Of a reading, bytes are counted, and the rows that were in them are told. */
-export type Step = {
+export type ProgressStep = {
   readonly done: number;
   readonly of: number;
   readonly elapsedMs: number;
-  readonly reading?: Reading | undefined;
+  readonly reading?: RowProgress | undefined;
 };
 
-export type Reading = { readonly rows: number; readonly rowsPerSecond: number | undefined };
+export type RowProgress = { readonly rows: number; readonly rowsPerSecond: number | undefined };
 
 const MEGABYTE = 1_000_000;
 
 /** `reading: 3,406,000 rows, 1,213,000 a second, 25 % of 461 MB, 8 s left` */
-export function progressText(work: string, step: Step): string {
+export function progressText(work: string, step: ProgressStep): string {
   const { done, of, reading } = step;
-  const told = reading === undefined ? [`${count(done)} of ${count(of)}`] : [...rowsOf(reading), `${share(done, of)} of ${size(of)}`];
-  return `${work}: ${[...told, ...leftOf(step)].join(", ")}`;
+  const parts =
+    reading === undefined
+      ? [`${formatCount(done)} of ${formatCount(of)}`]
+      : [...rowsText(reading), `${formatShare(done, of)} of ${formatSize(of)}`];
+  return `${work}: ${[...parts, ...remainingText(step)].join(", ")}`;
 }
 
-function rowsOf({ rows, rowsPerSecond }: Reading): string[] {
-  return [`${count(rows)} rows`, ...(rowsPerSecond === undefined ? [] : [`${count(rowsPerSecond)} a second`])];
+function rowsText({ rows, rowsPerSecond }: RowProgress): string[] {
+  return [
+    `${formatCount(rows)} rows`,
+    ...(rowsPerSecond === undefined ? [] : [`${formatCount(rowsPerSecond)} a second`]),
+  ];
 }
 
 /** As if it went on as it has gone so far. */
-function leftOf({ done, of, elapsedMs }: Step): string[] {
+function remainingText({ done, of, elapsedMs }: ProgressStep): string[] {
   if (done <= 0 || done >= of) return [];
   const seconds = Math.ceil((elapsedMs * (of - done)) / done / 1_000);
   return [seconds < 120 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`];
 }
 
-function count(value: number): string {
+function formatCount(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
-function share(done: number, of: number): string {
+function formatShare(done: number, of: number): string {
   return `${of === 0 ? 100 : Math.floor((100 * done) / of)} %`;
 }
 
-function size(bytes: number): string {
-  return bytes < MEGABYTE ? `${count(Math.ceil(bytes / 1_000))} kB` : `${count(bytes / MEGABYTE)} MB`;
+function formatSize(bytes: number): string {
+  return bytes < MEGABYTE
+    ? `${formatCount(Math.ceil(bytes / 1_000))} kB`
+    : `${formatCount(bytes / MEGABYTE)} MB`;
 }

@@ -1,19 +1,27 @@
 import { Command } from "commander";
-import { chanceFrom } from "../../simulation/random.ts";
-import { attribute, attributionPage } from "../../whatif/attribution/attribution-report.ts";
-import { toldQuestion } from "../../whatif/report/question.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import { attributionPage, attributionReport } from "../../whatif/attribution/attribution-report.ts";
+import { questionSummary } from "../../whatif/report/question.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { drive } from "../whatif/drive.ts";
-import { settledOf } from "../whatif/manifest.ts";
+import { runWithProgress } from "../terminal/run-with-progress.ts";
+import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
-import { addOutputOptions, addQuestionOptions, type OutputOptions, type QuestionOptions, questionOf } from "../whatif/question-options.ts";
-import { present } from "../whatif/report-output.ts";
+import {
+  addOutputOptions,
+  addQuestionOptions,
+  type OutputOptions,
+  type QuestionOptions,
+  questionFromOptions,
+} from "../whatif/question-options.ts";
+import { outputResult } from "../whatif/report-output.ts";
 
-type Options = QuestionOptions & OutputOptions & TraceOptions;
+type AttributeOptions = QuestionOptions & OutputOptions & TraceOptions;
 
 /** Who keeps a compute awake, and what it would save to be without. */
 export function attributeCommand(): Command {
-  const command = new Command("attribute").description("what keeps computes awake, by source, and what its removal would save");
+  const command = new Command("attribute").description(
+    "what keeps computes awake, by source, and what its removal would save",
+  );
   addTraceOptions(command);
   addQuestionOptions(command);
   return addOutputOptions(command)
@@ -27,28 +35,41 @@ Examples:
   $ standin whatif attribute shop.csv
   $ standin whatif attribute --data ./.standin --json`,
     )
-    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
+    .action(async (paths: string[], options: AttributeOptions, invokedCommand: Command) =>
+      interruptible((signal) => runAttribute(paths, options, invokedCommand, signal)),
+    );
 }
 
-async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+async function runAttribute(
+  paths: readonly string[],
+  options: AttributeOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
   const opened = await openTraces(paths, options, command, signal);
-  const { traffic, told } = opened;
+  const { traffic, inputSummary } = opened;
   try {
-    const question = questionOf(options, opened.world);
-    const report = await drive(
-      attribute(traffic, question, chanceFrom(question.seed)),
+    const question = questionFromOptions(options, opened.world);
+    const report = await runWithProgress(
+      attributionReport(traffic, question, randomFrom(question.seed)),
       "replaying computes",
       traffic.computes.length,
       signal,
     );
-    const finding = {
-      summary: { ...report, input: told },
+    const result = {
+      summary: { ...report, input: inputSummary },
       page: attributionPage(report),
-      charts: async () => (await import("../../whatif/attribution/attribution-charts.ts")).attributionCharts(report),
+      charts: async () =>
+        (await import("../../whatif/attribution/attribution-charts.ts")).attributionCharts(report),
     };
-    await present(
-      finding,
-      { command, settled: settledOf(question, opened), inputs: told.files, question: toldQuestion(question) },
+    await outputResult(
+      result,
+      {
+        command,
+        resolvedFlags: resolvedQuestionFlags(question, opened),
+        inputs: inputSummary.files,
+        question: questionSummary(question),
+      },
       options,
     );
   } finally {

@@ -1,29 +1,29 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PROFILES, type Profile } from "../../platform/catalog/profile.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
-import { chanceFrom } from "../../simulation/random.ts";
+import { randomFrom } from "../../simulation/random.ts";
 import { capacityPage } from "../../whatif/capacity/capacity-page.ts";
-import { capacity, type PoolBy } from "../../whatif/capacity/capacity-report.ts";
-import { DEFAULTS, toldQuestion } from "../../whatif/report/question.ts";
+import { capacityReport, type PoolBy } from "../../whatif/capacity/capacity-report.ts";
+import { DEFAULTS, questionSummary } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { bytes, integer } from "../terminal/option-parsers.ts";
-import { drive } from "../whatif/drive.ts";
-import { settledOf } from "../whatif/manifest.ts";
+import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
+import { runWithProgress } from "../terminal/run-with-progress.ts";
+import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
 import {
-  above,
   addOutputOptions,
   addQuestionOptions,
-  atLeast,
+  numberAbove,
+  numberAtLeast,
   type OutputOptions,
   type QuestionOptions,
-  questionOf,
+  questionFromOptions,
   reservedOption,
 } from "../whatif/question-options.ts";
-import { present } from "../whatif/report-output.ts";
+import { outputResult } from "../whatif/report-output.ts";
 
-type Options = QuestionOptions &
+type CapacityOptions = QuestionOptions &
   OutputOptions &
   TraceOptions & {
     readonly size: SizeRange;
@@ -36,28 +36,38 @@ type Options = QuestionOptions &
     readonly skew: number;
   };
 
-const MOST_BLOCKS = 100_000;
+const MAX_BLOCKS = 100_000;
 const BYTES_PER_GB = 1024 ** 3;
 
 /** Sizes and ranges: what they cost, and whether they carry the traffic. */
 export function capacityCommand(): Command {
-  const command = new Command("capacity").description("what sizes would cost, and whether they carry the traffic: CPU, connections, cache");
+  const command = new Command("capacity").description(
+    "what sizes would cost, and whether they carry the traffic: CPU, connections, cache",
+  );
   addTraceOptions(command);
   addQuestionOptions(command, ["cu", "coldStartWorth"])
     .addOption(
       new Option("--size <range>", "sizes to look at, each alone and as a range: 0.25..2")
-        .argParser(sizes)
+        .argParser(parseSizeRangeOption)
         .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
     )
-    .addOption(new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs").argParser(above(0)).default(1))
     .addOption(
-      new Option("--memory-per-request <size>", "memory that a request takes while it runs, like 64MiB: a range follows it").argParser(
-        bytes,
-      ),
+      new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs")
+        .argParser(numberAbove(0))
+        .default(1),
+    )
+    .addOption(
+      new Option(
+        "--memory-per-request <size>",
+        "memory that a request takes while it runs, like 64MiB: a range follows it",
+      ).argParser(parseBytesOption),
     )
     .addOption(reservedOption())
     .addOption(
-      new Option("--pool-by <what>", "who has a pool of its own: the compute, or each source (--map source=user+database: as the platform)")
+      new Option(
+        "--pool-by <what>",
+        "who has a pool of its own: the compute, or each source (--map source=user+database: as the platform)",
+      )
         .choices(["compute", "source"])
         .default("compute"),
     )
@@ -65,15 +75,17 @@ export function capacityCommand(): Command {
       new Option(
         "--working-set <size>",
         "what the requests of a compute read from, like 4GiB: a range follows it, and there are cache hit ratios",
-      ).argParser(bytes),
+      ).argParser(parseBytesOption),
     )
     .addOption(
       new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads of --working-set")
-        .argParser(integer(1, MOST_BLOCKS))
+        .argParser(integerParser(1, MAX_BLOCKS))
         .default(10),
     )
     .addOption(
-      new Option("--skew <share>", "how uneven the reads are: 0 even, towards 1 few blocks are read most").argParser(skew).default(0.8),
+      new Option("--skew <share>", "how uneven the reads are: 0 even, towards 1 few blocks are read most")
+        .argParser(skew)
+        .default(0.8),
     );
   return addOutputOptions(command)
     .addHelpText(
@@ -84,36 +96,50 @@ Examples:
   $ standin whatif capacity busy.csv --size 0.25..2
   $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
     )
-    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
+    .action(async (paths: string[], options: CapacityOptions, invokedCommand: Command) =>
+      interruptible((signal) => runCapacity(paths, options, invokedCommand, signal)),
+    );
 }
 
-async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+async function runCapacity(
+  paths: readonly string[],
+  options: CapacityOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
   checkCache(options, command);
   const opened = await openTraces(paths, options, command, signal);
-  const { traffic, told, world } = opened;
+  const { traffic, inputSummary, world } = opened;
   try {
     // Those of the world are not looked at either: no note may say so.
-    const question = questionOf({ ...options, cu: DEFAULTS.cu }, world);
+    const question = questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
     const profile = PROFILES[question.profile];
-    const ranges = rangesOf(options.size, profile.sizes);
-    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } = options;
-    const cache = workingSet === undefined ? undefined : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
+    const ranges = sizeRangesOf(options.size, profile.sizes);
+    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } =
+      options;
+    const cache =
+      workingSet === undefined
+        ? undefined
+        : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
     const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
     const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache };
-    const work = capacity(traffic, ranges, profile, question, assumptions, chanceFrom(question.seed));
-    const report = await drive(work, "replaying computes", traffic.computes.length, signal);
-    const finding = {
-      summary: { ...report, input: told },
+    const work = capacityReport(traffic, ranges, profile, question, assumptions, randomFrom(question.seed));
+    const report = await runWithProgress(work, "replaying computes", traffic.computes.length, signal);
+    const result = {
+      summary: { ...report, input: inputSummary },
       page: capacityPage(report),
       charts: async () => (await import("../../whatif/capacity/capacity-charts.ts")).capacityCharts(report),
     };
-    await present(
-      finding,
+    await outputResult(
+      result,
       {
         command,
-        settled: { ...settledOf(question, opened), ...(cache === undefined ? { "blocks-per-request": [], skew: [] } : {}) },
-        inputs: told.files,
-        question: { ...toldQuestion(question), sizes: options.size, ...report.assumptions },
+        resolvedFlags: {
+          ...resolvedQuestionFlags(question, opened),
+          ...(cache === undefined ? { "blocks-per-request": [], skew: [] } : {}),
+        },
+        inputs: inputSummary.files,
+        question: { ...questionSummary(question), sizes: options.size, ...report.assumptions },
       },
       options,
     );
@@ -123,30 +149,38 @@ async function run(paths: readonly string[], options: Options, command: Command,
 }
 
 /** How blocks are read says something only where there is something to read from. */
-function checkCache({ workingSet }: Options, command: Command): void {
-  const cacheOptions = command.options.filter((one) => ["blocksPerRequest", "skew"].includes(one.attributeName()));
+function checkCache({ workingSet }: CapacityOptions, command: Command): void {
+  const cacheOptions = command.options.filter((one) =>
+    ["blocksPerRequest", "skew"].includes(one.attributeName()),
+  );
   const typed = cacheOptions.find((one) => command.getOptionValueSource(one.attributeName()) === "cli");
-  if (workingSet === undefined && typed !== undefined) throw new CliError(`${typed.long} changes nothing without --working-set`, true);
+  if (workingSet === undefined && typed !== undefined)
+    throw new CliError(`${typed.long} changes nothing without --working-set`, true);
 }
 
 /** Each size between the bounds alone, and then all of them as a range. */
-function rangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Profile["sizes"]): SizeRange[] {
+function sizeRangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Profile["sizes"]): SizeRange[] {
   if (minCu === maxCu && fixedOnly.includes(minCu)) return [{ minCu, maxCu }];
   for (const cu of [minCu, maxCu]) {
-    if (fixedOnly.includes(cu)) throw new CliError(`--size: ${cu} CU is a fixed size; it cannot bound a range`, true);
+    if (fixedOnly.includes(cu))
+      throw new CliError(`--size: ${cu} CU is a fixed size; it cannot bound a range`, true);
     if (!autoscaled.includes(cu)) {
       const known = [...autoscaled, ...fixedOnly].join(", ");
       throw new CliError(`--size: ${cu} CU is not a size of this profile; there are ${known}`, true);
     }
   }
-  const alone = autoscaled.filter((cu) => cu >= minCu && cu <= maxCu).map((cu) => ({ minCu: cu, maxCu: cu }));
-  return minCu === maxCu ? alone : [...alone, { minCu, maxCu }];
+  const fixedSizes = autoscaled
+    .filter((cu) => cu >= minCu && cu <= maxCu)
+    .map((cu) => ({ minCu: cu, maxCu: cu }));
+  return minCu === maxCu ? fixedSizes : [...fixedSizes, { minCu, maxCu }];
 }
 
-function sizes(text: string): SizeRange {
-  const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(atLeast(0));
+function parseSizeRangeOption(text: string): SizeRange {
+  const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(numberAtLeast(0));
   for (const cu of [minCu, maxCu]) {
-    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled, fixedOnly } }) => [...autoscaled, ...fixedOnly].includes(cu));
+    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled, fixedOnly } }) =>
+      [...autoscaled, ...fixedOnly].includes(cu),
+    );
     if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
   }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
@@ -154,7 +188,7 @@ function sizes(text: string): SizeRange {
 }
 
 function skew(text: string): number {
-  const value = atLeast(0)(text);
+  const value = numberAtLeast(0)(text);
   if (value < 1) return value;
   throw new InvalidArgumentError("It must be a number from 0 to below 1.");
 }

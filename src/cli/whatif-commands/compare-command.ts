@@ -1,38 +1,56 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { comparisonOf, jobsOf } from "../../whatif/compare/comparison.ts";
+import { comparisonJobs, comparisonOf } from "../../whatif/compare/comparison.ts";
 import { comparisonPage } from "../../whatif/compare/comparison-page.ts";
 import { POLICY_FORMS, parsePolicy } from "../../whatif/policies/parse.ts";
-import { DEFAULTS, MOST_REPLICATIONS, toldQuestion } from "../../whatif/report/question.ts";
+import { DEFAULTS, MAX_REPLICATIONS, questionSummary } from "../../whatif/report/question.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { integer } from "../terminal/option-parsers.ts";
-import { settledOf } from "../whatif/manifest.ts";
+import { integerParser } from "../terminal/option-parsers.ts";
+import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
   type OutputOptions,
   type QuestionOptions,
-  questionOf,
+  questionFromOptions,
   workersOption,
 } from "../whatif/question-options.ts";
 import { replayAll } from "../whatif/replay-workers.ts";
-import { present } from "../whatif/report-output.ts";
+import { outputResult } from "../whatif/report-output.ts";
 
-type Options = QuestionOptions &
+type CompareOptions = QuestionOptions &
   OutputOptions &
-  TraceOptions & { readonly policy?: readonly string[]; readonly replications: number; readonly workers: number };
+  TraceOptions & {
+    readonly policy?: readonly string[];
+    readonly replications: number;
+    readonly workers: number;
+  };
 
-const DEFAULT_POLICIES = ["fixed:60", "best-fixed:fleet", "ski-rental", "hybrid", "hazard", "predictive", "clairvoyant"];
+const DEFAULT_POLICIES = [
+  "fixed:60",
+  "best-fixed:fleet",
+  "ski-rental",
+  "hybrid",
+  "hazard",
+  "predictive",
+  "clairvoyant",
+];
 
 /** Policies against the present setting, by replays of every request. */
 export function compareCommand(): Command {
-  const command = new Command("compare").description("what other policies would have done, each beside the present setting");
+  const command = new Command("compare").description(
+    "what other policies would have done, each beside the present setting",
+  );
   addTraceOptions(command);
   addQuestionOptions(command)
-    .addOption(new Option("--policy <name>", "again and again; see below (default: one of each kind)").argParser(addPolicy))
+    .addOption(
+      new Option("--policy <name>", "again and again; see below (default: one of each kind)").argParser(
+        addPolicy,
+      ),
+    )
     .addOption(
       new Option("--replications <n>", "so often where chance is involved")
-        .argParser(integer(1, MOST_REPLICATIONS))
+        .argParser(integerParser(1, MAX_REPLICATIONS))
         .default(DEFAULTS.replications),
     )
     .addOption(workersOption());
@@ -48,29 +66,37 @@ Examples:
   $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
   $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json`,
     )
-    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => compare(paths, options, asked, signal)));
+    .action(async (paths: string[], options: CompareOptions, invokedCommand: Command) =>
+      interruptible((signal) => runCompare(paths, options, invokedCommand, signal)),
+    );
 }
 
-async function compare(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
+async function runCompare(
+  paths: readonly string[],
+  options: CompareOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
   const opened = await openTraces(paths, options, command, signal);
   try {
-    const question = questionOf(options, opened.world);
+    const question = questionFromOptions(options, opened.world);
     const policies = options.policy ?? DEFAULT_POLICIES;
-    const jobs = jobsOf(policies, question, options.replications);
+    const jobs = comparisonJobs(policies, question, options.replications);
     const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
     const comparison = comparisonOf(opened.traffic, question, jobs, outcomes);
-    const finding = {
-      summary: { ...comparison, input: opened.told },
+    const result = {
+      summary: { ...comparison, input: opened.inputSummary },
       page: comparisonPage(comparison),
-      charts: async () => (await import("../../whatif/compare/comparison-charts.ts")).comparisonCharts(comparison),
+      charts: async () =>
+        (await import("../../whatif/compare/comparison-charts.ts")).comparisonCharts(comparison),
     };
-    await present(
-      finding,
+    await outputResult(
+      result,
       {
         command,
-        settled: { ...settledOf(question, opened), policy: policies },
-        inputs: opened.told.files,
-        question: toldQuestion(question),
+        resolvedFlags: { ...resolvedQuestionFlags(question, opened), policy: policies },
+        inputs: opened.inputSummary.files,
+        question: questionSummary(question),
       },
       options,
     );
@@ -79,9 +105,9 @@ async function compare(paths: readonly string[], options: Options, command: Comm
   }
 }
 
-function addPolicy(text: string, former: readonly string[] | undefined): readonly string[] {
+function addPolicy(text: string, previous: readonly string[] | undefined): readonly string[] {
   try {
-    return [...(former ?? []), parsePolicy(text).name];
+    return [...(previous ?? []), parsePolicy(text).name];
   } catch (error) {
     if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
     throw error;

@@ -1,40 +1,40 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { chanceFrom } from "../../simulation/random.ts";
+import { randomFrom } from "../../simulation/random.ts";
 import { CLIENT_FORMS, type ClientForm, parseClient } from "../../whatif/coupled/client-forms.ts";
-import type { Delay, DelayChoice } from "../../whatif/curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-simulation.ts";
 import { CurveAnswer, type CurveSummary } from "../../whatif/curve/curve-summary.ts";
-import { MOST_ASKED } from "../../whatif/curve/optimum.ts";
+import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import type { PointFigures } from "../../whatif/report/figures.ts";
-import { toldQuestion } from "../../whatif/report/question.ts";
+import { questionSummary } from "../../whatif/report/question.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { durationMs } from "../terminal/option-parsers.ts";
+import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
-import { drive, rangeError } from "../whatif/drive.ts";
-import { settledOf } from "../whatif/manifest.ts";
+import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
-  atLeast,
-  delay,
+  numberAtLeast,
   type OutputOptions,
   type PeriodOptions,
+  parseDelayOption,
   type QuestionOptions,
-  questionOf,
+  questionFromOptions,
   workersOption,
 } from "../whatif/question-options.ts";
 import { readGaps, replayAll } from "../whatif/replay-workers.ts";
-import { present } from "../whatif/report-output.ts";
+import { outputResult } from "../whatif/report-output.ts";
 
-type Options = QuestionOptions &
+type CurveOptions = QuestionOptions &
   OutputOptions &
   PeriodOptions &
   TraceOptions & {
-    readonly delay?: Delay;
+    readonly delay?: SuspendDelay;
     readonly byCompute?: boolean;
     readonly maxColdPerDay?: number;
     readonly maxWaitP99?: number;
@@ -44,30 +44,34 @@ type Options = QuestionOptions &
 
 /** Every delay that may be set, at once. */
 export function curveCommand(): Command {
-  const command = new Command("curve").description("what every autosuspend delay would have cost: exact, in one pass");
+  const command = new Command("curve").description(
+    "what every autosuspend delay would have cost: exact, in one pass",
+  );
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
       new Option("--delay <delay>", "this delay alone: 300 (a bare number is seconds), 5m, never")
-        .argParser(delay)
+        .argParser(parseDelayOption)
         .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99"]),
     )
     .addOption(new Option("--by-compute", "rank the computes by what a delay of their own would gain"))
     .addOption(
-      new Option("--max-cold-per-day <n>", "the cheapest delay with at most so many cold starts a day, of all computes").argParser(
-        atLeast(0),
-      ),
+      new Option(
+        "--max-cold-per-day <n>",
+        "the cheapest delay with at most so many cold starts a day, of all computes",
+      ).argParser(numberAtLeast(0)),
     )
     .addOption(
       new Option(
         "--max-wait-p99 <duration>",
         "and at most this 99th percentile of the added wait: 500 (a bare number is milliseconds), 1s",
-      ).argParser(durationMs),
+      ).argParser(parseDurationOption),
     )
     .addOption(
-      new Option("--client <what>", "simulate such a client at each compute, beside the curve; again and again, see below").argParser(
-        addClient,
-      ),
+      new Option(
+        "--client <what>",
+        "simulate such a client at each compute, beside the curve; again and again, see below",
+      ).argParser(addClient),
     )
     .addOption(workersOption());
   return addOutputOptions(command)
@@ -89,29 +93,48 @@ Examples:
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,
     )
-    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => curve(paths, options, asked, signal)));
+    .action(async (paths: string[], options: CurveOptions, invokedCommand: Command) =>
+      interruptible((signal) => runCurve(paths, options, invokedCommand, signal)),
+    );
 }
 
-async function curve(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
-  if (options.delay !== undefined && options.out !== undefined) throw new CliError("--delay gives figures alone; leave out --out", true);
+async function runCurve(
+  paths: readonly string[],
+  options: CurveOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.delay !== undefined && options.out !== undefined)
+    throw new CliError("--delay gives figures alone; leave out --out", true);
   const opened = await openTraces(paths, options, command, signal);
   try {
-    const question = questionOf(options, opened.world);
+    const question = questionFromOptions(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;
-    const { present: now, ownDelays, goneAt, costs } = question;
-    const asked = { present: now, ownDelays, goneAt, costs, byCompute };
-    const reading = await readGaps(opened, asked, options.workers, signal);
-    const answer = new CurveAnswer(opened.traffic, reading, question, chanceFrom(question.seed));
-    const named = options.delay === undefined ? answer.named : [options.delay];
-    answer.keep(named, await replayAll(opened, answer.jobs(named), question, options.workers, signal));
+    const { currentDelay, ownDelays, deletedAt, costs } = question;
+    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, byCompute };
+    const reading = await readGaps(opened, readingOptions, options.workers, signal);
+    const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
+    const named = options.delay === undefined ? answer.namedDelays : [options.delay];
+    answer.storeOutcomes(
+      named,
+      await replayAll(opened, answer.jobs(named), question, options.workers, signal),
+    );
     const withClients = async (delays: readonly DelayChoice[]) => {
       const { client: clients } = options;
       if (clients === undefined) return undefined;
-      const asked = { delays, clients };
-      const work = simulateDelays(opened.traffic, question, answer, asked, chanceFrom(question.seed));
+      const simulationInput = { delays, clients };
+      const work = simulateDelays(
+        opened.traffic,
+        question,
+        answer,
+        simulationInput,
+        randomFrom(question.seed),
+      );
       return {
         clients: clients.map(({ name }) => name),
-        delays: await drive(work, "simulating delays", delays.length, signal).catch(rangeError),
+        delays: await runWithProgress(work, "simulating delays", delays.length, signal).catch(
+          rethrowRangeError,
+        ),
       };
     };
     if (options.delay !== undefined) {
@@ -123,29 +146,44 @@ async function curve(paths: readonly string[], options: Options, command: Comman
     }
     const limits = { maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 };
     if (options.maxWaitP99 !== undefined)
-      await drive(answer.search(limits), "searching, computes", MOST_ASKED * opened.traffic.computes.length, signal);
-    const summary = answer.summary(limits, await withClients(answer.namedWithin(limits)));
-    const finding = {
-      summary: { ...summary, input: opened.told },
+      await runWithProgress(
+        answer.search(limits),
+        "searching, computes",
+        MAX_DELAYS_TRIED * opened.traffic.computes.length,
+        signal,
+      );
+    const summary = answer.summary(limits, await withClients(answer.namedDelaysWithin(limits)));
+    const result = {
+      summary: { ...summary, input: opened.inputSummary },
       page: curvePage(summary),
       charts: async () =>
         (await import("../../whatif/curve/curve-charts.ts")).curveCharts(
           summary,
           (delay) => answer.figuresAt(delay),
-          answer.days([summary.present.delay_s, summary.best.delay_s]),
+          answer.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
         ),
       files: () => ({
         "curve.csv": curveCsv(answer, summary),
         "curve-by-compute.csv": recordsCsv(
           (summary.computes ?? []).flatMap(({ compute, cu, requests, curve: points, clairvoyant }) =>
-            [...points, { delay_s: "clairvoyant", ...clairvoyant }].map((point) => ({ compute, cu, requests, ...point })),
+            [...points, { delay_s: "clairvoyant", ...clairvoyant }].map((point) => ({
+              compute,
+              cu,
+              requests,
+              ...point,
+            })),
           ),
         ),
       }),
     };
-    await present(
-      finding,
-      { command, settled: settledOf(question, opened), inputs: opened.told.files, question: toldQuestion(question) },
+    await outputResult(
+      result,
+      {
+        command,
+        resolvedFlags: resolvedQuestionFlags(question, opened),
+        inputs: opened.inputSummary.files,
+        question: questionSummary(question),
+      },
       options,
     );
   } finally {
@@ -153,23 +191,31 @@ async function curve(paths: readonly string[], options: Options, command: Comman
   }
 }
 
-function printDelay(figures: PointFigures & { readonly with_clients?: SimulatedFigures }, isJson: boolean): void {
-  process.stdout.write(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
+function printDelay(
+  figures: PointFigures & { readonly with_clients?: SimulatedFigures },
+  isJson: boolean,
+): void {
+  process.stdout.write(
+    isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`,
+  );
 }
 
-function addClient(text: string, former: readonly ClientForm[] | undefined): readonly ClientForm[] {
+function addClient(text: string, previous: readonly ClientForm[] | undefined): readonly ClientForm[] {
   try {
-    return [...(former ?? []), parseClient(text)];
+    return [...(previous ?? []), parseClient(text)];
   } catch (error) {
     if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
     throw error;
   }
 }
 
-const SHORTEST_DELAY_S = 60;
+const MIN_DELAY_S = 60;
 
 /** The corners of the curve: between two of them cold starts stay and active time is a straight line. Then what is none of its points. */
-function curveCsv(answer: CurveAnswer, { present, best, cheapest_within: within, clairvoyant }: CurveSummary): string {
+function curveCsv(
+  answer: CurveAnswer,
+  { present, best, cheapest_within: within, clairvoyant }: CurveSummary,
+): string {
   const { coldStarts, activeMs } = answer.curve;
   const named = new Map<DelayChoice, string>([
     ...(within === undefined || within === null ? [] : [[within.delay_s, "cheapest_within"] as const]),
@@ -178,12 +224,17 @@ function curveCsv(answer: CurveAnswer, { present, best, cheapest_within: within,
   ]);
   const row = (delay: DelayChoice) => ({ ...answer.figuresAt(delay), mark: named.get(delay) ?? "" });
   const corners: DelayChoice[] = [];
-  for (let s = SHORTEST_DELAY_S; s <= LONGEST_DELAY_S; s += 1) {
-    const isEnd = s === SHORTEST_DELAY_S || s === LONGEST_DELAY_S;
+  for (let s = MIN_DELAY_S; s <= LONGEST_DELAY_S; s += 1) {
+    const isEnd = s === MIN_DELAY_S || s === LONGEST_DELAY_S;
     const active = activeMs[s] as number;
-    const isStraight = coldStarts[s] === coldStarts[s - 1] && (activeMs[s + 1] as number) - active === active - (activeMs[s - 1] as number);
+    const isStraight =
+      coldStarts[s] === coldStarts[s - 1] &&
+      (activeMs[s + 1] as number) - active === active - (activeMs[s - 1] as number);
     if (isEnd || !isStraight || named.has(s)) corners.push(s);
   }
   const own: DelayChoice[] = present.delay_s === "own" ? ["own"] : [];
-  return recordsCsv([...[...corners, "never" as const, ...own].map(row), { delay_s: "clairvoyant", ...clairvoyant, mark: "bound" }]);
+  return recordsCsv([
+    ...[...corners, "never" as const, ...own].map(row),
+    { delay_s: "clairvoyant", ...clairvoyant, mark: "bound" },
+  ]);
 }

@@ -4,11 +4,11 @@ import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../whatif/tr
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { newFileAt } from "../terminal/new-file.ts";
-import { instant, integer, jsonOption } from "../terminal/option-parsers.ts";
+import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
+import { integerParser, jsonOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { TRACE_SUFFIX, writeTraffic } from "../whatif/trace-files.ts";
 
-type Options = {
+type FleetCommandOptions = {
   readonly computes: number;
   readonly days: number;
   readonly seed: number;
@@ -18,8 +18,8 @@ type Options = {
   readonly json?: boolean;
 };
 
-const MOST_COMPUTES = 1_000_000;
-const MOST_DAYS = 3_650;
+const MAX_COMPUTES = 1_000_000;
+const MAX_DAYS = 3_650;
 /** A Monday. */
 const DEFAULT_START = Date.UTC(2026, 0, 5);
 
@@ -27,13 +27,26 @@ const DEFAULT_START = Date.UTC(2026, 0, 5);
 export function fleetCommand(): Command {
   return new Command("fleet")
     .description("make a synthetic trace of a fleet, to try everything without data")
-    .addOption(new Option("--computes <n>", "so many computes").argParser(integer(1, MOST_COMPUTES)).default(100))
-    .addOption(new Option("--days <n>", "so many days").argParser(integer(1, MOST_DAYS)).default(7))
-    .addOption(new Option("--seed <n>", "the same seed makes the same trace").argParser(integer(0, 2 ** 32 - 1)).default(1))
     .addOption(
-      new Option("--start <instant>", "where it begins").argParser(instant).default(DEFAULT_START, new Date(DEFAULT_START).toISOString()),
+      new Option("--computes <n>", "so many computes").argParser(integerParser(1, MAX_COMPUTES)).default(100),
     )
-    .addOption(new Option("--pattern <name>", "what each compute has, again and again; see below (default: azure)").argParser(addPattern))
+    .addOption(new Option("--days <n>", "so many days").argParser(integerParser(1, MAX_DAYS)).default(7))
+    .addOption(
+      new Option("--seed <n>", "the same seed makes the same trace")
+        .argParser(integerParser(0, 2 ** 32 - 1))
+        .default(1),
+    )
+    .addOption(
+      new Option("--start <instant>", "where it begins")
+        .argParser(parseInstantOption)
+        .default(DEFAULT_START, new Date(DEFAULT_START).toISOString()),
+    )
+    .addOption(
+      new Option(
+        "--pattern <name>",
+        "what each compute has, again and again; see below (default: azure)",
+      ).argParser(addPattern),
+    )
     .requiredOption("--out <file>", "a new file: fleet.csv, or fleet.standin-trace")
     .addOption(jsonOption())
     .addHelpText(
@@ -48,26 +61,35 @@ Examples:
   $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
   $ standin whatif fleet --computes 12 --days 28 --pattern office-hours --pattern health-check --out shop.csv`,
     )
-    .action((options: Options) => interruptible((signal) => fleet(options, signal)));
+    .action((options: FleetCommandOptions) => interruptible((signal) => writeFleet(options, signal)));
 }
 
-async function fleet(options: Options, signal: AbortSignal): Promise<void> {
+async function writeFleet(options: FleetCommandOptions, signal: AbortSignal): Promise<void> {
   const { computes, days, seed, start, pattern = ["azure"], out, json } = options;
   if (!out.endsWith(".csv") && !out.endsWith(TRACE_SUFFIX))
     throw new CliError(`--out ${out}: the name must end in .csv or ${TRACE_SUFFIX}`, true);
-  newFileAt(out);
-  const traffic: Traffic = fleetTraffic({ computes, seed, patterns: pattern, period: { startAt: start, endAt: start + days * DAY } });
+  newFilePathInExistingDirectory(out);
+  const traffic: Traffic = fleetTraffic({
+    computes,
+    seed,
+    patterns: pattern,
+    period: { startAt: start, endAt: start + days * DAY },
+  });
   const { computesUsed, requests } = await writeTraffic(traffic, out, `fleet of seed ${seed}`, signal);
   if (json === true) {
-    process.stdout.write(`${JSON.stringify({ file: out, computes, computes_used: computesUsed, requests }, null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ file: out, computes, computes_used: computesUsed, requests }, null, 2)}\n`,
+    );
     return;
   }
   const used = computesUsed === computes ? "" : `${computesUsed.toLocaleString("en")} of `;
-  process.stdout.write(`${out}: ${requests.toLocaleString("en")} requests to ${used}${computes.toLocaleString("en")} computes\n`);
+  process.stdout.write(
+    `${out}: ${requests.toLocaleString("en")} requests to ${used}${computes.toLocaleString("en")} computes\n`,
+  );
 }
 
-function addPattern(text: string, former: readonly FleetPattern[] | undefined): readonly FleetPattern[] {
+function addPattern(text: string, previous: readonly FleetPattern[] | undefined): readonly FleetPattern[] {
   const known = Object.keys(FLEET_PATTERNS).find((name) => name === text) as FleetPattern | undefined;
-  if (known !== undefined) return [...(former ?? []), known];
+  if (known !== undefined) return [...(previous ?? []), known];
   throw new InvalidArgumentError(`It must be one of ${Object.keys(FLEET_PATTERNS).join(", ")}.`);
 }

@@ -2,16 +2,18 @@ import { Command, Option } from "commander";
 import { TraceInputError } from "../../recordings/rows/recording-error.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { newFileAt } from "../terminal/new-file.ts";
+import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { jsonOption } from "../terminal/option-parsers.ts";
 import { addInputOptions, type InputOptions, importFiles } from "../whatif/import-options.ts";
 import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
 
-type Options = InputOptions & { readonly out: string; readonly json?: boolean };
+type TraceImportOptions = InputOptions & { readonly out: string; readonly json?: boolean };
 
 /** Files into a columnar trace, which opens at once. */
 export function importTraceCommand(): Command {
-  const command = new Command("import").description(`read traces once, into a columnar file that opens at once (${TRACE_SUFFIX})`);
+  const command = new Command("import").description(
+    `read traces once, into a columnar file that opens at once (${TRACE_SUFFIX})`,
+  );
   command.argument("<traces...>", "files: CSV, NDJSON, Parquet, logs, journals");
   return addInputOptions(command)
     .addOption(new Option("--out <file>", `where to, a new file: name${TRACE_SUFFIX}`).makeOptionMandatory())
@@ -25,17 +27,24 @@ Examples:
   $ standin whatif import queries.parquet --preset redset --out redset${TRACE_SUFFIX}
   $ standin whatif import calls.csv --map endpoint=db,at=start,duration=ms --out calls${TRACE_SUFFIX}`,
     )
-    .action((paths: string[], options: Options) => interruptible((signal) => run(paths, options, signal)));
+    .action((paths: string[], options: TraceImportOptions) =>
+      interruptible((signal) => runTraceImport(paths, options, signal)),
+    );
 }
 
-async function run(paths: readonly string[], options: Options, signal: AbortSignal): Promise<void> {
+async function runTraceImport(
+  paths: readonly string[],
+  options: TraceImportOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { out, json } = options;
-  if (!out.endsWith(TRACE_SUFFIX)) throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
-  newFileAt(out);
+  if (!out.endsWith(TRACE_SUFFIX))
+    throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
+  newFilePathInExistingDirectory(out);
   try {
     const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(paths, out, options, signal);
     if (json === true) {
-      const told = {
+      const report = {
         file: out,
         rows,
         bad_rows: badRows,
@@ -45,15 +54,19 @@ async function run(paths: readonly string[], options: Options, signal: AbortSign
         computes: header.computes,
         sha256: header.sha256,
       };
-      process.stdout.write(`${JSON.stringify(told, null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
       return;
     }
     for (const note of notes) process.stderr.write(`note: ${note}\n`);
-    for (const { input, line, reason } of bad) process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
-    const left = badRows === 0 ? "" : `; ${badRows.toLocaleString("en")} bad rows left out`;
-    process.stdout.write(`${out}: ${rows.toLocaleString("en")} requests to ${header.computes.toLocaleString("en")} computes${left}\n`);
+    for (const { input, line, reason } of bad)
+      process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
+    const omittedText = badRows === 0 ? "" : `; ${badRows.toLocaleString("en")} bad rows left out`;
+    process.stdout.write(
+      `${out}: ${rows.toLocaleString("en")} requests to ${header.computes.toLocaleString("en")} computes${omittedText}\n`,
+    );
   } catch (error) {
-    if (error instanceof TraceInputError || (error instanceof Error && "code" in error)) throw new CliError(error.message);
+    if (error instanceof TraceInputError || (error instanceof Error && "code" in error))
+      throw new CliError(error.message);
     throw error;
   }
 }

@@ -1,54 +1,61 @@
 import { Command, Option } from "commander";
-import { chanceFrom } from "../../simulation/random.ts";
-import type { Delay } from "../../whatif/curve/curve.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import { profilesPage } from "../../whatif/profiles/profiles-page.ts";
-import { type NamedProfile, type ProfilesQuestion, profilesReport, toldProfiles } from "../../whatif/profiles/profiles-report.ts";
+import {
+  type NamedProfile,
+  type ProfilesQuestion,
+  profilesQuestionSummary,
+  profilesReport,
+} from "../../whatif/profiles/profiles-report.ts";
 import { delayText } from "../../whatif/report/number-format.ts";
 import { DEFAULTS, sizeText, worldText } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { drive } from "../whatif/drive.ts";
-import { settledInput } from "../whatif/manifest.ts";
+import { runWithProgress } from "../terminal/run-with-progress.ts";
+import { resolvedInputFlags } from "../whatif/manifest.ts";
 import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   coldStartWorthOption,
   cuOption,
-  delay,
   type OutputOptions,
+  parseDelayOption,
   reservedOption,
   seedOption,
 } from "../whatif/question-options.ts";
-import { present } from "../whatif/report-output.ts";
+import { outputResult } from "../whatif/report-output.ts";
 
-type Options = OutputOptions &
+type ProfilesOptions = OutputOptions &
   TraceOptions & {
     readonly profile?: readonly string[];
-    readonly delay?: Delay;
+    readonly delay?: SuspendDelay;
     readonly cu?: number;
     readonly coldStartWorth: number;
     readonly reserved: number;
     readonly seed: number;
   };
 
-const MOST_PROFILES = 8;
+const MAX_PROFILES = 8;
 const DEFAULT_PROFILES = ["2024", "2026"];
 
 /** One profile against another: what each says, and what the traffic comes to. */
 export function profilesCommand(): Command {
-  const command = new Command("profiles").description("one profile against another: prices, start latency, limits, and what they come to");
+  const command = new Command("profiles").description(
+    "one profile against another: prices, start latency, limits, and what they come to",
+  );
   addTraceOptions(command)
     .addOption(
       new Option(
         "--profile <name or file>",
         `again and again, the first is the one to compare with (default: ${DEFAULT_PROFILES.join(", ")})`,
-      ).argParser((text: string, former: readonly string[] | undefined) => [...(former ?? []), text]),
+      ).argParser((text: string, previous: readonly string[] | undefined) => [...(previous ?? []), text]),
     )
     .addOption(
       new Option(
         "--delay <delay>",
         "the same under each: 300 (a bare number is seconds), 5m, never (default: those of the world, or that which each presets)",
-      ).argParser(delay),
+      ).argParser(parseDelayOption),
     )
     .addOption(cuOption())
     .addOption(coldStartWorthOption())
@@ -73,31 +80,47 @@ Examples:
   $ standin whatif profiles fleet.csv
   $ standin whatif profiles fleet.csv --profile 2026 --profile mine.yaml --cu 0.25 --out report/`,
     )
-    .action(async (paths: string[], options: Options, asked: Command) => interruptible((signal) => run(paths, options, asked, signal)));
+    .action(async (paths: string[], options: ProfilesOptions, invokedCommand: Command) =>
+      interruptible((signal) => runProfiles(paths, options, invokedCommand, signal)),
+    );
 }
 
-async function run(paths: readonly string[], options: Options, command: Command, signal: AbortSignal): Promise<void> {
-  const profiles = await profilesOf(options);
+async function runProfiles(
+  paths: readonly string[],
+  options: ProfilesOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
+  const profiles = await readProfiles(options);
   const opened = await openTraces(paths, options, command, signal);
   try {
-    const { traffic, told, world } = opened;
-    const { delay: asked, cu, coldStartWorth: coldStartS, reserved, seed } = options;
-    const question: ProfilesQuestion = { profiles, delay: asked, cu, world, coldStartS, reserved, seed };
+    const { traffic, inputSummary, world } = opened;
+    const { delay, cu, coldStartWorth: coldStartS, reserved, seed } = options;
+    const question: ProfilesQuestion = { profiles, delay, cu, world, coldStartS, reserved, seed };
     if (cu === undefined && world !== undefined) checkSizes(profiles, world.cu);
-    noteWorld(question);
-    const work = profilesReport(traffic, question, chanceFrom(seed));
-    const report = await drive(work, "replaying computes", profiles.length * traffic.computes.length, signal);
-    const finding = {
-      summary: { ...report, input: told },
+    printWorldNote(question);
+    const work = profilesReport(traffic, question, randomFrom(seed));
+    const report = await runWithProgress(
+      work,
+      "replaying computes",
+      profiles.length * traffic.computes.length,
+      signal,
+    );
+    const result = {
+      summary: { ...report, input: inputSummary },
       page: profilesPage(report),
       charts: async () => (await import("../../whatif/profiles/profiles-charts.ts")).profilesCharts(report),
     };
-    await present(
-      finding,
+    await outputResult(
+      result,
       {
         command,
-        settled: { ...settledInput(opened), profile: options.profile ?? DEFAULT_PROFILES, cu: world === undefined ? [DEFAULTS.cu] : [] },
-        inputs: told.files,
+        resolvedFlags: {
+          ...resolvedInputFlags(opened),
+          profile: options.profile ?? DEFAULT_PROFILES,
+          cu: world === undefined ? [DEFAULTS.cu] : [],
+        },
+        inputs: inputSummary.files,
         question: report.question,
       },
       options,
@@ -107,10 +130,13 @@ async function run(paths: readonly string[], options: Options, command: Command,
   }
 }
 
-async function profilesOf({ profile: texts = DEFAULT_PROFILES, cu = DEFAULTS.cu }: Options): Promise<NamedProfile[]> {
+async function readProfiles({
+  profile: texts = DEFAULT_PROFILES,
+  cu = DEFAULTS.cu,
+}: ProfilesOptions): Promise<NamedProfile[]> {
   const { readProfile } = await import("../whatif/profile-file.ts");
-  if (texts.length < 2 || texts.length > MOST_PROFILES)
-    throw new CliError(`--profile: give two of them or more, up to ${MOST_PROFILES}`, true);
+  if (texts.length < 2 || texts.length > MAX_PROFILES)
+    throw new CliError(`--profile: give two of them or more, up to ${MAX_PROFILES}`, true);
   const profiles = texts.map(readProfile);
   checkSizes(profiles, [cu]);
   for (const [index, { name }] of profiles.entries()) {
@@ -123,14 +149,21 @@ async function profilesOf({ profile: texts = DEFAULT_PROFILES, cu = DEFAULTS.cu 
 function checkSizes(profiles: readonly NamedProfile[], sizes: readonly number[]): void {
   for (const { name, profile } of profiles) {
     const known = [...profile.sizes.autoscaled, ...profile.sizes.fixedOnly];
-    const other = sizes.find((cu) => !known.includes(cu));
-    if (other !== undefined) throw new CliError(`--cu: ${other} CU is not a size of profile ${name}; there are ${known.join(", ")}`, true);
+    const unknownSize = sizes.find((cu) => !known.includes(cu));
+    if (unknownSize !== undefined)
+      throw new CliError(
+        `--cu: ${unknownSize} CU is not a size of profile ${name}; there are ${known.join(", ")}`,
+        true,
+      );
   }
 }
 
-function noteWorld(question: ProfilesQuestion): void {
-  const { from_world, delay_s, cu } = toldProfiles(question);
-  const texts = { delay: delay_s === null ? "the preset delay" : `a delay of ${delayText(delay_s)}`, cu: sizeText(cu) };
-  const told = worldText(from_world.map((field) => texts[field]));
-  if (told !== undefined) process.stderr.write(`note: ${told}\n`);
+function printWorldNote(question: ProfilesQuestion): void {
+  const { from_world, delay_s, cu } = profilesQuestionSummary(question);
+  const texts = {
+    delay: delay_s === null ? "the preset delay" : `a delay of ${delayText(delay_s)}`,
+    cu: sizeText(cu),
+  };
+  const note = worldText(from_world.map((field) => texts[field]));
+  if (note !== undefined) process.stderr.write(`note: ${note}\n`);
 }

@@ -1,32 +1,32 @@
 /** Rows with the names and the values of the JSON: what programs read. What lies within a field has the field's name before its own. */
 export function recordsCsv(records: readonly object[]): string {
-  const rows = records.map((record) => new Map(fieldsOf(record, "")));
+  const rows = records.map((record) => new Map(flattenFields(record, "")));
   const headings = [...new Set(rows.flatMap((row) => [...row.keys()]))];
-  return csvOf(
+  return toCsv(
     headings,
     rows.map((row) => headings.map((heading) => row.get(heading) ?? "")),
   );
 }
 
-export function csvOf(headings: readonly string[], rows: Iterable<readonly Value[]>): string {
-  const lines = [headings.map(cell).join(",")];
-  for (const row of rows) lines.push(row.map(cell).join(","));
+export function toCsv(headings: readonly string[], rows: Iterable<readonly CsvValue[]>): string {
+  const lines = [headings.map(csvCell).join(",")];
+  for (const row of rows) lines.push(row.map(csvCell).join(","));
   return `${lines.join("\n")}\n`;
 }
 
-type Value = string | number | boolean;
+type CsvValue = string | number | boolean;
 
 /** Lists are tables of their own, and left out; null is nothing. */
-function fieldsOf(record: object, before: string): [string, Value][] {
-  return Object.entries(record).flatMap(([name, value]): [string, Value][] => {
+function flattenFields(record: object, prefix: string): [string, CsvValue][] {
+  return Object.entries(record).flatMap(([name, value]): [string, CsvValue][] => {
     if (Array.isArray(value) || value === undefined) return [];
-    if (typeof value === "object" && value !== null) return fieldsOf(value, `${before}${name}_`);
-    return [[before + name, value ?? ""]];
+    if (typeof value === "object" && value !== null) return flattenFields(value, `${prefix}${name}_`);
+    return [[prefix + name, value ?? ""]];
   });
 }
 
 /** Names come from traces: what a spreadsheet would take for a formula gets an apostrophe before it, as one types it there. */
-function cell(value: Value): string {
+function csvCell(value: CsvValue): string {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

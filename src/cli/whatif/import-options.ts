@@ -1,24 +1,31 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { INPUT_FORMATS, type InputFormat } from "../../recordings/formats/formats.ts";
 import { PRESETS, type PresetName } from "../../recordings/formats/presets.ts";
-import { type Mapping, parseMapping } from "../../recordings/rows/column-mapping.ts";
+import { type ColumnMapping, parseMapping } from "../../recordings/rows/column-mapping.ts";
 import { fileInput } from "../../recordings/trace-files/file-input.ts";
 import { type ImportReport, importTrace } from "../../recordings/trace-files/import-trace.ts";
-import { chanceFrom } from "../../simulation/random.ts";
+import { randomFrom } from "../../simulation/random.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
 /** How files are read that were not imported before. */
 export type InputOptions = {
   readonly format?: InputFormat;
-  readonly map?: Mapping;
+  readonly map?: ColumnMapping;
   readonly preset?: PresetName;
   readonly endpoint?: string;
   readonly timeZone?: string;
   readonly strict?: boolean;
 };
 
-export const READING_OPTIONS: readonly (keyof InputOptions)[] = ["format", "map", "preset", "endpoint", "timeZone", "strict"];
+export const FILE_OPTIONS: readonly (keyof InputOptions)[] = [
+  "format",
+  "map",
+  "preset",
+  "endpoint",
+  "timeZone",
+  "strict",
+];
 
 export function addInputOptions(command: Command): Command {
   return command
@@ -31,7 +38,7 @@ export function addInputOptions(command: Command): Command {
       new Option(
         "--map <fields>",
         "columns by field: endpoint=db,at=start_time,duration=ms (default: guessed); of a Postgres log, source=user_name+database_name",
-      ).argParser(mapping),
+      ).argParser(parseMappingOption),
     )
     .addOption(new Option("--preset <name>", "columns of a published data set").choices(Object.keys(PRESETS)))
     .addOption(new Option("--endpoint <name>", "the compute of rows that name none"))
@@ -47,7 +54,7 @@ export async function importFiles(
   signal: AbortSignal,
 ): Promise<ImportReport> {
   const { format, map, preset, endpoint, timeZone, strict } = options;
-  const rows = { format, mapping: map, preset, endpoint, timeZone, chance: chanceFrom(1) };
+  const rows = { format, mapping: map, preset, endpoint, timeZone, random: randomFrom(1) };
   const progress = showProgress("reading");
   try {
     return await importTrace(
@@ -56,7 +63,7 @@ export async function importFiles(
       {
         strict,
         clock: () => performance.now(),
-        onProgress: async ({ bytes, ofBytes, rows, rowsPerSecond }) => {
+        onProgress: async ({ bytes, totalBytes: ofBytes, rows, rowsPerSecond }) => {
           await progress.report(bytes, ofBytes, { rows, rowsPerSecond });
           if (signal.aborted) throw new CliError("interrupted");
         },
@@ -67,7 +74,7 @@ export async function importFiles(
   }
 }
 
-function mapping(text: string): Mapping {
+function parseMappingOption(text: string): ColumnMapping {
   try {
     return parseMapping(text);
   } catch (error) {

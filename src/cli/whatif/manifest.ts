@@ -1,30 +1,32 @@
 import type { Command, Option } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
-import { type Question, toldQuestion } from "../../whatif/report/question.ts";
+import { type Question, questionSummary } from "../../whatif/report/question.ts";
 import type { OpenedTraces } from "./open-traffic.ts";
 
 /** What flags came to that nobody has typed, by their names without dashes. */
-export type Settled = Readonly<Record<string, readonly (string | number)[]>>;
+export type ResolvedFlags = Readonly<Record<string, readonly (string | number)[]>>;
 
 /** What a line is about, as far as it matters to what flags come to. */
-type Looked = Pick<OpenedTraces, "traffic" | "target" | "world">;
+type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
 
 /** What the flags that all questions have came to; what the world has told it tells again. */
-export function settledOf(question: Question, looked: Looked): Settled {
-  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } = toldQuestion(question);
-  const unlessTold = (field: (typeof from_world)[number], value: string | number) => (from_world.includes(field) ? [] : [value]);
+export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
+  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } =
+    questionSummary(question);
+  const unlessFromWorld = (field: (typeof from_world)[number], value: string | number) =>
+    from_world.includes(field) ? [] : [value];
   return {
-    ...settledInput(looked),
-    present: unlessTold("present", present_delay_s),
-    profile: unlessTold("profile", profile),
+    ...resolvedInputFlags(traces),
+    present: unlessFromWorld("present", present_delay_s),
+    profile: unlessFromWorld("profile", profile),
     price: price_per_cu_hour === null ? [] : [price_per_cu_hour],
-    cu: unlessTold("cu", cu),
-    "start-latency": unlessTold("start_latency", start_latency),
+    cu: unlessFromWorld("cu", cu),
+    "start-latency": unlessFromWorld("start_latency", start_latency),
   };
 }
 
 /** A world goes on: its line says until when it was looked at. Beside traces, whatever names a world means nothing. */
-export function settledInput({ target, traffic: { period } }: Looked): Settled {
+export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTraces): ResolvedFlags {
   if (target === undefined) return { data: [], world: [], url: [] };
   const { data, world, url } = target;
   const where = url === undefined ? { data: [data], url: [] } : { data: [], url: [url] };
@@ -32,28 +34,39 @@ export function settledInput({ target, traffic: { period } }: Looked): Settled {
 }
 
 /** Where a report goes, what nobody else may read, and by how many threads the same answer was found. */
-const LEFT_OUT: readonly string[] = ["--out", "--control-token", "--workers"];
+const OMITTED_FLAGS: readonly string[] = ["--out", "--control-token", "--workers"];
 
 /** A command line that asks the same even where another release has other defaults, and where no environment says anything. */
-export function repeatOf(args: readonly string[], command: Command, settled: Settled): string {
-  const isLeftOut = (index: number) =>
-    LEFT_OUT.some((flag) => args[index] === flag || args[index]?.startsWith(`${flag}=`) === true || args[index - 1] === flag);
-  const typed = args.filter((_, index) => !isLeftOut(index));
+export function repeatCommand(
+  args: readonly string[],
+  command: Command,
+  resolvedFlags: ResolvedFlags,
+): string {
+  const isOmitted = (index: number) =>
+    OMITTED_FLAGS.some(
+      (flag) =>
+        args[index] === flag || args[index]?.startsWith(`${flag}=`) === true || args[index - 1] === flag,
+    );
+  const typed = args.filter((_, index) => !isOmitted(index));
   const rest = command.options.flatMap((option) =>
-    untyped(option, command, settled).flatMap((value) => [option.long ?? "", String(value)]),
+    untypedValues(option, command, resolvedFlags).flatMap((value) => [option.long ?? "", String(value)]),
   );
-  return ["standin", ...typed, ...rest].map(shown).join(" ");
+  return ["standin", ...typed, ...rest].map(shellQuote).join(" ");
 }
 
-function untyped(option: Option, command: Command, settled: Settled): readonly (string | number)[] {
+function untypedValues(
+  option: Option,
+  command: Command,
+  resolvedFlags: ResolvedFlags,
+): readonly (string | number)[] {
   const source = command.getOptionValueSource(option.attributeName());
-  if (source === "cli" || LEFT_OUT.includes(option.long ?? "")) return [];
-  const own = settled[option.name()];
+  if (source === "cli" || OMITTED_FLAGS.includes(option.long ?? "")) return [];
+  const own = resolvedFlags[option.name()];
   if (own !== undefined) return own;
   if (source === "env") return [command.getOptionValue(option.attributeName())];
   return option.defaultValue === undefined ? [] : [option.defaultValueDescription ?? option.defaultValue];
 }
 
-function shown(text: string): string {
+function shellQuote(text: string): string {
   return /^[\w./@:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -6,20 +6,20 @@ import { type Command, Option } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { TraceInputError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
-import { checkReading } from "../../recordings/trace-files/file-input.ts";
+import { checkFormatOptions } from "../../recordings/trace-files/file-input.ts";
 import { TraceFile } from "../../recordings/trace-files/trace-file.ts";
 import { plural } from "../../whatif/report/number-format.ts";
-import type { WorldSetting } from "../../whatif/report/question.ts";
-import { periodAsked, type Traffic, trafficWithin } from "../../whatif/trace/known-traffic.ts";
-import { numbersOf, someComputes } from "../../whatif/trace/select-computes.ts";
-import type { Target } from "../client/client.ts";
-import { withControl } from "../client/control-client.ts";
+import type { WorldDefaults } from "../../whatif/report/question.ts";
+import { selectPeriod, type Traffic, trafficWithin } from "../../whatif/trace/known-traffic.ts";
+import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";
+import type { ServerTarget } from "../client/client.ts";
+import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { DEFAULT_DATA, instant, option } from "../terminal/option-parsers.ts";
-import { addInputOptions, type InputOptions, importFiles, READING_OPTIONS } from "./import-options.ts";
+import { DEFAULT_DATA, envOption, parseInstantOption } from "../terminal/option-parsers.ts";
+import { addInputOptions, FILE_OPTIONS, type InputOptions, importFiles } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
-import { TRACE_SUFFIX, trafficOfFile, writeTraffic } from "./trace-files.ts";
-import { readWorld, type WorldProject } from "./world-traffic-source.ts";
+import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
+import { readWorldTraffic, type WorldProject } from "./world-traffic-source.ts";
 
 export type TraceOptions = PeriodOptions &
   InputOptions & {
@@ -31,11 +31,11 @@ export type TraceOptions = PeriodOptions &
   };
 
 /** Where traffic came from, as reports tell it. */
-type ToldInput = { readonly files: readonly object[]; readonly notes: readonly string[] };
+type InputSummary = { readonly files: readonly object[]; readonly notes: readonly string[] };
 
 /** What there is, before it is known which of it is looked at. */
-type Opened = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
-  readonly about: (looked: Traffic) => Pick<OpenedTraces, "world" | "told">;
+type OpenedSource = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
+  readonly summarize: (selected: Traffic) => Pick<OpenedTraces, "world" | "inputSummary">;
 };
 
 export type OpenedTraces = {
@@ -43,34 +43,48 @@ export type OpenedTraces = {
   /** Those that are looked at alone, where it is not all of the file. */
   readonly only?: readonly string[];
   /** What the world has, where it is one. */
-  readonly world?: WorldSetting | undefined;
+  readonly world?: WorldDefaults | undefined;
   /** Where that world is. */
-  readonly target?: Target | undefined;
+  readonly target?: ServerTarget | undefined;
   /** The world's projects, where it is one. */
   readonly projects?: readonly WorldProject[] | undefined;
-  readonly told: ToldInput;
+  readonly inputSummary: InputSummary;
   /** A file with this traffic, for other threads; made when it is asked for. */
   readonly file: () => Promise<string>;
   readonly close: () => void;
 };
 
 export function addTraceOptions(command: Command): Command {
-  addInputOptions(command.argument("[traces...]", `files: CSV, NDJSON, Parquet, logs, journals, ${TRACE_SUFFIX}`));
+  addInputOptions(
+    command.argument("[traces...]", `files: CSV, NDJSON, Parquet, logs, journals, ${TRACE_SUFFIX}`),
+  );
   return command
     .addOption(
-      option("--data <dir>", `traffic of a world in this directory, in the place of files (default: STANDIN_DATA, else ${DEFAULT_DATA})`),
-    )
-    .addOption(option("--world <name>", "which of its worlds (default: STANDIN_WORLD, else default)"))
-    .addOption(option("--url <url>", "traffic of a running double, in the place of --data (default: STANDIN_URL)"))
-    .addOption(option("--control-token <token>", "token of that double's control API"))
-    .addOption(
-      new Option("--compute <name>", "look at this compute alone; again and again").argParser(
-        (name: string, former: readonly string[] | undefined) => [...new Set([...(former ?? []), name])],
+      envOption(
+        "--data <dir>",
+        `traffic of a world in this directory, in the place of files (default: STANDIN_DATA, else ${DEFAULT_DATA})`,
       ),
     )
-    .addOption(new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(instant))
+    .addOption(envOption("--world <name>", "which of its worlds (default: STANDIN_WORLD, else default)"))
     .addOption(
-      new Option("--to <instant>", "and ends here: look at arrivals before, and charge idle computes until then").argParser(instant),
+      envOption("--url <url>", "traffic of a running double, in the place of --data (default: STANDIN_URL)"),
+    )
+    .addOption(envOption("--control-token <token>", "token of that double's control API"))
+    .addOption(
+      new Option("--compute <name>", "look at this compute alone; again and again").argParser(
+        (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
+      ),
+    )
+    .addOption(
+      new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(
+        parseInstantOption,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--to <instant>",
+        "and ends here: look at arrivals before, and charge idle computes until then",
+      ).argParser(parseInstantOption),
     );
 }
 
@@ -81,25 +95,26 @@ export async function openTraces(
   command: Command,
   signal: AbortSignal,
 ): Promise<OpenedTraces> {
-  const target = targetOf(paths, options, command);
-  const opened = target === undefined ? await openFiles(paths, options, signal) : await openWorld(target, options, signal);
+  const target = worldTargetOf(paths, options, command);
+  const opened =
+    target === undefined ? await openFiles(paths, options, signal) : await openWorld(target, options, signal);
   try {
     const { compute: only } = options;
-    const some = only === undefined ? opened.traffic : computesOf(opened.traffic, only);
-    const period = wantedPeriod(some.period, options);
-    const traffic = period === undefined ? some : trafficWithin(some, period);
-    const { told, world } = opened.about(traffic);
-    for (const note of told.notes) process.stderr.write(`note: ${note}\n`);
-    return { ...opened, traffic, told, world, ...(only === undefined ? {} : { only }) };
+    const selected = only === undefined ? opened.traffic : selectComputes(opened.traffic, only);
+    const period = selectedPeriod(selected.period, options);
+    const traffic = period === undefined ? selected : trafficWithin(selected, period);
+    const { inputSummary, world } = opened.summarize(traffic);
+    for (const note of inputSummary.notes) process.stderr.write(`note: ${note}\n`);
+    return { ...opened, traffic, inputSummary, world, ...(only === undefined ? {} : { only }) };
   } catch (error) {
     opened.close();
     throw error;
   }
 }
 
-function computesOf(traffic: Traffic, names: readonly string[]): Traffic {
+function selectComputes(traffic: Traffic, names: readonly string[]): Traffic {
   try {
-    return someComputes(traffic, numbersOf(traffic, names));
+    return trafficOfComputes(traffic, computeIndexes(traffic, names));
   } catch (error) {
     if (error instanceof RangeError) throw new CliError(`--compute: ${error.message}`, true);
     throw error;
@@ -107,8 +122,8 @@ function computesOf(traffic: Traffic, names: readonly string[]): Traffic {
 }
 
 /** `undefined` where all of it is wanted. */
-function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
-  const period = periodAsked(all, bounds);
+function selectedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
+  const period = selectPeriod(all, bounds);
   if (period === undefined) {
     throw new CliError(
       `--from and --to leave nothing of the trace, which goes from ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
@@ -119,20 +134,28 @@ function wantedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
 }
 
 /** The world that is meant, if it is one. What the environment says is meant where the command line says nothing else. */
-function targetOf(paths: readonly string[], options: TraceOptions, command: Command): Target | undefined {
+function worldTargetOf(
+  paths: readonly string[],
+  options: TraceOptions,
+  command: Command,
+): ServerTarget | undefined {
   const { data, world = "default", url, controlToken } = options;
   const isTyped = (name: keyof TraceOptions) => command.getOptionValueSource(name) === "cli";
-  const flagOf = (name: keyof TraceOptions) => command.options.find((one) => one.attributeName() === name)?.long;
+  const flagOf = (name: keyof TraceOptions) =>
+    command.options.find((one) => one.attributeName() === name)?.long;
   if (paths.length > 0) {
     const typed = (["data", "world", "url", "controlToken"] as const).find(isTyped);
-    if (typed !== undefined) throw new CliError(`${flagOf(typed)} is of a world, and there are traces: give one or the other`, true);
+    if (typed !== undefined)
+      throw new CliError(`${flagOf(typed)} is of a world, and there are traces: give one or the other`, true);
     return undefined;
   }
   if (data === undefined && options.world === undefined && url === undefined)
     throw new CliError("give traces, or a world by --data, --world or --url", true);
-  if (isTyped("data") && isTyped("url")) throw new CliError("--data and --url are two worlds: give one or the other", true);
-  const reading = READING_OPTIONS.find(isTyped);
-  if (reading !== undefined) throw new CliError(`${flagOf(reading)} is of files: it changes nothing in how a world is read`, true);
+  if (isTyped("data") && isTyped("url"))
+    throw new CliError("--data and --url are two worlds: give one or the other", true);
+  const fileOption = FILE_OPTIONS.find(isTyped);
+  if (fileOption !== undefined)
+    throw new CliError(`${flagOf(fileOption)} is of files: it changes nothing in how a world is read`, true);
   const isAtUrl = url !== undefined && !isTyped("data");
   return {
     data: data ?? DEFAULT_DATA,
@@ -142,26 +165,37 @@ function targetOf(paths: readonly string[], options: TraceOptions, command: Comm
   };
 }
 
-async function openWorld(target: Target, options: TraceOptions, signal: AbortSignal): Promise<Opened> {
+async function openWorld(
+  target: ServerTarget,
+  options: TraceOptions,
+  signal: AbortSignal,
+): Promise<OpenedSource> {
   const { world } = target;
   const { to } = options;
-  const { traffic, about, projects } = await withControl(target, (call) => readWorld(call, to));
+  const { traffic, settingFor, projects } = await withControlApi(target, (call) =>
+    readWorldTraffic(call, to),
+  );
   // Bounds that leave nothing are told before that nothing is there.
-  wantedPeriod(traffic.period, options);
+  selectedPeriod(traffic.period, options);
   if (traffic.computes.length === 0) {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
-    throw new CliError(`nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`);
+    throw new CliError(
+      `nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`,
+    );
   }
-  const temporary = new Temporary();
+  const temporary = new TemporaryDirectory();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
   let written: Promise<unknown> | undefined;
   return {
     traffic,
     target,
     projects,
-    about(looked) {
-      const { setting, notes } = about(looked.computes);
-      return { world: setting, told: { files: [{ world, requests_sha256: hashOf(looked) }], notes } };
+    summarize(selected) {
+      const { setting, notes } = settingFor(selected.computes);
+      return {
+        world: setting,
+        inputSummary: { files: [{ world, requests_sha256: trafficHash(selected) }], notes },
+      };
     },
     file: async () => {
       written ??= writeTraffic(traffic, path, `world ${world}`, signal);
@@ -172,30 +206,46 @@ async function openWorld(target: Target, options: TraceOptions, signal: AbortSig
   };
 }
 
-async function openFiles(paths: readonly string[], options: TraceOptions, signal: AbortSignal): Promise<Opened> {
-  const temporary = new Temporary();
+async function openFiles(
+  paths: readonly string[],
+  options: TraceOptions,
+  signal: AbortSignal,
+): Promise<OpenedSource> {
+  const temporary = new TemporaryDirectory();
   try {
     const [first = ""] = paths;
     const isImported = paths.length === 1 && first.endsWith(TRACE_SUFFIX);
     if (isImported) checkImported(first, options);
-    const imported = isImported ? undefined : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);
+    const imported = isImported
+      ? undefined
+      : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);
     const file = new TraceFile(imported === undefined ? first : temporary.path(`imported${TRACE_SUFFIX}`));
     const { path, header, origin } = file;
     if (isImported && options.strict === true && origin.badRows > 0) {
       file.close();
-      throw new TraceInputError(`${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} left out when it was imported`);
+      throw new TraceInputError(
+        `${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} left out when it was imported`,
+      );
     }
-    for (const { input, line, reason } of imported?.bad ?? []) process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
+    for (const { input, line, reason } of imported?.bad ?? [])
+      process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
     if (origin.badRows > 0) {
       process.stderr.write(
         `note: of ${(origin.badRows + header.rows).toLocaleString("en")} rows, ${origin.badRows.toLocaleString("en")} bad left out\n`,
       );
     }
-    const files = [{ trace: paths.map((given) => basename(given)), sha256: header.sha256, rows: header.rows, bad_rows: origin.badRows }];
-    const told = { files, notes: imported?.notes ?? origin.notes };
+    const files = [
+      {
+        trace: paths.map((inputPath) => basename(inputPath)),
+        sha256: header.sha256,
+        rows: header.rows,
+        bad_rows: origin.badRows,
+      },
+    ];
+    const inputSummary = { files, notes: imported?.notes ?? origin.notes };
     return {
-      traffic: trafficOfFile(file),
-      about: () => ({ world: undefined, told }),
+      traffic: trafficFromFile(file),
+      summarize: () => ({ world: undefined, inputSummary }),
       file: async () => path,
       close: () => {
         file.close();
@@ -204,16 +254,20 @@ async function openFiles(paths: readonly string[], options: TraceOptions, signal
     };
   } catch (error) {
     temporary.remove();
-    if (error instanceof TraceInputError || (error instanceof Error && "code" in error)) throw new CliError(error.message);
+    if (error instanceof TraceInputError || (error instanceof Error && "code" in error))
+      throw new CliError(error.message);
     throw error;
   }
 }
 
 /** A trace that was imported is read as it is: how, was said then. */
-function checkImported(path: string, { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions): void {
+function checkImported(
+  path: string,
+  { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions,
+): void {
   try {
     if (format !== "standin-trace") throw new TraceInputError(`is a standin-trace, no ${format}`);
-    checkReading(format, { mapping, preset, endpoint, timeZone });
+    checkFormatOptions(format, { mapping, preset, endpoint, timeZone });
   } catch (error) {
     if (error instanceof TraceInputError) throw new TraceInputError(`${basename(path)}: ${error.message}`);
     throw error;
@@ -221,7 +275,7 @@ function checkImported(path: string, { map: mapping, preset, endpoint, timeZone,
 }
 
 /** A directory that is made when it is needed. */
-class Temporary {
+class TemporaryDirectory {
   #directory: string | undefined;
 
   path(name: string): string {
@@ -235,11 +289,13 @@ class Temporary {
   }
 }
 
-function hashOf(traffic: Traffic): string {
+function trafficHash(traffic: Traffic): string {
   const hash = createHash("sha256").update(JSON.stringify([traffic.period, traffic.sources]));
   for (const [number, name] of traffic.computes.entries()) {
     hash.update(name);
-    eachPart(traffic.requests(number), ({ at, durationMs }) => hash.update(bytesOf(at)).update(bytesOf(durationMs)));
+    eachPart(traffic.arrivals(number), ({ at, durationMs }) =>
+      hash.update(bytesOf(at)).update(bytesOf(durationMs)),
+    );
   }
   return hash.digest("hex");
 }

@@ -7,57 +7,65 @@ import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distri
 import type { NamedProfile } from "../../whatif/profiles/profiles-report.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
-const LONGEST_DELAY_S = 604_800;
+const MAX_DELAY_S = 604_800;
 const positive = z.number().positive();
-const seconds = z.int().min(0).max(LONGEST_DELAY_S);
-const names = Object.keys(PROFILES) as [ProfileName, ...ProfileName[]];
+const seconds = z.int().min(0).max(MAX_DELAY_S);
+const profileNames = Object.keys(PROFILES) as [ProfileName, ...ProfileName[]];
 
 /** A profile of one's own: what is left out is as in the one that it is `like`. */
-const file = z.strictObject({
+const profileSchema = z.strictObject({
   name: z.string().min(1).max(64).optional(),
-  like: z.enum(names).default("2026"),
+  like: z.enum(profileNames).default("2026"),
   price_per_cu_hour: z.number().min(0).optional(),
   start_latency: z.string().optional(),
-  suspend_timeout_s: z.strictObject({ default: seconds.optional(), minimum: seconds.optional(), maximum: seconds.optional() }).optional(),
+  suspend_timeout_s: z
+    .strictObject({ default: seconds.optional(), minimum: seconds.optional(), maximum: seconds.optional() })
+    .optional(),
   ram_gb_per_cu: positive.optional(),
   file_cache_share: z.number().min(0).max(1).optional(),
   pooled_connections: z.int().min(0).optional(),
   max_connections: z
     .record(z.string(), z.int().min(0))
     .refine((table) => Object.keys(table).length > 0, "must have at least one size")
-    .refine((table) => Object.keys(table).every((size) => /^\d+(\.\d+)?$/.test(size)), 'its keys must be sizes in CU, like "0.25"')
+    .refine(
+      (table) => Object.keys(table).every((size) => /^\d+(\.\d+)?$/.test(size)),
+      'its keys must be sizes in CU, like "0.25"',
+    )
     .optional(),
 });
 
 /** One of the profiles that are there, or one's own out of a file in JSON or YAML. */
 export function readProfile(text: string): NamedProfile {
-  const known = names.find((name) => name === text);
+  const known = profileNames.find((name) => name === text);
   if (known !== undefined) return { name: known, profile: PROFILES[known] };
   const fail = (message: string): never => {
     throw new CliError(`--profile ${text}: ${message}`, true);
   };
-  const given = readGiven(text, fail);
-  const parsed = file.safeParse(given);
+  const content = readYamlFile(text, fail);
+  const parsed = profileSchema.safeParse(content);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return fail(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is not understood"}`);
   }
-  const { name, like, start_latency, ...own } = parsed.data;
+  const { name, like, start_latency, ...overrides } = parsed.data;
   const latency = start_latency === undefined ? undefined : parseDistribution(start_latency);
-  if (start_latency !== undefined && latency === undefined) return fail(`start_latency: "${start_latency}" ${DISTRIBUTION_RULE}`);
-  const profile = profileOf(PROFILES[like], own, latency);
+  if (start_latency !== undefined && latency === undefined)
+    return fail(`start_latency: "${start_latency}" ${DISTRIBUTION_RULE}`);
+  const profile = applyOverrides(PROFILES[like], overrides, latency);
   const { defaultS, minimumS, maximumS } = profile.suspendTimeout;
   if (minimumS > defaultS || defaultS > maximumS)
-    return fail(`suspend_timeout_s: minimum ${minimumS}, default ${defaultS} and maximum ${maximumS} must ascend`);
+    return fail(
+      `suspend_timeout_s: minimum ${minimumS}, default ${defaultS} and maximum ${maximumS} must ascend`,
+    );
   return { name: name ?? basename(text, extname(text)), profile };
 }
 
-function readGiven(path: string, fail: (message: string) => never): unknown {
+function readYamlFile(path: string, fail: (message: string) => never): unknown {
   let content: string;
   try {
     content = readFileSync(path, "utf8");
   } catch {
-    return fail(`is neither one of ${names.join(", ")} nor a file that can be read`);
+    return fail(`is neither one of ${profileNames.join(", ")} nor a file that can be read`);
   }
   try {
     return parseYaml(content);
@@ -66,10 +74,14 @@ function readGiven(path: string, fail: (message: string) => never): unknown {
   }
 }
 
-type Own = Omit<z.output<typeof file>, "name" | "like" | "start_latency">;
+type ProfileOverrides = Omit<z.output<typeof profileSchema>, "name" | "like" | "start_latency">;
 
-function profileOf(base: Profile, own: Own, latency: Profile["durations"]["start_compute"] | undefined): Profile {
-  const { suspend_timeout_s: timeout, max_connections: table } = own;
+function applyOverrides(
+  base: Profile,
+  overrides: ProfileOverrides,
+  latency: Profile["durations"]["start_compute"] | undefined,
+): Profile {
+  const { suspend_timeout_s: timeout, max_connections: table } = overrides;
   const known =
     table === undefined
       ? undefined
@@ -82,17 +94,19 @@ function profileOf(base: Profile, own: Own, latency: Profile["durations"]["start
       ? {}
       : {
           sizes: { autoscaled: known, fixedOnly: [] },
-          maxConnections: (minCu: number) => Object.entries(table).find(([cu]) => Number(cu) === minCu)?.[1] ?? 0,
+          maxConnections: (minCu: number) =>
+            Object.entries(table).find(([cu]) => Number(cu) === minCu)?.[1] ?? 0,
         }),
-    ramGbPerCu: own.ram_gb_per_cu ?? base.ramGbPerCu,
-    fileCacheShare: own.file_cache_share ?? base.fileCacheShare,
-    pooledConnections: own.pooled_connections ?? base.pooledConnections,
+    ramGbPerCu: overrides.ram_gb_per_cu ?? base.ramGbPerCu,
+    fileCacheShare: overrides.file_cache_share ?? base.fileCacheShare,
+    pooledConnections: overrides.pooled_connections ?? base.pooledConnections,
     suspendTimeout: {
       defaultS: timeout?.default ?? base.suspendTimeout.defaultS,
       minimumS: timeout?.minimum ?? base.suspendTimeout.minimumS,
       maximumS: timeout?.maximum ?? base.suspendTimeout.maximumS,
     },
     durations: { ...base.durations, start_compute: latency ?? base.durations.start_compute },
-    pricePerCuHour: own.price_per_cu_hour === undefined ? base.pricePerCuHour : { paid: own.price_per_cu_hour },
+    pricePerCuHour:
+      overrides.price_per_cu_hour === undefined ? base.pricePerCuHour : { paid: overrides.price_per_cu_hour },
   };
 }

@@ -2,21 +2,21 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { basename, join } from "node:path";
 import { styleText } from "node:util";
 import type { Command } from "commander";
-import type { Chart, Page } from "../../whatif/report/page-layout.ts";
+import type { Chart, ReportPage } from "../../whatif/report/page-layout.ts";
 import { terminalText } from "../../whatif/report/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { recordsCsv } from "./csv-output.ts";
-import { repeatOf, type Settled } from "./manifest.ts";
+import { type ResolvedFlags, repeatCommand } from "./manifest.ts";
 import type { OutputOptions } from "./question-options.ts";
 
 const DEFAULT_WIDTH = 100;
 
 /** What a command has found out, in all the forms that it may be wanted in. */
-export type Finding = {
+export type WhatifResult = {
   /** The JSON, and summary.json. */
   readonly summary: object;
-  readonly page: Page;
+  readonly page: ReportPage;
   /** Drawn only where somebody will look at them. */
   readonly charts: () => Promise<readonly Chart[]>;
   /** Further files by name. */
@@ -24,71 +24,92 @@ export type Finding = {
 };
 
 /** What repeats a report: the command, what its flags came to, and what it was made from. */
-export type Manifest = {
+export type ManifestInput = {
   readonly command: Command;
-  readonly settled: Settled;
+  readonly resolvedFlags: ResolvedFlags;
   readonly inputs: readonly object[];
   readonly question: object;
 };
 
 /** Prints a finding, and writes its files where there is `--out`. */
-export async function present(finding: Finding, manifest: Manifest, { json, out }: OutputOptions): Promise<void> {
-  if (out !== undefined) await write(finding, manifest, out);
+export async function outputResult(
+  result: WhatifResult,
+  manifest: ManifestInput,
+  { json, out }: OutputOptions,
+): Promise<void> {
+  if (out !== undefined) await writeReportDirectory(result, manifest, out);
   if (json === true) {
-    process.stdout.write(`${JSON.stringify(finding.summary, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(result.summary, null, 2)}\n`);
     return;
   }
   const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined;
-  const text = terminalText(finding.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
+  const text = terminalText(result.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
-  process.stdout.write(`${text}\n${out === undefined ? "" : `\nThe report is in ${join(out, "report.html")}.\n`}`);
+  process.stdout.write(
+    `${text}\n${out === undefined ? "" : `\nThe report is in ${join(out, "report.html")}.\n`}`,
+  );
 }
 
-async function write(finding: Finding, { command, settled, inputs, question }: Manifest, out: string): Promise<void> {
-  const [{ reportHtml }, { standalone }] = await Promise.all([import("../../whatif/report/html.ts"), import("../../whatif/report/svg.ts")]);
-  const charts = await finding.charts();
-  const repeat = repeatOf(process.argv.slice(2), command, settled);
+async function writeReportDirectory(
+  result: WhatifResult,
+  { command, resolvedFlags, inputs, question }: ManifestInput,
+  out: string,
+): Promise<void> {
+  const [{ reportHtml }, { standaloneSvg: standalone }] = await Promise.all([
+    import("../../whatif/report/html.ts"),
+    import("../../whatif/report/svg.ts"),
+  ]);
+  const charts = await result.charts();
+  const repeat = repeatCommand(process.argv.slice(2), command, resolvedFlags);
   const parts: Record<string, string> = {
-    "summary.json": `${JSON.stringify(finding.summary, null, 2)}\n`,
+    "summary.json": `${JSON.stringify(result.summary, null, 2)}\n`,
     ...Object.fromEntries(charts.map((chart) => [`${chart.name}.svg`, standalone(chart)])),
-    ...Object.fromEntries(finding.page.tables.map(({ name, records }) => [`${name}.csv`, recordsCsv(records)])),
-    ...finding.files?.(),
+    ...Object.fromEntries(
+      result.page.tables.map(({ name, records }) => [`${name}.csv`, recordsCsv(records)]),
+    ),
+    ...result.files?.(),
   };
-  const names = [PAGE, ...Object.keys(parts)];
+  const names = [REPORT_FILE, ...Object.keys(parts)];
   const manifest = { standin: VERSION, command: command.name(), repeat, question, inputs, files: names };
   try {
     mkdirSync(out, { recursive: true });
-    clear(out, [MANIFEST, ...names]);
+    removePreviousReport(out, [MANIFEST_FILE, ...names]);
     // It says whose files these are, also where not all of them were written.
-    writeFileSync(join(out, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+    writeFileSync(join(out, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
     for (const [name, text] of Object.entries(parts)) writeFileSync(join(out, name), text);
-    writeFileSync(join(out, PAGE), reportHtml(finding.page, charts, manifest));
+    writeFileSync(join(out, REPORT_FILE), reportHtml(result.page, charts, manifest));
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(`--out ${out}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-const PAGE = "report.html";
-const MANIFEST = "manifest.json";
+const REPORT_FILE = "report.html";
+const MANIFEST_FILE = "manifest.json";
 
 /** Takes away the report that is there: beside the new one it would pass for a part of it. What is of no report is not written over. */
-function clear(out: string, names: readonly string[]): void {
-  const former = formerFiles(join(out, MANIFEST));
-  const foreign = names.find((name) => !former.includes(name) && existsSync(join(out, name)));
-  if (foreign !== undefined) throw new CliError(`--out ${out}: ${foreign} is there already, and of no report; choose another --out`);
-  for (const name of former) if (name !== MANIFEST) rmSync(join(out, name), { force: true });
+function removePreviousReport(out: string, names: readonly string[]): void {
+  const previousFiles = filesOfPreviousReport(join(out, MANIFEST_FILE));
+  const unrelated = names.find((name) => !previousFiles.includes(name) && existsSync(join(out, name)));
+  if (unrelated !== undefined)
+    throw new CliError(`--out ${out}: ${unrelated} is there already, and of no report; choose another --out`);
+  for (const name of previousFiles) if (name !== MANIFEST_FILE) rmSync(join(out, name), { force: true });
 }
 
 /** The files of a report by its manifest, which is one of them; none where that is no manifest of a report. */
-function formerFiles(path: string): readonly string[] {
+function filesOfPreviousReport(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   try {
-    const manifest = JSON.parse(readFileSync(path, "utf8")) as { readonly standin?: unknown; readonly files?: unknown };
+    const manifest = JSON.parse(readFileSync(path, "utf8")) as {
+      readonly standin?: unknown;
+      readonly files?: unknown;
+    };
     const files: unknown[] = Array.isArray(manifest.files) ? manifest.files : [];
-    const isOwn = (name: unknown): name is string => typeof name === "string" && basename(name) === name;
-    return typeof manifest.standin === "string" && files.length > 0 && files.every(isOwn) ? [MANIFEST, ...files] : [];
+    const isOwnFile = (name: unknown): name is string => typeof name === "string" && basename(name) === name;
+    return typeof manifest.standin === "string" && files.length > 0 && files.every(isOwnFile)
+      ? [MANIFEST_FILE, ...files]
+      : [];
   } catch {
     return [];
   }

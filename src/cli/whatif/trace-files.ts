@@ -5,19 +5,24 @@ import type { TraceFile } from "../../recordings/trace-files/trace-file.ts";
 import { TraceWriter } from "../../recordings/trace-files/trace-writer.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { drive } from "./drive.ts";
+import { runWithProgress } from "../terminal/run-with-progress.ts";
 
 export const TRACE_SUFFIX = ".standin-trace";
-const BUFFERED = 1 << 20;
+const BUFFER_CHARACTERS = 1 << 20;
 
 /** How much was written; computes without a request are in no file. */
-type Written = { readonly computesUsed: number; readonly requests: number };
+type WrittenTraffic = { readonly computesUsed: number; readonly requests: number };
 
 /** Writes traffic as CSV or as a columnar trace, by the name of the file, which is there when it is whole. */
-export async function writeTraffic(traffic: Traffic, path: string, origin: string, signal: AbortSignal): Promise<Written> {
+export async function writeTraffic(
+  traffic: Traffic,
+  path: string,
+  origin: string,
+  signal: AbortSignal,
+): Promise<WrittenTraffic> {
   try {
     const write = path.endsWith(TRACE_SUFFIX) ? writeTrace(traffic, path, origin) : writeCsv(traffic, path);
-    return await drive(write, "writing computes", traffic.computes.length, signal);
+    return await runWithProgress(write, "writing computes", traffic.computes.length, signal);
   } catch (error) {
     if (error instanceof Error && "code" in error) throw new CliError(`${path}: ${error.message}`);
     throw error;
@@ -25,26 +30,27 @@ export async function writeTraffic(traffic: Traffic, path: string, origin: strin
 }
 
 /** Traffic as it is in a columnar trace; only one compute is read at a time. */
-export function trafficOfFile(file: TraceFile): Traffic {
+export function trafficFromFile(file: TraceFile): Traffic {
   return {
     period: file.period,
     sources: file.sources,
     computes: file.computes.map(({ id }) => id),
-    requests: (compute) => file.partsOf(compute),
+    arrivals: (compute) => file.partsOf(compute),
   };
 }
 
-function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<number, Written> {
+function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<number, WrittenTraffic> {
   const writer = new TraceWriter(path);
   let isFinished = false;
   try {
     for (const [number, name] of traffic.computes.entries()) {
       let isUsed = false;
-      eachPart(traffic.requests(number), ({ at, durationMs, source }) => {
-        for (let i = 0; i < at.length; i += 1) writer.add(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
+      eachPart(traffic.arrivals(number), ({ at, durationMs, source }) => {
+        for (let i = 0; i < at.length; i += 1)
+          writer.add(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
         isUsed ||= at.length > 0;
       });
-      if (isUsed) writer.end(name);
+      if (isUsed) writer.endCompute(name);
       yield number + 1;
     }
     const { rows, computes } = writer.finish(traffic.period, traffic.sources, {
@@ -61,34 +67,34 @@ function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<
   }
 }
 
-function* writeCsv(traffic: Traffic, path: string): Generator<number, Written> {
-  const aside = `${path}.unfinished`;
-  const file = openSync(aside, "w");
+function* writeCsv(traffic: Traffic, path: string): Generator<number, WrittenTraffic> {
+  const temporaryPath = `${path}.unfinished`;
+  const file = openSync(temporaryPath, "w");
   let isOpen = true;
   let [computesUsed, requests] = [0, 0];
   try {
     let text = "endpoint_id,at,duration_ms,source\n";
     for (const [number, name] of traffic.computes.entries()) {
-      const before = requests;
-      eachPart(traffic.requests(number), ({ at, durationMs, source }) => {
+      const requestsBefore = requests;
+      eachPart(traffic.arrivals(number), ({ at, durationMs, source }) => {
         for (let i = 0; i < at.length; i += 1) {
           text += `${name},${isoInstant(at[i] as number)},${durationMs[i]},${traffic.sources[source?.[i] ?? 0] ?? ""}\n`;
-          if (text.length < BUFFERED) continue;
+          if (text.length < BUFFER_CHARACTERS) continue;
           writeSync(file, text);
           text = "";
         }
         requests += at.length;
       });
-      computesUsed += requests > before ? 1 : 0;
+      computesUsed += requests > requestsBefore ? 1 : 0;
       yield number + 1;
     }
     writeSync(file, text);
     closeSync(file);
     isOpen = false;
-    renameSync(aside, path);
+    renameSync(temporaryPath, path);
     return { computesUsed, requests };
   } finally {
     if (isOpen) closeSync(file);
-    rmSync(aside, { force: true });
+    rmSync(temporaryPath, { force: true });
   }
 }

@@ -1,17 +1,19 @@
 import { TraceInputError } from "../../recordings/rows/recording-error.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { TraceFile } from "../../recordings/trace-files/trace-file.ts";
-import { chanceFrom } from "../../simulation/random.ts";
-import { type ReadingOptions, readCurve } from "../../whatif/curve/curve-reading.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import { type CurveReadingOptions, readCurve } from "../../whatif/curve/curve-reading.ts";
 import { type ReplayWork, replayComputes } from "../../whatif/replay/replay-jobs.ts";
 import { plainOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
-import { numbersOf, someComputes } from "../../whatif/trace/select-computes.ts";
-import { complete } from "./drive.ts";
-import { trafficOfFile } from "./trace-files.ts";
+import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";
+import { runToEnd } from "../terminal/run-with-progress.ts";
+import { trafficFromFile } from "./trace-files.ts";
 
 /** What a thread of `standin whatif --workers` can be asked. */
-export type WhatifWork = { readonly kind: "curve"; readonly options: ReadingOptions } | ({ readonly kind: "replay" } & ReplayWork);
+export type WhatifWork =
+  | { readonly kind: "curve"; readonly options: CurveReadingOptions }
+  | ({ readonly kind: "replay" } & ReplayWork);
 /** An error loses its class on the way between threads: what is wrong with the file is told as a value. */
 export type WhatifProblem = { readonly problem: string };
 /** In which file, which computes of it and from when to when. */
@@ -23,13 +25,16 @@ export type WhatifJob = {
 };
 
 // biome-ignore lint/style/noDefaultExport: the pool calls a module's default export.
-export default function run({ path, only, period, work }: WhatifJob): unknown {
+export default function runWhatifJob({ path, only, period, work }: WhatifJob): unknown {
   const file = new TraceFile(path);
   try {
-    const all = trafficOfFile(file);
-    const traffic = trafficWithin(only === undefined ? all : someComputes(all, numbersOf(all, only)), period);
-    if (work.kind === "curve") return complete(readCurve(traffic, work.options));
-    return complete(replayComputes(traffic, work, chanceFrom)).map(plainOutcome);
+    const all = trafficFromFile(file);
+    const traffic = trafficWithin(
+      only === undefined ? all : trafficOfComputes(all, computeIndexes(all, only)),
+      period,
+    );
+    if (work.kind === "curve") return runToEnd(readCurve(traffic, work.options));
+    return runToEnd(replayComputes(traffic, work, randomFrom)).map(plainOutcome);
   } catch (error) {
     if (error instanceof TraceInputError) return { problem: error.message } satisfies WhatifProblem;
     throw error;

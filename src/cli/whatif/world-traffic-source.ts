@@ -1,14 +1,14 @@
-import { fromRecord } from "../../control/routes/records.ts";
+import { parseObject } from "../../control/http/render-object.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { WorldSettings } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { WorldSetting } from "../../whatif/report/question.ts";
-import { FORGOTTEN, worldSetting } from "../../whatif/report/world-defaults.ts";
+import type { WorldDefaults } from "../../whatif/report/question.ts";
+import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/report/world-defaults.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { type KnownCompute, WorldTraffic } from "../../whatif/trace/world-traffic.ts";
-import type { Call } from "../client/client.ts";
+import type { ControlCall } from "../client/client.ts";
 
-const EVENTS_AT_ONCE = 10_000;
+const EVENTS_PER_PAGE = 10_000;
 
 /** A project, its computes, and what they may use in a month, in CU-seconds. */
 export type WorldProject = {
@@ -17,51 +17,64 @@ export type WorldProject = {
   readonly computeSeconds: number | undefined;
 };
 
-type ReadWorld = {
+type ReadWorldResult = {
   readonly traffic: Traffic;
   /** What these computes of the traffic have, and what is worth saying of it. */
-  readonly about: (names: readonly string[]) => { readonly setting: WorldSetting; readonly notes: readonly string[] };
+  readonly settingFor: (names: readonly string[]) => {
+    readonly setting: WorldDefaults;
+    readonly notes: readonly string[];
+  };
   readonly projects: readonly WorldProject[];
 };
 
 /** What a world's journal tells, and what its computes have, by its control API; of what comes before `until`. */
-export async function readWorld(call: Call, until: SimTime | undefined): Promise<ReadWorld> {
-  const reading = new WorldTraffic(until);
-  let isForgotten = false;
+export async function readWorldTraffic(
+  call: ControlCall,
+  until: SimTime | undefined,
+): Promise<ReadWorldResult> {
+  const worldTraffic = new WorldTraffic(until);
+  let isTruncated = false;
   for (let since = 0; ; ) {
     const page = await call<{ events: object[]; next_since: number; forgotten_seq?: number }>(
       "GET",
-      `/events?since=${since}&limit=${EVENTS_AT_ONCE}`,
+      `/events?since=${since}&limit=${EVENTS_PER_PAGE}`,
     );
-    isForgotten ||= page.forgotten_seq !== undefined;
-    for (const event of page.events) reading.add(fromRecord(event) as RecordedEvent);
-    if (page.events.length < EVENTS_AT_ONCE) break;
+    isTruncated ||= page.forgotten_seq !== undefined;
+    for (const event of page.events) worldTraffic.add(parseObject(event) as RecordedEvent);
+    if (page.events.length < EVENTS_PER_PAGE) break;
     since = page.next_since;
   }
   const { now } = await call<{ now: string }>("GET", "/clock");
-  const state = await call<State>("GET", "/state");
-  const traffic = reading.traffic(Date.parse(now));
-  const computes = reading.computes(state.endpoints.map((endpoint) => fromRecord(endpoint) as KnownCompute));
-  const settings = fromRecord(state.world) as WorldSettings;
+  const state = await call<StateResponse>("GET", "/state");
+  const traffic = worldTraffic.traffic(Date.parse(now));
+  const computes = worldTraffic.computes(
+    state.endpoints.map((endpoint) => parseObject(endpoint) as KnownCompute),
+  );
+  const settings = parseObject(state.world) as WorldSettings;
   return {
     traffic,
-    about(names) {
-      const { setting, notes } = worldSetting(settings, computes, names);
-      return { setting, notes: isForgotten ? [FORGOTTEN, ...notes] : notes };
+    settingFor(names) {
+      const { setting, notes } = worldDefaults(settings, computes, names);
+      return { setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
     },
-    projects: projectsOf(state, computes),
+    projects: worldProjects(state, computes),
   };
 }
 
-type State = {
+type StateResponse = {
   readonly world: object;
-  readonly projects: readonly { readonly id: string; readonly settings: { readonly quota?: { readonly compute_time_seconds?: number } } }[];
+  readonly projects: readonly {
+    readonly id: string;
+    readonly settings: { readonly quota?: { readonly compute_time_seconds?: number } };
+  }[];
   readonly endpoints: readonly object[];
 };
 
 /** A project that is gone for good has computes still, and no quota. */
-function projectsOf({ projects }: State, computes: readonly KnownCompute[]): WorldProject[] {
-  const quotas = new Map(projects.map(({ id, settings: { quota } }) => [id, quota?.compute_time_seconds ?? 0]));
+function worldProjects({ projects }: StateResponse, computes: readonly KnownCompute[]): WorldProject[] {
+  const quotas = new Map(
+    projects.map(({ id, settings: { quota } }) => [id, quota?.compute_time_seconds ?? 0]),
+  );
   return [...new Set(computes.map(({ projectId }) => projectId))].map((project) => {
     const seconds = quotas.get(project) ?? 0;
     return {

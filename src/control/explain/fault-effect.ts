@@ -1,9 +1,14 @@
 import * as z from "zod";
-import { DISTRIBUTION_RULE, type DurationDistribution, distributionText, parseDistribution } from "../../platform/core/distribution.ts";
+import {
+  DISTRIBUTION_RULE,
+  type DurationDistribution,
+  formatDistribution,
+  parseDistribution,
+} from "../../platform/core/distribution.ts";
 import { DAY, parseDuration, SECOND } from "../../platform/core/time.ts";
 import type { FaultEffect } from "../../platform/fault/fault.ts";
 import { duration } from "../http/control-fields.ts";
-import { given, strict, unknownName } from "../http/strict-fields.ts";
+import { omitUndefined, strict, unknownName } from "../http/strict-fields.ts";
 
 const MAX_TIMES = 1_000;
 /** A request that is later than that is lost. */
@@ -18,16 +23,19 @@ const distribution = z.union([z.string(), z.number()]).transform((text, context)
   return z.NEVER;
 });
 
-const RETRY_AFTER_RULE = "must be whole seconds like 30, as in the header, or a duration with a unit like 30s or 2m";
+const RETRY_AFTER_RULE =
+  "must be whole seconds like 30, as in the header, or a duration with a unit like 30s or 2m";
 
 /** Gives whole seconds, rounded up: what the header can say. */
-const retryAfter = z.union([z.string(), z.number()], { error: RETRY_AFTER_RULE }).transform((text, context) => {
-  const seconds = /^\d+$/.test(String(text)) ? `${text}s` : text;
-  const ms = typeof seconds === "number" ? undefined : parseDuration(seconds);
-  if (ms !== undefined && /[a-z]/.test(String(seconds))) return Math.ceil(ms / SECOND);
-  context.addIssue({ code: "custom", message: RETRY_AFTER_RULE });
-  return z.NEVER;
-});
+const retryAfter = z
+  .union([z.string(), z.number()], { error: RETRY_AFTER_RULE })
+  .transform((text, context) => {
+    const seconds = /^\d+$/.test(String(text)) ? `${text}s` : text;
+    const ms = typeof seconds === "number" ? undefined : parseDuration(seconds);
+    if (ms !== undefined && /[a-z]/.test(String(seconds))) return Math.ceil(ms / SECOND);
+    context.addIssue({ code: "custom", message: RETRY_AFTER_RULE });
+    return z.NEVER;
+  });
 
 /** Each effect with what it takes, by its name. */
 const EFFECTS = {
@@ -35,21 +43,27 @@ const EFFECTS = {
     status: z.int().min(400).max(599),
     code: z
       .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "must be 1 to 64 letters, digits, _, . and -, beginning with a letter")
+      .regex(
+        /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/,
+        "must be 1 to 64 letters, digits, _, . and -, beginning with a letter",
+      )
       .optional(),
     message: z.string().min(1).max(1_024).optional(),
     retry_after: retryAfter.optional(),
   }),
   latency: z.preprocess(
-    (asked) => (typeof asked === "string" || typeof asked === "number" ? { takes: asked } : asked),
+    (input) => (typeof input === "string" || typeof input === "number" ? { takes: input } : input),
     strict({
-      takes: distribution.refine((takes) => longest(takes) <= MAX_LATENCY, "must not be longer than 7d"),
+      takes: distribution.refine((takes) => maxDelay(takes) <= MAX_LATENCY, "must not be longer than 7d"),
       clock: z.enum(["world", "wall"]).default("world"),
     }),
   ),
   drop: strict({}),
   lose_response: strict({}),
-  rate_limit: strict({ requests: z.int().min(0).max(1_000_000_000), per: duration.refine((ms) => ms > 0, "must be longer than nothing") }),
+  rate_limit: strict({
+    requests: z.int().min(0).max(1_000_000_000),
+    per: duration.refine((ms) => ms > 0, "must be longer than nothing"),
+  }),
   maintenance: strict({ for: duration.optional() }),
   operation_fails: strict({ times, ends: z.enum(["finished", "failed"]).default("finished") }),
   start_slower: strict({ by: distribution.optional(), factor: factor.optional() }).refine(
@@ -63,11 +77,17 @@ const EFFECT_NAMES = Object.keys(EFFECTS) as EffectName[];
 
 /** `"drop"`, or an object with the effect's name and what it takes. */
 export const effect = z
-  .union([z.string().transform((name): Record<string, unknown> => ({ [name]: {} })), z.record(z.string(), z.unknown())], {
-    error: `must be an object with one of ${EFFECT_NAMES.join(", ")}`,
-  })
-  .transform((asked, context): FaultEffect => {
-    const [name = "", ...others] = Object.keys(asked);
+  .union(
+    [
+      z.string().transform((name): Record<string, unknown> => ({ [name]: {} })),
+      z.record(z.string(), z.unknown()),
+    ],
+    {
+      error: `must be an object with one of ${EFFECT_NAMES.join(", ")}`,
+    },
+  )
+  .transform((input, context): FaultEffect => {
+    const [name = "", ...others] = Object.keys(input);
     const refuse = (message: string, path: PropertyKey[] = []) => {
       context.addIssue({ code: "custom", message, path });
       return z.NEVER;
@@ -75,18 +95,23 @@ export const effect = z
     if (name === "" || others.length > 0) return refuse(`must be exactly one of ${EFFECT_NAMES.join(", ")}`);
     if (!(EFFECT_NAMES as string[]).includes(name))
       return refuse(`${unknownName("effect", name, EFFECT_NAMES)}; there are ${EFFECT_NAMES.join(", ")}`);
-    const parsed = EFFECTS[name as EffectName].safeParse(asked[name]);
+    const parsed = EFFECTS[name as EffectName].safeParse(input[name]);
     if (parsed.success) return effectOf(name as EffectName, parsed.data);
     for (const issue of parsed.error.issues) refuse(issue.message, [name, ...issue.path]);
     return z.NEVER;
   });
 
-function longest(takes: DurationDistribution): number {
+function maxDelay(takes: DurationDistribution): number {
   return takes.kind === "fixed" ? takes.ms : takes.maxMs;
 }
 
 function effectOf(kind: EffectName, fields: object): FaultEffect {
-  const { retry_after, per, for: forMs, ...rest } = fields as { retry_after?: number; per?: number; for?: number };
+  const {
+    retry_after,
+    per,
+    for: forMs,
+    ...rest
+  } = fields as { retry_after?: number; per?: number; for?: number };
   return {
     kind,
     ...rest,
@@ -102,18 +127,27 @@ export function renderEffect(effect: FaultEffect): object {
   switch (kind) {
     case "answer": {
       const { status, code, message, retryAfterS } = effect;
-      return { answer: given({ status, code, message, retry_after: retryAfterS && `${retryAfterS}s` }) };
+      return {
+        answer: omitUndefined({ status, code, message, retry_after: retryAfterS && `${retryAfterS}s` }),
+      };
     }
     case "latency":
-      return { latency: { takes: distributionText(effect.takes), clock: effect.clock } };
+      return { latency: { takes: formatDistribution(effect.takes), clock: effect.clock } };
     case "rate_limit":
       return { rate_limit: { requests: effect.requests, per: `${effect.perMs}ms` } };
     case "maintenance":
-      return { maintenance: given({ for: effect.forMs === undefined ? undefined : `${effect.forMs}ms` }) };
+      return {
+        maintenance: omitUndefined({ for: effect.forMs === undefined ? undefined : `${effect.forMs}ms` }),
+      };
     case "operation_fails":
       return { operation_fails: { times: effect.times, ends: effect.ends } };
     case "start_slower":
-      return { start_slower: given({ by: effect.by && distributionText(effect.by), factor: effect.factor }) };
+      return {
+        start_slower: omitUndefined({
+          by: effect.by && formatDistribution(effect.by),
+          factor: effect.factor,
+        }),
+      };
     case "start_fails":
       return { start_fails: { times: effect.times } };
     case "drop":

@@ -4,15 +4,18 @@ import { END_OF_TIME, parseDuration } from "../../platform/core/time.ts";
 import { parseClockSetting } from "../../simulation/world-clock.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 
-const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, that ends before the year 10000";
+const DURATION_RULE =
+  "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, that ends before the year 10000";
 
 /** `90s`, `10m`, `2h`, `7d` or milliseconds. */
-export const duration = z.union([z.string(), z.number()], { error: DURATION_RULE }).transform((text, context) => {
-  const ms = parseDuration(text);
-  if (ms !== undefined) return ms;
-  context.addIssue({ code: "custom", message: DURATION_RULE });
-  return z.NEVER;
-});
+export const duration = z
+  .union([z.string(), z.number()], { error: DURATION_RULE })
+  .transform((text, context) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined) return ms;
+    context.addIssue({ code: "custom", message: DURATION_RULE });
+    return z.NEVER;
+  });
 
 /** An ISO 8601 instant, with `Z` or an offset. */
 export const instant = z.iso
@@ -20,25 +23,35 @@ export const instant = z.iso
   .transform((text) => Date.parse(text))
   .refine((at) => at >= 0 && at <= END_OF_TIME, "must lie between the years 1970 and 9999");
 
-const POINT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event";
+const POINT_RULE =
+  "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event";
 
 /** A point in history: an event by its sequence number, or an instant. Both are included. */
-export const point = z.union([z.int().min(0), z.string()], { error: POINT_RULE }).transform((input, context) => {
-  if (/^\d{1,15}$/.test(String(input))) return { seq: Number(input) };
-  const parsed = instant.safeParse(input);
-  if (parsed.success) return { at: parsed.data };
-  context.addIssue({ code: "custom", message: POINT_RULE });
-  return z.NEVER;
-});
+export const point = z
+  .union([z.int().min(0), z.string()], { error: POINT_RULE })
+  .transform((input, context) => {
+    if (/^\d{1,15}$/.test(String(input))) return { seq: Number(input) };
+    const parsed = instant.safeParse(input);
+    if (parsed.success) return { at: parsed.data };
+    context.addIssue({ code: "custom", message: POINT_RULE });
+    return z.NEVER;
+  });
 
 const CLOCK_RULE = "must be real, manual, a factor like 60x, or a mode, with a factor where it is scaled";
 
 /** `real`, `manual`, a factor like `60x`, or what `PUT /clock` takes. */
 export const clockSetting = z
-  .union([z.string(), z.strictObject({ mode: z.enum(["real", "scaled", "manual"]), factor: z.number().optional() })], { error: CLOCK_RULE })
+  .union(
+    [
+      z.string(),
+      z.strictObject({ mode: z.enum(["real", "scaled", "manual"]), factor: z.number().optional() }),
+    ],
+    { error: CLOCK_RULE },
+  )
   .transform((input, context) => {
     const isOdd = typeof input !== "string" && (input.mode === "scaled") !== (input.factor !== undefined);
-    const text = typeof input === "string" ? input : input.mode === "scaled" ? `${input.factor}x` : input.mode;
+    const text =
+      typeof input === "string" ? input : input.mode === "scaled" ? `${input.factor}x` : input.mode;
     const setting = isOdd ? undefined : parseClockSetting(text);
     if (setting !== undefined) return setting;
     context.addIssue({ code: "custom", message: CLOCK_RULE });
@@ -54,7 +67,10 @@ export const worldName = z.string().regex(WORLD_NAME, WORLD_NAME_RULE);
 
 export const snapshotName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit")
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit",
+  )
   .refine(
     (name) => !name.startsWith(AUTOMATIC_PREFIX) && !name.startsWith(BACKUP_PREFIX),
     `must not begin with ${AUTOMATIC_PREFIX} or ${BACKUP_PREFIX}: such names are given by the server`,
@@ -64,7 +80,9 @@ const count = z.int().min(0).max(1_000_000_000_000);
 const label = text(256);
 
 export const activity = z.strictObject({
-  endpoint_id: z.string().regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),
+  endpoint_id: z
+    .string()
+    .regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),
   at: instant.optional(),
   kind: z.enum(ACTIVITY_KINDS).default("query"),
   duration_ms: z.int().min(0).max(END_OF_TIME).optional(),
@@ -74,7 +92,9 @@ export const activity = z.strictObject({
   pooled: z.boolean().optional(),
   source: label.optional(),
   load: z.number().min(0).max(1_000_000).optional(),
-  blocks: z.strictObject({ hits: count.default(0), misses: count.default(0), writes: count.default(0) }).optional(),
+  blocks: z
+    .strictObject({ hits: count.default(0), misses: count.default(0), writes: count.default(0) })
+    .optional(),
 });
 
 export const accountId = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");

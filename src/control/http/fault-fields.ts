@@ -1,17 +1,25 @@
 import * as z from "zod";
-import { type Fault, type FaultDefinition, type FaultEffect, isOperationEffect } from "../../platform/fault/fault.ts";
+import {
+  type Fault,
+  type FaultDefinition,
+  type FaultEffect,
+  isOperationEffect,
+} from "../../platform/fault/fault.ts";
 import { OPERATION_ACTIONS } from "../../platform/operation/operation.ts";
 import { effect, renderEffect } from "../explain/fault-effect.ts";
-import { instant as renderInstant } from "../routes/records.ts";
 import { instant } from "./control-fields.ts";
-import { given, names, strict } from "./strict-fields.ts";
+import { formatInstant as renderInstant } from "./render-object.ts";
+import { nameListField, omitUndefined, strict } from "./strict-fields.ts";
 
 const MAX_FAULTS = 1_000;
 const count = z.int().min(1).max(1_000_000_000_000);
 
 export const faultName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit");
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit",
+  );
 
 const id = z.string().min(1).max(60);
 const match = strict({
@@ -31,9 +39,13 @@ const when = strict({
   from: instant.optional(),
   until: instant.optional(),
 })
-  .refine(({ first, every, probability }) => [first, every, probability].filter((one) => one !== undefined).length <= 1, {
-    message: "only one of first, every and probability can be given",
-  })
+  .refine(
+    ({ first, every, probability }) =>
+      [first, every, probability].filter((one) => one !== undefined).length <= 1,
+    {
+      message: "only one of first, every and probability can be given",
+    },
+  )
   .refine(({ from, until }) => from === undefined || until === undefined || from < until, {
     message: "must be after from",
     path: ["until"],
@@ -42,8 +54,8 @@ const when = strict({
 /** Parses faults; `operationIds` are the public operations that there are. */
 export function faultFields(operationIds: readonly string[]) {
   const on = strict({
-    operation: names("operation", operationIds).optional(),
-    action: names("action", OPERATION_ACTIONS).optional(),
+    operation: nameListField("operation", operationIds).optional(),
+    action: nameListField("action", OPERATION_ACTIONS).optional(),
     match: match.optional(),
   }).default({});
   const fields = {
@@ -55,47 +67,64 @@ export function faultFields(operationIds: readonly string[]) {
     hits: z.unknown().optional(),
     set_at: z.unknown().optional(),
   };
-  type Parsed = z.output<ReturnType<typeof strict<typeof fields>>>;
-  const check = (fault: Parsed, context: z.RefinementCtx) => {
-    for (const { path, message } of contradictions(fault)) context.addIssue({ code: "custom", path: [...path], message });
+  type ParsedFault = z.output<ReturnType<typeof strict<typeof fields>>>;
+  const check = (fault: ParsedFault, context: z.RefinementCtx) => {
+    for (const { path, message } of contradictions(fault))
+      context.addIssue({ code: "custom", path: [...path], message });
   };
   const named = strict({ name: faultName, ...fields })
     .superRefine(check)
     .transform((fault) => definitionOf(fault.name, fault));
   return {
     one: (name: string) =>
-      strict({ name: z.literal(name, `must be "${name}", as in the path, or left out`).optional(), ...fields })
+      strict({
+        name: z.literal(name, `must be "${name}", as in the path, or left out`).optional(),
+        ...fields,
+      })
         .superRefine(check)
         .transform((fault) => definitionOf(name, fault)),
     all: z
-      .union([z.array(z.unknown()), strict({ faults: z.array(z.unknown()) }).transform(({ faults }) => faults)], {
-        error: "must be a list of faults, or an object with the list faults",
-      })
+      .union(
+        [z.array(z.unknown()), strict({ faults: z.array(z.unknown()) }).transform(({ faults }) => faults)],
+        {
+          error: "must be a list of faults, or an object with the list faults",
+        },
+      )
       .pipe(z.array(named).max(MAX_FAULTS, `must be at most ${MAX_FAULTS} faults`))
       .superRefine((faults, context) => {
         const seen = new Set<string>();
         for (const [index, { name }] of faults.entries()) {
-          if (seen.has(name)) context.addIssue({ code: "custom", path: [index, "name"], message: `there are two faults "${name}"` });
+          if (seen.has(name))
+            context.addIssue({
+              code: "custom",
+              path: [index, "name"],
+              message: `there are two faults "${name}"`,
+            });
           seen.add(name);
         }
       }),
   };
 }
 
-type Names = readonly string[] | undefined;
-type Fields = {
-  readonly on: { readonly operation?: Names; readonly action?: Names; readonly match?: z.output<typeof match> | undefined };
+type NameList = readonly string[] | undefined;
+type FaultFieldValues = {
+  readonly on: {
+    readonly operation?: NameList;
+    readonly action?: NameList;
+    readonly match?: z.output<typeof match> | undefined;
+  };
   readonly when: z.output<typeof when>;
   readonly effect: FaultEffect;
 };
 
 type Contradiction = { readonly path: readonly string[]; readonly message: string };
 
-function contradictions({ on, when, effect }: Fields): Contradiction[] {
-  const wrong: Contradiction[] = [];
-  const add = (path: string, message: string) => wrong.push({ path: path.split("."), message });
+function contradictions({ on, when, effect }: FaultFieldValues): Contradiction[] {
+  const problems: Contradiction[] = [];
+  const add = (path: string, message: string) => problems.push({ path: path.split("."), message });
   if (isOperationEffect(effect)) {
-    if ("operation" in on) add("on.operation", `${effect.kind} strikes operations of the platform, by on.action`);
+    if ("operation" in on)
+      add("on.operation", `${effect.kind} strikes operations of the platform, by on.action`);
     for (const field of ["method", "account_id", "org_id"] as const)
       if (on.match?.[field] !== undefined) add(`on.match.${field}`, "an operation of the platform has none");
     const others = (on.action ?? []).filter((action) => action !== "start_compute");
@@ -105,27 +134,37 @@ function contradictions({ on, when, effect }: Fields): Contradiction[] {
   const chosen = when.first ?? when.every ?? when.probability;
   if (effect.kind === "rate_limit" && chosen !== undefined)
     add("when", "a rate_limit strikes what is beyond it, not the first, every so-manieth or by chance");
-  if (effect.kind === "maintenance" && chosen !== undefined) add("when", "a maintenance lasts: it is for a while, or from and until");
-  return wrong;
+  if (effect.kind === "maintenance" && chosen !== undefined)
+    add("when", "a maintenance lasts: it is for a while, or from and until");
+  return problems;
 }
 
-function definitionOf(name: string, { on, when, effect }: Fields): FaultDefinition {
+function definitionOf(name: string, { on, when, effect }: FaultFieldValues): FaultDefinition {
   const { operation, action, match } = on;
   const { from, ...timing } = when;
   return {
     name,
     scope: {
       ...(operation === undefined ? {} : { operations: operation }),
-      ...(action === undefined ? {} : { actions: action as NonNullable<FaultDefinition["scope"]["actions"]> }),
-      ...(match === undefined ? {} : { match: given(matchOf(match)) }),
+      ...(action === undefined
+        ? {}
+        : { actions: action as NonNullable<FaultDefinition["scope"]["actions"]> }),
+      ...(match === undefined ? {} : { match: omitUndefined(matchOf(match)) }),
     },
-    timing: given({ ...timing, fromAt: from }),
+    timing: omitUndefined({ ...timing, fromAt: from }),
     effect,
   };
 }
 
 function matchOf({ project_id, branch_id, endpoint_id, account_id, org_id, method }: z.output<typeof match>) {
-  return { projectId: project_id, branchId: branch_id, endpointId: endpoint_id, accountId: account_id, organizationId: org_id, method };
+  return {
+    projectId: project_id,
+    branchId: branch_id,
+    endpointId: endpoint_id,
+    accountId: account_id,
+    organizationId: org_id,
+    method,
+  };
 }
 
 /** The fault as it would be written, and what has become of it. */
@@ -134,13 +173,15 @@ export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: 
   const { fromAt, until, ...rest } = timing;
   return {
     name,
-    on: given({
+    on: omitUndefined({
       operation: isOperationEffect(effect) ? undefined : (operations ?? "*"),
       // What strikes starts alone says nothing of actions, unless somebody has.
-      action: isOperationEffect(effect) ? (actions ?? (effect.kind === "operation_fails" ? "*" : undefined)) : undefined,
+      action: isOperationEffect(effect)
+        ? (actions ?? (effect.kind === "operation_fails" ? "*" : undefined))
+        : undefined,
       match:
         match &&
-        given({
+        omitUndefined({
           project_id: match.projectId,
           branch_id: match.branchId,
           endpoint_id: match.endpointId,
@@ -149,7 +190,11 @@ export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: 
           method: match.method,
         }),
     }),
-    when: given({ ...rest, from: fromAt && renderInstant(fromAt), until: until && renderInstant(until) }),
+    when: omitUndefined({
+      ...rest,
+      from: fromAt && renderInstant(fromAt),
+      until: until && renderInstant(until),
+    }),
     effect: renderEffect(effect),
     seen,
     hits,

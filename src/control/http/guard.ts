@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { respondFailure } from "../../http/request.ts";
+import { respondWithError } from "../../http/request.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
 
 export type GuardOptions = {
@@ -16,13 +16,13 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
  * another origin, and one under a foreign name (DNS rebinding), are refused.
  */
 export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
-  const names = new Set([...LOOPBACK, ...hosts.map(asInHeader)]);
+  const names = new Set([...LOOPBACK, ...hosts.map(toHostHeader)]);
   const tokenHash = token === undefined ? undefined : hashSecret(token);
   return async (context, next) => {
     const host = context.req.header("host");
     // A page that has been led here under another name does not know the token.
-    if (tokenHash === undefined && host !== undefined && !names.has(nameOf(host))) {
-      return respondFailure(context, {
+    if (tokenHash === undefined && host !== undefined && !names.has(hostnameOf(host))) {
+      return respondWithError(context, {
         status: 403,
         code: "FORBIDDEN",
         message: `Host: "${host}" is not this server; use one of ${[...names].join(", ")}`,
@@ -30,12 +30,16 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
     }
     const origin = context.req.header("origin");
     if (origin !== undefined && origin !== `http://${host}`) {
-      return respondFailure(context, { status: 403, code: "FORBIDDEN", message: `Origin: calls from pages of ${origin} are refused` });
+      return respondWithError(context, {
+        status: 403,
+        code: "FORBIDDEN",
+        message: `Origin: calls from pages of ${origin} are refused`,
+      });
     }
     if (tokenHash !== undefined && !isProbe(context.req.path)) {
-      const given = /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
-      if (given === undefined || !sameHash(hashSecret(given), tokenHash)) {
-        return respondFailure(context, {
+      const provided = /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
+      if (provided === undefined || !sameHash(hashSecret(provided), tokenHash)) {
+        return respondWithError(context, {
           status: 401,
           code: "UNAUTHORIZED",
           message: "the control API needs Authorization: Bearer <control token>",
@@ -52,10 +56,10 @@ function isProbe(path: string): boolean {
 }
 
 /** An IPv6 address stands in brackets in a Host header. */
-function asInHeader(host: string): string {
+function toHostHeader(host: string): string {
   return host.includes(":") ? `[${host.toLowerCase()}]` : host.toLowerCase();
 }
 
-function nameOf(host: string): string {
+function hostnameOf(host: string): string {
   return host.toLowerCase().replace(/:\d+$/, "");
 }

@@ -1,14 +1,23 @@
 import type { Context } from "hono";
 import * as z from "zod";
-import { failureFrom, jsonOf, parse, queryOf, Refused, readBody, respondFailure, type WorldOf } from "../../http/request.ts";
-import type { Turn, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
+import {
+  errorResponseFrom,
+  parseInput,
+  parseJsonBody,
+  queryParameters,
+  RequestError,
+  readBody,
+  respondWithError,
+  type WorldResolver,
+} from "../../http/request.ts";
+import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { AskWhatIf } from "../routes/whatif.ts";
 import { strict } from "./strict-fields.ts";
 
 /** What the control API works with. */
 export type ControlOptions = {
   readonly worlds: WorldsHandle;
-  readonly worldOf: WorldOf;
+  readonly worldOf: WorldResolver;
   readonly version: string;
   /** What becomes of every operation of the public document. */
   readonly coverage: () => unknown;
@@ -18,7 +27,7 @@ export type ControlOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
-type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
+type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
   /** The world that the request is for. */
   readonly world: WorldHandle;
   readonly params: Record<string, string>;
@@ -34,31 +43,44 @@ const NO_PARAMETERS = strict({});
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
   { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
   schemas: { readonly query?: Q; readonly body?: B },
-  answer: (request: Parsed<Q, B>, context: Context) => unknown,
+  respond: (request: ParsedRequest<Q, B>, context: Context) => unknown,
 ): (context: Context) => Promise<Response> {
   return async (context) => {
     try {
       const world = worldOf(context);
-      const query = parse(schemas.query ?? NO_PARAMETERS, queryOf(context), "query") as z.output<Q>;
-      const body = (schemas.body === undefined ? undefined : parse(schemas.body, jsonOf(await readBody(context)))) as z.output<B>;
-      const answered = await answer({ world, params: context.req.param(), query, body }, context);
-      return answered instanceof Response ? answered : context.json(answered as object);
+      const query = parseInput(
+        schemas.query ?? NO_PARAMETERS,
+        queryParameters(context),
+        "query",
+      ) as z.output<Q>;
+      const body = (
+        schemas.body === undefined
+          ? undefined
+          : parseInput(schemas.body, parseJsonBody(await readBody(context)))
+      ) as z.output<B>;
+      const result = await respond({ world, params: context.req.param(), query, body }, context);
+      return result instanceof Response ? result : context.json(result as object);
     } catch (error) {
-      return respondFailure(context, failureFrom(error, onBug));
+      return respondWithError(context, errorResponseFrom(error, onBug));
     }
   };
 }
 
 /** One turn of the world; a refusal in it is no bug of the world's, so it is carried around it. */
-export async function turnOf<T>(world: WorldHandle, look: (turn: Turn) => T): Promise<T> {
-  const looked = await world.turn((turn): { readonly value: T } | { readonly refused: Refused } => {
-    try {
-      return { value: look(turn) };
-    } catch (error) {
-      if (error instanceof Refused) return { refused: error };
-      throw error;
-    }
-  });
-  if ("refused" in looked) throw looked.refused;
-  return looked.value;
+export async function runTransaction<T>(
+  world: WorldHandle,
+  work: (transaction: Transaction) => T,
+): Promise<T> {
+  const outcome = await world.transact(
+    (transaction): { readonly value: T } | { readonly refused: RequestError } => {
+      try {
+        return { value: work(transaction) };
+      } catch (error) {
+        if (error instanceof RequestError) return { refused: error };
+        throw error;
+      }
+    },
+  );
+  if ("refused" in outcome) throw outcome.refused;
+  return outcome.value;
 }

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { fail, found } from "../../http/request.ts";
+import { fail, unwrap } from "../../http/request.ts";
 import type { Account } from "../../platform/account/account.ts";
 import {
   type ApiKey,
@@ -12,11 +12,11 @@ import {
 } from "../../platform/account/api-key.ts";
 import { refuse } from "../../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
-import type { Turn } from "../../worlds/world-handle.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 import { accountId, text } from "../http/control-fields.ts";
-import { type ControlOptions, handler, turnOf } from "../http/handler.ts";
+import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { formatInstant, renderObject } from "../http/render-object.ts";
 import { strict } from "../http/strict-fields.ts";
-import { instant, record } from "./records.ts";
 
 const secret = z.string().regex(SECRET_PATTERN, SECRET_RULE);
 const keyName = text(64);
@@ -28,7 +28,9 @@ export function accountRoutes(options: ControlOptions): Hono {
   app.get(
     "/accounts",
     handler(options, {}, ({ world }) =>
-      turnOf(world, (turn) => ({ accounts: [...turn.world.accounts.values()].map((account) => record(account)) })),
+      runTransaction(world, (transaction) => ({
+        accounts: [...transaction.world.accounts.values()].map((account) => renderObject(account)),
+      })),
     ),
   );
 
@@ -46,34 +48,47 @@ export function accountRoutes(options: ControlOptions): Hono {
           api_key: secret.optional(),
         }),
       },
-      ({ world, body: { api_key, key_name, ...asked } }) =>
-        turnOf(world, (turn) => {
-          checkUnused(turn, api_key);
-          const created = found(turn.execute({ type: "CreateAccount", ...asked })).find((event) => event.type === "AccountCreated");
+      ({ world, body: { api_key, key_name, ...input } }) =>
+        runTransaction(world, (transaction) => {
+          checkUnused(transaction, api_key);
+          const created = unwrap(transaction.execute({ type: "CreateAccount", ...input })).find(
+            (event) => event.type === "AccountCreated",
+          );
           if (created === undefined) throw new Error("CreateAccount created none");
-          return { account: record(created.account), api_key: createKey(turn, created.account, key_name, api_key) };
+          return {
+            account: renderObject(created.account),
+            api_key: createKey(transaction, created.account, key_name, api_key),
+          };
         }),
     ),
   );
 
   app.patch(
     "/accounts/:account_id",
-    handler(options, { body: z.strictObject({ plan: z.enum(["paid", "free"]) }) }, ({ world, params, body }) =>
-      turnOf(world, (turn) => {
-        const accountId = accountOf(turn, params["account_id"]).id;
-        found(turn.execute({ type: "ChangePlan", accountId, plan: body.plan }));
-        return { account: record(turn.world.accounts.get(accountId)) };
-      }),
+    handler(
+      options,
+      { body: z.strictObject({ plan: z.enum(["paid", "free"]) }) },
+      ({ world, params, body }) =>
+        runTransaction(world, (transaction) => {
+          const accountId = accountOf(transaction, params["account_id"]).id;
+          unwrap(transaction.execute({ type: "ChangePlan", accountId, plan: body.plan }));
+          return { account: renderObject(transaction.world.accounts.get(accountId)) };
+        }),
     ),
   );
 
   app.get(
     "/api_keys",
     handler(options, { query: strict({ account_id: accountId.optional() }) }, ({ world, query }) =>
-      turnOf(world, (turn) => {
-        const accounts = query.account_id === undefined ? [...turn.world.accounts.values()] : [accountOf(turn, query.account_id)];
+      runTransaction(world, (transaction) => {
+        const accounts =
+          query.account_id === undefined
+            ? [...transaction.world.accounts.values()]
+            : [accountOf(transaction, query.account_id)];
         return {
-          api_keys: accounts.flatMap((account) => keysOf(turn, account).map((apiKey) => renderKey(turn, apiKey.id))),
+          api_keys: accounts.flatMap((account) =>
+            keysOf(transaction, account).map((apiKey) => renderKey(transaction, apiKey.id)),
+          ),
         };
       }),
     ),
@@ -83,11 +98,17 @@ export function accountRoutes(options: ControlOptions): Hono {
     "/api_keys",
     handler(
       options,
-      { body: z.strictObject({ account_id: accountId.optional(), key_name: keyName, api_key: secret.optional() }) },
+      {
+        body: z.strictObject({
+          account_id: accountId.optional(),
+          key_name: keyName,
+          api_key: secret.optional(),
+        }),
+      },
       ({ world, body }) =>
-        turnOf(world, (turn) => {
-          checkUnused(turn, body.api_key);
-          return createKey(turn, accountOf(turn, body.account_id), body.key_name, body.api_key);
+        runTransaction(world, (transaction) => {
+          checkUnused(transaction, body.api_key);
+          return createKey(transaction, accountOf(transaction, body.account_id), body.key_name, body.api_key);
         }),
     ),
   );
@@ -95,12 +116,20 @@ export function accountRoutes(options: ControlOptions): Hono {
   app.delete(
     "/api_keys/:key_id",
     handler(options, {}, ({ world, params }) =>
-      turnOf(world, (turn) => {
-        const apiKey = turn.world.apiKeys.get(params["key_id"] ?? "");
-        if (apiKey === undefined) return found(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));
+      runTransaction(world, (transaction) => {
+        const apiKey = transaction.world.apiKeys.get(params["key_id"] ?? "");
+        if (apiKey === undefined)
+          return unwrap(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));
         const { accountId, scope, id: keyId } = apiKey;
-        found(turn.execute({ type: "RevokeApiKey", accountId, organizationId: scope?.organizationId, keyId }));
-        return { ...renderKey(turn, apiKey.id), revoked: true };
+        unwrap(
+          transaction.execute({
+            type: "RevokeApiKey",
+            accountId,
+            organizationId: scope?.organizationId,
+            keyId,
+          }),
+        );
+        return { ...renderKey(transaction, apiKey.id), revoked: true };
       }),
     ),
   );
@@ -109,40 +138,54 @@ export function accountRoutes(options: ControlOptions): Hono {
 }
 
 /** The keys of an account and of its organization. */
-function keysOf({ world }: Turn, account: Account): ApiKey[] {
+function keysOf({ world }: Transaction, account: Account): ApiKey[] {
   return [...validApiKeys(world, account.id), ...validOrganizationKeys(world, account.organizationId)];
 }
 
 /** The account of this id; without one, the first. */
-function accountOf(turn: Turn, id: string | undefined): Account {
-  const [first] = turn.world.accounts.values();
-  const account = id === undefined ? first : turn.world.accounts.get(id);
-  return account ?? fail({ status: 404, code: "ACCOUNT_NOT_FOUND", message: `account_id: account "${id ?? ""}" not found` });
+function accountOf(transaction: Transaction, id: string | undefined): Account {
+  const [first] = transaction.world.accounts.values();
+  const account = id === undefined ? first : transaction.world.accounts.get(id);
+  return (
+    account ??
+    fail({ status: 404, code: "ACCOUNT_NOT_FOUND", message: `account_id: account "${id ?? ""}" not found` })
+  );
 }
 
-function checkUnused(turn: Turn, apiKey: string | undefined): void {
-  if (apiKey === undefined || findApiKeyByHash(turn.world, hashSecret(apiKey)) === undefined) return;
+function checkUnused(transaction: Transaction, apiKey: string | undefined): void {
+  if (apiKey === undefined || findApiKeyByHash(transaction.world, hashSecret(apiKey)) === undefined) return;
   fail({ status: 409, code: "API_KEY_EXISTS", message: "api_key: a key with this secret exists already" });
 }
 
-function createKey(turn: Turn, account: Account, name: string, given: string | undefined) {
-  const key = given ?? newApiKeySecret();
-  const events = found(turn.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }));
+function createKey(transaction: Transaction, account: Account, name: string, provided: string | undefined) {
+  const key = provided ?? newApiKeySecret();
+  const events = unwrap(
+    transaction.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }),
+  );
   const created = events.find((event) => event.type === "ApiKeyCreated");
   if (created === undefined) throw new Error("CreateApiKey created none");
-  return { id: created.apiKey.id, key, name, account_id: account.id, created_at: instant(created.apiKey.createdAt) };
+  return {
+    id: created.apiKey.id,
+    key,
+    name,
+    account_id: account.id,
+    created_at: formatInstant(created.apiKey.createdAt),
+  };
 }
 
-function renderKey({ world }: Turn, keyId: number) {
+function renderKey({ world }: Transaction, keyId: number) {
   const apiKey = world.apiKeys.get(String(keyId));
   const use = world.apiKeyUses.get(String(keyId));
   return {
     id: keyId,
     name: apiKey?.name,
     account_id: apiKey?.accountId,
-    ...(apiKey?.scope && { organization_id: apiKey.scope.organizationId, project_id: apiKey.scope.projectId ?? null }),
-    created_at: apiKey && instant(apiKey.createdAt),
-    last_used_at: use === undefined ? null : instant(use.lastUsedAt),
+    ...(apiKey?.scope && {
+      organization_id: apiKey.scope.organizationId,
+      project_id: apiKey.scope.projectId ?? null,
+    }),
+    created_at: apiKey && formatInstant(apiKey.createdAt),
+    last_used_at: use === undefined ? null : formatInstant(use.lastUsedAt),
     last_used_from_addr: use?.lastUsedFromAddr ?? "",
   };
 }

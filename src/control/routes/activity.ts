@@ -2,16 +2,16 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
-import { type Activity, findReachable } from "../../platform/compute/activity.ts";
+import { type Activity, findReachableCompute } from "../../platform/compute/activity.ts";
 import { END_OF_TIME } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { Turn } from "../../worlds/world-handle.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 import { activity as activityField } from "../http/control-fields.ts";
-import { type ControlOptions, handler, turnOf } from "../http/handler.ts";
-import { instant } from "./records.ts";
+import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { formatInstant } from "../http/render-object.ts";
 
 const MAX_ACTIVITIES = 10_000;
-type Asked = z.output<typeof activityField>;
+type ActivityInput = z.output<typeof activityField>;
 
 /** What clients of the computes do, told by hand or by a script in the place of a data plane. */
 export function activityRoutes(options: ControlOptions): Hono {
@@ -19,9 +19,13 @@ export function activityRoutes(options: ControlOptions): Hono {
   app.post(
     "/activity",
     handler(options, { body: oneOrMany }, ({ world, body }) =>
-      turnOf(world, (turn) => {
-        for (const [index, asked] of body.entries()) check(turn, asked, body.length === 1 ? "" : `${index}.`);
-        return { now: instant(turn.now), activities: body.map((asked) => tell(turn, asked)) };
+      runTransaction(world, (transaction) => {
+        for (const [index, input] of body.entries())
+          checkActivity(transaction, input, body.length === 1 ? "" : `${index}.`);
+        return {
+          now: formatInstant(transaction.now),
+          activities: body.map((input) => recordActivity(transaction, input)),
+        };
       }),
     ),
   );
@@ -29,34 +33,52 @@ export function activityRoutes(options: ControlOptions): Hono {
 }
 
 /** A single activity's errors name its fields; in an array they name its place too. */
-const oneOrMany = z.unknown().transform((input, context): Asked[] => {
+const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
   const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX_ACTIVITIES) : activityField;
   const parsed = schema.safeParse(input);
   if (parsed.success) return Array.isArray(parsed.data) ? parsed.data : [parsed.data];
-  for (const issue of parsed.error.issues) context.addIssue({ code: "custom", path: issue.path, message: issue.message });
+  for (const issue of parsed.error.issues)
+    context.addIssue({ code: "custom", path: issue.path, message: issue.message });
   return z.NEVER;
 });
 
 /** Whatever is wrong with one of them stops all, before any has happened. */
-function check({ world, now }: Turn, { endpoint_id, at, kind, connection_id, duration_ms }: Asked, place: string): void {
-  if (!findReachable(world, endpoint_id).ok) {
-    fail({ status: 404, code: "ENDPOINT_NOT_FOUND", message: `${place}endpoint_id: endpoint "${endpoint_id}" not found` });
+function checkActivity(
+  { world, now }: Transaction,
+  { endpoint_id, at, kind, connection_id, duration_ms }: ActivityInput,
+  pathPrefix: string,
+): void {
+  if (!findReachableCompute(world, endpoint_id).ok) {
+    fail({
+      status: 404,
+      code: "ENDPOINT_NOT_FOUND",
+      message: `${pathPrefix}endpoint_id: endpoint "${endpoint_id}" not found`,
+    });
   }
-  if ((at ?? now) + (duration_ms ?? 0) > END_OF_TIME) fail(badRequest(`${place}duration_ms: must end before the year 10000`));
-  if (kind === "disconnect" && connection_id === undefined) fail(badRequest(`${place}connection_id: is required for a disconnect`));
+  if ((at ?? now) + (duration_ms ?? 0) > END_OF_TIME)
+    fail(badRequest(`${pathPrefix}duration_ms: must end before the year 10000`));
+  if (kind === "disconnect" && connection_id === undefined)
+    fail(badRequest(`${pathPrefix}connection_id: is required for a disconnect`));
   if (at !== undefined && at < now) {
-    fail(badRequest(`${place}at: ${instant(at)} is in the past; the clock stands at ${instant(now)}`));
+    fail(
+      badRequest(
+        `${pathPrefix}at: ${formatInstant(at)} is in the past; the clock stands at ${formatInstant(now)}`,
+      ),
+    );
   }
 }
 
 /** Does it now, or lays it down for its instant. What the compute refuses is an outcome like any other. */
-function tell(turn: Turn, asked: Asked) {
-  const activity = activityOf(asked);
-  const at = asked.at ?? turn.now;
-  const base = { endpoint_id: asked.endpoint_id, kind: asked.kind, at: instant(at) };
-  const result = turn.execute(at > turn.now ? { type: "ScheduleActivity", activity, at } : { type: "RecordActivity", activity });
-  if (!result.ok) return { ...base, outcome: "refused", code: result.refusal.code, message: result.refusal.message };
-  if (at > turn.now) return { ...base, outcome: "scheduled" };
+function recordActivity(transaction: Transaction, input: ActivityInput) {
+  const activity = activityOf(input);
+  const at = input.at ?? transaction.now;
+  const base = { endpoint_id: input.endpoint_id, kind: input.kind, at: formatInstant(at) };
+  const result = transaction.execute(
+    at > transaction.now ? { type: "ScheduleActivity", activity, at } : { type: "RecordActivity", activity },
+  );
+  if (!result.ok)
+    return { ...base, outcome: "refused", code: result.refusal.code, message: result.refusal.message };
+  if (at > transaction.now) return { ...base, outcome: "scheduled" };
   const recorded = result.value.find((event) => event.type === "ActivityRecorded");
   if (recorded === undefined) throw new Error("RecordActivity recorded none");
   return {
@@ -69,21 +91,23 @@ function tell(turn: Turn, asked: Asked) {
 }
 
 function startsCompute(events: readonly RecordedEvent[]): boolean {
-  return events.some((event) => event.type === "OperationScheduled" && event.operation.action === "start_compute");
+  return events.some(
+    (event) => event.type === "OperationScheduled" && event.operation.action === "start_compute",
+  );
 }
 
-function activityOf(asked: Asked): Activity {
+function activityOf(input: ActivityInput): Activity {
   const fields: Activity = {
-    endpointId: asked.endpoint_id,
-    kind: asked.kind,
-    durationMs: asked.duration_ms,
-    queries: asked.queries,
-    connectionId: asked.connection_id,
-    database: asked.database,
-    pooled: asked.pooled,
-    source: asked.source,
-    load: asked.load,
-    blocks: asked.blocks,
+    endpointId: input.endpoint_id,
+    kind: input.kind,
+    durationMs: input.duration_ms,
+    queries: input.queries,
+    connectionId: input.connection_id,
+    database: input.database,
+    pooled: input.pooled,
+    source: input.source,
+    load: input.load,
+    blocks: input.blocks,
   };
   // What is not there is not in history either.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Activity;

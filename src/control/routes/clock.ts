@@ -5,12 +5,15 @@ import { fail } from "../../http/request.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { duration, instant as instantField } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
-import { instant, record } from "./records.ts";
+import { formatInstant, renderObject } from "../http/render-object.ts";
 
 const MAX_FACTOR = 1_000_000;
 
 const clockBody = z
-  .object({ mode: z.enum(["real", "scaled", "manual"]), factor: z.number().positive().max(MAX_FACTOR).optional() })
+  .object({
+    mode: z.enum(["real", "scaled", "manual"]),
+    factor: z.number().positive().max(MAX_FACTOR).optional(),
+  })
   .refine(({ mode, factor }) => (mode === "scaled") === (factor !== undefined), {
     path: ["factor"],
     message: "belongs to the mode scaled and to no other: simulated seconds in a second of the wall, like 60",
@@ -18,7 +21,10 @@ const clockBody = z
 
 const advanceBody = z
   .strictObject({ by: duration.optional(), to: instantField.optional(), next: z.literal(true).optional() })
-  .refine((body) => Object.keys(body).length === 1, 'must have one of "by" (a duration), "to" (an instant) and "next": true');
+  .refine(
+    (body) => Object.keys(body).length === 1,
+    'must have one of "by" (a duration), "to" (an instant) and "next": true',
+  );
 
 /** The clock that users hold. */
 export function clockRoutes(options: ControlOptions): Hono {
@@ -29,21 +35,27 @@ export function clockRoutes(options: ControlOptions): Hono {
   );
   app.put(
     "/clock",
-    handler(options, { body: clockBody }, async ({ world, body }) => renderClock(await world.setClock(body.mode, body.factor ?? 1))),
+    handler(options, { body: clockBody }, async ({ world, body }) =>
+      renderClock(await world.setClock(body.mode, body.factor ?? 1)),
+    ),
   );
   app.post(
     "/clock/advance",
     handler(options, { body: advanceBody }, async ({ world, body: { by, to } }) => {
-      const advance = await world.advance(by !== undefined ? { by } : to !== undefined ? { to } : { next: true });
+      const advance = await world.advance(
+        by !== undefined ? { by } : to !== undefined ? { to } : { next: true },
+      );
       if (advance === undefined) {
-        const now = instant(world.now());
+        const now = formatInstant(world.now());
         const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";
-        return fail(badRequest(`${field}: the clock stands at ${now} and goes only forward, to the year 9999 at most`));
+        return fail(
+          badRequest(`${field}: the clock stands at ${now} and goes only forward, to the year 9999 at most`),
+        );
       }
       const { now, events, nextSince } = advance;
       return {
-        now: instant(now),
-        events: events.map((event) => record(event)),
+        now: formatInstant(now),
+        events: events.map((event) => renderObject(event)),
         ...(nextSince === undefined ? {} : { next_since: nextSince }),
       };
     }),
@@ -52,5 +64,10 @@ export function clockRoutes(options: ControlOptions): Hono {
 }
 
 function renderClock({ now, mode, factor, nextDue }: ClockReading) {
-  return { now: instant(now), mode, factor, next_due: nextDue === undefined ? null : instant(nextDue) };
+  return {
+    now: formatInstant(now),
+    mode,
+    factor,
+    next_due: nextDue === undefined ? null : formatInstant(nextDue),
+  };
 }

@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { found, jsonOf, parse, readBody } from "../../http/request.ts";
+import { parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
 import { findFault } from "../../platform/fault/fault.ts";
-import type { Turn } from "../../worlds/world-handle.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 import { faultFields, faultName, renderFault } from "../http/fault-fields.ts";
-import { type ControlOptions, handler, turnOf } from "../http/handler.ts";
+import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 
 /** Faults of a world: what goes wrong in it, and when. */
 export function faultRoutes(options: ControlOptions): Hono {
@@ -13,15 +13,15 @@ export function faultRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/faults",
-    handler(options, {}, ({ world }) => turnOf(world, renderFaults)),
+    handler(options, {}, ({ world }) => runTransaction(world, renderFaults)),
   );
 
   app.put(
     "/faults",
     handler(options, { body: fields.all }, ({ world, body: faults }) =>
-      turnOf(world, (turn) => {
-        found(turn.execute({ type: "SetFaults", faults }));
-        return renderFaults(turn);
+      runTransaction(world, (transaction) => {
+        unwrap(transaction.execute({ type: "SetFaults", faults }));
+        return renderFaults(transaction);
       }),
     ),
   );
@@ -29,9 +29,9 @@ export function faultRoutes(options: ControlOptions): Hono {
   app.delete(
     "/faults",
     handler(options, {}, ({ world }) =>
-      turnOf(world, (turn) => {
-        const removed = [...turn.world.faults.values()].map(renderFault);
-        found(turn.execute({ type: "SetFaults", faults: [] }));
+      runTransaction(world, (transaction) => {
+        const removed = [...transaction.world.faults.values()].map(renderFault);
+        unwrap(transaction.execute({ type: "SetFaults", faults: [] }));
         return { removed };
       }),
     ),
@@ -40,27 +40,29 @@ export function faultRoutes(options: ControlOptions): Hono {
   app.put(
     "/faults/:name",
     handler(options, {}, async ({ world, params }, context) => {
-      const name = parse(z.object({ name: faultName }), params).name;
-      const fault = parse(fields.one(name), jsonOf(await readBody(context)));
-      return turnOf(world, (turn) => {
-        found(turn.execute({ type: "SetFaults", faults: [fault], keepOthers: true }));
-        return { fault: faultOf(turn, name) };
+      const name = parseInput(z.object({ name: faultName }), params).name;
+      const fault = parseInput(fields.one(name), parseJsonBody(await readBody(context)));
+      return runTransaction(world, (transaction) => {
+        unwrap(transaction.execute({ type: "SetFaults", faults: [fault], keepOthers: true }));
+        return { fault: faultOf(transaction, name) };
       });
     }),
   );
 
   app.get(
     "/faults/:name",
-    handler(options, {}, ({ world, params }) => turnOf(world, (turn) => ({ fault: faultOf(turn, params["name"] ?? "") }))),
+    handler(options, {}, ({ world, params }) =>
+      runTransaction(world, (transaction) => ({ fault: faultOf(transaction, params["name"] ?? "") })),
+    ),
   );
 
   app.delete(
     "/faults/:name",
     handler(options, {}, ({ world, params }) =>
-      turnOf(world, (turn) => {
+      runTransaction(world, (transaction) => {
         const name = params["name"] ?? "";
-        const removed = faultOf(turn, name);
-        found(turn.execute({ type: "RemoveFault", name }));
+        const removed = faultOf(transaction, name);
+        unwrap(transaction.execute({ type: "RemoveFault", name }));
         return { removed };
       }),
     ),
@@ -69,10 +71,10 @@ export function faultRoutes(options: ControlOptions): Hono {
   return app;
 }
 
-function renderFaults({ world }: Turn) {
+function renderFaults({ world }: Transaction) {
   return { faults: [...world.faults.values()].map(renderFault) };
 }
 
-function faultOf({ world }: Turn, name: string) {
-  return renderFault(found(findFault(world, name)));
+function faultOf({ world }: Transaction, name: string) {
+  return renderFault(unwrap(findFault(world, name)));
 }

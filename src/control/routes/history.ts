@@ -1,14 +1,14 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { found } from "../../http/request.ts";
+import { unwrap } from "../../http/request.ts";
 import { refuse } from "../../platform/refusals.ts";
-import type { Look, WorldHandle } from "../../worlds/world-handle.ts";
+import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";
 import { duration, point } from "../http/control-fields.ts";
-import { type ControlOptions, handler, turnOf } from "../http/handler.ts";
+import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { formatInstant } from "../http/render-object.ts";
 import { strict } from "../http/strict-fields.ts";
-import { instant } from "./records.ts";
 import { renderState } from "./state.ts";
 
 const atQuery = strict({ at: point.optional() });
@@ -19,20 +19,22 @@ export function historyRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/state",
-    handler(options, { query: atQuery }, ({ world, query }) => lookAt(world, query.at, (look) => renderState(look.world))),
+    handler(options, { query: atQuery }, ({ world, query }) =>
+      withViewAt(world, query.at, (view) => renderState(view.world)),
+    ),
   );
 
   app.get(
     "/explain/endpoints/:endpoint_id",
     handler(options, { query: atQuery }, ({ world, params, query }) =>
-      lookAt(world, query.at, (look) => explainEndpoint(look, params["endpoint_id"] ?? "")),
+      withViewAt(world, query.at, (view) => explainEndpoint(view, params["endpoint_id"] ?? "")),
     ),
   );
 
   app.get(
     "/explain/operations/:operation_id",
     handler(options, { query: atQuery }, ({ world, params, query }) =>
-      lookAt(world, query.at, (look) => explainOperation(look, params["operation_id"] ?? "")),
+      withViewAt(world, query.at, (view) => explainOperation(view, params["operation_id"] ?? "")),
     ),
   );
 
@@ -40,7 +42,13 @@ export function historyRoutes(options: ControlOptions): Hono {
     "/compact",
     handler(options, { body: z.strictObject({ keep: duration }) }, async ({ world, body }) => {
       const { id, seq, forgottenSeq } = await world.compact(body.keep);
-      return { history_id: id, seq, forgotten_seq: forgottenSeq, now: instant(world.now()), size_bytes: world.sizeBytes() };
+      return {
+        history_id: id,
+        seq,
+        forgotten_seq: forgottenSeq,
+        now: formatInstant(world.now()),
+        size_bytes: world.sizeBytes(),
+      };
     }),
   );
 
@@ -48,8 +56,12 @@ export function historyRoutes(options: ControlOptions): Hono {
 }
 
 /** A look at the world at a point of its history; without one, as it is now. */
-async function lookAt<T>(world: WorldHandle, at: z.output<typeof point> | undefined, see: (look: Look) => T): Promise<T> {
-  if (at === undefined) return turnOf(world, see);
-  const past = await world.past(at);
-  return past.ok ? see(past.value) : found(refuse(past.refusal.code, `at: ${past.refusal.message}`));
+async function withViewAt<T>(
+  world: WorldHandle,
+  at: z.output<typeof point> | undefined,
+  read: (view: WorldView) => T,
+): Promise<T> {
+  if (at === undefined) return runTransaction(world, read);
+  const past = await world.viewAt(at);
+  return past.ok ? read(past.value) : unwrap(refuse(past.refusal.code, `at: ${past.refusal.message}`));
 }

@@ -11,12 +11,20 @@ export function renderMetrics(name: string, world: World, clock: ClockReading, s
   }
   const label = `world="${name}"`;
   const lines: string[] = [];
-  const metric = (metricName: string, type: "gauge" | "counter", help: string, samples: Readonly<Record<string, number>>) => {
+  const metric = (
+    metricName: string,
+    type: "gauge" | "counter",
+    help: string,
+    samples: Readonly<Record<string, number>>,
+  ) => {
     lines.push(`# HELP standin_${metricName} ${help}`, `# TYPE standin_${metricName} ${type}`);
-    for (const [labels, value] of Object.entries(samples)) lines.push(`standin_${metricName}{${label}${labels}} ${value}`);
+    for (const [labels, value] of Object.entries(samples))
+      lines.push(`standin_${metricName}{${label}${labels}} ${value}`);
   };
   metric("events_total", "counter", "Events in the journal.", { "": world.seq });
-  metric("simulated_time_seconds", "gauge", "The world's present instant, in seconds since 1970.", { "": clock.now / 1000 });
+  metric("simulated_time_seconds", "gauge", "The world's present instant, in seconds since 1970.", {
+    "": clock.now / 1000,
+  });
   metric("clock_factor", "gauge", "Simulated seconds in a second of the wall.", { "": clock.factor });
   metric("endpoints", "gauge", "Computes by state.", {
     ',state="init"': states.init,
@@ -27,7 +35,9 @@ export function renderMetrics(name: string, world: World, clock: ClockReading, s
   metric("projects", "gauge", "Projects.", { "": world.projects.size });
   metric("branches", "gauge", "Branches.", { "": world.branches.size });
   metric("connections", "gauge", "Connections that somebody opened.", { "": world.connections.size });
-  metric("operations_unfinished", "gauge", "Operations that are scheduling or running.", { "": world.operations.size });
+  metric("operations_unfinished", "gauge", "Operations that are scheduling or running.", {
+    "": world.operations.size,
+  });
   metric("scheduled_activities", "gauge", "Activities told ahead.", { "": world.scheduledActivities.size });
   metric("world_size_bytes", "gauge", "Size of the world's file.", { "": sizeBytes });
   metric("resident_memory_bytes", "gauge", "Memory of the process.", { "": process.memoryUsage.rss() });

@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import type { RecordedRequest } from "../../simulation/requests.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { instant as instantField } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
+import { formatInstant } from "../http/render-object.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
-import { instant } from "./records.ts";
 
 const MAX_REQUESTS = 10_000;
 const DEFAULT_REQUESTS = 1_000;
@@ -19,7 +19,7 @@ const wholeNumber = (maximum: number) =>
     .refine((value) => value <= maximum, `must be a whole number up to ${maximum}`);
 const yesOrNo = z.enum(["true", "false"]).transform((text) => text === "true");
 
-const queryOf = (operationIds: readonly string[]) =>
+const requestsQuery = (operationIds: readonly string[]) =>
   strict({
     since: wholeNumber(Number.MAX_SAFE_INTEGER).default(0),
     limit: wholeNumber(MAX_REQUESTS)
@@ -32,11 +32,16 @@ const queryOf = (operationIds: readonly string[]) =>
       .optional(),
     operation_id: z
       .string()
-      .refine((name) => operationIds.includes(name), { error: (issue) => unknownName("operation", String(issue.input), operationIds) })
+      .refine((name) => operationIds.includes(name), {
+        error: (issue) => unknownName("operation", String(issue.input), operationIds),
+      })
       .optional(),
     status: z
       .string()
-      .regex(/^([1-5]\d\d|[1-5]xx|none)$/, "must be a status like 423, a class like 5xx, or none for a connection that was lost")
+      .regex(
+        /^([1-5]\d\d|[1-5]xx|none)$/,
+        "must be a status like 423, a class like 5xx, or none for a connection that was lost",
+      )
       .optional(),
     path: z.string().optional(),
     key_id: wholeNumber(Number.MAX_SAFE_INTEGER).optional(),
@@ -46,34 +51,34 @@ const queryOf = (operationIds: readonly string[]) =>
     from: instantField.optional(),
     until: instantField.optional(),
   });
-type Asked = z.output<ReturnType<typeof queryOf>>;
+type RequestFilter = z.output<ReturnType<typeof requestsQuery>>;
 
 /** The journal of requests: what the imitated API was asked, and what it answered. */
 export function requestRoutes(options: ControlOptions): Hono {
   const app = new Hono();
-  const query = queryOf(options.operationIds);
+  const query = requestsQuery(options.operationIds);
 
   app.get(
     "/requests",
     handler(options, { query }, async ({ world, query }) => {
-      const fitting: RecordedRequest[] = [];
+      const matching: RequestLogEntry[] = [];
       let count = 0;
       for await (const request of requestsOf(world, query.since)) {
-        if (!fits(request, query)) continue;
+        if (!matchesFilter(request, query)) continue;
         count += 1;
         if (query.count) continue;
-        fitting.push(request);
+        matching.push(request);
         if (count === query.limit) break;
       }
       if (query.count) return { count };
-      return { requests: fitting.map(renderRequest), next_since: fitting.at(-1)?.number ?? query.since };
+      return { requests: matching.map(renderRequest), next_since: matching.at(-1)?.number ?? query.since };
     }),
   );
 
   app.delete(
     "/requests",
     handler(options, {}, async ({ world }) => {
-      await world.forgetRequests();
+      await world.clearRequests();
       return { requests: [], next_since: 0 };
     }),
   );
@@ -81,43 +86,59 @@ export function requestRoutes(options: ControlOptions): Hono {
   return app;
 }
 
-async function* requestsOf(world: WorldHandle, since: number): AsyncGenerator<RecordedRequest> {
+async function* requestsOf(world: WorldHandle, since: number): AsyncGenerator<RequestLogEntry> {
   for (let from = since; ; ) {
-    const some = await world.requests(from, REQUESTS_PER_READ);
-    yield* some;
-    const last = some.at(-1);
-    if (last === undefined || some.length < REQUESTS_PER_READ) return;
+    const portion = await world.requests(from, REQUESTS_PER_READ);
+    yield* portion;
+    const last = portion.at(-1);
+    if (last === undefined || portion.length < REQUESTS_PER_READ) return;
     from = last.number;
   }
 }
 
-function fits(request: RecordedRequest, asked: Asked): boolean {
-  const isAsked = <T>(wanted: T | undefined, is: T | undefined) => wanted === undefined || wanted === is;
+function matchesFilter(request: RequestLogEntry, filter: RequestFilter): boolean {
+  const equals = <T>(expected: T | undefined, actual: T | undefined) =>
+    expected === undefined || expected === actual;
   return (
-    isAsked(asked.method, request.method) &&
-    isAsked(asked.operation_id, request.operationId) &&
-    isAsked(asked.key_id, request.keyId) &&
-    isAsked(asked.account_id, request.accountId) &&
-    isAsked(asked.fault, request.fault) &&
-    isAsked(asked.matched, request.operationId !== undefined) &&
-    hasStatus(request, asked.status) &&
-    request.path.includes(asked.path ?? "") &&
-    request.at >= (asked.from ?? 0) &&
-    request.at < (asked.until ?? Number.POSITIVE_INFINITY)
+    equals(filter.method, request.method) &&
+    equals(filter.operation_id, request.operationId) &&
+    equals(filter.key_id, request.keyId) &&
+    equals(filter.account_id, request.accountId) &&
+    equals(filter.fault, request.fault) &&
+    equals(filter.matched, request.operationId !== undefined) &&
+    hasStatus(request, filter.status) &&
+    request.path.includes(filter.path ?? "") &&
+    request.at >= (filter.from ?? 0) &&
+    request.at < (filter.until ?? Number.POSITIVE_INFINITY)
   );
 }
 
-function hasStatus({ status }: RecordedRequest, asked: string | undefined): boolean {
-  if (asked === undefined) return true;
+function hasStatus({ status }: RequestLogEntry, filter: string | undefined): boolean {
+  if (filter === undefined) return true;
   const text = String(status ?? "none");
-  return asked.endsWith("xx") ? text.startsWith(asked.slice(0, 1)) && text !== "none" : text === asked;
+  return filter.endsWith("xx") ? text.startsWith(filter.slice(0, 1)) && text !== "none" : text === filter;
 }
 
-function renderRequest(request: RecordedRequest) {
-  const { number, at, seq, requestId, method, path, operationId, status, code, accountId, keyId, body, answered, fault } = request;
+function renderRequest(request: RequestLogEntry) {
+  const {
+    number,
+    at,
+    seq,
+    requestId,
+    method,
+    path,
+    operationId,
+    status,
+    code,
+    accountId,
+    keyId,
+    body,
+    answered,
+    fault,
+  } = request;
   return {
     number,
-    at: instant(at),
+    at: formatInstant(at),
     seq,
     request_id: requestId,
     method,

@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { found } from "../../http/request.ts";
+import { unwrap } from "../../http/request.ts";
 import { refuse } from "../../platform/refusals.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, type SnapshotInfo } from "../../worlds/world-handle.ts";
 import { snapshotName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
-import { instant } from "./records.ts";
+import { formatInstant } from "../http/render-object.ts";
 
 /** What a world was, kept under a name. */
 export function snapshotRoutes(options: ControlOptions): Hono {
@@ -19,8 +19,11 @@ export function snapshotRoutes(options: ControlOptions): Hono {
 
   app.post(
     "/snapshots",
-    handler(options, { body: z.strictObject({ name: snapshotName }) }, async ({ world, body: { name } }, context) =>
-      context.json({ snapshot: renderSnapshot(found(await worlds.takeSnapshot(world.name, name))) }, 201),
+    handler(
+      options,
+      { body: z.strictObject({ name: snapshotName }) },
+      async ({ world, body: { name } }, context) =>
+        context.json({ snapshot: renderSnapshot(unwrap(await worlds.takeSnapshot(world.name, name))) }, 201),
     ),
   );
 
@@ -29,7 +32,10 @@ export function snapshotRoutes(options: ControlOptions): Hono {
     handler(options, {}, ({ world, params }) => {
       const name = params["name"] ?? "";
       const snapshot = worlds.snapshots(world.name).find((one) => one.name === name);
-      if (snapshot === undefined) return found(refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world.name}"`));
+      if (snapshot === undefined)
+        return unwrap(
+          refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world.name}"`),
+        );
       return { snapshot: renderSnapshot(snapshot) };
     }),
   );
@@ -37,8 +43,14 @@ export function snapshotRoutes(options: ControlOptions): Hono {
   app.post(
     "/snapshots/:name/restore",
     handler(options, { body: z.strictObject({}).optional() }, async ({ world, params }) => {
-      const { former, info } = found(await worlds.restore(world.name, params["name"] ?? ""));
-      return { restored: params["name"], former_kept_as: former, now: instant(info.now), seq: info.seq, history_id: info.historyId };
+      const { previousName, info } = unwrap(await worlds.restore(world.name, params["name"] ?? ""));
+      return {
+        restored: params["name"],
+        former_kept_as: previousName,
+        now: formatInstant(info.now),
+        seq: info.seq,
+        history_id: info.historyId,
+      };
     }),
   );
 
@@ -46,7 +58,7 @@ export function snapshotRoutes(options: ControlOptions): Hono {
     "/snapshots/:name",
     handler(options, {}, async ({ world, params }) => {
       const name = params["name"] ?? "";
-      found(await worlds.removeSnapshot(world.name, name));
+      unwrap(await worlds.removeSnapshot(world.name, name));
       return { name, deleted: true };
     }),
   );
@@ -55,13 +67,17 @@ export function snapshotRoutes(options: ControlOptions): Hono {
 }
 
 function renderSnapshot({ name, createdAt, historyId, seq, now, sizeBytes, error }: SnapshotInfo) {
-  const kind = name.startsWith(AUTOMATIC_PREFIX) ? "automatic" : name.startsWith(BACKUP_PREFIX) ? "backup" : "manual";
+  const kind = name.startsWith(AUTOMATIC_PREFIX)
+    ? "automatic"
+    : name.startsWith(BACKUP_PREFIX)
+      ? "backup"
+      : "manual";
   return {
     name,
     kind,
     // By the wall: a world's own clock may be anywhere.
     created_at: new Date(createdAt).toISOString(),
-    now: instant(now),
+    now: formatInstant(now),
     seq,
     history_id: historyId,
     size_bytes: sizeBytes,

@@ -1,34 +1,35 @@
 import type { World } from "../../platform/core/world.ts";
-import { record as inAnyOrder } from "./records.ts";
+import { renderObject as inAnyOrder } from "../http/render-object.ts";
 
 /** The whole world: what is durable and nothing else, in the order in which it was made. Two worlds are equal iff these are. */
 export function renderState(world: World) {
-  const rows = (table: { values(): IterableIterator<unknown> }) => [...table.values()].map((row) => record(row));
+  const rows = (table: { values(): IterableIterator<unknown> }) =>
+    [...table.values()].map((row) => renderSorted(row));
   const byId = (table: { values(): IterableIterator<{ readonly id: string }> }) =>
-    [...table.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map((row) => record(row));
+    [...table.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map((row) => renderSorted(row));
   return {
     seq: world.seq,
-    at: record(world.at, "at"),
+    at: renderSorted(world.at, "at"),
     // Not under its own name, which is for what callers fill freely.
-    world: record(world.settings),
-    numbers: record(world.numbers),
+    world: renderSorted(world.settings),
+    numbers: renderSorted(world.numbers),
     accounts: rows(world.accounts),
     // A hash is no secret, but it is no fact about the world either: another key in its place would change nothing.
-    api_keys: [...world.apiKeys.values()].map(({ hash: _, ...apiKey }) => record(apiKey)),
+    api_keys: [...world.apiKeys.values()].map(({ hash: _, ...apiKey }) => renderSorted(apiKey)),
     projects: rows(world.projects),
     branches: rows(world.branches),
     endpoints: rows(world.computes),
     connections: world.connections
       .toArray()
       .sort((a, b) => (`${a.endpointId}/${a.id}` < `${b.endpointId}/${b.id}` ? -1 : 1))
-      .map((row) => record(row)),
+      .map((row) => renderSorted(row)),
     operations: rows(world.operations),
     scheduled_activities: rows(world.scheduledActivities),
     usage: byId(world.usage),
     hourly_usage: world.hourlyUsage
       .toArray()
       .sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : a.hour - b.hour))
-      .map((row) => record(row)),
+      .map((row) => renderSorted(row)),
     branch_snapshots: rows(world.branchSnapshots),
     records: rows(world.records),
     faults: rows(world.faults),
@@ -36,7 +37,7 @@ export function renderState(world: World) {
 }
 
 /** Properties in the order of the alphabet: that of a row tells how it came about, in memory or from a file. */
-function record(value: unknown, property = ""): unknown {
+function renderSorted(value: unknown, property = ""): unknown {
   return sorted(inAnyOrder(value, property));
 }
 

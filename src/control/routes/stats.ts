@@ -1,13 +1,13 @@
 import { releaseAt, releasedAt } from "../../platform/catalog/release.ts";
-import { maxConnections, sizeFacts } from "../../platform/catalog/sizes.ts";
-import { delaySeconds, idleSince, suspendDueAt } from "../../platform/compute/autosuspend.ts";
+import { computeResources, maxConnections } from "../../platform/catalog/sizes.ts";
+import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/compute/autosuspend.ts";
 import { cacheAdvice, EMPTY_CACHE, hitRatio } from "../../platform/compute/cache.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
-import { countConnections, limitsInForce } from "../../platform/compute/connection.ts";
+import { countConnections, effectiveRange } from "../../platform/compute/connection.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { profileOf, type World } from "../../platform/core/world.ts";
+import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import { pendingStateOf } from "../../platform/operation/operation.ts";
-import { instant } from "./records.ts";
+import { formatInstant } from "../http/render-object.ts";
 
 /** What the console says of a compute (PLATFORM). */
 export function consoleStatus(compute: Compute): "Active" | "Idle" {
@@ -16,24 +16,25 @@ export function consoleStatus(compute: Compute): "Active" | "Idle" {
 
 /** The numbers behind a compute, as of `now`: sizes, connections, cache statistics (R), autosuspend, release. */
 export function computeStats(world: World, compute: Compute, now: SimTime) {
-  const profile = profileOf(world);
+  const profile = profileOfWorld(world);
   const { phase } = compute;
   const active = phase.state === "active" ? phase : undefined;
-  const size = sizeFacts(profile, active?.sizeCu ?? compute.range.minCu);
+  const size = computeResources(profile, active?.sizeCu ?? compute.range.minCu);
   return {
     endpoint_id: compute.id,
     project_id: compute.projectId,
     branch_id: compute.branchId,
     status: consoleStatus(compute),
     current_state: phase.state,
-    pending_state: pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) ?? null,
+    pending_state:
+      pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) ?? null,
     // An idle compute has no size; the figures beside it are those that it will start with.
     current_size_cu: active?.sizeCu ?? 0,
     vcpu: size.vcpu,
     ram_gb: size.ramGb,
     file_cache_size_gb: size.fileCacheGb,
     shared_buffers_mb: profile.sharedBuffersMb,
-    max_connections: maxConnections(profile, limitsInForce(compute)),
+    max_connections: maxConnections(profile, effectiveRange(compute)),
     max_pooled_connections: profile.pooledConnections,
     connections: countConnections(world, compute.id, now),
     open_transactions: active?.openTransactions ?? 0,
@@ -58,14 +59,14 @@ function cacheStats({ phase }: Compute) {
 }
 
 function autosuspendStats(world: World, compute: Compute, now: SimTime) {
-  const profile = profileOf(world);
+  const profile = profileOfWorld(world);
   const { phase } = compute;
   const dueAt = suspendDueAt(compute, profile);
   const since = phase.state === "active" ? idleSince(compute, phase) : undefined;
   return {
-    delay_s: delaySeconds(profile, compute.suspendTimeoutSeconds) ?? null,
-    idle_since: since === undefined || since > now ? null : instant(since),
-    suspend_at: dueAt === undefined ? null : instant(dueAt),
+    delay_s: suspendDelaySeconds(profile, compute.suspendTimeoutSeconds) ?? null,
+    idle_since: since === undefined || since > now ? null : formatInstant(since),
+    suspend_at: dueAt === undefined ? null : formatInstant(dueAt),
     suspend_in_ms: dueAt === undefined ? null : dueAt - now,
   };
 }
@@ -77,7 +78,7 @@ function releaseStats({ phase }: Compute, now: SimTime) {
   return {
     running: running === null ? null : String(running),
     newest: String(newest),
-    newest_since: instant(releasedAt(newest)),
+    newest_since: formatInstant(releasedAt(newest)),
     restart_needed: running !== null && running < newest,
   };
 }

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { fail, found } from "../../http/request.ts";
+import { fail, unwrap } from "../../http/request.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { refuse } from "../../platform/refusals.ts";
-import type { Turn, WorldHandle } from "../../worlds/world-handle.ts";
+import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { duration } from "../http/control-fields.ts";
-import { turnOf } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -24,38 +24,49 @@ const until = z.union(
 export const waitBody = z.object({
   until,
   /** Of the wall: on a manual clock, somebody else has to move the world meanwhile. */
-  timeout: duration.refine((ms) => ms <= MAX_TIMEOUT_MS, "must not be longer than 10m").default(DEFAULT_TIMEOUT_MS),
+  timeout: duration
+    .refine((ms) => ms <= MAX_TIMEOUT_MS, "must not be longer than 10m")
+    .default(DEFAULT_TIMEOUT_MS),
 });
 
-type Until = z.output<typeof until>;
+type WaitCondition = z.output<typeof until>;
 
 /** Resolves when the world is as asked for; the answer is the error 408 when it is not in time. */
-export async function waitUntil(world: WorldHandle, condition: Until, timeoutMs: number, signal: AbortSignal): Promise<void> {
+export async function waitUntil(
+  world: WorldHandle,
+  condition: WaitCondition,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
   let stop = () => {};
   try {
     await new Promise<void>((resolve, reject) => {
       // Looked at now and after every commit, one look at a time; listening first, so that nothing slips in between.
-      let looking = Promise.resolve();
-      const look = () => {
-        looking = looking.then(async () => {
-          if (await holds(world, condition)) resolve();
+      let checking = Promise.resolve();
+      const check = () => {
+        checking = checking.then(async () => {
+          if (await isFulfilled(world, condition)) resolve();
         });
-        looking.catch(reject);
+        checking.catch(reject);
       };
       unsubscribe = world.subscribe((events) => {
-        if (events.some((event) => fulfils(event, condition))) resolve();
-        else look();
+        if (events.some((event) => isFulfilledBy(event, condition))) resolve();
+        else check();
       });
-      look();
+      check();
       stop = resolve;
       signal.addEventListener("abort", stop, { once: true });
       timer = setTimeout(() => reject(new Error("timeout")), timeoutMs);
     });
   } catch (error) {
     if (!(error instanceof Error) || error.message !== "timeout") throw error;
-    fail({ status: 408, code: "TIMED_OUT", message: `not so within ${timeoutMs} ms of the wall: until ${JSON.stringify(condition)}` });
+    fail({
+      status: 408,
+      code: "TIMED_OUT",
+      message: `not so within ${timeoutMs} ms of the wall: until ${JSON.stringify(condition)}`,
+    });
   } finally {
     clearTimeout(timer);
     unsubscribe();
@@ -64,35 +75,44 @@ export async function waitUntil(world: WorldHandle, condition: Until, timeoutMs:
 }
 
 /** An advance may lead through what one waits for and beyond, all in one commit. */
-function fulfils(event: RecordedEvent, condition: Until): boolean {
+function isFulfilledBy(event: RecordedEvent, condition: WaitCondition): boolean {
   if ("operation_id" in condition) {
     const ends = event.type === "OperationFinished" || event.type === "OperationCancelled";
     return ends && event.operationId === condition.operation_id;
   }
   if (!("endpoint_id" in condition)) return false;
-  const type = { init: "ComputeCreated", active: "ComputeActivated", idle: "ComputeSuspended" }[condition.state];
+  const type = { init: "ComputeCreated", active: "ComputeActivated", idle: "ComputeSuspended" }[
+    condition.state
+  ];
   return event.type === type && "endpointId" in event && event.endpointId === condition.endpoint_id;
 }
 
-function holds(world: WorldHandle, condition: Until): Promise<boolean> {
-  return turnOf(world, (turn) => holdsIn(turn, condition));
+function isFulfilled(world: WorldHandle, condition: WaitCondition): Promise<boolean> {
+  return runTransaction(world, (transaction) => isFulfilledIn(transaction, condition));
 }
 
-function holdsIn(turn: Turn, condition: Until): boolean {
-  const { world } = turn;
+function isFulfilledIn(transaction: Transaction, condition: WaitCondition): boolean {
+  const { world } = transaction;
   if ("operation_id" in condition) {
-    const operation = turn.operation(condition.operation_id);
+    const operation = transaction.operation(condition.operation_id);
     if (operation === undefined)
-      return found(refuse("OPERATION_NOT_FOUND", `until.operation_id: operation "${condition.operation_id}" not found`));
+      return unwrap(
+        refuse("OPERATION_NOT_FOUND", `until.operation_id: operation "${condition.operation_id}" not found`),
+      );
     return operation.state.status !== "scheduling" && operation.state.status !== "running";
   }
   if ("project_id" in condition) {
     if (world.projects.get(condition.project_id) === undefined) {
-      return found(refuse("PROJECT_NOT_FOUND", `until.project_id: project "${condition.project_id}" not found`));
+      return unwrap(
+        refuse("PROJECT_NOT_FOUND", `until.project_id: project "${condition.project_id}" not found`),
+      );
     }
     return world.operations.by("project", condition.project_id).size === 0;
   }
   const compute = world.computes.get(condition.endpoint_id);
-  if (compute === undefined) return found(refuse("ENDPOINT_NOT_FOUND", `until.endpoint_id: endpoint "${condition.endpoint_id}" not found`));
+  if (compute === undefined)
+    return unwrap(
+      refuse("ENDPOINT_NOT_FOUND", `until.endpoint_id: endpoint "${condition.endpoint_id}" not found`),
+    );
   return compute.phase.state === condition.state;
 }

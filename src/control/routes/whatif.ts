@@ -4,14 +4,16 @@ import { fail } from "../../http/request.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 
-const MOST_POLICIES = 20;
+const MAX_POLICIES = 20;
 
 /** As a flag takes it, where a number need not stand in quotes. What it means is known where it is answered. */
-const flag = z.union([z.string().max(64), z.number()], { error: "must be a text or a number" }).transform(String);
+const flag = z
+  .union([z.string().max(64), z.number()], { error: "must be a text or a number" })
+  .transform(String);
 const policy = z.string().min(1).max(128);
 const body = z.strictObject({
-  policy: z.union([policy, z.array(policy).min(1).max(MOST_POLICIES)], {
-    error: `must be a policy like fixed:60, or up to ${MOST_POLICIES} of them`,
+  policy: z.union([policy, z.array(policy).min(1).max(MAX_POLICIES)], {
+    error: `must be a policy like fixed:60, or up to ${MAX_POLICIES} of them`,
   }),
   from: flag.optional(),
   to: flag.optional(),
@@ -30,7 +32,16 @@ type WhatIfQuestion = {
   readonly policies: readonly string[];
 } & Pick<
   z.output<typeof body>,
-  "from" | "to" | "present" | "profile" | "price" | "cu" | "cold_start_worth" | "start_latency" | "seed" | "replications"
+  | "from"
+  | "to"
+  | "present"
+  | "profile"
+  | "price"
+  | "cu"
+  | "cold_start_worth"
+  | "start_latency"
+  | "seed"
+  | "replications"
 >;
 
 /** Answers from the traffic in a world's journal. Throws a RangeError that names the field which cannot be answered. */
@@ -41,9 +52,12 @@ export function whatIfRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   app.post(
     "/whatif",
-    handler(options, { body }, async ({ world, body: { policy: asked, ...question } }) => {
+    handler(options, { body }, async ({ world, body: { policy: requested, ...question } }) => {
       try {
-        return await options.askWhatIf(world, { policies: typeof asked === "string" ? [asked] : asked, ...question });
+        return await options.askWhatIf(world, {
+          policies: typeof requested === "string" ? [requested] : requested,
+          ...question,
+        });
       } catch (error) {
         if (error instanceof RangeError) fail({ status: 400, code: "BAD_REQUEST", message: error.message });
         throw error;

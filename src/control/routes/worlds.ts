@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
-import { found } from "../../http/request.ts";
+import { unwrap } from "../../http/request.ts";
 import type { WorldInfo } from "../../worlds/world-handle.ts";
 import { clockSetting, point, worldName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
-import { instant } from "./records.ts";
+import { formatInstant } from "../http/render-object.ts";
 
 const fork = z.strictObject({
   name: worldName,
@@ -22,13 +22,15 @@ export function worldRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/worlds",
-    handler(options, {}, (_, context) => ({ worlds: worlds.list().map((world) => renderWorld(world, context)) })),
+    handler(options, {}, (_, context) => ({
+      worlds: worlds.list().map((world) => renderWorld(world, context)),
+    })),
   );
 
   app.post(
     "/worlds",
-    handler(options, { body: fork }, async ({ world, body: { from = world.name, ...asked } }, context) => {
-      const forked = found(await worlds.fork({ ...asked, from }));
+    handler(options, { body: fork }, async ({ world, body: { from = world.name, ...input } }, context) => {
+      const forked = unwrap(await worlds.fork({ ...input, from }));
       return context.json({ world: { ...renderWorld(forked, context), from } }, 201);
     }),
   );
@@ -36,7 +38,7 @@ export function worldRoutes(options: ControlOptions): Hono {
   app.get(
     "/worlds/:name",
     handler(options, {}, ({ params }, context) => {
-      const { name } = found(worlds.world(params["name"] ?? ""));
+      const { name } = unwrap(worlds.world(params["name"] ?? ""));
       const info = worlds.list().find((world) => world.name === name);
       return { world: info && renderWorld(info, context) };
     }),
@@ -46,7 +48,7 @@ export function worldRoutes(options: ControlOptions): Hono {
     "/worlds/:name",
     handler(options, {}, async ({ params }) => {
       const name = params["name"] ?? "";
-      found(await worlds.remove(name));
+      unwrap(await worlds.remove(name));
       return { name, deleted: true };
     }),
   );
@@ -63,7 +65,7 @@ function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: Wo
     control_url: `${base}/_sim`,
     // One that nobody has asked for anything yet stands where it was left.
     open: isOpen,
-    now: instant(now),
+    now: formatInstant(now),
     seq,
     history_id: historyId,
     size_bytes: sizeBytes,

@@ -26,10 +26,15 @@ export type CreateAccount = {
   readonly plan?: PlanName | undefined;
 };
 
-export function decideCreateAccount(world: World, command: CreateAccount, { now, chance }: Context): Result<Event[]> {
+export function decideCreateAccount(
+  world: World,
+  command: CreateAccount,
+  { now, random }: Context,
+): Result<Event[]> {
   const number = nextNumber(world, "account");
-  const id = command.id ?? drawUuid(chance, "account-id", number);
-  if (world.accounts.get(id) !== undefined) return refuse("ID_EXISTS", `an account with id "${id}" exists already`);
+  const id = command.id ?? drawUuid(random, "account-id", number);
+  if (world.accounts.get(id) !== undefined)
+    return refuse("ID_EXISTS", `an account with id "${id}" exists already`);
   const account: Account = {
     id,
     number,
@@ -45,7 +50,11 @@ export function decideCreateAccount(world: World, command: CreateAccount, { now,
 /** The console's part. A: what the new plan does not offer must be given up first, so that no world is beyond its plan. */
 export type ChangePlan = { readonly type: "ChangePlan"; readonly accountId: string; readonly plan: PlanName };
 
-export function decideChangePlan(world: World, { accountId, plan: name }: ChangePlan, { now }: Context): Result<Event[]> {
+export function decideChangePlan(
+  world: World,
+  { accountId, plan: name }: ChangePlan,
+  { now }: Context,
+): Result<Event[]> {
   const account = findAccount(world, accountId);
   if (!account.ok) return account;
   if (account.value.plan === name) return accept([]);
@@ -53,7 +62,8 @@ export function decideChangePlan(world: World, { accountId, plan: name }: Change
   for (const { id: projectId } of world.projects.values()) {
     if (world.projects.get(projectId)?.accountId !== accountId) continue;
     for (const { id, type, range } of world.computes.by("project", projectId).values()) {
-      const isOtherSize = plan.onlySizeCu !== undefined && (range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu);
+      const isOtherSize =
+        plan.onlySizeCu !== undefined && (range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu);
       if (isOtherSize) return refuseByPlan(plan, `the size of ${id}, ${range.minCu} to ${range.maxCu} CU,`);
       if (type === "read_only" && !plan.readReplicas) return refuseByPlan(plan, `the read replica ${id}`);
     }
@@ -71,12 +81,17 @@ export function planOf(account: Account): Plan {
 }
 
 /** Who says so: the plan, or the world where it has a limit of its own. */
-export function whoLimits({ settings }: World, plan: Plan, what: keyof LimitSettings): string {
-  return settings.limits?.[what] === undefined ? `the ${plan.name} plan` : "this world";
+export function describeLimitSource({ settings }: World, plan: Plan, limit: keyof LimitSettings): string {
+  return settings.limits?.[limit] === undefined ? `the ${plan.name} plan` : "this world";
 }
 
 /** What a plan allows in this world, where a limit may be another one. `branches` are of a project. */
-export function limitsOf({ settings }: World, plan: Plan): Required<LimitSettings> {
-  const { projectsLimit: projects, branchesLimit: branches, endpointsLimit: endpoints, snapshotsLimit: snapshots } = plan;
+export function effectiveLimits({ settings }: World, plan: Plan): Required<LimitSettings> {
+  const {
+    projectsLimit: projects,
+    branchesLimit: branches,
+    endpointsLimit: endpoints,
+    snapshotsLimit: snapshots,
+  } = plan;
   return { projects, branches, endpoints, snapshots, ...settings.limits };
 }

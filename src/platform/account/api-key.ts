@@ -24,7 +24,11 @@ export const SECRET_PATTERN = /^[\x21-\x7e]{1,256}$/;
 export const SECRET_RULE = "must be 1 to 256 printable ASCII characters without spaces";
 
 /** Kept beside the key and coalesced: it changes with every request and proves nothing about the world's history. */
-export type ApiKeyUse = { readonly keyId: number; readonly lastUsedAt: SimTime; readonly lastUsedFromAddr: string };
+export type ApiKeyUse = {
+  readonly keyId: number;
+  readonly lastUsedAt: SimTime;
+  readonly lastUsedFromAddr: string;
+};
 
 export type CreateApiKey = {
   readonly type: "CreateApiKey";
@@ -45,9 +49,10 @@ export type RevokeApiKey = {
 export function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
-  const scoped = checkScope(world, command.scope);
-  if (!scoped.ok) return scoped;
-  if (findApiKeyByHash(world, command.hash) !== undefined) return refuse("API_KEY_EXISTS", "an API key with this secret exists already");
+  const scopeCheck = checkApiKeyScope(world, command.scope);
+  if (!scopeCheck.ok) return scopeCheck;
+  if (findApiKeyByHash(world, command.hash) !== undefined)
+    return refuse("API_KEY_EXISTS", "an API key with this secret exists already");
   const apiKey: ApiKey = {
     id: nextNumber(world, "apiKey"),
     accountId: command.accountId,
@@ -62,7 +67,7 @@ export function decideCreateApiKey(world: World, command: CreateApiKey, { now }:
 /** R: immediate and irreversible. A key that is revoked already is gone: 404 (PLATFORM, "Deleting what is not there"). */
 export function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Context): Result<Event[]> {
   const apiKey = world.apiKeys.get(String(command.keyId));
-  if (apiKey === undefined || !isOwn(apiKey, command) || apiKey.revokedAt !== undefined) {
+  if (apiKey === undefined || !isOwnedBy(apiKey, command) || apiKey.revokedAt !== undefined) {
     return refuse("API_KEY_NOT_FOUND", `API key ${command.keyId} not found`);
   }
   return accept([{ type: "ApiKeyRevoked", at: now, keyId: apiKey.id }]);
@@ -88,12 +93,12 @@ export function* validOrganizationKeys(world: World, organizationId: string): Ge
   }
 }
 
-function isOwn({ accountId, scope }: ApiKey, command: RevokeApiKey): boolean {
+function isOwnedBy({ accountId, scope }: ApiKey, command: RevokeApiKey): boolean {
   if (command.organizationId !== undefined) return scope?.organizationId === command.organizationId;
   return scope === undefined && accountId === command.accountId;
 }
 
-function checkScope(world: World, scope: ApiKey["scope"]): Result<Account | undefined> {
+function checkApiKeyScope(world: World, scope: ApiKey["scope"]): Result<Account | undefined> {
   if (scope === undefined) return accept(undefined);
   const owner = findOrganization(world, scope.organizationId);
   if (!owner.ok || scope.projectId === undefined) return owner;

@@ -4,8 +4,20 @@ import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { findOrganization } from "../lookup.ts";
-import { findRecord, isOfKind, recordCreated, recordDeleted, recordsOf, recordUpdated } from "../project/evolve-settings-record.ts";
-import { concernsAccount, concernsEmail, type MemberRole, type RecordOf } from "../project/settings-record.ts";
+import {
+  findRecord,
+  isOfKind,
+  recordCreated,
+  recordDeleted,
+  recordsOf,
+  recordUpdated,
+} from "../project/evolve-settings-record.ts";
+import {
+  concernsAccount,
+  concernsEmail,
+  type MemberRole,
+  type SettingsRecordOf,
+} from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Account } from "./account.ts";
 
@@ -17,24 +29,40 @@ export type Member = {
   readonly joinedAt: SimTime;
 };
 
-type InOrganization = { readonly organizationId: string };
-export type InviteMembers = InOrganization & {
+type OrganizationRef = { readonly organizationId: string };
+export type InviteMembers = OrganizationRef & {
   readonly type: "InviteMembers";
   /** The account of whoever invites. */
   readonly invitedBy: string;
   readonly invitations: readonly { readonly email: string; readonly role: MemberRole }[];
 };
-export type AcceptInvitation = InOrganization & { readonly type: "AcceptInvitation"; readonly invitationId: string };
-export type ChangeMemberRole = InOrganization & { readonly type: "ChangeMemberRole"; readonly memberId: string; readonly role: MemberRole };
-export type RemoveMember = InOrganization & { readonly type: "RemoveMember"; readonly memberId: string };
+export type AcceptInvitation = OrganizationRef & {
+  readonly type: "AcceptInvitation";
+  readonly invitationId: string;
+};
+export type ChangeMemberRole = OrganizationRef & {
+  readonly type: "ChangeMemberRole";
+  readonly memberId: string;
+  readonly role: MemberRole;
+};
+export type RemoveMember = OrganizationRef & { readonly type: "RemoveMember"; readonly memberId: string };
 
 /** All members, the organization's own account first. */
 export function membersOf(world: World, owner: Account): Member[] {
-  return [ownerOf(owner), ...recordsOf(world, owner.organizationId, "member").flatMap((record) => memberFrom(world, record) ?? [])];
+  return [
+    ownerMember(owner),
+    ...recordsOf(world, owner.organizationId, "member").flatMap(
+      (record) => memberFromRecord(world, record) ?? [],
+    ),
+  ];
 }
 
 /** What an account is in an organization that is not its own. */
-export function roleIn(world: World, accountId: string, organizationId: string): MemberRole | undefined {
+export function memberRoleIn(
+  world: World,
+  accountId: string,
+  organizationId: string,
+): MemberRole | undefined {
   for (const record of world.records.by("concern", concernsAccount(accountId)).values()) {
     if (isOfKind(record, "member") && record.scope === organizationId) return record.fields.role;
   }
@@ -56,10 +84,10 @@ export function organizationsOf(world: World, account: Account): Account[] {
 }
 
 export function findMember(world: World, owner: Account, memberId: string): Result<Member> {
-  const own = ownerOf(owner);
+  const own = ownerMember(owner);
   if (own.id === memberId) return accept(own);
   const record = findRecord(world, owner.organizationId, "member", memberId);
-  const member = record && memberFrom(world, record);
+  const member = record && memberFromRecord(world, record);
   return member === undefined ? refuse("MEMBER_NOT_FOUND", `member "${memberId}" not found`) : accept(member);
 }
 
@@ -71,44 +99,65 @@ export function decideInviteMembers(world: World, command: InviteMembers, contex
   const seen = new Set<string>();
   const events: Event[] = [];
   for (const [index, { email, role }] of command.invitations.entries()) {
-    const taken = refuseTaken(world, owner.value, email, seen);
-    if (taken !== undefined) return refuse("MEMBER_EXISTS", `invitations.${index}.email: ${taken}`);
+    const conflict = describeInviteConflict(world, owner.value, email, seen);
+    if (conflict !== undefined) return refuse("MEMBER_EXISTS", `invitations.${index}.email: ${conflict}`);
     seen.add(concernsEmail(email));
-    const account = accountWith(world, email);
+    const account = accountByEmail(world, email);
     const acceptedAt = account === undefined ? {} : { acceptedAt: context.now };
     const invitation = { email, role, invitedBy: command.invitedBy, ...acceptedAt };
     events.push(recordCreated(world, context, organizationId, "invitation", invitation, events.length));
     if (account === undefined) continue;
-    events.push(recordCreated(world, context, organizationId, "member", { accountId: account.id, role }, events.length));
+    events.push(
+      recordCreated(world, context, organizationId, "member", { accountId: account.id, role }, events.length),
+    );
   }
   return accept(events);
 }
 
 /** A: who had no account when invited joins by a call of ours; the platform's way leads through a letter and its console. */
-export function decideAcceptInvitation(world: World, command: AcceptInvitation, context: Context): Result<Event[]> {
+export function decideAcceptInvitation(
+  world: World,
+  command: AcceptInvitation,
+  context: Context,
+): Result<Event[]> {
   const owner = findOrganization(world, command.organizationId);
   if (!owner.ok) return owner;
   const invitation = findRecord(world, command.organizationId, "invitation", command.invitationId);
-  if (invitation === undefined) return refuse("INVITATION_NOT_FOUND", `invitation "${command.invitationId}" not found`);
+  if (invitation === undefined)
+    return refuse("INVITATION_NOT_FOUND", `invitation "${command.invitationId}" not found`);
   const { email, role, acceptedAt } = invitation.fields;
-  if (acceptedAt !== undefined) return refuse("MEMBER_EXISTS", `the invitation of ${email} has been accepted already`);
-  const account = accountWith(world, email);
-  if (account === undefined) return refuse("ACCOUNT_NOT_FOUND", `there is no account with the email address ${email}; create it first`);
+  if (acceptedAt !== undefined)
+    return refuse("MEMBER_EXISTS", `the invitation of ${email} has been accepted already`);
+  const account = accountByEmail(world, email);
+  if (account === undefined)
+    return refuse(
+      "ACCOUNT_NOT_FOUND",
+      `there is no account with the email address ${email}; create it first`,
+    );
   return accept([
     recordUpdated(invitation, { ...invitation.fields, acceptedAt: context.now }, context.now),
     recordCreated(world, context, command.organizationId, "member", { accountId: account.id, role }),
   ]);
 }
 
-export function decideChangeMemberRole(world: World, command: ChangeMemberRole, { now }: Context): Result<Event[]> {
-  const record = findRemovable(world, command.organizationId, command.memberId, command.role === "admin");
+export function decideChangeMemberRole(
+  world: World,
+  command: ChangeMemberRole,
+  { now }: Context,
+): Result<Event[]> {
+  const record = findChangeableMember(
+    world,
+    command.organizationId,
+    command.memberId,
+    command.role === "admin",
+  );
   if (!record.ok) return record;
   if (record.value === undefined || record.value.fields.role === command.role) return accept([]);
   return accept([recordUpdated(record.value, { ...record.value.fields, role: command.role }, now)]);
 }
 
 export function decideRemoveMember(world: World, command: RemoveMember, { now }: Context): Result<Event[]> {
-  const record = findRemovable(world, command.organizationId, command.memberId, false);
+  const record = findChangeableMember(world, command.organizationId, command.memberId, false);
   if (!record.ok) return record;
   return accept(record.value === undefined ? [] : [recordDeleted(record.value, now)]);
 }
@@ -117,12 +166,12 @@ export function decideRemoveMember(world: World, command: RemoveMember, { now }:
  * The record of a member whose role may change; none where the owner, whose role is not kept, stays admin.
  * S: the last admin cannot be removed. A: here, an organization is an account, so its own account is an admin for ever, and the last.
  */
-function findRemovable(
+function findChangeableMember(
   world: World,
   organizationId: string,
   memberId: string,
   staysAdmin: boolean,
-): Result<RecordOf<"member"> | undefined> {
+): Result<SettingsRecordOf<"member"> | undefined> {
   const owner = findOrganization(world, organizationId);
   if (!owner.ok) return owner;
   const member = findMember(world, owner.value, memberId);
@@ -137,7 +186,7 @@ function findRemovable(
 }
 
 /** The one member without a record: no event made it, so it is there in the worlds of former releases, too. */
-function ownerOf(account: Account): Member {
+function ownerMember(account: Account): Member {
   return {
     id: uuidOf(`${account.organizationId}/${account.id}`),
     account,
@@ -147,24 +196,35 @@ function ownerOf(account: Account): Member {
   };
 }
 
-function memberFrom(world: World, { id, scope, fields, createdAt }: RecordOf<"member">): Member | undefined {
+function memberFromRecord(
+  world: World,
+  { id, scope, fields, createdAt }: SettingsRecordOf<"member">,
+): Member | undefined {
   const account = world.accounts.get(fields.accountId);
   return account && { id, account, organizationId: scope, role: fields.role, joinedAt: createdAt };
 }
 
 /** A: addresses are not unique among accounts; the oldest account is meant. */
-function accountWith(world: World, email: string): Account | undefined {
+function accountByEmail(world: World, email: string): Account | undefined {
   for (const account of world.accounts.values()) {
     if (concernsEmail(account.email) === concernsEmail(email)) return account;
   }
   return undefined;
 }
 
-function refuseTaken(world: World, owner: Account, email: string, seen: ReadonlySet<string>): string | undefined {
+function describeInviteConflict(
+  world: World,
+  owner: Account,
+  email: string,
+  seen: ReadonlySet<string>,
+): string | undefined {
   const concern = concernsEmail(email);
   if (seen.has(concern)) return `${email} is invited twice`;
-  const account = accountWith(world, email);
-  if (account !== undefined && (account.id === owner.id || roleIn(world, account.id, owner.organizationId) !== undefined)) {
+  const account = accountByEmail(world, email);
+  if (
+    account !== undefined &&
+    (account.id === owner.id || memberRoleIn(world, account.id, owner.organizationId) !== undefined)
+  ) {
     return `${email} is a member already`;
   }
   for (const record of world.records.by("concern", concern).values()) {

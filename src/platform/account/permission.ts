@@ -6,27 +6,42 @@ import { findRecord, recordCreated, recordDeleted, recordsOf } from "../project/
 import { concernsEmail } from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 
-type InProject = { readonly accountId: string; readonly projectId: string };
-export type GrantPermission = InProject & { readonly type: "GrantPermission"; readonly email: string };
-export type RevokePermission = InProject & { readonly type: "RevokePermission"; readonly permissionId: string };
+type ProjectRef = { readonly accountId: string; readonly projectId: string };
+export type GrantPermission = ProjectRef & { readonly type: "GrantPermission"; readonly email: string };
+export type RevokePermission = ProjectRef & {
+  readonly type: "RevokePermission";
+  readonly permissionId: string;
+};
 
 /** S: to the account with this address. A: it may be made later. */
-export function decideGrantPermission(world: World, command: GrantPermission, context: Context): Result<Event[]> {
+export function decideGrantPermission(
+  world: World,
+  command: GrantPermission,
+  context: Context,
+): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { id, accountId } = project.value;
   const concern = concernsEmail(command.email);
   const isOwner = concernsEmail(world.accounts.get(accountId)?.email ?? "") === concern;
-  if (isOwner || recordsOf(world, id, "projectPermission").some(({ fields }) => concernsEmail(fields.email) === concern)) {
+  if (
+    isOwner ||
+    recordsOf(world, id, "projectPermission").some(({ fields }) => concernsEmail(fields.email) === concern)
+  ) {
     return refuse("PERMISSION_EXISTS", `email: ${command.email} has access to project "${id}" already`);
   }
   return accept([recordCreated(world, context, id, "projectPermission", { email: command.email })]);
 }
 
-export function decideRevokePermission(world: World, command: RevokePermission, { now }: Context): Result<Event[]> {
+export function decideRevokePermission(
+  world: World,
+  command: RevokePermission,
+  { now }: Context,
+): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const permission = findRecord(world, project.value.id, "projectPermission", command.permissionId);
-  if (permission === undefined) return refuse("PERMISSION_NOT_FOUND", `permission "${command.permissionId}" not found`);
+  if (permission === undefined)
+    return refuse("PERMISSION_NOT_FOUND", `permission "${command.permissionId}" not found`);
   return accept([recordDeleted(permission, now)]);
 }

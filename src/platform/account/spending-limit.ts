@@ -4,33 +4,48 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { findOrganization } from "../lookup.ts";
 import { recordCreated, recordDeleted, recordsOf, recordUpdated } from "../project/evolve-settings-record.ts";
-import type { RecordOf } from "../project/settings-record.ts";
+import type { SettingsRecordOf } from "../project/settings-record.ts";
 import { accept, type Result } from "../refusals.ts";
 import { planOf } from "./account.ts";
 
-export type SetSpendingLimit = { readonly type: "SetSpendingLimit"; readonly organizationId: string; readonly cents: number };
+export type SetSpendingLimit = {
+  readonly type: "SetSpendingLimit";
+  readonly organizationId: string;
+  readonly cents: number;
+};
 export type ClearSpendingLimit = { readonly type: "ClearSpendingLimit"; readonly organizationId: string };
 
 /** S: it warns and suspends nothing; paid plans have it. */
-export function decideSetSpendingLimit(world: World, command: SetSpendingLimit, context: Context): Result<Event[]> {
-  const known = findSpendingLimit(world, command.organizationId);
-  if (!known.ok) return known;
+export function decideSetSpendingLimit(
+  world: World,
+  command: SetSpendingLimit,
+  context: Context,
+): Result<Event[]> {
+  const existing = findSpendingLimit(world, command.organizationId);
+  if (!existing.ok) return existing;
   const { organizationId, cents } = command;
   return accept([
-    known.value === undefined
+    existing.value === undefined
       ? recordCreated(world, context, organizationId, "spendingLimit", { cents })
-      : recordUpdated(known.value, { cents }, context.now),
+      : recordUpdated(existing.value, { cents }, context.now),
   ]);
 }
 
 /** S: where none is set, this succeeds too. */
-export function decideClearSpendingLimit(world: World, command: ClearSpendingLimit, { now }: Context): Result<Event[]> {
-  const known = findSpendingLimit(world, command.organizationId);
-  if (!known.ok) return known;
-  return accept(known.value === undefined ? [] : [recordDeleted(known.value, now)]);
+export function decideClearSpendingLimit(
+  world: World,
+  command: ClearSpendingLimit,
+  { now }: Context,
+): Result<Event[]> {
+  const existing = findSpendingLimit(world, command.organizationId);
+  if (!existing.ok) return existing;
+  return accept(existing.value === undefined ? [] : [recordDeleted(existing.value, now)]);
 }
 
-export function findSpendingLimit(world: World, organizationId: string): Result<RecordOf<"spendingLimit"> | undefined> {
+export function findSpendingLimit(
+  world: World,
+  organizationId: string,
+): Result<SettingsRecordOf<"spendingLimit"> | undefined> {
   const owner = findOrganization(world, organizationId);
   if (!owner.ok) return owner;
   const plan = planOf(owner.value);

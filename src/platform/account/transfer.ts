@@ -1,6 +1,6 @@
 import type { Plan } from "../catalog/plan.ts";
 import type { Profile } from "../catalog/profile.ts";
-import { decideDelay } from "../compute/autosuspend.ts";
+import { checkSuspendTimeout } from "../compute/autosuspend.ts";
 import type { Context } from "../core/context.ts";
 import { END_OF_TIME, SECOND } from "../core/time.ts";
 import type { World } from "../core/world.ts";
@@ -10,7 +10,7 @@ import { refuseWhileBusy } from "../operation/operation.ts";
 import { findRecord, isOfKind, recordCreated, recordDeleted } from "../project/evolve-settings-record.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse, type Shortfall } from "../refusals.ts";
-import { type Account, findAccount, limitsOf, planOf } from "./account.ts";
+import { type Account, effectiveLimits, findAccount, planOf } from "./account.ts";
 
 export type RequestTransfer = {
   readonly type: "RequestTransfer";
@@ -32,7 +32,11 @@ export type TransferProjects = {
   readonly projectIds: readonly string[];
 };
 
-export function decideRequestTransfer(world: World, command: RequestTransfer, context: Context): Result<Event[]> {
+export function decideRequestTransfer(
+  world: World,
+  command: RequestTransfer,
+  context: Context,
+): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const expiresAt = Math.min(END_OF_TIME, context.now + command.ttlSeconds * SECOND);
@@ -40,16 +44,28 @@ export function decideRequestTransfer(world: World, command: RequestTransfer, co
 }
 
 /** Nobody learns of a project by guessing: without a request for it, it is not found, but by its owner. */
-export function decideAcceptTransfer(world: World, command: AcceptTransfer, context: Context): Result<Event[]> {
+export function decideAcceptTransfer(
+  world: World,
+  command: AcceptTransfer,
+  context: Context,
+): Result<Event[]> {
   const { projectId, requestId, toAccountId } = command;
   const to = findAccount(world, toAccountId);
   if (!to.ok) return to;
   const request = findRecord(world, projectId, "transferRequest", requestId);
-  const project = findProject(world, request === undefined ? toAccountId : (world.projects.get(projectId)?.accountId ?? ""), projectId);
+  const project = findProject(
+    world,
+    request === undefined ? toAccountId : (world.projects.get(projectId)?.accountId ?? ""),
+    projectId,
+  );
   if (!project.ok) return project;
-  if (request === undefined) return refuse("TRANSFER_REQUEST_NOT_FOUND", `transfer request "${requestId}" not found`);
+  if (request === undefined)
+    return refuse("TRANSFER_REQUEST_NOT_FOUND", `transfer request "${requestId}" not found`);
   if (context.now >= request.fields.expiresAt) {
-    return refuse("TRANSFER_REQUEST_NOT_FOUND", `transfer request "${requestId}" has expired; ask for another one`);
+    return refuse(
+      "TRANSFER_REQUEST_NOT_FOUND",
+      `transfer request "${requestId}" has expired; ask for another one`,
+    );
   }
   const shortfalls = shortfallsOf(world, to.value, [project.value], context);
   if (shortfalls.length > 0) {
@@ -59,7 +75,11 @@ export function decideAcceptTransfer(world: World, command: AcceptTransfer, cont
 }
 
 /** All of them move, or none. */
-export function decideTransferProjects(world: World, command: TransferProjects, context: Context): Result<Event[]> {
+export function decideTransferProjects(
+  world: World,
+  command: TransferProjects,
+  context: Context,
+): Result<Event[]> {
   const to = findAccount(world, command.toAccountId);
   if (!to.ok) return to;
   const projects: Project[] = [];
@@ -79,16 +99,25 @@ export function decideTransferProjects(world: World, command: TransferProjects, 
  * A: what tied the project to its former organization ends: requests, restrictions to its networks, keys that it gave to this
  * project alone. Whom the project was shared with keeps it.
  */
-function moveProjects(world: World, projects: readonly Project[], to: Account, { now }: Context): Result<Event[]> {
+function moveProjects(
+  world: World,
+  projects: readonly Project[],
+  to: Account,
+  { now }: Context,
+): Result<Event[]> {
   const events: Event[] = [];
   for (const { id, accountId } of projects) {
     if (accountId === to.id)
-      return refuse("TRANSFER_NOT_ALLOWED", `project "${id}" belongs to organization "${to.organizationId}" already`);
+      return refuse(
+        "TRANSFER_NOT_ALLOWED",
+        `project "${id}" belongs to organization "${to.organizationId}" already`,
+      );
     const busy = refuseWhileBusy(world, id);
     if (busy !== undefined) return { ok: false, refusal: busy };
     events.push({ type: "ProjectTransferred", at: now, projectId: id, accountId: to.id });
     for (const record of world.records.by("scope", id).values()) {
-      if (isOfKind(record, "transferRequest") || isOfKind(record, "projectVpcEndpoint")) events.push(recordDeleted(record, now));
+      if (isOfKind(record, "transferRequest") || isOfKind(record, "projectVpcEndpoint"))
+        events.push(recordDeleted(record, now));
     }
     for (const apiKey of world.apiKeys.by("project", id).values()) {
       if (apiKey.revokedAt === undefined) events.push({ type: "ApiKeyRevoked", at: now, keyId: apiKey.id });
@@ -98,11 +127,17 @@ function moveProjects(world: World, projects: readonly Project[], to: Account, {
 }
 
 /** What keeps this account from owning these projects too (A: a plan fits where everything in them fits). */
-function shortfallsOf(world: World, to: Account, projects: readonly Project[], { profile }: Context): Shortfall[] {
+function shortfallsOf(
+  world: World,
+  to: Account,
+  projects: readonly Project[],
+  { profile }: Context,
+): Shortfall[] {
   const plan = planOf(to);
-  const limits = limitsOf(world, plan);
+  const limits = effectiveLimits(world, plan);
   const shortfalls: Shortfall[] = [];
-  const count = world.projects.by("account", to.id).size + projects.filter(({ accountId }) => accountId !== to.id).length;
+  const count =
+    world.projects.by("account", to.id).size + projects.filter(({ accountId }) => accountId !== to.id).length;
   if (count > limits.projects) {
     shortfalls.push({
       name: "projects_count",
@@ -113,7 +148,7 @@ function shortfallsOf(world: World, to: Account, projects: readonly Project[], {
     });
   }
   for (const project of projects) {
-    const excess = excessOf(world, project, { plan, limits, profile });
+    const excess = describePlanExcess(world, project, { plan, limits, profile });
     if (excess === undefined) continue;
     const from = world.accounts.get(project.accountId);
     shortfalls.push({
@@ -128,10 +163,14 @@ function shortfallsOf(world: World, to: Account, projects: readonly Project[], {
 }
 
 /** What of a project is beyond a plan, in words. */
-function excessOf(
+function describePlanExcess(
   world: World,
   project: Project,
-  { plan, limits, profile }: { readonly plan: Plan; readonly limits: ReturnType<typeof limitsOf>; readonly profile: Profile },
+  {
+    plan,
+    limits,
+    profile,
+  }: { readonly plan: Plan; readonly limits: ReturnType<typeof effectiveLimits>; readonly profile: Profile },
 ): string | undefined {
   const branches = branchesOf(world, project.id).length;
   if (branches > limits.branches) return `${branches} branches`;
@@ -143,12 +182,19 @@ function excessOf(
   // Those of deleted branches, too: they can come back.
   const computes = world.computes.by("project", project.id).toArray();
   const { minCu, maxCu, suspendTimeoutSeconds } = project.defaultEndpointSettings;
-  const ranges = [...computes.map(({ range }) => range), { minCu: minCu ?? plan.onlySizeCu, maxCu: maxCu ?? plan.onlySizeCu }];
-  if (plan.onlySizeCu !== undefined && ranges.some((range) => range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu)) {
+  const ranges = [
+    ...computes.map(({ range }) => range),
+    { minCu: minCu ?? plan.onlySizeCu, maxCu: maxCu ?? plan.onlySizeCu },
+  ];
+  if (
+    plan.onlySizeCu !== undefined &&
+    ranges.some((range) => range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu)
+  ) {
     return `computes of other sizes than ${plan.onlySizeCu} CU`;
   }
   if (!plan.readReplicas && computes.some(({ type }) => type === "read_only")) return "read replicas";
   const delays = [...computes.map((compute) => compute.suspendTimeoutSeconds), suspendTimeoutSeconds ?? 0];
-  if (delays.some((delay) => !decideDelay(plan, profile, delay).ok)) return "an autosuspend delay of its own";
+  if (delays.some((delay) => !checkSuspendTimeout(plan, profile, delay).ok))
+    return "an autosuspend delay of its own";
   return undefined;
 }

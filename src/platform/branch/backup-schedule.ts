@@ -1,4 +1,4 @@
-import { civil, hourStart, instantOf } from "../core/calendar.ts";
+import { hourStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Branch } from "./branch.ts";
@@ -19,45 +19,49 @@ export type BackupSchedule = { readonly items: readonly BackupScheduleItem[]; re
 export function backupDueAt(world: World, branchId: string): SimTime | undefined {
   const branch = world.branches.get(branchId);
   const schedule = branch?.backupSchedule;
-  if (branch === undefined || schedule === undefined || !isServed(world, branch)) return undefined;
-  const due = schedule.items.map((item) => nextAfter(item, schedule.after));
+  if (branch === undefined || schedule === undefined || !isLive(world, branch)) return undefined;
+  const due = schedule.items.map((item) => nextDueAfter(item, schedule.after));
   return due.length === 0 ? undefined : Math.min(...due);
 }
 
 /** The items whose time it is. */
 export function itemsDue({ items, after }: BackupSchedule, at: SimTime): readonly BackupScheduleItem[] {
-  return items.filter((item) => nextAfter(item, after) <= at);
+  return items.filter((item) => nextDueAfter(item, after) <= at);
 }
 
-function isServed(world: World, branch: Branch): boolean {
+function isLive(world: World, branch: Branch): boolean {
   return branch.deletedAt === undefined && world.projects.get(branch.projectId)?.deletedAt === undefined;
 }
 
 /** The first instant after `after` that an item names, in UTC; midnight and the first day where it names none (A). */
-function nextAfter(item: BackupScheduleItem, after: SimTime): SimTime {
-  const { year, month, day, weekday } = civil(after);
+function nextDueAfter(item: BackupScheduleItem, after: SimTime): SimTime {
+  const { year, month, day, weekday } = utcDateOf(after);
   const { hour = 0 } = item;
   switch (item.frequency) {
     case "hourly":
       return hourStart(after) + HOUR;
     case "daily":
-      return firstAfter(after, (ahead) => instantOf(year, month, day + ahead, hour));
+      return firstInstantAfter(after, (offset) => utcInstant(year, month, day + offset, hour));
     case "weekly":
-      return firstAfter(after, (ahead) => instantOf(year, month, day + ((item.day ?? 1) - weekday) + 7 * ahead, hour));
+      return firstInstantAfter(after, (offset) =>
+        utcInstant(year, month, day + ((item.day ?? 1) - weekday) + 7 * offset, hour),
+      );
     case "monthly":
-      return firstAfter(after, (ahead) => inMonth(year, month + ahead, item.day ?? 1, hour));
+      return firstInstantAfter(after, (offset) => instantInMonth(year, month + offset, item.day ?? 1, hour));
     case "yearly":
-      return firstAfter(after, (ahead) => inMonth(year + ahead, item.month ?? 1, item.day ?? 1, hour));
+      return firstInstantAfter(after, (offset) =>
+        instantInMonth(year + offset, item.month ?? 1, item.day ?? 1, hour),
+      );
     default:
       return item.frequency satisfies never;
   }
 }
 
-function firstAfter(after: SimTime, at: (ahead: number) => SimTime): SimTime {
-  return [0, 1].map(at).find((instant) => instant > after) ?? at(2);
+function firstInstantAfter(after: SimTime, instantAt: (offset: number) => SimTime): SimTime {
+  return [0, 1].map(instantAt).find((instant) => instant > after) ?? instantAt(2);
 }
 
-function inMonth(year: number, month: number, day: number, hour: number): SimTime {
-  const last = civil(instantOf(year, month + 1, 1) - HOUR).day;
-  return instantOf(year, month, Math.min(day, last), hour);
+function instantInMonth(year: number, month: number, day: number, hour: number): SimTime {
+  const last = utcDateOf(utcInstant(year, month + 1, 1) - HOUR).day;
+  return utcInstant(year, month, Math.min(day, last), hour);
 }

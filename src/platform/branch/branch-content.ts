@@ -7,9 +7,9 @@ import type { Branch } from "./branch.ts";
 /** What of a branch's data a control plane knows. */
 export type BranchContent = Pick<Branch, "roles" | "databases">;
 
-export type OnBranch = { readonly accountId: string; readonly projectId: string; readonly branchId: string };
+export type BranchRef = { readonly accountId: string; readonly projectId: string; readonly branchId: string };
 
-export function findBranchFor(world: World, { accountId, projectId, branchId }: OnBranch): Result<Branch> {
+export function findBranchFor(world: World, { accountId, projectId, branchId }: BranchRef): Result<Branch> {
   const project = findProject(world, accountId, projectId);
   return project.ok ? findBranch(world, project.value, branchId) : project;
 }
@@ -24,6 +24,8 @@ export function contentAt(branch: Branch, at: SimTime): BranchContent {
 export function withContent(world: World, branch: Branch, content: BranchContent, at: SimTime): Branch {
   const { past = [], roles, databases } = branch;
   const retention = world.projects.get(branch.projectId)?.historyRetentionSeconds ?? 0;
-  const kept = [...past, { roles, databases, until: at }].filter(({ until }) => until > at - retention * SECOND);
-  return { ...branch, ...content, past: kept, updatedAt: at };
+  const retained = [...past, { roles, databases, until: at }].filter(
+    ({ until }) => until > at - retention * SECOND,
+  );
+  return { ...branch, ...content, past: retained, updatedAt: at };
 }

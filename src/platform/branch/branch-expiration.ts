@@ -13,21 +13,30 @@ const MAX_EXPIRATION = 30 * DAY; // D
 export function checkExpiration(
   parent: Branch | undefined,
   expiresAt: SimTime | undefined | null,
-  branch: { readonly default?: boolean; readonly protected?: boolean | undefined; readonly hasChildren?: boolean },
+  branch: {
+    readonly default?: boolean;
+    readonly protected?: boolean | undefined;
+    readonly hasChildren?: boolean;
+  },
   now: SimTime,
 ): Result<true> {
-  const no = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
-  if (parent?.expiresAt !== undefined) return no(`branch "${parent.name}" has an expiration and can have no child branches`);
+  const refuseExpiration = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
+  if (parent?.expiresAt !== undefined)
+    return refuseExpiration(`branch "${parent.name}" has an expiration and can have no child branches`);
   if (expiresAt === undefined || expiresAt === null) return accept(true);
-  if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION) return no("expires_at must lie in the future, at most 30 days from now");
-  if (branch.default) return no("the default branch cannot expire");
-  if (branch.protected) return no("a protected branch cannot expire");
-  if (branch.hasChildren) return no("a branch with child branches cannot expire");
+  if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION)
+    return refuseExpiration("expires_at must lie in the future, at most 30 days from now");
+  if (branch.default) return refuseExpiration("the default branch cannot expire");
+  if (branch.protected) return refuseExpiration("a protected branch cannot expire");
+  if (branch.hasChildren) return refuseExpiration("a branch with child branches cannot expire");
   return accept(true);
 }
 
 /** S: the time to live is kept as it was when the expiration was set. */
-export function expirationFrom(expiresAt: SimTime | undefined, now: SimTime): Pick<Branch, "expiresAt" | "ttlSeconds"> {
+export function expirationFrom(
+  expiresAt: SimTime | undefined,
+  now: SimTime,
+): Pick<Branch, "expiresAt" | "ttlSeconds"> {
   return expiresAt === undefined ? {} : { expiresAt, ttlSeconds: Math.floor((expiresAt - now) / SECOND) };
 }
 
@@ -43,7 +52,10 @@ export function expirationSet(branchId: string, expiresAt: SimTime | undefined, 
 }
 
 /** D: the default branch does not expire. */
-export function checkLasting({ name, expiresAt }: Branch): Result<true> {
+export function checkNeverExpires({ name, expiresAt }: Branch): Result<true> {
   if (expiresAt === undefined) return accept(true);
-  return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${name}" has an expiration and cannot be the default branch`);
+  return refuse(
+    "BRANCH_EXPIRATION_NOT_ALLOWED",
+    `branch "${name}" has an expiration and cannot be the default branch`,
+  );
 }

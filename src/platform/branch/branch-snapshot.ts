@@ -1,4 +1,4 @@
-import { findAccount, limitsOf, planOf, whoLimits } from "../account/account.ts";
+import { describeLimitSource, effectiveLimits, findAccount, planOf } from "../account/account.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
@@ -10,8 +10,8 @@ import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { type BackupScheduleItem, itemsDue } from "./backup-schedule.ts";
 import type { Branch } from "./branch.ts";
-import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
-import { findPoint } from "./point-in-time.ts";
+import { type BranchContent, type BranchRef, contentAt, findBranchFor } from "./branch-content.ts";
+import { resolvePointInTime } from "./point-in-time.ts";
 
 /** S: a branch as it was at one instant, kept apart from it. */
 export type BranchSnapshot = {
@@ -31,20 +31,30 @@ export type BranchSnapshot = {
   readonly updatedAt: SimTime;
 };
 
-export type OnSnapshot = { readonly accountId: string; readonly projectId: string; readonly snapshotId: string };
+export type SnapshotRef = {
+  readonly accountId: string;
+  readonly projectId: string;
+  readonly snapshotId: string;
+};
 
-export type CreateSnapshot = OnBranch & {
+export type CreateSnapshot = BranchRef & {
   readonly type: "CreateSnapshot";
   readonly name?: string | undefined;
   readonly timestamp?: SimTime | undefined;
   readonly lsn?: string | undefined;
   readonly expiresAt?: SimTime | undefined;
 };
-export type UpdateSnapshot = OnSnapshot & { readonly type: "UpdateSnapshot"; readonly name: string };
-export type DeleteSnapshot = OnSnapshot & { readonly type: "DeleteSnapshot" };
-export type SetBackupSchedule = OnBranch & { readonly type: "SetBackupSchedule"; readonly items: readonly BackupScheduleItem[] };
+export type UpdateSnapshot = SnapshotRef & { readonly type: "UpdateSnapshot"; readonly name: string };
+export type DeleteSnapshot = SnapshotRef & { readonly type: "DeleteSnapshot" };
+export type SetBackupSchedule = BranchRef & {
+  readonly type: "SetBackupSchedule";
+  readonly items: readonly BackupScheduleItem[];
+};
 
-export function findSnapshot(world: World, { accountId, projectId, snapshotId }: OnSnapshot): Result<BranchSnapshot> {
+export function findSnapshot(
+  world: World,
+  { accountId, projectId, snapshotId }: SnapshotRef,
+): Result<BranchSnapshot> {
   const project = findProject(world, accountId, projectId);
   if (!project.ok) return project;
   const snapshot = world.branchSnapshots.get(snapshotId);
@@ -59,51 +69,66 @@ export function snapshotsOf(world: World, projectId: string): BranchSnapshot[] {
   return world.branchSnapshots.by("project", projectId).toArray();
 }
 
-export function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Context): Result<Event[]> {
+export function decideCreateSnapshot(
+  world: World,
+  command: CreateSnapshot,
+  context: Context,
+): Result<Event[]> {
   const { now } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
   // There is nothing yet that could be kept.
-  if (isBeingMade(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
+  if (isBeingCreated(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
   const { timestamp, lsn, expiresAt } = command;
-  const point = findPoint(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
+  const point = resolvePointInTime(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
   if (!point.ok) return point;
-  if (expiresAt !== undefined && expiresAt <= now) return refuse("SNAPSHOT_EXPIRATION_NOT_ALLOWED", "expires_at must lie in the future");
-  const room = checkSnapshotRoom(world, project.value);
-  if (!room.ok) return room;
-  const snapshot = makeSnapshot(world, branch.value, { ...command, timestamp: point.value, manual: true }, context);
+  if (expiresAt !== undefined && expiresAt <= now)
+    return refuse("SNAPSHOT_EXPIRATION_NOT_ALLOWED", "expires_at must lie in the future");
+  const limitCheck = checkSnapshotLimit(world, project.value);
+  if (!limitCheck.ok) return limitCheck;
+  const snapshot = buildSnapshot(
+    world,
+    branch.value,
+    { ...command, timestamp: point.value, manual: true },
+    context,
+  );
   return accept([{ type: "SnapshotCreated", at: now, snapshot }]);
 }
 
-function isBeingMade(world: World, { id, projectId }: Branch): boolean {
+function isBeingCreated(world: World, { id, projectId }: Branch): boolean {
   return unfinishedOperations(world, projectId).some(
     ({ action, branchId }) => branchId === id && (action === "create_timeline" || action === "create_branch"),
   );
 }
 
-function checkSnapshotRoom(world: World, project: Project): Result<true> {
+function checkSnapshotLimit(world: World, project: Project): Result<true> {
   const account = findAccount(world, project.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
-  const { snapshots: limit } = limitsOf(world, plan);
+  const { snapshots: limit } = effectiveLimits(world, plan);
   if (snapshotsOf(world, project.id).filter(({ manual }) => manual).length < limit) return accept(true);
   return refuse(
     "SNAPSHOTS_LIMIT_EXCEEDED",
-    `snapshots limit exceeded: ${whoLimits(world, plan, "snapshots")} allows ${limit} manual snapshots in a project`,
+    `snapshots limit exceeded: ${describeLimitSource(world, plan, "snapshots")} allows ${limit} manual snapshots in a project`,
   );
 }
 
-function makeSnapshot(
+function buildSnapshot(
   world: World,
   branch: Branch,
-  asked: Pick<BranchSnapshot, "timestamp" | "manual"> & Pick<CreateSnapshot, "name" | "lsn" | "expiresAt">,
-  { now, chance }: Context,
+  input: Pick<BranchSnapshot, "timestamp" | "manual"> & Pick<CreateSnapshot, "name" | "lsn" | "expiresAt">,
+  { now, random }: Context,
 ): BranchSnapshot {
   const number = nextNumber(world, "snapshot");
-  const id = drawId(chance, "snapshot", number, (taken) => world.branchSnapshots.get(taken) !== undefined);
-  const { name = id, lsn, expiresAt, timestamp, manual } = asked;
+  const id = drawId(
+    random,
+    "snapshot",
+    number,
+    (candidate) => world.branchSnapshots.get(candidate) !== undefined,
+  );
+  const { name = id, lsn, expiresAt, timestamp, manual } = input;
   return {
     id,
     number,
@@ -120,23 +145,37 @@ function makeSnapshot(
   };
 }
 
-export function decideUpdateSnapshot(world: World, command: UpdateSnapshot, { now }: Context): Result<Event[]> {
+export function decideUpdateSnapshot(
+  world: World,
+  command: UpdateSnapshot,
+  { now }: Context,
+): Result<Event[]> {
   const snapshot = findSnapshot(world, command);
   if (!snapshot.ok) return snapshot;
   return accept([{ type: "SnapshotRenamed", at: now, snapshotId: snapshot.value.id, name: command.name }]);
 }
 
-export function decideDeleteSnapshot(world: World, command: DeleteSnapshot, { now }: Context): Result<Event[]> {
+export function decideDeleteSnapshot(
+  world: World,
+  command: DeleteSnapshot,
+  { now }: Context,
+): Result<Event[]> {
   const snapshot = findSnapshot(world, command);
   if (!snapshot.ok) return snapshot;
   return accept([{ type: "SnapshotDeleted", at: now, snapshotId: snapshot.value.id }]);
 }
 
 export function decideExpireSnapshot(world: World, snapshotId: string, { now }: Context): Event[] {
-  return world.branchSnapshots.get(snapshotId) === undefined ? [] : [{ type: "SnapshotDeleted", at: now, snapshotId }];
+  return world.branchSnapshots.get(snapshotId) === undefined
+    ? []
+    : [{ type: "SnapshotDeleted", at: now, snapshotId }];
 }
 
-export function decideSetBackupSchedule(world: World, command: SetBackupSchedule, { now }: Context): Result<Event[]> {
+export function decideSetBackupSchedule(
+  world: World,
+  command: SetBackupSchedule,
+  { now }: Context,
+): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   return accept([{ type: "BackupScheduleSet", at: now, branchId: branch.value.id, items: command.items }]);
@@ -147,15 +186,24 @@ export function decideScheduledSnapshot(world: World, branchId: string, context:
   const branch = world.branches.get(branchId);
   if (branch?.backupSchedule === undefined) return [];
   const { now } = context;
-  const retentions = itemsDue(branch.backupSchedule, now).map(({ retention_seconds = Number.POSITIVE_INFINITY }) => retention_seconds);
+  const retentions = itemsDue(branch.backupSchedule, now).map(
+    ({ retention_seconds = Number.POSITIVE_INFINITY }) => retention_seconds,
+  );
   const longest = Math.max(...retentions);
   const expiresAt = Number.isFinite(longest) ? now + longest * SECOND : undefined;
   return [
-    { type: "SnapshotCreated", at: now, snapshot: makeSnapshot(world, branch, { timestamp: now, manual: false, expiresAt }, context) },
+    {
+      type: "SnapshotCreated",
+      at: now,
+      snapshot: buildSnapshot(world, branch, { timestamp: now, manual: false, expiresAt }, context),
+    },
   ];
 }
 
-type SnapshotEvent = Extract<Event, { type: "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet" }>;
+type SnapshotEvent = Extract<
+  Event,
+  { type: "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet" }
+>;
 
 export function evolveSnapshot(world: World, event: SnapshotEvent): void {
   const { at } = event;
@@ -172,7 +220,8 @@ export function evolveSnapshot(world: World, event: SnapshotEvent): void {
     }
     case "SnapshotRenamed": {
       const snapshot = world.branchSnapshots.get(event.snapshotId);
-      if (snapshot === undefined) throw new Error(`SnapshotRenamed: there is no snapshot ${event.snapshotId}`);
+      if (snapshot === undefined)
+        throw new Error(`SnapshotRenamed: there is no snapshot ${event.snapshotId}`);
       world.branchSnapshots.set({ ...snapshot, name: event.name, updatedAt: at });
       return;
     }

@@ -1,6 +1,19 @@
-import { type Account, findAccount, limitsOf, planOf, whoLimits } from "../account/account.ts";
+import {
+  type Account,
+  describeLimitSource,
+  effectiveLimits,
+  findAccount,
+  planOf,
+} from "../account/account.ts";
 import type { Plan } from "../catalog/plan.ts";
-import { type Compute, type ComputeOptions, type ComputeType, checkComputeRoom, makeCompute, startRequests } from "../compute/compute.ts";
+import {
+  buildCompute,
+  type Compute,
+  type ComputeOptions,
+  type ComputeType,
+  checkComputeLimit,
+  startRequests,
+} from "../compute/compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
@@ -11,11 +24,11 @@ import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../o
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import { type BranchContent, contentAt, findBranchFor, type OnBranch } from "./branch-content.ts";
-import { checkExpiration, checkLasting, expirationFrom, expirationSet } from "./branch-expiration.ts";
+import { type BranchContent, type BranchRef, contentAt, findBranchFor } from "./branch-content.ts";
+import { checkExpiration, checkNeverExpires, expirationFrom, expirationSet } from "./branch-expiration.ts";
 import type { Database } from "./database.ts";
 import { checkDatabaseName } from "./database.ts";
-import { findPoint } from "./point-in-time.ts";
+import { resolvePointInTime } from "./point-in-time.ts";
 import { checkRoleName, newSecretId, type Role, withNewPasswords } from "./role.ts";
 
 /** A line of a project's data, with its roles and databases; reached only through a compute of its own. */
@@ -71,30 +84,34 @@ export type CreateBranch = {
   /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
   readonly queue?: true;
   readonly computes?:
-    | readonly { readonly id?: string | undefined; readonly computeType: ComputeType; readonly options: ComputeOptions }[]
+    | readonly {
+        readonly id?: string | undefined;
+        readonly computeType: ComputeType;
+        readonly options: ComputeOptions;
+      }[]
     | undefined;
 };
-export type UpdateBranch = OnBranch & {
+export type UpdateBranch = BranchRef & {
   readonly type: "UpdateBranch";
   readonly name?: string | undefined;
   readonly protected?: boolean | undefined;
   /** `null` ends the expiration. */
   readonly expiresAt?: SimTime | null | undefined;
 };
-export type DeleteBranch = OnBranch & {
+export type DeleteBranch = BranchRef & {
   readonly type: "DeleteBranch";
   /** S: without a time in which it can be recovered. */
   readonly hard?: boolean | undefined;
 };
-export type SetDefaultBranch = OnBranch & { readonly type: "SetDefaultBranch" };
+export type SetDefaultBranch = BranchRef & { readonly type: "SetDefaultBranch" };
 
 export type BranchChanges = Partial<Pick<Branch, "name" | "protected" | "restoreStatus">>;
 
 /** The default branch of a new project; roles and databases as asked for. */
-export function makeBranch(
+export function buildDefaultBranch(
   world: World,
   project: Project,
-  asked: {
+  input: {
     readonly id?: string | undefined;
     readonly name: string;
     readonly roleName?: string | undefined;
@@ -102,55 +119,57 @@ export function makeBranch(
     readonly annotations?: Readonly<Record<string, string>> | undefined;
     readonly isDefault: boolean;
   },
-  { now, chance }: Context,
+  { now, random }: Context,
 ): Result<Branch> {
-  const id = decideBranchId(world, asked.id, chance);
+  const id = resolveBranchId(world, input.id, random);
   if (!id.ok) return id;
-  const databaseName = asked.databaseName ?? DEFAULT_DATABASE_NAME;
-  const ownerName = asked.roleName ?? `${databaseName}_owner`;
-  const named = checkDatabaseName(databaseName);
-  if (!named.ok) return named;
-  const owned = checkRoleName(ownerName);
-  if (!owned.ok) return owned;
+  const databaseName = input.databaseName ?? DEFAULT_DATABASE_NAME;
+  const ownerName = input.roleName ?? `${databaseName}_owner`;
+  const databaseNameCheck = checkDatabaseName(databaseName);
+  if (!databaseNameCheck.ok) return databaseNameCheck;
+  const ownerNameCheck = checkRoleName(ownerName);
+  if (!ownerNameCheck.ok) return ownerNameCheck;
   return accept({
     id: id.value,
     number: nextNumber(world, "branch"),
     projectId: project.id,
-    name: asked.name,
+    name: input.name,
     state: "init",
     stateChangedAt: now,
-    default: asked.isDefault,
+    default: input.isDefault,
     protected: false,
     initSource: "parent-data",
     roles: [{ name: ownerName, secretId: newSecretId(world), createdAt: now, updatedAt: now }],
-    databases: [{ id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now }],
-    annotations: asked.annotations ?? {},
+    databases: [
+      { id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now },
+    ],
+    annotations: input.annotations ?? {},
     createdAt: now,
     updatedAt: now,
   });
 }
 
 export function decideCreateBranch(world: World, command: CreateBranch, context: Context): Result<Event[]> {
-  const { now, chance } = context;
+  const { now, random } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const parent = findParent(world, project.value, command);
   if (!parent.ok) return parent;
   const { parentTimestamp: timestamp, parentLsn: lsn } = command;
-  const point = findPoint(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
+  const point = resolvePointInTime(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
   if (!point.ok) return point;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
-  const id = decideBranchId(world, command.id, chance);
+  const id = resolveBranchId(world, command.id, random);
   if (!id.ok) return id;
   const name = command.name ?? id.value;
-  const taken = checkBranchName(world, project.value.id, name, undefined);
-  if (!taken.ok) return taken;
-  const room = checkRoom(world, account.value, project.value.id);
-  if (!room.ok) return room;
-  const expires = checkExpiration(parent.value, command.expiresAt, command, now);
-  if (!expires.ok) return expires;
+  const nameCheck = checkBranchName(world, project.value.id, name, undefined);
+  if (!nameCheck.ok) return nameCheck;
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  if (!limitCheck.ok) return limitCheck;
+  const expirationCheck = checkExpiration(parent.value, command.expiresAt, command, now);
+  if (!expirationCheck.ok) return expirationCheck;
   const parentTimestamp = point.value;
   // S: `schema-only` creates a new root branch, with the schema of another.
   const isRoot = command.initSource === "schema-only";
@@ -165,11 +184,14 @@ export function decideCreateBranch(world: World, command: CreateBranch, context:
     annotations: command.annotations ?? {},
     ...expirationFrom(command.expiresAt, now),
   };
-  const computes = makeComputes(world, project.value, plan, branch, command, context);
+  const computes = buildComputes(world, project.value, plan, branch, command, context);
   if (!computes.ok) return computes;
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  const requests: OperationRequest[] = [{ action: "create_branch", branchId: branch.id }, ...startRequests(computes.value)];
+  const requests: OperationRequest[] = [
+    { action: "create_branch", branchId: branch.id },
+    ...startRequests(computes.value),
+  ];
   return accept([
     { type: "BranchCreated", at: now, branch },
     ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
@@ -182,12 +204,12 @@ export function branchFrom(
   world: World,
   project: Project,
   { roles, databases }: BranchContent,
-  { id, name, ahead = 0 }: { readonly id: string; readonly name: string; readonly ahead?: number },
+  { id, name, offset = 0 }: { readonly id: string; readonly name: string; readonly offset?: number },
   now: SimTime,
 ): Branch {
   return {
     id,
-    number: nextNumber(world, "branch", ahead),
+    number: nextNumber(world, "branch", offset),
     projectId: project.id,
     name,
     state: "init",
@@ -209,17 +231,17 @@ export function branchFrom(
 }
 
 /** D: the limit of a project counts the branches that can be seen. */
-export function checkRoom(world: World, account: Account, projectId: string): Result<true> {
+export function checkBranchLimit(world: World, account: Account, projectId: string): Result<true> {
   const plan = planOf(account);
-  const { branches: limit } = limitsOf(world, plan);
+  const { branches: limit } = effectiveLimits(world, plan);
   if (branchesOf(world, projectId).length < limit) return accept(true);
   return refuse(
     "BRANCHES_LIMIT_EXCEEDED",
-    `branches limit exceeded: ${whoLimits(world, plan, "branches")} allows ${limit} branches in a project`,
+    `branches limit exceeded: ${describeLimitSource(world, plan, "branches")} allows ${limit} branches in a project`,
   );
 }
 
-function makeComputes(
+function buildComputes(
   world: World,
   project: Project,
   plan: Plan,
@@ -227,15 +249,15 @@ function makeComputes(
   command: CreateBranch,
   context: Context,
 ): Result<Compute[]> {
-  const asked = command.computes ?? [];
-  if (asked.filter((compute) => compute.computeType === "read_write").length > 1) {
+  const inputs = command.computes ?? [];
+  if (inputs.filter((compute) => compute.computeType === "read_write").length > 1) {
     return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
   }
-  const room = checkComputeRoom(world, project, plan, asked.length);
-  if (!room.ok) return room;
+  const limitCheck = checkComputeLimit(world, project, plan, inputs.length);
+  if (!limitCheck.ok) return limitCheck;
   const computes: Compute[] = [];
-  for (const [index, options] of asked.entries()) {
-    const compute = makeCompute(world, project, plan, { ...options, branchId: branch.id }, context, index);
+  for (const [index, options] of inputs.entries()) {
+    const compute = buildCompute(world, project, plan, { ...options, branchId: branch.id }, context, index);
     if (!compute.ok) return compute;
     computes.push(compute.value);
   }
@@ -243,9 +265,13 @@ function makeComputes(
 }
 
 function findParent(world: World, project: Project, { parentId }: CreateBranch): Result<Branch> {
-  const parent = parentId === undefined ? accept(defaultBranchOf(world, project.id)) : findBranch(world, project, parentId);
+  const parent =
+    parentId === undefined
+      ? accept(defaultBranchOf(world, project.id))
+      : findBranch(world, project, parentId);
   if (!parent.ok) return parent;
-  if (parent.value === undefined) return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
+  if (parent.value === undefined)
+    return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
   return accept(parent.value);
 }
 
@@ -253,16 +279,24 @@ export function decideUpdateBranch(world: World, command: UpdateBranch, { now }:
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   if (command.name !== undefined) {
-    const taken = checkBranchName(world, command.projectId, command.name, command.branchId);
-    if (!taken.ok) return taken;
+    const nameCheck = checkBranchName(world, command.projectId, command.name, command.branchId);
+    if (!nameCheck.ok) return nameCheck;
   }
   const { expiresAt } = command;
   const isProtected = command.protected ?? branch.value.protected;
   const hasChildren = childrenOf(world, command.branchId).length > 0;
-  const expires = checkExpiration(undefined, expiresAt, { default: branch.value.default, protected: isProtected, hasChildren }, now);
-  if (!expires.ok) return expires;
+  const expirationCheck = checkExpiration(
+    undefined,
+    expiresAt,
+    { default: branch.value.default, protected: isProtected, hasChildren },
+    now,
+  );
+  if (!expirationCheck.ok) return expirationCheck;
   if (command.protected === true && expiresAt !== null && branch.value.expiresAt !== undefined) {
-    return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`);
+    return refuse(
+      "BRANCH_EXPIRATION_NOT_ALLOWED",
+      `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`,
+    );
   }
   const changes: BranchChanges = {
     ...(command.name === undefined ? {} : { name: command.name }),
@@ -275,25 +309,43 @@ export function decideUpdateBranch(world: World, command: UpdateBranch, { now }:
 }
 
 /** S: the former default loses the designation; nothing is scheduled. */
-export function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
+export function decideSetDefaultBranch(
+  world: World,
+  command: SetDefaultBranch,
+  { now }: Context,
+): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   if (branch.value.default) return accept([]);
-  const lasting = checkLasting(branch.value);
-  if (!lasting.ok) return lasting;
-  return accept([{ type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId }]);
+  const neverExpires = checkNeverExpires(branch.value);
+  if (!neverExpires.ok) return neverExpires;
+  return accept([
+    { type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId },
+  ]);
 }
 
-export function decideBranchId(world: World, asked: string | undefined, chance: Context["chance"]): Result<string> {
+export function resolveBranchId(
+  world: World,
+  requestedId: string | undefined,
+  random: Context["random"],
+): Result<string> {
   const isTaken = (id: string) => world.branches.get(id) !== undefined;
-  if (asked !== undefined && isTaken(asked)) return refuse("ID_EXISTS", `a branch with id "${asked}" exists already`);
-  return accept(asked ?? drawId(chance, "branch", nextNumber(world, "branch"), isTaken));
+  if (requestedId !== undefined && isTaken(requestedId))
+    return refuse("ID_EXISTS", `a branch with id "${requestedId}" exists already`);
+  return accept(requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken));
 }
 
 /** D: the exact sentence that public clients look for. */
-export function checkBranchName(world: World, projectId: string, name: string, except: string | undefined): Result<true> {
-  const taken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
-  return taken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : accept(true);
+export function checkBranchName(
+  world: World,
+  projectId: string,
+  name: string,
+  except: string | undefined,
+): Result<true> {
+  const isTaken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
+  return isTaken
+    ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`)
+    : accept(true);
 }
 
 const DEFAULT_DATABASE_NAME = "neondb"; // D

@@ -4,8 +4,8 @@ import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
-import { type BranchContent, type OnBranch, withContent } from "./branch-content.ts";
-import { decideOnBranch, findRole } from "./role.ts";
+import { type BranchContent, type BranchRef, withContent } from "./branch-content.ts";
+import { decideContentChange, findRole } from "./role.ts";
 
 export type Database = {
   readonly id: number;
@@ -15,27 +15,37 @@ export type Database = {
   readonly updatedAt: SimTime;
 };
 
-export type CreateDatabase = OnBranch & { readonly type: "CreateDatabase"; readonly name: string; readonly ownerName: string };
-export type UpdateDatabase = OnBranch & {
+export type CreateDatabase = BranchRef & {
+  readonly type: "CreateDatabase";
+  readonly name: string;
+  readonly ownerName: string;
+};
+export type UpdateDatabase = BranchRef & {
   readonly type: "UpdateDatabase";
   readonly name: string;
   readonly newName?: string | undefined;
   readonly ownerName?: string | undefined;
 };
-export type DeleteDatabase = OnBranch & { readonly type: "DeleteDatabase"; readonly name: string };
+export type DeleteDatabase = BranchRef & { readonly type: "DeleteDatabase"; readonly name: string };
 
 export type DatabaseChanges = Partial<Pick<Database, "name" | "ownerName">>;
 
 export function findDatabase(branch: Pick<Branch, "databases">, name: string): Result<Database> {
   const database = branch.databases.find((candidate) => candidate.name === name);
-  return database === undefined ? refuse("DATABASE_NOT_FOUND", `database "${name}" not found`) : accept(database);
+  return database === undefined
+    ? refuse("DATABASE_NOT_FOUND", `database "${name}" not found`)
+    : accept(database);
 }
 
-export function decideCreateDatabase(world: World, command: CreateDatabase, context: Context): Result<Event[]> {
+export function decideCreateDatabase(
+  world: World,
+  command: CreateDatabase,
+  context: Context,
+): Result<Event[]> {
   const { now } = context;
-  return decideOnBranch(world, command, context, (branch) => {
-    const named = checkName(branch, command.name);
-    if (!named.ok) return named;
+  return decideContentChange(world, command, context, (branch) => {
+    const nameCheck = checkNewDatabaseName(branch, command.name);
+    if (!nameCheck.ok) return nameCheck;
     const owner = findRole(branch, command.ownerName);
     if (!owner.ok) return owner;
     const database: Database = {
@@ -49,13 +59,17 @@ export function decideCreateDatabase(world: World, command: CreateDatabase, cont
   });
 }
 
-export function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Context): Result<Event[]> {
-  return decideOnBranch(world, command, context, (branch) => {
+export function decideUpdateDatabase(
+  world: World,
+  command: UpdateDatabase,
+  context: Context,
+): Result<Event[]> {
+  return decideContentChange(world, command, context, (branch) => {
     const database = findDatabase(branch, command.name);
     if (!database.ok) return database;
     if (command.newName !== undefined && command.newName !== command.name) {
-      const named = checkName(branch, command.newName);
-      if (!named.ok) return named;
+      const nameCheck = checkNewDatabaseName(branch, command.newName);
+      if (!nameCheck.ok) return nameCheck;
     }
     const owner = command.ownerName === undefined ? undefined : findRole(branch, command.ownerName);
     if (owner?.ok === false) return owner;
@@ -63,20 +77,36 @@ export function decideUpdateDatabase(world: World, command: UpdateDatabase, cont
       ...(command.newName === undefined ? {} : { name: command.newName }),
       ...(command.ownerName === undefined ? {} : { ownerName: command.ownerName }),
     };
-    return accept({ type: "DatabaseUpdated", at: context.now, branchId: branch.id, databaseId: database.value.id, changes });
+    return accept({
+      type: "DatabaseUpdated",
+      at: context.now,
+      branchId: branch.id,
+      databaseId: database.value.id,
+      changes,
+    });
   });
 }
 
-export function decideDeleteDatabase(world: World, command: DeleteDatabase, context: Context): Result<Event[]> {
-  return decideOnBranch(world, command, context, (branch) => {
+export function decideDeleteDatabase(
+  world: World,
+  command: DeleteDatabase,
+  context: Context,
+): Result<Event[]> {
+  return decideContentChange(world, command, context, (branch) => {
     const database = findDatabase(branch, command.name);
     if (!database.ok) return database;
-    return accept({ type: "DatabaseDeleted", at: context.now, branchId: branch.id, databaseId: database.value.id });
+    return accept({
+      type: "DatabaseDeleted",
+      at: context.now,
+      branchId: branch.id,
+      databaseId: database.value.id,
+    });
   });
 }
 
-function checkName(branch: Branch, name: string): Result<true> {
-  if (findDatabase(branch, name).ok) return refuse("DATABASE_ALREADY_EXISTS", `database already exists; database_name:"${name}"`);
+function checkNewDatabaseName(branch: Branch, name: string): Result<true> {
+  if (findDatabase(branch, name).ok)
+    return refuse("DATABASE_ALREADY_EXISTS", `database already exists; database_name:"${name}"`);
   return checkDatabaseName(name);
 }
 
@@ -103,7 +133,9 @@ function contentAfter({ roles, databases }: Branch, event: DatabaseEvent): Branc
       return {
         roles,
         databases: databases.map((database) =>
-          database.id === event.databaseId ? { ...database, ...event.changes, updatedAt: event.at } : database,
+          database.id === event.databaseId
+            ? { ...database, ...event.changes, updatedAt: event.at }
+            : database,
         ),
       };
     case "DatabaseDeleted":

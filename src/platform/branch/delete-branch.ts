@@ -20,20 +20,33 @@ export function decideDeleteBranch(world: World, command: DeleteBranch, context:
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
   const branch = found.value;
-  if (branch.default) return refuse("BRANCH_IS_DEFAULT", `branch "${branch.name}" is the default branch and cannot be deleted`);
-  if (isProjectRoot(branch)) return refuse("BRANCH_IS_ROOT", `branch "${branch.name}" is a root branch and cannot be deleted`);
-  if (branch.protected) return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and cannot be deleted`);
+  if (branch.default)
+    return refuse("BRANCH_IS_DEFAULT", `branch "${branch.name}" is the default branch and cannot be deleted`);
+  if (isProjectRoot(branch))
+    return refuse("BRANCH_IS_ROOT", `branch "${branch.name}" is a root branch and cannot be deleted`);
+  if (branch.protected)
+    return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and cannot be deleted`);
   const [child] = childrenOf(world, branch.id);
   if (child !== undefined) {
-    return refuse("BRANCH_HAS_CHILDREN", `branch "${branch.name}" has the child branch "${child.name}" and cannot be deleted`);
+    return refuse(
+      "BRANCH_HAS_CHILDREN",
+      `branch "${branch.name}" has the child branch "${child.name}" and cannot be deleted`,
+    );
   }
   const busy = refuseWhileBusy(world, command.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  return accept(deleteBranch(world, branch, command.hard === true ? undefined : context.now + RECOVERY_WINDOW, context));
+  return accept(
+    deleteBranch(world, branch, command.hard === true ? undefined : context.now + RECOVERY_WINDOW, context),
+  );
 }
 
 /** D, A: computes are suspended, then the timeline goes; nobody sees the branch from now on, but who looks for what can be recovered. */
-function deleteBranch(world: World, branch: Branch, recoverableUntil: SimTime | undefined, context: Context): Event[] {
+function deleteBranch(
+  world: World,
+  branch: Branch,
+  recoverableUntil: SimTime | undefined,
+  context: Context,
+): Event[] {
   const requests: OperationRequest[] = [];
   for (const compute of computesOnBranch(world, branch.id)) {
     // A start that is under way ends before what is scheduled now.
@@ -42,14 +55,26 @@ function deleteBranch(world: World, branch: Branch, recoverableUntil: SimTime | 
     requests.push({ action: "suspend_compute", branchId: branch.id, endpointId: compute.id });
   }
   return [
-    { type: "BranchDeleted", at: context.now, branchId: branch.id, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) },
-    ...scheduleOperations(world, branch.projectId, [...requests, { action: "delete_timeline", branchId: branch.id }], context),
+    {
+      type: "BranchDeleted",
+      at: context.now,
+      branchId: branch.id,
+      ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
+    },
+    ...scheduleOperations(
+      world,
+      branch.projectId,
+      [...requests, { action: "delete_timeline", branchId: branch.id }],
+      context,
+    ),
   ];
 }
 
 /** S: the branch that came with its project; other roots hold a schema or what a snapshot held. */
 function isProjectRoot(branch: Branch): boolean {
-  return branch.parentId === undefined && branch.initSource !== "schema-only" && branch.restoredFrom === undefined;
+  return (
+    branch.parentId === undefined && branch.initSource !== "schema-only" && branch.restoredFrom === undefined
+  );
 }
 
 /** S: deleted by itself, "by a background job": nobody waits for it, so it queues behind what is under way. */

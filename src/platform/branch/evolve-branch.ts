@@ -1,11 +1,11 @@
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { defaultBranchOf } from "../lookup.ts";
-import { forgetUsage } from "../usage/usage.ts";
+import { deleteUsage } from "../usage/usage.ts";
 import type { Branch } from "./branch.ts";
 import { withContent } from "./branch-content.ts";
 import { expirationFrom } from "./branch-expiration.ts";
-import { countRoles } from "./role.ts";
+import { advanceRoleNumber } from "./role.ts";
 
 type BranchEvent = Extract<
   Event,
@@ -31,7 +31,7 @@ export function evolveBranch(world: World, event: BranchEvent): void {
     const { branch } = event;
     world.numbers.branch = branch.number;
     world.numbers.database += branch.databases.length;
-    countRoles(world, branch.roles);
+    advanceRoleNumber(world, branch.roles);
     world.branches.set(branch);
     return;
   }
@@ -45,11 +45,15 @@ export function evolveBranch(world: World, event: BranchEvent): void {
       world.branches.set({ ...branch, ...event.changes, updatedAt: at });
       return;
     case "BranchExpirationSet":
-      world.branches.set({ ...withoutExpiration(branch), ...expirationFrom(event.expiresAt, at), updatedAt: at });
+      world.branches.set({
+        ...withoutExpiration(branch),
+        ...expirationFrom(event.expiresAt, at),
+        updatedAt: at,
+      });
       return;
     case "BranchSetAsDefault": {
-      const former = defaultBranchOf(world, event.projectId);
-      if (former !== undefined) world.branches.set({ ...former, default: false, updatedAt: at });
+      const previous = defaultBranchOf(world, event.projectId);
+      if (previous !== undefined) world.branches.set({ ...previous, default: false, updatedAt: at });
       world.branches.set({ ...branch, default: true, updatedAt: at });
       return;
     }
@@ -60,12 +64,24 @@ export function evolveBranch(world: World, event: BranchEvent): void {
       const { parentLsn: _, ...rest } = withContent(world, branch, event.content, at);
       const { parentId, parentTimestamp } = event;
       const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
-      world.branches.set({ ...rest, parentId, parentTimestamp, ...lsn, state: "resetting", stateChangedAt: at, lastResetAt: at });
+      world.branches.set({
+        ...rest,
+        parentId,
+        parentTimestamp,
+        ...lsn,
+        state: "resetting",
+        stateChangedAt: at,
+        lastResetAt: at,
+      });
       return;
     }
     case "BranchDeleted": {
       const { recoverableUntil } = event;
-      world.branches.set({ ...branch, deletedAt: at, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) });
+      world.branches.set({
+        ...branch,
+        deletedAt: at,
+        ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
+      });
       return;
     }
     case "BranchRecovered": {
@@ -74,7 +90,7 @@ export function evolveBranch(world: World, event: BranchEvent): void {
       return;
     }
     case "BranchRemoved":
-      forgetUsage(world, branch.id);
+      deleteUsage(world, branch.id);
       world.branches.delete(branch.id);
       return;
     default:

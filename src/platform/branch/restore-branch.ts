@@ -7,13 +7,13 @@ import { childrenOf, computesOnBranch, findBranch, findProject } from "../lookup
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { type Branch, branchFrom, checkBranchName, checkRoom, decideBranchId } from "./branch.ts";
-import { contentAt, type OnBranch } from "./branch-content.ts";
+import { type Branch, branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./branch.ts";
+import { type BranchRef, contentAt } from "./branch-content.ts";
 import { expirationSet } from "./branch-expiration.ts";
-import { findPoint } from "./point-in-time.ts";
+import { resolvePointInTime } from "./point-in-time.ts";
 
 /** S: makes a branch what its source was at an instant; clients' `reset` is a restore from the head of the parent. */
-export type RestoreBranch = OnBranch & {
+export type RestoreBranch = BranchRef & {
   readonly type: "RestoreBranch";
   readonly sourceBranchId: string;
   readonly sourceTimestamp?: SimTime | undefined;
@@ -22,22 +22,22 @@ export type RestoreBranch = OnBranch & {
 };
 
 export function decideRestoreBranch(world: World, command: RestoreBranch, context: Context): Result<Event[]> {
-  const { now, chance } = context;
-  const found = findPlaces(world, command, now);
-  if (!found.ok) return found;
-  const { project, branch, source, timestamp } = found.value;
+  const { now, random } = context;
+  const resolved = resolveRestore(world, command, now);
+  if (!resolved.ok) return resolved;
+  const { project, branch, source, timestamp } = resolved.value;
   const account = findAccount(world, project.accountId);
   if (!account.ok) return account;
   const { preserveUnderName: name } = command;
   let preserved: Branch | undefined;
   if (name !== undefined) {
-    const named = checkBranchName(world, project.id, name, undefined);
-    if (!named.ok) return named;
-    const room = checkRoom(world, account.value, project.id);
-    if (!room.ok) return room;
-    const id = decideBranchId(world, undefined, chance);
+    const nameCheck = checkBranchName(world, project.id, name, undefined);
+    if (!nameCheck.ok) return nameCheck;
+    const limitCheck = checkBranchLimit(world, account.value, project.id);
+    if (!limitCheck.ok) return limitCheck;
+    const id = resolveBranchId(world, undefined, random);
     if (!id.ok) return id;
-    preserved = preserve(world, project, branch, { id: id.value, name }, now);
+    preserved = buildPreservedBranch(world, project, branch, { id: id.value, name }, now);
   }
   const busy = refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
@@ -55,14 +55,21 @@ export function decideRestoreBranch(world: World, command: RestoreBranch, contex
     ...(preserved === undefined ? [] : preservedEvents(world, branch, preserved, now)),
     restored,
     // S: "the same TTL duration is reapplied when resetting the branch from its parent".
-    ...(branch.ttlSeconds === undefined ? [] : [expirationSet(branch.id, now + branch.ttlSeconds * SECOND, now)]),
+    ...(branch.ttlSeconds === undefined
+      ? []
+      : [expirationSet(branch.id, now + branch.ttlSeconds * SECOND, now)]),
     ...scheduleOperations(world, project.id, restoreRequests(world, branch, preserved), context),
   ]);
 }
 
-type Places = { readonly project: Project; readonly branch: Branch; readonly source: Branch; readonly timestamp: SimTime };
+type RestorePlan = {
+  readonly project: Project;
+  readonly branch: Branch;
+  readonly source: Branch;
+  readonly timestamp: SimTime;
+};
 
-function findPlaces(world: World, command: RestoreBranch, now: SimTime): Result<Places> {
+function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Result<RestorePlan> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
@@ -71,31 +78,56 @@ function findPlaces(world: World, command: RestoreBranch, now: SimTime): Result<
   if (!source.ok) return source;
   const { sourceTimestamp, sourceLsn, preserveUnderName } = command;
   // D: "protected branches cannot be reset".
-  if (branch.value.protected) return refuse("BRANCH_IS_PROTECTED", `branch "${branch.value.name}" is protected and cannot be restored`);
-  const toItself = source.value.id === branch.value.id;
-  if (toItself && sourceTimestamp === undefined && sourceLsn === undefined) {
-    return refuse("RESTORE_NOT_ALLOWED", "source_timestamp or source_lsn is needed where a branch is restored from its own history");
+  if (branch.value.protected)
+    return refuse("BRANCH_IS_PROTECTED", `branch "${branch.value.name}" is protected and cannot be restored`);
+  const isSelfRestore = source.value.id === branch.value.id;
+  if (isSelfRestore && sourceTimestamp === undefined && sourceLsn === undefined) {
+    return refuse(
+      "RESTORE_NOT_ALLOWED",
+      "source_timestamp or source_lsn is needed where a branch is restored from its own history",
+    );
   }
   const hasChildren = childrenOf(world, branch.value.id).length > 0;
-  if (preserveUnderName === undefined && (toItself || hasChildren)) {
-    const why = toItself ? "a branch is restored from its own history" : `the branch "${branch.value.name}" has child branches`;
-    return refuse("RESTORE_NOT_ALLOWED", `preserve_under_name is needed where ${why}`);
+  if (preserveUnderName === undefined && (isSelfRestore || hasChildren)) {
+    const reason = isSelfRestore
+      ? "a branch is restored from its own history"
+      : `the branch "${branch.value.name}" has child branches`;
+    return refuse("RESTORE_NOT_ALLOWED", `preserve_under_name is needed where ${reason}`);
   }
   // D: what expires has no children, and the branch that is preserved, or that it is restored from, would have one.
-  const parent = toItself ? undefined : source.value;
+  const parent = isSelfRestore ? undefined : source.value;
   if (parent?.expiresAt !== undefined) {
-    return refuse("BRANCH_EXPIRATION_NOT_ALLOWED", `branch "${parent.name}" has an expiration and can have no child branches`);
+    return refuse(
+      "BRANCH_EXPIRATION_NOT_ALLOWED",
+      `branch "${parent.name}" has an expiration and can have no child branches`,
+    );
   }
-  const point = findPoint(source.value, project.value, { prefix: "source_", timestamp: sourceTimestamp, lsn: sourceLsn }, now);
+  const point = resolvePointInTime(
+    source.value,
+    project.value,
+    { prefix: "source_", timestamp: sourceTimestamp, lsn: sourceLsn },
+    now,
+  );
   if (!point.ok) return point;
-  return accept({ project: project.value, branch: branch.value, source: source.value, timestamp: point.value });
+  return accept({
+    project: project.value,
+    branch: branch.value,
+    source: source.value,
+    timestamp: point.value,
+  });
 }
 
 /** What the branch was, in the place that it had. It has no compute: that stays where its clients look for it. */
-function preserve(world: World, project: Project, branch: Branch, named: { id: string; name: string }, now: SimTime): Branch {
+function buildPreservedBranch(
+  world: World,
+  project: Project,
+  branch: Branch,
+  identity: { id: string; name: string },
+  now: SimTime,
+): Branch {
   const { parentId, parentTimestamp, parentLsn, initSource, restoredFrom } = branch;
   return {
-    ...branchFrom(world, project, branch, named, now),
+    ...branchFrom(world, project, branch, identity, now),
     initSource,
     ...(parentId === undefined ? {} : { parentId }),
     ...(parentTimestamp === undefined ? {} : { parentTimestamp }),
@@ -109,18 +141,22 @@ function preservedEvents(world: World, branch: Branch, preserved: Branch, at: Si
   const children = world.branches.by("parent", branch.id).toArray();
   return [
     { type: "BranchCreated", at, branch: preserved },
-    ...children.map((child): Event => ({ type: "BranchMoved", at, branchId: child.id, parentId: preserved.id })),
+    ...children.map(
+      (child): Event => ({ type: "BranchMoved", at, branchId: child.id, parentId: preserved.id }),
+    ),
   ];
 }
 
 /** A: active computes are suspended, the branch is made anew, and they start again by themselves. */
 function restoreRequests(world: World, branch: Branch, preserved: Branch | undefined): OperationRequest[] {
-  const on = { branchId: branch.id };
+  const branchRef = { branchId: branch.id };
   const active = computesOnBranch(world, branch.id).filter((compute) => compute.phase.state === "active");
   return [
     ...(preserved === undefined ? [] : [{ action: "create_branch", branchId: preserved.id } as const]),
-    ...active.map(({ id }) => ({ action: "suspend_compute", ...on, endpointId: id }) as const),
-    { action: "create_branch", ...on },
-    ...active.filter(({ disabled }) => !disabled).map(({ id }) => ({ action: "start_compute", ...on, endpointId: id }) as const),
+    ...active.map(({ id }) => ({ action: "suspend_compute", ...branchRef, endpointId: id }) as const),
+    { action: "create_branch", ...branchRef },
+    ...active
+      .filter(({ disabled }) => !disabled)
+      .map(({ id }) => ({ action: "start_compute", ...branchRef, endpointId: id }) as const),
   ];
 }

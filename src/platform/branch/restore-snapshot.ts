@@ -7,12 +7,12 @@ import type { Event } from "../events.ts";
 import { branchesOf, computesOnBranch, findBranch, findProject } from "../lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { type Branch, branchFrom, checkBranchName, checkRoom, decideBranchId } from "./branch.ts";
-import { findBranchFor, type OnBranch } from "./branch-content.ts";
-import { checkLasting } from "./branch-expiration.ts";
-import { findSnapshot, type OnSnapshot } from "./branch-snapshot.ts";
+import { type Branch, branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./branch.ts";
+import { type BranchRef, findBranchFor } from "./branch-content.ts";
+import { checkNeverExpires } from "./branch-expiration.ts";
+import { findSnapshot, type SnapshotRef } from "./branch-snapshot.ts";
 
-export type RestoreSnapshot = OnSnapshot & {
+export type RestoreSnapshot = SnapshotRef & {
   readonly type: "RestoreSnapshot";
   readonly name?: string | undefined;
   /** The branch that the restored one is to replace; the snapshot's own where none is named. */
@@ -20,10 +20,17 @@ export type RestoreSnapshot = OnSnapshot & {
   readonly finalize: boolean;
 };
 /** S: a restored branch takes the place of the one that it is to replace: its computes, its name, its being the default, its backups (A). */
-export type FinalizeRestore = OnBranch & { readonly type: "FinalizeRestore"; readonly replacedName?: string | undefined };
+export type FinalizeRestore = BranchRef & {
+  readonly type: "FinalizeRestore";
+  readonly replacedName?: string | undefined;
+};
 
-export function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: Context): Result<Event[]> {
-  const { now, chance } = context;
+export function decideRestoreSnapshot(
+  world: World,
+  command: RestoreSnapshot,
+  context: Context,
+): Result<Event[]> {
+  const { now, random } = context;
   const found = findSnapshot(world, command);
   if (!found.ok) return found;
   const snapshot = found.value;
@@ -35,13 +42,13 @@ export function decideRestoreSnapshot(world: World, command: RestoreSnapshot, co
   const target = findBranch(world, project.value, targetId);
   // The source may be gone by now: a branch is restored all the same, but it can take nobody's place.
   if (!target.ok && (command.finalize || command.targetBranchId !== undefined)) return target;
-  const room = checkRoom(world, account.value, project.value.id);
-  if (!room.ok) return room;
-  const id = decideBranchId(world, undefined, chance);
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  if (!limitCheck.ok) return limitCheck;
+  const id = resolveBranchId(world, undefined, random);
   if (!id.ok) return id;
   const name = command.name ?? id.value;
-  const named = checkBranchName(world, project.value.id, name, undefined);
-  if (!named.ok) return named;
+  const nameCheck = checkBranchName(world, project.value.id, name, undefined);
+  if (!nameCheck.ok) return nameCheck;
   const busy = refuseWhileBusy(world, project.value.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   const branch: Branch = {
@@ -50,64 +57,101 @@ export function decideRestoreSnapshot(world: World, command: RestoreSnapshot, co
     ...(target.ok ? { restoredAs: target.value.id } : {}),
     restoreStatus: "restored",
   };
-  const kept = command.finalize && target.ok ? refuseProtected(target.value) : undefined;
-  if (kept !== undefined) return kept;
-  const finalized = command.finalize && target.ok ? replace(world, target.value, branch, undefined, now) : NOTHING;
+  const refused = command.finalize && target.ok ? refuseProtected(target.value) : undefined;
+  if (refused !== undefined) return refused;
+  const finalized =
+    command.finalize && target.ok
+      ? replaceBranch(world, target.value, branch, undefined, now)
+      : NO_REPLACEMENT;
   return accept([
     { type: "BranchCreated", at: now, branch },
     ...finalized.events,
-    ...scheduleOperations(world, project.value.id, [{ action: "create_branch", branchId: branch.id }, ...finalized.requests], context),
+    ...scheduleOperations(
+      world,
+      project.value.id,
+      [{ action: "create_branch", branchId: branch.id }, ...finalized.requests],
+      context,
+    ),
   ]);
 }
 
-export function decideFinalizeRestore(world: World, command: FinalizeRestore, context: Context): Result<Event[]> {
+export function decideFinalizeRestore(
+  world: World,
+  command: FinalizeRestore,
+  context: Context,
+): Result<Event[]> {
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
   const branch = found.value;
   if (branch.restoreStatus !== "restored" || branch.restoredAs === undefined) {
-    return refuse("RESTORE_NOT_ALLOWED", `branch "${branch.name}" was not restored from a snapshot, or its restore is finalized already`);
+    return refuse(
+      "RESTORE_NOT_ALLOWED",
+      `branch "${branch.name}" was not restored from a snapshot, or its restore is finalized already`,
+    );
   }
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const target = findBranch(world, project.value, branch.restoredAs);
   if (!target.ok) return target;
-  const kept = refuseProtected(target.value);
-  if (kept !== undefined) return kept;
-  const lasting = target.value.default ? checkLasting(branch) : accept(true);
-  if (!lasting.ok) return lasting;
+  const refused = refuseProtected(target.value);
+  if (refused !== undefined) return refused;
+  const neverExpires = target.value.default ? checkNeverExpires(branch) : accept(true);
+  if (!neverExpires.ok) return neverExpires;
   if (command.replacedName !== undefined) {
     // Its own name goes to the branch that takes its place.
-    const named = checkBranchName(world, branch.projectId, command.replacedName, undefined);
-    if (!named.ok) return named;
+    const nameCheck = checkBranchName(world, branch.projectId, command.replacedName, undefined);
+    if (!nameCheck.ok) return nameCheck;
   }
   if (computesOnBranch(world, branch.id).some(({ type }) => type === "read_write")) {
-    const moving = computesOnBranch(world, target.value.id).some(({ type }) => type === "read_write");
-    if (moving) return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
+    const targetHasPrimary = computesOnBranch(world, target.value.id).some(
+      ({ type }) => type === "read_write",
+    );
+    if (targetHasPrimary) return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
   }
   const busy = refuseWhileBusy(world, branch.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  const { events, requests } = replace(world, target.value, branch, command.replacedName, context.now);
+  const { events, requests } = replaceBranch(world, target.value, branch, command.replacedName, context.now);
   return accept([...events, ...scheduleOperations(world, branch.projectId, requests, context)]);
 }
 
 /** D: a protected branch is not reset, nor are its computes taken from it; so it is not replaced either (A). */
 function refuseProtected({ name, protected: isProtected }: Branch) {
-  return isProtected ? refuse("BRANCH_IS_PROTECTED", `branch "${name}" is protected and cannot be replaced`) : undefined;
+  return isProtected
+    ? refuse("BRANCH_IS_PROTECTED", `branch "${name}" is protected and cannot be replaced`)
+    : undefined;
 }
 
 type Replacement = { readonly events: readonly Event[]; readonly requests: readonly OperationRequest[] };
-const NOTHING: Replacement = { events: [], requests: [] };
+const NO_REPLACEMENT: Replacement = { events: [], requests: [] };
 
-function replace(world: World, target: Branch, restored: Branch, replacedName: string | undefined, at: SimTime): Replacement {
+function replaceBranch(
+  world: World,
+  target: Branch,
+  restored: Branch,
+  replacedName: string | undefined,
+  at: SimTime,
+): Replacement {
   const computes = computesOnBranch(world, target.id);
   const changes = { branchId: restored.id };
   return {
     events: [
-      { type: "BranchUpdated", at, branchId: target.id, changes: { name: replacedName ?? oldName(world, target, restored) } },
-      { type: "BranchUpdated", at, branchId: restored.id, changes: { name: target.name, restoreStatus: "finalized" } },
-      ...(target.default ? [{ type: "BranchSetAsDefault", at, projectId: target.projectId, branchId: restored.id } as const] : []),
+      {
+        type: "BranchUpdated",
+        at,
+        branchId: target.id,
+        changes: { name: replacedName ?? replacedBranchName(world, target, restored) },
+      },
+      {
+        type: "BranchUpdated",
+        at,
+        branchId: restored.id,
+        changes: { name: target.name, restoreStatus: "finalized" },
+      },
+      ...(target.default
+        ? [{ type: "BranchSetAsDefault", at, projectId: target.projectId, branchId: restored.id } as const]
+        : []),
       ...computes.map(({ id }): Event => ({ type: "ComputeUpdated", at, endpointId: id, changes })),
-      ...scheduleMoved(target, restored.id, at),
+      ...moveBackupSchedule(target, restored.id, at),
     ],
     requests: computes.flatMap((compute) =>
       updateRequests(compute, changes).map((request) => ({ ...request, ...changes, endpointId: compute.id })),
@@ -116,7 +160,7 @@ function replace(world: World, target: Branch, restored: Branch, replacedName: s
 }
 
 /** A: the snapshots go on where the computes are, and there alone. */
-function scheduleMoved({ id, backupSchedule }: Branch, to: string, at: SimTime): Event[] {
+function moveBackupSchedule({ id, backupSchedule }: Branch, to: string, at: SimTime): Event[] {
   const items = backupSchedule?.items ?? [];
   if (items.length === 0) return [];
   return [
@@ -126,7 +170,7 @@ function scheduleMoved({ id, backupSchedule }: Branch, to: string, at: SimTime):
 }
 
 /** S: "renaming the original branch so it no longer uses the original name"; to what, nobody says (A). */
-function oldName(world: World, { projectId, name }: Branch, restored: Branch): string {
+function replacedBranchName(world: World, { projectId, name }: Branch, restored: Branch): string {
   const taken = new Set([...branchesOf(world, projectId).map((branch) => branch.name), restored.name]);
   for (let count = 1; ; count += 1) {
     const old = count === 1 ? `${name}_old` : `${name}_old_${count}`;

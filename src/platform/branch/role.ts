@@ -1,14 +1,14 @@
 import type { Context } from "../core/context.ts";
-import { fitsPostgres } from "../core/text.ts";
+import { fitsPostgresIdentifier } from "../core/text.ts";
 import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { primaryOf } from "../lookup.ts";
+import { primaryComputeOf } from "../lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
-import { type BranchContent, findBranchFor, type OnBranch, withContent } from "./branch-content.ts";
+import { type BranchContent, type BranchRef, findBranchFor, withContent } from "./branch-content.ts";
 
 /** A Postgres role of a branch. Its password is a secret of the world and is nowhere in history, only its name there. */
 export type Role = {
@@ -20,13 +20,17 @@ export type Role = {
   readonly updatedAt: SimTime;
 };
 
-export type CreateRole = OnBranch & { readonly type: "CreateRole"; readonly name: string; readonly noLogin?: boolean | undefined };
-export type DeleteRole = OnBranch & { readonly type: "DeleteRole"; readonly name: string };
-export type ResetRolePassword = OnBranch & { readonly type: "ResetRolePassword"; readonly name: string };
+export type CreateRole = BranchRef & {
+  readonly type: "CreateRole";
+  readonly name: string;
+  readonly noLogin?: boolean | undefined;
+};
+export type DeleteRole = BranchRef & { readonly type: "DeleteRole"; readonly name: string };
+export type ResetRolePassword = BranchRef & { readonly type: "ResetRolePassword"; readonly name: string };
 
 /** The name under which the password of a new role is kept; `ahead` counts those that the same decision makes before it. */
-export function newSecretId(world: World, ahead = 0): string {
-  return `role-${nextNumber(world, "role", ahead)}`;
+export function newSecretId(world: World, offset = 0): string {
+  return `role-${nextNumber(world, "role", offset)}`;
 }
 
 export function findRole(branch: Pick<Branch, "roles">, name: string): Result<Role> {
@@ -36,10 +40,11 @@ export function findRole(branch: Pick<Branch, "roles">, name: string): Result<Ro
 
 export function decideCreateRole(world: World, command: CreateRole, context: Context): Result<Event[]> {
   const { now } = context;
-  return decideOnBranch(world, command, context, (branch) => {
-    if (findRole(branch, command.name).ok) return refuse("ROLE_ALREADY_EXISTS", `role already exists; role_name:"${command.name}"`);
-    const named = checkRoleName(command.name);
-    if (!named.ok) return named;
+  return decideContentChange(world, command, context, (branch) => {
+    if (findRole(branch, command.name).ok)
+      return refuse("ROLE_ALREADY_EXISTS", `role already exists; role_name:"${command.name}"`);
+    const nameCheck = checkRoleName(command.name);
+    if (!nameCheck.ok) return nameCheck;
     const role: Role = {
       name: command.name,
       secretId: newSecretId(world),
@@ -53,14 +58,14 @@ export function decideCreateRole(world: World, command: CreateRole, context: Con
 
 /** A: a role that owns a database cannot be dropped, as Postgres has it. */
 export function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
-  return decideOnBranch(world, command, context, (branch) => {
+  return decideContentChange(world, command, context, (branch) => {
     const role = findRole(branch, command.name);
     if (!role.ok) return role;
-    const owned = branch.databases.find((database) => database.ownerName === command.name);
-    if (owned !== undefined) {
+    const ownedDatabase = branch.databases.find((database) => database.ownerName === command.name);
+    if (ownedDatabase !== undefined) {
       return refuse(
         "ROLE_OWNS_DATABASE",
-        `role "${command.name}" owns the database "${owned.name}"; give that another owner or delete it first`,
+        `role "${command.name}" owns the database "${ownedDatabase.name}"; give that another owner or delete it first`,
       );
     }
     return accept({ type: "RoleDeleted", at: context.now, branchId: branch.id, roleName: command.name });
@@ -68,11 +73,16 @@ export function decideDeleteRole(world: World, command: DeleteRole, context: Con
 }
 
 /** The new password is told by the caller's edge; here it gets a name of its own, so that other branches keep the former one. */
-export function decideResetRolePassword(world: World, command: ResetRolePassword, context: Context): Result<Event[]> {
-  return decideOnBranch(world, command, context, (branch) => {
+export function decideResetRolePassword(
+  world: World,
+  command: ResetRolePassword,
+  context: Context,
+): Result<Event[]> {
+  return decideContentChange(world, command, context, (branch) => {
     const role = findRole(branch, command.name);
     if (!role.ok) return role;
-    if (role.value.noLogin) return refuse("ROLE_HAS_NO_PASSWORD", `role "${command.name}" cannot log in and has no password`);
+    if (role.value.noLogin)
+      return refuse("ROLE_HAS_NO_PASSWORD", `role "${command.name}" cannot log in and has no password`);
     return accept({
       type: "RolePasswordReset",
       at: context.now,
@@ -84,9 +94,9 @@ export function decideResetRolePassword(world: World, command: ResetRolePassword
 }
 
 /** A change of what a branch holds: refused while its project is busy, and applied through its primary compute. */
-export function decideOnBranch(
+export function decideContentChange(
   world: World,
-  command: OnBranch,
+  command: BranchRef,
   context: Context,
   change: (branch: Branch) => Result<Event>,
 ): Result<Event[]> {
@@ -96,7 +106,10 @@ export function decideOnBranch(
   if (!event.ok) return event;
   const busy = refuseWhileBusy(world, command.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  return accept([event.value, ...scheduleOperations(world, command.projectId, applyRequests(world, branch.value, context), context)]);
+  return accept([
+    event.value,
+    ...scheduleOperations(world, command.projectId, applyRequests(world, branch.value, context), context),
+  ]);
 }
 
 /**
@@ -104,11 +117,17 @@ export function decideOnBranch(
  * its own delay (A). A: without a compute that may start there is nothing to apply it with, and it is applied at the next start.
  */
 function applyRequests(world: World, branch: Branch, { now }: Context): OperationRequest[] {
-  const compute = primaryOf(world, branch.id);
-  if (compute === undefined || compute.disabled || refuseOverQuota(world, branch.projectId, now) !== undefined) return [];
-  const on = { branchId: branch.id, endpointId: compute.id };
-  const start: OperationRequest[] = compute.phase.state === "active" ? [] : [{ action: "start_compute", ...on }];
-  return [...start, { action: "apply_config", ...on }];
+  const compute = primaryComputeOf(world, branch.id);
+  if (
+    compute === undefined ||
+    compute.disabled ||
+    refuseOverQuota(world, branch.projectId, now) !== undefined
+  )
+    return [];
+  const target = { branchId: branch.id, endpointId: compute.id };
+  const start: OperationRequest[] =
+    compute.phase.state === "active" ? [] : [{ action: "start_compute", ...target }];
+  return [...start, { action: "apply_config", ...target }];
 }
 
 type RoleEvent = Extract<Event, { type: "RoleCreated" | "RoleDeleted" | "RolePasswordReset" }>;
@@ -118,7 +137,7 @@ export function evolveRole(world: World, event: RoleEvent): void {
   const branch = world.branches.get(event.branchId);
   if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
   const content = contentAfter(branch, event);
-  countRoles(world, content.roles);
+  advanceRoleNumber(world, content.roles);
   world.branches.set(withContent(world, branch, content, at));
 }
 
@@ -130,7 +149,9 @@ function contentAfter({ roles, databases }: Branch, event: RoleEvent): BranchCon
       return { roles: roles.filter((role) => role.name !== event.roleName), databases };
     case "RolePasswordReset":
       return {
-        roles: roles.map((role) => (role.name === event.roleName ? { ...role, secretId: event.secretId, updatedAt: event.at } : role)),
+        roles: roles.map((role) =>
+          role.name === event.roleName ? { ...role, secretId: event.secretId, updatedAt: event.at } : role,
+        ),
         databases,
       };
     default:
@@ -140,30 +161,39 @@ function contentAfter({ roles, databases }: Branch, event: RoleEvent): BranchCon
 
 /** D: "new passwords are generated for the roles of a branch that is created from a protected branch". */
 export function withNewPasswords(world: World, roles: readonly Role[]): Role[] {
-  let ahead = 0;
-  return roles.map((role) => (role.noLogin === true ? role : { ...role, secretId: newSecretId(world, ahead++) }));
+  let offset = 0;
+  return roles.map((role) =>
+    role.noLogin === true ? role : { ...role, secretId: newSecretId(world, offset++) },
+  );
 }
 
 /** Those of a branch whose passwords were named after `before` of them had been, and who log in. */
-export function rolesNamedAfter(roles: readonly Role[], before: number): Role[] {
-  return roles.filter(({ secretId, noLogin }) => noLogin !== true && numberOf(secretId) > before);
+export function rolesWithSecretAfter(roles: readonly Role[], before: number): Role[] {
+  return roles.filter(({ secretId, noLogin }) => noLogin !== true && secretNumberOf(secretId) > before);
 }
 
-export function countRoles(world: World, roles: readonly Role[]): void {
-  for (const { secretId } of roles) world.numbers.role = Math.max(world.numbers.role, numberOf(secretId));
+export function advanceRoleNumber(world: World, roles: readonly Role[]): void {
+  for (const { secretId } of roles)
+    world.numbers.role = Math.max(world.numbers.role, secretNumberOf(secretId));
 }
 
 /** The names of passwords carry the number of their draw. */
-function numberOf(secretId: string): number {
+function secretNumberOf(secretId: string): number {
   return Number(secretId.slice("role-".length));
 }
 
 /** D: names that Postgres and the platform keep for themselves. S: "Cannot exceed 63 bytes in length", be it asked for or made here. */
 export function checkRoleName(name: string, field = "role.name"): Result<true> {
-  if (!fitsPostgres(name)) return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
-  return isReserved(name) ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`) : accept(true);
+  if (!fitsPostgresIdentifier(name))
+    return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
+  return isReserved(name)
+    ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`)
+    : accept(true);
 }
 
 function isReserved(name: string): boolean {
-  return /^pg_/.test(name) || ["postgres", "public", "none", "current_user", "session_user", "cloud_admin"].includes(name);
+  return (
+    /^pg_/.test(name) ||
+    ["postgres", "public", "none", "current_user", "session_user", "cloud_admin"].includes(name)
+  );
 }

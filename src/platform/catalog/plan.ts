@@ -61,11 +61,14 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
 };
 
 export function refuseByPlan(plan: Plan, what: string): { readonly ok: false; readonly refusal: Refusal } {
-  return refuse("PLAN_LIMIT_EXCEEDED", `${what} is not available on the ${plan.name} plan; it needs a paid plan`);
+  return refuse(
+    "PLAN_LIMIT_EXCEEDED",
+    `${what} is not available on the ${plan.name} plan; it needs a paid plan`,
+  );
 }
 
 /** S: 403, "supported with" paid plans only. */
-export function refuseWithoutHistory(plan: Plan): Refusal | undefined {
+export function refuseWithoutConsumptionHistory(plan: Plan): Refusal | undefined {
   if (plan.consumptionHistory) return undefined;
   return refuse(
     "PLAN_WITHOUT_CONSUMPTION_HISTORY",

@@ -2,10 +2,13 @@ import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 
 /** S: what a project, or one compute, has Postgres load when it starts. */
-export type PreloadLibraries = { readonly use_defaults?: boolean | undefined; readonly enabled_libraries?: readonly string[] | undefined };
+export type PreloadLibraries = {
+  readonly use_defaults?: boolean | undefined;
+  readonly enabled_libraries?: readonly string[] | undefined;
+};
 
 /** Those that there are for a project's version of Postgres. */
-export function librariesOf({ pgVersion }: Pick<Project, "pgVersion">): PreloadLibrary[] {
+export function preloadLibrariesFor({ pgVersion }: Pick<Project, "pgVersion">): PreloadLibrary[] {
   return PRELOAD_LIBRARIES.filter(({ sincePgVersion = 0 }) => pgVersion >= sincePgVersion);
 }
 
@@ -14,9 +17,9 @@ export function checkPreloadLibraries(
   project: Pick<Project, "pgVersion">,
   settings: { readonly preload_libraries?: unknown } | undefined,
 ): Result<true> {
-  const names = librariesOf(project).map(({ name }) => name);
-  const { enabled_libraries: asked = [] } = (settings?.preload_libraries ?? {}) as PreloadLibraries;
-  const missing = asked.find((name) => !names.includes(name));
+  const names = preloadLibrariesFor(project).map(({ name }) => name);
+  const { enabled_libraries: requested = [] } = (settings?.preload_libraries ?? {}) as PreloadLibraries;
+  const missing = requested.find((name) => !names.includes(name));
   if (missing === undefined) return accept(true);
   return refuse(
     "PRELOAD_LIBRARY_NOT_AVAILABLE",
@@ -26,13 +29,35 @@ export function checkPreloadLibraries(
 
 /** S: what may be loaded with Postgres. D: extensions that public documents name as needing it; the versions are ours (A). */
 const PRELOAD_LIBRARIES: readonly PreloadLibrary[] = [
-  { name: "pg_stat_statements", description: "Statistics of the SQL statements that were executed", version: "1.10", isDefault: true },
+  {
+    name: "pg_stat_statements",
+    description: "Statistics of the SQL statements that were executed",
+    version: "1.10",
+    isDefault: true,
+  },
   { name: "timescaledb", description: "Tables partitioned by time", version: "2.17.1", isDefault: true },
   { name: "pg_cron", description: "Jobs at intervals or times of day", version: "1.6", isDefault: true },
-  { name: "pg_partman_bgw", description: "Upkeep of partitioned tables in the background", version: "5.1.0", isDefault: true },
+  {
+    name: "pg_partman_bgw",
+    description: "Upkeep of partitioned tables in the background",
+    version: "5.1.0",
+    isDefault: true,
+  },
   { name: "pgx_ulid", description: "Sortable unique identifiers", version: "0.2.0", isDefault: false },
-  { name: "pg_search", description: "Full-text search with ranking", version: "0.15.12", isDefault: false, sincePgVersion: 17 },
-  { name: "anon", description: "Masking of personal data", version: "2.1.0", isDefault: false, isExperimental: true },
+  {
+    name: "pg_search",
+    description: "Full-text search with ranking",
+    version: "0.15.12",
+    isDefault: false,
+    sincePgVersion: 17,
+  },
+  {
+    name: "anon",
+    description: "Masking of personal data",
+    version: "2.1.0",
+    isDefault: false,
+    isExperimental: true,
+  },
 ];
 
 type PreloadLibrary = {

@@ -15,7 +15,11 @@ export type Profile = {
   readonly sharedBuffersMb: number;
   readonly maxConnections: (minCu: number, maxCu: number) => number;
   readonly pooledConnections: number;
-  readonly suspendTimeout: { readonly defaultS: number; readonly minimumS: number; readonly maximumS: number };
+  readonly suspendTimeout: {
+    readonly defaultS: number;
+    readonly minimumS: number;
+    readonly maximumS: number;
+  };
   /** How long each operation runs. `start_compute` is the start delay that a waking query waits for. */
   readonly durations: Readonly<Record<OperationAction, DurationDistribution>>;
   /** How long one reading of the load counts after the activity that carried it. */
@@ -41,23 +45,23 @@ const MAX_CONNECTIONS_2024: ReadonlyMap<number, number> = new Map([
   [10, 4000],
 ]);
 
-function wholeCus(from: number, to: number): number[] {
+function wholeSizes(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-function fixed(ms: DurationMs): DurationDistribution {
+function fixedDuration(ms: DurationMs): DurationDistribution {
   return { kind: "fixed", ms };
 }
 
 /** A: the public documents give no durations but the start; a second each is long enough to meet a 423 and short enough to wait. */
 function durations(startMs: DurationMs): Profile["durations"] {
   return {
-    create_timeline: fixed(SECOND),
-    create_branch: fixed(SECOND),
-    start_compute: fixed(startMs),
-    suspend_compute: fixed(SECOND),
-    apply_config: fixed(SECOND),
-    delete_timeline: fixed(SECOND),
+    create_timeline: fixedDuration(SECOND),
+    create_branch: fixedDuration(SECOND),
+    start_compute: fixedDuration(startMs),
+    suspend_compute: fixedDuration(SECOND),
+    apply_config: fixedDuration(SECOND),
+    delete_timeline: fixedDuration(SECOND),
   };
 }
 
@@ -73,7 +77,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   "2024": {
     ...SHARED,
     name: "2024",
-    sizes: { autoscaled: [0.25, 0.5, ...wholeCus(1, 10)], fixedOnly: [] }, // R
+    sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 10)], fixedOnly: [] }, // R
     fileCacheShare: 0.8, // R
     maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
     durations: durations(3 * SECOND), // R: "a few seconds"
@@ -83,9 +87,10 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   "2026": {
     ...SHARED,
     name: "2026",
-    sizes: { autoscaled: [0.25, 0.5, ...wholeCus(1, 16)], fixedOnly: wholeCus(17, 56) }, // D
+    sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 16)], fixedOnly: wholeSizes(17, 56) }, // D
     fileCacheShare: 0.75, // D
-    maxConnections: (minCu, maxCu) => Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
+    maxConnections: (minCu, maxCu) =>
+      Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
     durations: durations(500), // D: "few hundred ms"
     pricePerCuHour: { free: 0.106, paid: 0.222 }, // D
     defaultPgVersion: 17, // S

@@ -6,11 +6,15 @@ import type { Profile } from "./profile.ts";
 export type SizeRange = { readonly minCu: number; readonly maxCu: number };
 
 /** What a size gives (R: Compute sizes). */
-export type SizeFacts = { readonly vcpu: number; readonly ramGb: number; readonly fileCacheGb: number };
+export type ComputeResources = {
+  readonly vcpu: number;
+  readonly ramGb: number;
+  readonly fileCacheGb: number;
+};
 
-export function sizeFacts(profile: Profile, cu: number): SizeFacts {
+export function computeResources(profile: Profile, cu: number): ComputeResources {
   const ramGb = cu * profile.ramGbPerCu;
-  return { vcpu: cu, ramGb, fileCacheGb: round(ramGb * profile.fileCacheShare) };
+  return { vcpu: cu, ramGb, fileCacheGb: roundGb(ramGb * profile.fileCacheShare) };
 }
 
 /** R: set from the minimum size, unmoved by autoscaling. */
@@ -19,14 +23,16 @@ export function maxConnections(profile: Profile, range: SizeRange): number {
 }
 
 /** The bounds asked for, filled up from `base`: a lone minimum lifts the maximum to itself, a lone maximum keeps the minimum. */
-export function decideRange(
+export function resolveSizeRange(
   plan: Plan,
   profile: Profile,
-  asked: { readonly minCu?: number | undefined; readonly maxCu?: number | undefined },
+  requested: { readonly minCu?: number | undefined; readonly maxCu?: number | undefined },
   base: SizeRange,
 ): Result<SizeRange> {
-  const minCu = asked.minCu ?? base.minCu;
-  const maxCu = asked.maxCu ?? (asked.minCu !== undefined && asked.minCu > base.maxCu ? asked.minCu : base.maxCu);
+  const minCu = requested.minCu ?? base.minCu;
+  const maxCu =
+    requested.maxCu ??
+    (requested.minCu !== undefined && requested.minCu > base.maxCu ? requested.minCu : base.maxCu);
   const refusal =
     checkSize(profile, "autoscaling_limit_min_cu", minCu, minCu === maxCu) ??
     checkSize(profile, "autoscaling_limit_max_cu", maxCu, minCu === maxCu);
@@ -46,9 +52,9 @@ export function decideRange(
 
 /** The smallest size of the range whose CPU carries `load` at 90 % (WHATIF, autoscaling goal), in CU. */
 export function sizeForLoad(profile: Profile, range: SizeRange, load: number): number {
-  const goal = load / 0.9;
+  const targetCu = load / 0.9;
   for (const size of profile.sizes.autoscaled) {
-    if (size >= goal && size >= range.minCu) return Math.min(size, range.maxCu);
+    if (size >= targetCu && size >= range.minCu) return Math.min(size, range.maxCu);
   }
   return range.maxCu;
 }
@@ -57,9 +63,15 @@ function checkSize(profile: Profile, field: string, cu: number, fixed: boolean) 
   if (profile.sizes.autoscaled.includes(cu)) return undefined;
   if (profile.sizes.fixedOnly.includes(cu)) {
     if (fixed) return undefined;
-    return refuse("COMPUTE_SIZE_NOT_ALLOWED", `${field}: ${cu} CU is a fixed size; it cannot bound an autoscaling range`);
+    return refuse(
+      "COMPUTE_SIZE_NOT_ALLOWED",
+      `${field}: ${cu} CU is a fixed size; it cannot bound an autoscaling range`,
+    );
   }
-  return refuse("COMPUTE_SIZE_NOT_ALLOWED", `${field}: ${cu} CU is not a compute size; allowed are ${describeSizes(profile)}`);
+  return refuse(
+    "COMPUTE_SIZE_NOT_ALLOWED",
+    `${field}: ${cu} CU is not a compute size; allowed are ${describeSizes(profile)}`,
+  );
 }
 
 function describeSizes(profile: Profile): string {
@@ -69,6 +81,6 @@ function describeSizes(profile: Profile): string {
 }
 
 /** 0.8 × 1 GB is 0.8 GB and not 0.8000000000000000444. */
-function round(gb: number): number {
+function roundGb(gb: number): number {
   return Math.round(gb * 1000) / 1000;
 }

@@ -3,16 +3,16 @@ import type { Context } from "../core/context.ts";
 import type { DurationMs, SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { isVisible } from "../lookup.ts";
-import { expectedReady, scheduleOperations, unfinishedOperations } from "../operation/operation.ts";
+import { isComputeVisible } from "../lookup.ts";
+import { expectedReadyAt, scheduleOperations, unfinishedOperations } from "../operation/operation.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Refusal, type Result, refuse } from "../refusals.ts";
-import { resize } from "./autoscaling.ts";
+import { resizeEvents } from "./autoscaling.ts";
 import type { BlockCounts } from "./cache.ts";
 import type { Compute } from "./compute.ts";
 import { refuseDisabled } from "./compute-lifecycle.ts";
-import { admitConnection, findConnection } from "./connection.ts";
-import { serve } from "./evolve-compute.ts";
+import { checkConnectionLimit, findConnection } from "./connection.ts";
+import { serveActivity } from "./evolve-compute.ts";
 
 export const ACTIVITY_KINDS = ["query", "transaction", "connect", "disconnect"] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
@@ -37,18 +37,30 @@ export type Activity = {
 };
 
 /** Activity told ahead: it arrives at its instant. */
-export type ScheduledActivity = { readonly number: number; readonly at: SimTime; readonly activity: Activity };
+export type ScheduledActivity = {
+  readonly number: number;
+  readonly at: SimTime;
+  readonly activity: Activity;
+};
 
 /** The sum of what waits for a start. */
-export type Waiting = {
+export type PendingLoad = {
   readonly longestMs: DurationMs;
   readonly queries: number;
   readonly blocks: BlockCounts;
   readonly load?: number | undefined;
 };
 
-export type RecordActivity = { readonly type: "RecordActivity"; readonly activity: Activity; readonly scheduled?: number };
-export type ScheduleActivity = { readonly type: "ScheduleActivity"; readonly activity: Activity; readonly at: SimTime };
+export type RecordActivity = {
+  readonly type: "RecordActivity";
+  readonly activity: Activity;
+  readonly scheduled?: number;
+};
+export type ScheduleActivity = {
+  readonly type: "ScheduleActivity";
+  readonly activity: Activity;
+  readonly at: SimTime;
+};
 
 /** How long this would wait for the compute if nothing else came in between. */
 export type ActivityRecorded = {
@@ -66,81 +78,131 @@ export type ActivityRecorded = {
  * Activity is never answered 423: on a compute that is not active it waits for what is under way and, where that does not
  * end in a start, has one scheduled (R: idle → active by any client activity).
  */
-export function decideActivity(world: World, { activity, scheduled }: RecordActivity, context: Context): Result<Event[]> {
+export function decideActivity(
+  world: World,
+  { activity, scheduled }: RecordActivity,
+  context: Context,
+): Result<Event[]> {
   const { now } = context;
-  const found = findReachable(world, activity.endpointId);
-  if (!found.ok) return found;
-  const compute = found.value;
-  const admitted = admit(world, compute, activity, context);
-  if (!admitted.ok) return admitted;
-  const { opened } = admitted.value;
-  if (activity.kind === "disconnect") return accept([recorded(now, activity, 0, opened, scheduled)]);
+  const reachable = findReachableCompute(world, activity.endpointId);
+  if (!reachable.ok) return reachable;
+  const compute = reachable.value;
+  const admission = admitActivity(world, compute, activity, context);
+  if (!admission.ok) return admission;
+  const { opened } = admission.value;
+  if (activity.kind === "disconnect") return accept([activityRecorded(now, activity, 0, opened, scheduled)]);
   const { phase } = compute;
   if (phase.state === "active" && !phase.suspending) {
-    const served = recorded(now, activity, 0, opened, scheduled);
+    const served = activityRecorded(now, activity, 0, opened, scheduled);
     if (activity.load === undefined) return accept([served]);
-    const after = serve(world, compute, phase, asWaiting(activity), false, now).phase;
-    return accept([served, ...(after.state === "active" ? resize(compute, phase, after.readings, context) : [])]);
+    const nextPhase = serveActivity(world, compute, phase, toPendingLoad(activity), false, now).phase;
+    return accept([
+      served,
+      ...(nextPhase.state === "active" ? resizeEvents(compute, phase, nextPhase.readings, context) : []),
+    ]);
   }
-  const stopped = refuseOverQuota(world, compute.projectId, now);
-  if (stopped !== undefined) return { ok: false, refusal: stopped };
-  const start = wake(world, compute, context);
-  return accept(start.concat(recorded(now, activity, readyAt(world, compute, start, now) - now, opened, scheduled)));
+  const overQuota = refuseOverQuota(world, compute.projectId, now);
+  if (overQuota !== undefined) return { ok: false, refusal: overQuota };
+  const start = scheduleStart(world, compute, context);
+  return accept(
+    start.concat(
+      activityRecorded(now, activity, readyAt(world, compute, start, now) - now, opened, scheduled),
+    ),
+  );
 }
 
 /** When the compute will serve, if nothing else comes: behind what is under way and what was just scheduled for it. */
 function readyAt(world: World, compute: Compute, start: readonly Event[], now: SimTime): SimTime {
   const [first] = start;
   const isAlone = start.length === 1 && world.operations.by("project", compute.projectId).size === 0;
-  if (isAlone && first?.type === "OperationScheduled" && first.operation.failures === undefined) return now + first.operation.durationMs;
+  if (isAlone && first?.type === "OperationScheduled" && first.operation.failures === undefined)
+    return now + first.operation.durationMs;
   const operations = unfinishedOperations(world, compute.projectId);
   for (const event of start) if (event.type === "OperationScheduled") operations.push(event.operation);
-  return expectedReady(operations, compute.id, now);
+  return expectedReadyAt(operations, compute.id, now);
 }
 
-function recorded(
+function activityRecorded(
   at: SimTime,
   activity: Activity,
   waitedMs: DurationMs,
   opened: string | undefined,
   scheduled: number | undefined,
 ): ActivityRecorded {
-  const event: { -readonly [Key in keyof ActivityRecorded]: ActivityRecorded[Key] } = { type: "ActivityRecorded", at, activity, waitedMs };
+  const event: { -readonly [Key in keyof ActivityRecorded]: ActivityRecorded[Key] } = {
+    type: "ActivityRecorded",
+    at,
+    activity,
+    waitedMs,
+  };
   if (opened !== undefined) event.opened = opened;
   if (scheduled !== undefined) event.scheduled = scheduled;
   return event;
 }
 
-export function decideScheduleActivity(world: World, { activity, at }: ScheduleActivity, { now }: Context): Result<Event[]> {
-  const found = findReachable(world, activity.endpointId);
-  if (!found.ok) return found;
-  if (at < now) return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
-  return accept([{ type: "ActivityScheduled", at: now, scheduled: { number: nextNumber(world, "activity"), at, activity } }]);
+export function decideScheduleActivity(
+  world: World,
+  { activity, at }: ScheduleActivity,
+  { now }: Context,
+): Result<Event[]> {
+  const reachable = findReachableCompute(world, activity.endpointId);
+  if (!reachable.ok) return reachable;
+  if (at < now)
+    return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
+  return accept([
+    {
+      type: "ActivityScheduled",
+      at: now,
+      scheduled: { number: nextNumber(world, "activity"), at, activity },
+    },
+  ]);
 }
 
 /** A scheduled activity has come; what is refused is dropped with its reason, for nobody waits for an answer. */
-export function decideArrival(world: World, { number, activity }: ScheduledActivity, context: Context): Event[] {
+export function decideScheduledArrival(
+  world: World,
+  { number, activity }: ScheduledActivity,
+  context: Context,
+): Event[] {
   const decided = decideActivity(world, { type: "RecordActivity", activity, scheduled: number }, context);
   if (decided.ok) return decided.value;
-  return [{ type: "ActivityDropped", at: context.now, scheduled: number, endpointId: activity.endpointId, reason: decided.refusal.code }];
+  return [
+    {
+      type: "ActivityDropped",
+      at: context.now,
+      scheduled: number,
+      endpointId: activity.endpointId,
+      reason: decided.refusal.code,
+    },
+  ];
 }
 
 /** The compute, if clients can still reach it: they know no account, but what is being removed is gone for them, too. */
-export function findReachable(world: World, endpointId: string): Result<Compute> {
+export function findReachableCompute(world: World, endpointId: string): Result<Compute> {
   const compute = world.computes.get(endpointId);
-  if (compute !== undefined && isVisible(world, compute)) return accept(compute);
+  if (compute !== undefined && isComputeVisible(world, compute)) return accept(compute);
   return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
 }
 
 /** May it come in, and which connection would it open? */
-function admit(world: World, compute: Compute, activity: Activity, { now }: Context): Result<{ opened?: string }> {
+function admitActivity(
+  world: World,
+  compute: Compute,
+  activity: Activity,
+  { now }: Context,
+): Result<{ opened?: string }> {
   const { connectionId } = activity;
   if (compute.disabled) return refuseDisabled(compute);
-  const database = checkDatabase(world, compute, activity.database);
+  const database = refuseUnknownDatabase(world, compute, activity.database);
   if (database !== undefined) return { ok: false, refusal: database };
-  const existing = connectionId === undefined ? undefined : findConnection(world, compute.id, connectionId, now);
+  const existing =
+    connectionId === undefined ? undefined : findConnection(world, compute.id, connectionId, now);
   if (activity.kind === "disconnect") {
-    if (existing === undefined) return refuse("CONNECTION_NOT_FOUND", `connection_id: there is no open connection "${connectionId ?? ""}"`);
+    if (existing === undefined)
+      return refuse(
+        "CONNECTION_NOT_FOUND",
+        `connection_id: there is no open connection "${connectionId ?? ""}"`,
+      );
     return accept({});
   }
   if (existing !== undefined) {
@@ -153,15 +215,19 @@ function admit(world: World, compute: Compute, activity: Activity, { now }: Cont
       `connection_id: there is no open connection "${connectionId}"; names that begin with # are given here`,
     );
   }
-  const admitted = admitConnection(world, compute, activity.pooled ?? false, now);
-  if (!admitted.ok) return admitted;
+  const admission = checkConnectionLimit(world, compute, activity.pooled ?? false, now);
+  if (!admission.ok) return admission;
   if (connectionId !== undefined) return accept({ opened: connectionId });
-  const lasts = activity.kind === "connect" || (activity.durationMs ?? 0) > 0;
-  return accept(lasts ? { opened: `#${world.seq + 1}` } : {});
+  const outlivesInstant = activity.kind === "connect" || (activity.durationMs ?? 0) > 0;
+  return accept(outlivesInstant ? { opened: `#${world.seq + 1}` } : {});
 }
 
 /** A connection names a database of the branch (PLATFORM). */
-function checkDatabase(world: World, compute: Compute, name: string | undefined): Refusal | undefined {
+function refuseUnknownDatabase(
+  world: World,
+  compute: Compute,
+  name: string | undefined,
+): Refusal | undefined {
   // R: the platform-managed database is there on every branch.
   if (name === undefined || name === "postgres") return undefined;
   const branch = world.branches.get(compute.branchId);
@@ -170,33 +236,44 @@ function checkDatabase(world: World, compute: Compute, name: string | undefined)
 }
 
 /** A start of the compute, unless one is under way already. */
-function wake(world: World, compute: Compute, context: Context): Event[] {
-  const underWay = world.operations.by("project", compute.projectId);
+function scheduleStart(world: World, compute: Compute, context: Context): Event[] {
+  const unfinished = world.operations.by("project", compute.projectId);
   if (
-    underWay.size > 0 &&
-    underWay.toArray().some((operation) => operation.action === "start_compute" && operation.endpointId === compute.id)
+    unfinished.size > 0 &&
+    unfinished
+      .toArray()
+      .some((operation) => operation.action === "start_compute" && operation.endpointId === compute.id)
   )
     return [];
-  const request = { action: "start_compute", branchId: compute.branchId, endpointId: compute.id, cause: "activity" } as const;
+  const request = {
+    action: "start_compute",
+    branchId: compute.branchId,
+    endpointId: compute.id,
+    cause: "activity",
+  } as const;
   return scheduleOperations(world, compute.projectId, [request], context);
 }
 
 /** A transaction without a duration, on a named connection, lasts until that connection closes. */
 export function isOpenEnded(activity: Activity): boolean {
-  return activity.kind === "transaction" && activity.durationMs === undefined && activity.connectionId !== undefined;
+  return (
+    activity.kind === "transaction" &&
+    activity.durationMs === undefined &&
+    activity.connectionId !== undefined
+  );
 }
 
 const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 
 /** The opening of a connection is an instant of activity, however long it stays open (PLATFORM). */
-export function lengthOf({ kind, durationMs }: Activity): DurationMs {
+export function activityDurationMs({ kind, durationMs }: Activity): DurationMs {
   return kind === "connect" ? 0 : (durationMs ?? 0);
 }
 
-export function asWaiting(activity: Activity): Waiting {
+export function toPendingLoad(activity: Activity): PendingLoad {
   const opens = activity.kind === "connect";
   return {
-    longestMs: lengthOf(activity),
+    longestMs: activityDurationMs(activity),
     queries: activity.queries ?? (opens ? 0 : 1),
     blocks: activity.blocks ?? NO_BLOCKS,
     load: activity.load,

@@ -10,15 +10,29 @@ import type { ActivePhase, Compute } from "./compute.ts";
 export type LoadReading = { readonly load: number; readonly until: SimTime };
 
 /** Adds a reading; those that a higher and longer one covers are forgotten, so the list stays short, earliest end first. */
-export function addReading(readings: readonly LoadReading[], reading: LoadReading, now: SimTime): readonly LoadReading[] {
-  const kept = readings.filter((other) => other.until > now && (other.until > reading.until || other.load > reading.load));
-  const covered = kept.some((other) => other.until >= reading.until && other.load >= reading.load);
-  return covered ? kept : [...kept, reading].sort((a, b) => a.until - b.until);
+export function addReading(
+  readings: readonly LoadReading[],
+  reading: LoadReading,
+  now: SimTime,
+): readonly LoadReading[] {
+  const remaining = readings.filter(
+    (other) => other.until > now && (other.until > reading.until || other.load > reading.load),
+  );
+  const isCovered = remaining.some((other) => other.until >= reading.until && other.load >= reading.load);
+  return isCovered ? remaining : [...remaining, reading].sort((a, b) => a.until - b.until);
 }
 
 /** The size that the readings still believed at `now` ask for, within the limits of its start. */
-export function goalSize(profile: Profile, range: SizeRange, readings: readonly LoadReading[], now: SimTime): number {
-  const load = readings.reduce((highest, reading) => (reading.until > now ? Math.max(highest, reading.load) : highest), 0);
+export function targetSizeCu(
+  profile: Profile,
+  range: SizeRange,
+  readings: readonly LoadReading[],
+  now: SimTime,
+): number {
+  const load = readings.reduce(
+    (highest, reading) => (reading.until > now ? Math.max(highest, reading.load) : highest),
+    0,
+  );
   return sizeForLoad(profile, range, load);
 }
 
@@ -27,7 +41,7 @@ export function rescaleDueAt(compute: Compute, profile: Profile): SimTime | unde
   const { phase } = compute;
   if (phase.state !== "active" || phase.suspending) return undefined;
   for (const { until } of phase.readings) {
-    if (goalSize(profile, phase.range, phase.readings, until) !== phase.sizeCu) return until;
+    if (targetSizeCu(profile, phase.range, phase.readings, until) !== phase.sizeCu) return until;
   }
   return undefined;
 }
@@ -38,16 +52,16 @@ export function decideRescale(compute: Compute, { now, profile }: Context): Resu
   if (compute.phase.state !== "active" || dueAt === undefined || now < dueAt) {
     return refuse("NOT_DUE", `a change of size of ${compute.id} is not due`);
   }
-  return accept(resize(compute, compute.phase, compute.phase.readings, { now, profile }));
+  return accept(resizeEvents(compute, compute.phase, compute.phase.readings, { now, profile }));
 }
 
 /** The event that brings the compute to the size its readings ask for; none where it has it. */
-export function resize(
+export function resizeEvents(
   compute: Compute,
   phase: ActivePhase,
   readings: readonly LoadReading[],
   { now, profile }: Pick<Context, "now" | "profile">,
 ): Event[] {
-  const sizeCu = goalSize(profile, phase.range, readings, now);
+  const sizeCu = targetSizeCu(profile, phase.range, readings, now);
   return sizeCu === phase.sizeCu ? [] : [{ type: "ComputeResized", at: now, endpointId: compute.id, sizeCu }];
 }

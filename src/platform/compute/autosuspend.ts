@@ -9,27 +9,35 @@ import { accept, type Result, refuse } from "../refusals.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 
 /** S: `suspend_timeout_seconds` is 0 for the default and -1 for never. */
-export const DEFAULT_DELAY = 0;
-const NEVER = -1;
+export const DEFAULT_SUSPEND_TIMEOUT = 0;
+const NEVER_SUSPEND = -1;
 
 /** The delay in seconds that a setting means; `undefined` for never. */
-export function delaySeconds(profile: Profile, suspendTimeoutSeconds: number): number | undefined {
-  if (suspendTimeoutSeconds === NEVER) return undefined;
-  return suspendTimeoutSeconds === DEFAULT_DELAY ? profile.suspendTimeout.defaultS : suspendTimeoutSeconds;
+export function suspendDelaySeconds(profile: Profile, suspendTimeoutSeconds: number): number | undefined {
+  if (suspendTimeoutSeconds === NEVER_SUSPEND) return undefined;
+  return suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT
+    ? profile.suspendTimeout.defaultS
+    : suspendTimeoutSeconds;
 }
 
 /** R: a paid-plan setting, at most 7 days, can be disabled; S: at least 60 s, 0 and -1. */
-export function decideDelay(plan: Plan, profile: Profile, suspendTimeoutSeconds: number): Result<number> {
+export function checkSuspendTimeout(
+  plan: Plan,
+  profile: Profile,
+  suspendTimeoutSeconds: number,
+): Result<number> {
   const { defaultS, minimumS, maximumS } = profile.suspendTimeout;
-  const special = suspendTimeoutSeconds === DEFAULT_DELAY || suspendTimeoutSeconds === NEVER;
-  if (!special && (suspendTimeoutSeconds < minimumS || suspendTimeoutSeconds > maximumS)) {
+  const isSpecial =
+    suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT || suspendTimeoutSeconds === NEVER_SUSPEND;
+  if (!isSpecial && (suspendTimeoutSeconds < minimumS || suspendTimeoutSeconds > maximumS)) {
     return refuse(
       "SUSPEND_TIMEOUT_NOT_ALLOWED",
       `suspend_timeout_seconds: ${suspendTimeoutSeconds} is not allowed; it must be ${minimumS} to ${maximumS}, 0 for the default of ${defaultS}, or -1 for never`,
     );
   }
-  const isDefault = suspendTimeoutSeconds === DEFAULT_DELAY || suspendTimeoutSeconds === defaultS;
-  if (!plan.autosuspendSetting && !isDefault) return refuseByPlan(plan, "an autosuspend delay other than the default");
+  const isDefault = suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT || suspendTimeoutSeconds === defaultS;
+  if (!plan.autosuspendSetting && !isDefault)
+    return refuseByPlan(plan, "an autosuspend delay other than the default");
   return accept(suspendTimeoutSeconds);
 }
 
@@ -44,7 +52,7 @@ export function idleSince(compute: Compute, phase: ActivePhase): SimTime | undef
 export function suspendDueAt(compute: Compute, profile: Profile): SimTime | undefined {
   const { phase } = compute;
   if (phase.state !== "active" || phase.suspending) return undefined;
-  const delayS = delaySeconds(profile, compute.suspendTimeoutSeconds);
+  const delayS = suspendDelaySeconds(profile, compute.suspendTimeoutSeconds);
   const since = idleSince(compute, phase);
   return delayS === undefined || since === undefined ? undefined : since + delayS * SECOND;
 }
@@ -52,12 +60,16 @@ export function suspendDueAt(compute: Compute, profile: Profile): SimTime | unde
 export function decideAutosuspend(world: World, compute: Compute, context: Context): Result<Event[]> {
   const { now, profile } = context;
   const dueAt = suspendDueAt(compute, profile);
-  if (dueAt === undefined || now < dueAt) return refuse("NOT_DUE", `the autosuspend of ${compute.id} is not due`);
+  if (dueAt === undefined || now < dueAt)
+    return refuse("NOT_DUE", `the autosuspend of ${compute.id} is not due`);
   const operation = recordOperation(
     world,
     compute.projectId,
     { action: "suspend_compute", branchId: compute.branchId, endpointId: compute.id, cause: "autosuspend" },
     context,
   );
-  return accept([operation, { type: "ComputeSuspended", at: now, endpointId: compute.id, cause: "autosuspend" }]);
+  return accept([
+    operation,
+    { type: "ComputeSuspended", at: now, endpointId: compute.id, cause: "autosuspend" },
+  ]);
 }

@@ -1,5 +1,5 @@
 import type { Profile } from "../catalog/profile.ts";
-import { sizeFacts } from "../catalog/sizes.ts";
+import { computeResources } from "../catalog/sizes.ts";
 
 /** R: counted over the whole compute since its last start, lost when it stops. All in blocks. */
 export type CacheStatistics = {
@@ -19,7 +19,7 @@ const BLOCK_BYTES = 8_192; // D: a Postgres page
 
 /** How many blocks the local file cache of a compute of this size holds. */
 export function cacheCapacity(profile: Profile, cu: number): number {
-  return Math.floor((sizeFacts(profile, cu).fileCacheGb * 1024 ** 3) / BLOCK_BYTES);
+  return Math.floor((computeResources(profile, cu).fileCacheGb * 1024 ** 3) / BLOCK_BYTES);
 }
 
 /** A write puts one block into the cache; a full cache gives one up for it. */

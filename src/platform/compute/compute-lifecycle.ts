@@ -5,30 +5,45 @@ import { findCompute } from "../lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import type { Compute, OnCompute } from "./compute.ts";
+import type { Compute, ComputeRef } from "./compute.ts";
 
 // What a caller tells a compute to do. What a client's activity makes of it is in activity.ts.
 
-export type StartCompute = OnCompute & { readonly type: "StartCompute" };
-export type SuspendCompute = OnCompute & { readonly type: "SuspendCompute" };
-export type RestartCompute = OnCompute & { readonly type: "RestartCompute" };
+export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
+export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };
+export type RestartCompute = ComputeRef & { readonly type: "RestartCompute" };
 
 /** A compute that is active already has nothing to start: no operations (A). */
 export function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
-  return decideLifeCall(world, command, context, (compute) => (compute.phase.state === "active" ? [] : [{ action: "start_compute" }]));
+  return decideLifecycleCommand(world, command, context, (compute) =>
+    compute.phase.state === "active" ? [] : [{ action: "start_compute" }],
+  );
 }
 
 /** A compute that is idle already has nothing to suspend: no operations (A). */
-export function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
-  return decideLifeCall(world, command, context, (compute) => (compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }]));
+export function decideSuspendCompute(
+  world: World,
+  command: SuspendCompute,
+  context: Context,
+): Result<Event[]> {
+  return decideLifecycleCommand(world, command, context, (compute) =>
+    compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }],
+  );
 }
 
 /** D: suspended and started again, whatever it was before. */
-export function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
-  return decideLifeCall(world, command, context, () => [{ action: "suspend_compute" }, { action: "start_compute" }]);
+export function decideRestartCompute(
+  world: World,
+  command: RestartCompute,
+  context: Context,
+): Result<Event[]> {
+  return decideLifecycleCommand(world, command, context, () => [
+    { action: "suspend_compute" },
+    { action: "start_compute" },
+  ]);
 }
 
-function decideLifeCall(
+function decideLifecycleCommand(
   world: World,
   command: StartCompute | SuspendCompute | RestartCompute,
   context: Context,
@@ -38,8 +53,9 @@ function decideLifeCall(
   if (!compute.ok) return compute;
   if (compute.value.disabled && command.type !== "SuspendCompute") return refuseDisabled(compute.value);
   const { id: endpointId, branchId } = compute.value;
-  const stopped = command.type === "SuspendCompute" ? undefined : refuseOverQuota(world, command.projectId, context.now);
-  if (stopped !== undefined) return { ok: false, refusal: stopped };
+  const overQuota =
+    command.type === "SuspendCompute" ? undefined : refuseOverQuota(world, command.projectId, context.now);
+  if (overQuota !== undefined) return { ok: false, refusal: overQuota };
   const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
   const busy = requests.length === 0 ? undefined : refuseWhileBusy(world, command.projectId);
   if (busy !== undefined) return { ok: false, refusal: busy };
@@ -48,5 +64,8 @@ function decideLifeCall(
 
 /** S: a disabled compute cannot be enabled by a connection or a console action. */
 export function refuseDisabled(compute: Compute) {
-  return refuse("ENDPOINT_DISABLED", `endpoint "${compute.id}" is disabled; enable it with "disabled": false first`);
+  return refuse(
+    "ENDPOINT_DISABLED",
+    `endpoint "${compute.id}" is disabled; enable it with "disabled": false first`,
+  );
 }

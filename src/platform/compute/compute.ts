@@ -1,20 +1,25 @@
-import { findAccount, limitsOf, planOf, whoLimits } from "../account/account.ts";
+import { describeLimitSource, effectiveLimits, findAccount, planOf } from "../account/account.ts";
 import { type Plan, refuseByPlan } from "../catalog/plan.ts";
 import { checkPreloadLibraries, type PreloadLibraries } from "../catalog/preload-libraries.ts";
-import { decideRange, type SizeRange } from "../catalog/sizes.ts";
+import { resolveSizeRange, type SizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { computesOf, findBranch, findCompute, findProject, primaryOf } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations, unfinishedOperations } from "../operation/operation.ts";
+import { computesOf, findBranch, findCompute, findProject, primaryComputeOf } from "../lookup.ts";
+import {
+  type OperationRequest,
+  refuseWhileBusy,
+  scheduleOperations,
+  unfinishedOperations,
+} from "../operation/operation.ts";
 import type { Project } from "../project/project.ts";
 import { reachedQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import type { Waiting } from "./activity.ts";
+import type { PendingLoad } from "./activity.ts";
 import type { LoadReading } from "./autoscaling.ts";
-import { DEFAULT_DELAY, decideDelay } from "./autosuspend.ts";
+import { checkSuspendTimeout, DEFAULT_SUSPEND_TIMEOUT } from "./autosuspend.ts";
 import type { CacheStatistics } from "./cache.ts";
 
 /** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
@@ -47,7 +52,7 @@ export type ActivePhase = {
   readonly suspending: boolean;
 };
 
-type Phase = { readonly state: "init" } | { readonly state: "idle" } | ActivePhase;
+type ComputePhase = { readonly state: "init" } | { readonly state: "idle" } | ActivePhase;
 
 /** The process that runs Postgres for one branch; the API calls it an endpoint. */
 export type Compute = {
@@ -66,9 +71,9 @@ export type Compute = {
   readonly passwordlessAccess: boolean;
   readonly disabled: boolean;
   readonly provisioner: string;
-  readonly phase: Phase;
+  readonly phase: ComputePhase;
   /** What arrived while it was not active, to be served from the end of its start. */
-  readonly waiting?: Waiting | undefined;
+  readonly waiting?: PendingLoad | undefined;
   /** End of the last activity, in the future while a query runs; absent until the first (R). */
   readonly lastActiveAt?: SimTime | undefined;
   readonly startedAt?: SimTime | undefined;
@@ -90,10 +95,10 @@ export type ComputeOptions = {
   readonly provisioner?: string | undefined;
 };
 
-type InProject = { readonly accountId: string; readonly projectId: string };
-export type OnCompute = InProject & { readonly endpointId: string };
+type ProjectRef = { readonly accountId: string; readonly projectId: string };
+export type ComputeRef = ProjectRef & { readonly computeId: string };
 
-export type CreateCompute = InProject & {
+export type CreateCompute = ProjectRef & {
   readonly type: "CreateCompute";
   readonly id?: string | undefined;
   readonly branchId: string;
@@ -103,12 +108,12 @@ export type CreateCompute = InProject & {
   readonly computeType: ComputeType;
   readonly options: ComputeOptions;
 };
-export type UpdateCompute = OnCompute & {
+export type UpdateCompute = ComputeRef & {
   readonly type: "UpdateCompute";
   readonly branchId?: string | undefined;
   readonly options: ComputeOptions;
 };
-export type DeleteCompute = OnCompute & { readonly type: "DeleteCompute" };
+export type DeleteCompute = ComputeRef & { readonly type: "DeleteCompute" };
 
 /** What an update may change; the rest of a compute is moved by its life alone. */
 export type ComputeChanges = Partial<
@@ -127,19 +132,22 @@ export type ComputeChanges = Partial<
 >;
 
 export function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
-  const found = findProjectAndPlan(world, command);
-  if (!found.ok) return found;
-  const { project, plan } = found.value;
+  const resolved = findProjectAndPlan(world, command);
+  if (!resolved.ok) return resolved;
+  const { project, plan } = resolved.value;
   const branch = findBranch(world, project, command.branchId);
   if (!branch.ok) return branch;
   if (command.regionId !== undefined && command.regionId !== project.regionId) {
-    return refuse("REGION_NOT_SUPPORTED", `region_id: a compute is in the region of its project, which is "${project.regionId}"`);
+    return refuse(
+      "REGION_NOT_SUPPORTED",
+      `region_id: a compute is in the region of its project, which is "${project.regionId}"`,
+    );
   }
-  const taken = checkPlace(world, command.branchId, command.computeType, undefined);
-  if (!taken.ok) return taken;
-  const room = checkComputeRoom(world, project, plan, 1);
-  if (!room.ok) return room;
-  const compute = makeCompute(world, project, plan, command, context);
+  const primaryCheck = checkNoOtherPrimary(world, command.branchId, command.computeType, undefined);
+  if (!primaryCheck.ok) return primaryCheck;
+  const limitCheck = checkComputeLimit(world, project, plan, 1);
+  if (!limitCheck.ok) return limitCheck;
+  const compute = buildCompute(world, project, plan, command, context);
   if (!compute.ok) return compute;
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
@@ -150,52 +158,57 @@ export function decideCreateCompute(world: World, command: CreateCompute, contex
 }
 
 /** Whether a project may have so many more computes. */
-export function checkComputeRoom(world: World, project: Project, plan: Plan, more: number): Result<true> {
-  const { endpoints: limit } = limitsOf(world, plan);
-  if (computesOf(world, project.id).length + more <= limit) return accept(true);
+export function checkComputeLimit(world: World, project: Project, plan: Plan, added: number): Result<true> {
+  const { endpoints: limit } = effectiveLimits(world, plan);
+  if (computesOf(world, project.id).length + added <= limit) return accept(true);
   return refuse(
     "ENDPOINTS_LIMIT_EXCEEDED",
-    `endpoints limit exceeded: ${whoLimits(world, plan, "endpoints")} allows ${limit} computes in a project`,
+    `endpoints limit exceeded: ${describeLimitSource(world, plan, "endpoints")} allows ${limit} computes in a project`,
   );
 }
 
 /** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */
-export function makeCompute(
+export function buildCompute(
   world: World,
   project: Project,
   plan: Plan,
-  asked: {
+  input: {
     readonly id?: string | undefined;
     readonly branchId: string;
     readonly computeType: ComputeType;
     readonly options: ComputeOptions;
   },
-  { now, chance, profile }: Context,
+  { now, random, profile }: Context,
   ahead = 0,
 ): Result<Compute> {
-  const { options } = asked;
+  const { options } = input;
   const defaults = project.defaultEndpointSettings;
-  if (asked.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
-  const range = decideRange(plan, profile, options, {
+  if (input.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
+  const range = resolveSizeRange(plan, profile, options, {
     minCu: defaults.minCu ?? SMALLEST_CU,
     maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU,
   });
   if (!range.ok) return range;
-  const delay = decideDelay(plan, profile, options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_DELAY);
+  const delay = checkSuspendTimeout(
+    plan,
+    profile,
+    options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_SUSPEND_TIMEOUT,
+  );
   if (!delay.ok) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
   const isTaken = (id: string) => world.computes.get(id) !== undefined;
-  if (asked.id !== undefined && isTaken(asked.id)) return refuse("ID_EXISTS", `an endpoint with id "${asked.id}" exists already`);
+  if (input.id !== undefined && isTaken(input.id))
+    return refuse("ID_EXISTS", `an endpoint with id "${input.id}" exists already`);
   const disabled = options.disabled ?? false;
   const number = nextNumber(world, "endpoint", ahead);
   return accept({
-    id: asked.id ?? drawId(chance, "endpoint", number, isTaken),
+    id: input.id ?? drawId(random, "endpoint", number, isTaken),
     number,
     projectId: project.id,
-    branchId: asked.branchId,
+    branchId: input.branchId,
     regionId: project.regionId,
-    type: asked.computeType,
+    type: input.computeType,
     ...(options.name === undefined ? {} : { name: options.name }),
     range: range.value,
     suspendTimeoutSeconds: delay.value,
@@ -219,15 +232,19 @@ export function startRequests(computes: readonly Compute[]): OperationRequest[] 
 }
 
 export function decideUpdateCompute(world: World, command: UpdateCompute, context: Context): Result<Event[]> {
-  const found = findComputeAndPlan(world, command);
-  if (!found.ok) return found;
-  const { project, plan, compute } = found.value;
-  const changes = decideChanges(world, project, plan, compute, command, context);
+  const resolved = findComputeAndPlan(world, command);
+  if (!resolved.ok) return resolved;
+  const { project, plan, compute } = resolved.value;
+  const changes = resolveComputeChanges(world, project, plan, compute, command, context);
   if (!changes.ok) return changes;
   const busy = refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   const branchId = changes.value.branchId ?? compute.branchId;
-  const requests = updateRequests(compute, changes.value).map((request) => ({ ...request, branchId, endpointId: compute.id }));
+  const requests = updateRequests(compute, changes.value).map((request) => ({
+    ...request,
+    branchId,
+    endpointId: compute.id,
+  }));
   return accept([
     { type: "ComputeUpdated", at: context.now, endpointId: compute.id, changes: changes.value },
     ...scheduleOperations(world, project.id, requests, context),
@@ -236,16 +253,20 @@ export function decideUpdateCompute(world: World, command: UpdateCompute, contex
 
 /** PLATFORM, "Life of a compute": the delay and the name alone need no restart, disabling only a suspend, all else both. */
 export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
-  const gentle: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
-  const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some((key) => !gentle.includes(key));
+  const withoutRestart: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
+  const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some(
+    (key) => !withoutRestart.includes(key),
+  );
   const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
   if (needsRestart) return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
   const disables = changes.disabled === true && !compute.disabled;
   if (!disables) return [{ action: "apply_config" }];
-  return Object.keys(changes).length === 1 ? [{ action: "suspend_compute" }] : [{ action: "apply_config" }, { action: "suspend_compute" }];
+  return Object.keys(changes).length === 1
+    ? [{ action: "suspend_compute" }]
+    : [{ action: "apply_config" }, { action: "suspend_compute" }];
 }
 
-function decideChanges(
+function resolveComputeChanges(
   world: World,
   project: Project,
   plan: Plan,
@@ -256,13 +277,16 @@ function decideChanges(
   if (branchId !== undefined) {
     const branch = findBranch(world, project, branchId);
     if (!branch.ok) return branch;
-    const taken = checkPlace(world, branchId, compute.type, compute.id);
-    if (!taken.ok) return taken;
+    const primaryCheck = checkNoOtherPrimary(world, branchId, compute.type, compute.id);
+    if (!primaryCheck.ok) return primaryCheck;
   }
-  const resized = options.minCu !== undefined || options.maxCu !== undefined;
-  const range = resized ? decideRange(plan, profile, options, compute.range) : undefined;
+  const changesSize = options.minCu !== undefined || options.maxCu !== undefined;
+  const range = changesSize ? resolveSizeRange(plan, profile, options, compute.range) : undefined;
   if (range?.ok === false) return range;
-  const delay = options.suspendTimeoutSeconds === undefined ? undefined : decideDelay(plan, profile, options.suspendTimeoutSeconds);
+  const delay =
+    options.suspendTimeoutSeconds === undefined
+      ? undefined
+      : checkSuspendTimeout(plan, profile, options.suspendTimeoutSeconds);
   if (delay?.ok === false) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
@@ -286,34 +310,52 @@ export function decideDeleteCompute(world: World, command: DeleteCompute, { now 
   if (!compute.ok) return compute;
   const branch = world.branches.get(compute.value.branchId);
   if (branch?.protected === true) {
-    return refuse("BRANCH_IS_PROTECTED", `branch "${branch.name}" is protected and its computes cannot be deleted`);
+    return refuse(
+      "BRANCH_IS_PROTECTED",
+      `branch "${branch.name}" is protected and its computes cannot be deleted`,
+    );
   }
-  const under = unfinishedOperations(world, command.projectId).filter((operation) => operation.endpointId === command.endpointId);
+  const unfinished = unfinishedOperations(world, command.projectId).filter(
+    (operation) => operation.endpointId === command.computeId,
+  );
   return accept([
-    ...under.map((operation): Event => ({ type: "OperationCancelled", at: now, operationId: operation.id })),
-    { type: "ComputeDeleted", at: now, endpointId: command.endpointId },
+    ...unfinished.map(
+      (operation): Event => ({ type: "OperationCancelled", at: now, operationId: operation.id }),
+    ),
+    { type: "ComputeDeleted", at: now, endpointId: command.computeId },
   ]);
 }
 
 /** R: on create and on a change of branch, the target must not already have a primary; replicas move freely. */
-function checkPlace(world: World, branchId: string, type: ComputeType, except: string | undefined): Result<true> {
-  const primary = type === "read_write" ? primaryOf(world, branchId) : undefined;
+function checkNoOtherPrimary(
+  world: World,
+  branchId: string,
+  type: ComputeType,
+  except: string | undefined,
+): Result<true> {
+  const primary = type === "read_write" ? primaryComputeOf(world, branchId) : undefined;
   if (primary === undefined || primary.id === except) return accept(true);
   return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
 }
 
-function findProjectAndPlan(world: World, { accountId, projectId }: InProject): Result<{ project: Project; plan: Plan }> {
+function findProjectAndPlan(
+  world: World,
+  { accountId, projectId }: ProjectRef,
+): Result<{ project: Project; plan: Plan }> {
   const project = findProject(world, accountId, projectId);
   if (!project.ok) return project;
   const account = findAccount(world, accountId);
   return account.ok ? accept({ project: project.value, plan: planOf(account.value) }) : account;
 }
 
-function findComputeAndPlan(world: World, command: OnCompute): Result<{ project: Project; plan: Plan; compute: Compute }> {
-  const found = findProjectAndPlan(world, command);
-  if (!found.ok) return found;
+function findComputeAndPlan(
+  world: World,
+  command: ComputeRef,
+): Result<{ project: Project; plan: Plan; compute: Compute }> {
+  const resolved = findProjectAndPlan(world, command);
+  if (!resolved.ok) return resolved;
   const compute = findCompute(world, command);
-  return compute.ok ? accept({ ...found.value, compute: compute.value }) : compute;
+  return compute.ok ? accept({ ...resolved.value, compute: compute.value }) : compute;
 }
 
 /** R: the first row of the size table, what a compute gets that nobody chose a size for (A). */

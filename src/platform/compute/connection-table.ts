@@ -1,42 +1,42 @@
-import { FreshMap } from "../core/fresh-map.ts";
-import type { Changes } from "../core/table.ts";
+import { CompactingMap } from "../core/compacting-map.ts";
+import type { ChangeSet } from "../core/table.ts";
 import type { Connection } from "./connection.ts";
 
-const NAME = "connections";
+const TABLE_NAME = "connections";
 
-type OfCompute = Pick<FreshMap<Connection>, "size" | "get" | "values">;
+type ComputeConnections = Pick<CompactingMap<Connection>, "size" | "get" | "values">;
 
 /**
  * A table of its own kind, for nothing comes and goes as often as connections: each compute's are found by their ids alone, and no
  * key of both ids has to be put together to open one. To the journal it is a table like any other.
  */
 export class ConnectionTable {
-  readonly #changes: Changes;
-  readonly #interest: { readonly isWanted: boolean };
+  readonly #changes: ChangeSet;
+  readonly #tracking: { readonly isTracked: boolean };
   /** A compute that has had connections stays in here: it will have others. */
-  readonly #ofCompute = new Map<string, FreshMap<Connection>>();
+  readonly #byCompute = new Map<string, CompactingMap<Connection>>();
   #size = 0;
 
-  constructor(changes: Changes) {
+  constructor(changes: ChangeSet) {
     this.#changes = changes;
-    this.#interest = changes.interestIn(NAME);
+    this.#tracking = changes.trackingOf(TABLE_NAME);
   }
 
   get size(): number {
     return this.#size;
   }
 
-  get(endpointId: string, id: string): Connection | undefined {
-    return this.of(endpointId).get(id);
+  get(computeId: string, id: string): Connection | undefined {
+    return this.forCompute(computeId).get(id);
   }
 
   /** Those of one compute, in the order in which they were opened. */
-  of(endpointId: string): OfCompute {
-    return this.#ofCompute.get(endpointId) ?? NOBODY;
+  forCompute(computeId: string): ComputeConnections {
+    return this.#byCompute.get(computeId) ?? NO_CONNECTIONS;
   }
 
   toArray(): Connection[] {
-    return [...this.#ofCompute.values()].flatMap((rows) => [...rows.values()]);
+    return [...this.#byCompute.values()].flatMap((rows) => [...rows.values()]);
   }
 
   entries(): [string, Connection][] {
@@ -49,40 +49,41 @@ export class ConnectionTable {
 
   set(row: Connection): void {
     this.load(row);
-    if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf(row), row, "");
+    if (this.#tracking.isTracked) this.#changes.record(TABLE_NAME, this.keyOf(row), row, "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
   load(row: Connection): void {
-    let rows = this.#ofCompute.get(row.endpointId);
-    if (rows === undefined || rows === NOBODY) {
-      rows = new FreshMap();
-      this.#ofCompute.set(row.endpointId, rows);
+    let rows = this.#byCompute.get(row.endpointId);
+    if (rows === undefined || rows === NO_CONNECTIONS) {
+      rows = new CompactingMap();
+      this.#byCompute.set(row.endpointId, rows);
     }
     this.#size -= rows.size;
     rows.set(row.id, row);
     this.#size += rows.size;
   }
 
-  delete(endpointId: string, id: string): void {
-    const rows = this.#ofCompute.get(endpointId);
+  delete(computeId: string, id: string): void {
+    const rows = this.#byCompute.get(computeId);
     if (rows === undefined || !rows.delete(id)) return;
     this.#size -= 1;
-    if (rows.size === 0) this.#ofCompute.set(endpointId, NOBODY);
-    if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf({ endpointId, id }), undefined, "");
+    if (rows.size === 0) this.#byCompute.set(computeId, NO_CONNECTIONS);
+    if (this.#tracking.isTracked)
+      this.#changes.record(TABLE_NAME, this.keyOf({ endpointId: computeId, id }), undefined, "");
   }
 
   /** A compute is gone, and its connections with it. */
-  forget(endpointId: string): void {
-    for (const { id } of [...this.of(endpointId).values()]) this.delete(endpointId, id);
-    this.#ofCompute.delete(endpointId);
+  deleteForCompute(computeId: string): void {
+    for (const { id } of [...this.forCompute(computeId).values()]) this.delete(computeId, id);
+    this.#byCompute.delete(computeId);
   }
 
   empty(): void {
-    this.#ofCompute.clear();
+    this.#byCompute.clear();
     this.#size = 0;
-    this.#changes.recordEmptied(NAME);
+    this.#changes.recordTruncated(TABLE_NAME);
   }
 }
 
-const NOBODY = new FreshMap<Connection>();
+const NO_CONNECTIONS = new CompactingMap<Connection>();

@@ -1,10 +1,17 @@
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { type Activity, type ActivityRecorded, asWaiting, isOpenEnded, lengthOf, type Waiting } from "./activity.ts";
+import {
+  type Activity,
+  type ActivityRecorded,
+  activityDurationMs,
+  isOpenEnded,
+  type PendingLoad,
+  toPendingLoad,
+} from "./activity.ts";
 import type { Compute } from "./compute.ts";
 import { busyUntil, type Connection, findConnection, openConnection } from "./connection.ts";
-import { lived, serve } from "./evolve-compute.ts";
+import { serveActivity, withRuntime } from "./evolve-compute.ts";
 
 /** Folds what clients did into the world. */
 export function evolveActivity(
@@ -21,58 +28,80 @@ export function evolveActivity(
       return;
     case "ActivityRecorded":
       if (event.scheduled !== undefined) world.scheduledActivities.delete(String(event.scheduled));
-      evolveRecorded(world, event);
+      evolveActivityRecorded(world, event);
       return;
     default:
       event satisfies never;
   }
 }
 
-function evolveRecorded(world: World, { at, activity, opened }: ActivityRecorded): void {
+function evolveActivityRecorded(world: World, { at, activity, opened }: ActivityRecorded): void {
   const compute = world.computes.get(activity.endpointId);
   if (compute === undefined) throw new Error(`ActivityRecorded: there is no endpoint ${activity.endpointId}`);
   if (activity.kind === "disconnect") {
-    world.computes.set(disconnect(world, compute, activity.connectionId ?? "", at));
+    world.computes.set(closeConnection(world, compute, activity.connectionId ?? "", at));
     return;
   }
   const { phase } = compute;
   const served = phase.state === "active" && !phase.suspending;
-  const begins = occupy(world, compute, activity, opened, !served, at);
+  const beginsTransaction = assignToConnection(world, compute, activity, opened, !served, at);
   if (served) {
-    world.computes.set(serve(world, compute, phase, asWaiting(activity), begins, at));
+    world.computes.set(serveActivity(world, compute, phase, toPendingLoad(activity), beginsTransaction, at));
     return;
   }
   const { startedAt, suspendedAt, updatedAt } = compute;
   const lastActiveAt = Math.max(compute.lastActiveAt ?? 0, at);
-  const waiting = addWaiting(compute.waiting, activity);
-  world.computes.set(lived(compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }));
+  const waiting = addPendingLoad(compute.waiting, activity);
+  world.computes.set(
+    withRuntime(compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }),
+  );
 }
 
 /** Puts the activity on its connection, a new one or an open one; gives whether it has begun a transaction there. */
-function occupy(world: World, compute: Compute, activity: Activity, opened: string | undefined, waiting: boolean, at: SimTime): boolean {
-  const busyMs = lengthOf(activity);
-  const begins = isOpenEnded(activity);
+function assignToConnection(
+  world: World,
+  compute: Compute,
+  activity: Activity,
+  opened: string | undefined,
+  waiting: boolean,
+  at: SimTime,
+): boolean {
+  const busyMs = activityDurationMs(activity);
+  const beginsTransaction = isOpenEnded(activity);
   if (opened !== undefined) {
-    openConnection(world, connectionFor(compute, activity, opened, waiting, at), at);
-    return begins;
+    openConnection(world, newConnection(compute, activity, opened, waiting, at), at);
+    return beginsTransaction;
   }
   const existing = findConnection(world, compute.id, activity.connectionId ?? "", at);
-  if (existing === undefined || (busyMs === 0 && !begins)) return false;
+  if (existing === undefined || (busyMs === 0 && !beginsTransaction)) return false;
   const busy = existing.waiting
     ? { busyMs: Math.max(busyMs, existing.busyMs ?? 0) }
     : { busyUntil: Math.max(at + busyMs, existing.busyUntil ?? at) };
   const { until, lastsMs, ...open } = existing;
   // A connection that would close by itself stays for a transaction that nobody has said the end of.
-  const lasts = begins ? {} : { ...(until === undefined ? {} : { until }), ...(lastsMs === undefined ? {} : { lastsMs }) };
-  world.connections.set({ ...open, ...lasts, ...busy, inTransaction: existing.inTransaction || begins });
-  return begins && !existing.inTransaction;
+  const lifetime = beginsTransaction
+    ? {}
+    : { ...(until === undefined ? {} : { until }), ...(lastsMs === undefined ? {} : { lastsMs }) };
+  world.connections.set({
+    ...open,
+    ...lifetime,
+    ...busy,
+    inTransaction: existing.inTransaction || beginsTransaction,
+  });
+  return beginsTransaction && !existing.inTransaction;
 }
 
 /** One that the caller named stays until it says otherwise; one that was made for a query ends with it. */
-function connectionFor(compute: Compute, activity: Activity, id: string, waiting: boolean, at: SimTime): Connection {
+function newConnection(
+  compute: Compute,
+  activity: Activity,
+  id: string,
+  waiting: boolean,
+  at: SimTime,
+): Connection {
   const { database } = activity;
   const lastsMs = activity.connectionId === undefined ? activity.durationMs : undefined;
-  const busyMs = lengthOf(activity);
+  const busyMs = activityDurationMs(activity);
   const connection: { -readonly [Key in keyof Connection]: Connection[Key] } = {
     endpointId: compute.id,
     id,
@@ -88,7 +117,7 @@ function connectionFor(compute: Compute, activity: Activity, id: string, waiting
 }
 
 /** The end of an open transaction is the end of an activity; a query that still ran ends with its connection. */
-function disconnect(world: World, compute: Compute, connectionId: string, at: SimTime): Compute {
+function closeConnection(world: World, compute: Compute, connectionId: string, at: SimTime): Compute {
   const connection = findConnection(world, compute.id, connectionId, at);
   world.connections.delete(compute.id, connectionId);
   const { phase } = compute;
@@ -103,18 +132,18 @@ function disconnect(world: World, compute: Compute, connectionId: string, at: Si
   };
 }
 
-function addWaiting(waiting: Waiting | undefined, activity: Activity): Waiting {
-  const more = asWaiting(activity);
-  if (waiting === undefined) return more;
+function addPendingLoad(waiting: PendingLoad | undefined, activity: Activity): PendingLoad {
+  const added = toPendingLoad(activity);
+  if (waiting === undefined) return added;
   const { blocks } = waiting;
-  const load = more.load === undefined ? waiting.load : Math.max(more.load, waiting.load ?? 0);
+  const load = added.load === undefined ? waiting.load : Math.max(added.load, waiting.load ?? 0);
   return {
-    longestMs: Math.max(waiting.longestMs, more.longestMs),
-    queries: waiting.queries + more.queries,
+    longestMs: Math.max(waiting.longestMs, added.longestMs),
+    queries: waiting.queries + added.queries,
     blocks: {
-      hits: blocks.hits + more.blocks.hits,
-      misses: blocks.misses + more.blocks.misses,
-      writes: blocks.writes + more.blocks.writes,
+      hits: blocks.hits + added.blocks.hits,
+      misses: blocks.misses + added.blocks.misses,
+      writes: blocks.writes + added.blocks.writes,
     },
     ...(load === undefined ? {} : { load }),
   };

@@ -1,13 +1,13 @@
 import type { Profile } from "../catalog/profile.ts";
 import type { SimTime } from "../core/time.ts";
-import { profileOf, type World } from "../core/world.ts";
+import { profileOfWorld, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { meter } from "../usage/usage.ts";
-import type { Waiting } from "./activity.ts";
-import { addReading, goalSize } from "./autoscaling.ts";
+import type { PendingLoad } from "./activity.ts";
+import { addReading, targetSizeCu } from "./autoscaling.ts";
 import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
-import { admitWaiting, dropConnections } from "./connection.ts";
+import { closeConnections, serveWaitingConnections } from "./connection.ts";
 
 export type ComputeEvent = Extract<
   Event,
@@ -38,12 +38,13 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
   switch (event.type) {
     case "ComputeUpdated":
       meter(world, compute, at);
-      world.computes.set({ ...compute, ...event.changes, phase: metered(compute, at), updatedAt: at });
+      world.computes.set({ ...compute, ...event.changes, phase: meteredPhase(compute, at), updatedAt: at });
       return;
     case "ComputeDeleted":
       meter(world, compute, at);
-      world.connections.forget(compute.id);
-      for (const key of [...world.scheduledActivities.by("endpoint", compute.id).keys()]) world.scheduledActivities.delete(key);
+      world.connections.deleteForCompute(compute.id);
+      for (const key of [...world.scheduledActivities.by("endpoint", compute.id).keys()])
+        world.scheduledActivities.delete(key);
       world.computes.delete(compute.id);
       return;
     case "ComputeActivated":
@@ -53,18 +54,18 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
       return;
     case "ComputeSuspending":
       if (compute.phase.state !== "active") return;
-      dropConnections(world, compute.id);
+      closeConnections(world, compute.id);
       world.computes.set(
-        lived(compute, {
-          ...lifeOf(compute),
+        withRuntime(compute, {
+          ...runtimeOf(compute),
           phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] },
-          lastActiveAt: cutOff(compute, at),
+          lastActiveAt: endOfLastActivity(compute, at),
         }),
       );
       return;
     case "ComputeSuspended":
       meter(world, compute, at);
-      dropConnections(world, compute.id);
+      closeConnections(world, compute.id);
       // What came during the suspend waits on, and its arrival stays the last activity.
       world.computes.set(suspended(compute, at));
       return;
@@ -73,9 +74,17 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
       return;
     case "ComputeStartFailed": {
       meter(world, compute, at);
-      world.connections.forget(compute.id);
-      const lastActiveAt = cutOff(compute, at);
-      world.computes.set(lived(compute, { ...lifeOf(compute), phase: IDLE, waiting: undefined, lastActiveAt, updatedAt: at }));
+      world.connections.deleteForCompute(compute.id);
+      const lastActiveAt = endOfLastActivity(compute, at);
+      world.computes.set(
+        withRuntime(compute, {
+          ...runtimeOf(compute),
+          phase: IDLE,
+          waiting: undefined,
+          lastActiveAt,
+          updatedAt: at,
+        }),
+      );
       return;
     }
     case "ComputeSuspendFailed":
@@ -90,12 +99,16 @@ export function evolveCompute(world: World, event: ComputeEvent): void {
 /** R: cache statistics start at zero; the compute takes the newest release; what waited is served from now on. */
 function activate(world: World, compute: Compute, release: number, at: SimTime): Compute {
   const { waiting } = compute;
-  const profile = profileOf(world);
-  const readings = waiting?.load === undefined ? [] : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
+  const profile = profileOfWorld(world);
+  const readings =
+    waiting?.load === undefined
+      ? []
+      : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
   const { range } = compute;
-  const sizeCu = goalSize(profile, range, readings, at);
-  const cache = waiting === undefined ? EMPTY_CACHE : counted(EMPTY_CACHE, waiting, profile, sizeCu);
-  const openTransactions = admitWaiting(world, compute.id, at);
+  const sizeCu = targetSizeCu(profile, range, readings, at);
+  const cache =
+    waiting === undefined ? EMPTY_CACHE : countPendingBlocks(EMPTY_CACHE, waiting, profile, sizeCu);
+  const openTransactions = serveWaitingConnections(world, compute.id, at);
   const phase: ActivePhase = {
     state: "active",
     startedAt: at,
@@ -110,7 +123,14 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
     suspending: false,
   };
   const lastActiveAt = waiting === undefined ? compute.lastActiveAt : at + waiting.longestMs;
-  return lived(compute, { phase, waiting: undefined, lastActiveAt, startedAt: at, suspendedAt: compute.suspendedAt, updatedAt: at });
+  return withRuntime(compute, {
+    phase,
+    waiting: undefined,
+    lastActiveAt,
+    startedAt: at,
+    suspendedAt: compute.suspendedAt,
+    updatedAt: at,
+  });
 }
 
 function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): Compute {
@@ -118,48 +138,90 @@ function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): C
   if (phase.state !== "active") return compute;
   meter(world, compute, at);
   // A smaller compute has a smaller cache, and gives up what no longer fits.
-  const cache = countBlocks(phase.cache, { hits: 0, misses: 0, writes: 0 }, cacheCapacity(profileOf(world), sizeCu));
-  return { ...compute, phase: { ...phase, sizeCu, meteredAt: at, cache, readings: phase.readings.filter(({ until }) => until > at) } };
+  const cache = countBlocks(
+    phase.cache,
+    { hits: 0, misses: 0, writes: 0 },
+    cacheCapacity(profileOfWorld(world), sizeCu),
+  );
+  return {
+    ...compute,
+    phase: {
+      ...phase,
+      sizeCu,
+      meteredAt: at,
+      cache,
+      readings: phase.readings.filter(({ until }) => until > at),
+    },
+  };
 }
 
 /** What one served activity does to an active compute. */
-export function serve(world: World, compute: Compute, phase: ActivePhase, activity: Waiting, transaction: boolean, at: SimTime): Compute {
+export function serveActivity(
+  world: World,
+  compute: Compute,
+  phase: ActivePhase,
+  activity: PendingLoad,
+  opensTransaction: boolean,
+  at: SimTime,
+): Compute {
   const until = at + activity.longestMs;
-  const profile = profileOf(world);
+  const profile = profileOfWorld(world);
   const { load, queries } = activity;
   const { startedAt, range, sizeCu, meteredAt, release, suspending } = phase;
-  const after: ActivePhase = {
+  const nextPhase: ActivePhase = {
     state: "active",
     startedAt,
     range,
     sizeCu,
     meteredAt,
     release,
-    openTransactions: phase.openTransactions + (transaction ? 1 : 0),
+    openTransactions: phase.openTransactions + (opensTransaction ? 1 : 0),
     queries: phase.queries + queries,
-    readings: load === undefined ? phase.readings : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
-    cache: counted(phase.cache, activity, profile, sizeCu),
+    readings:
+      load === undefined
+        ? phase.readings
+        : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
+    cache: countPendingBlocks(phase.cache, activity, profile, sizeCu),
     suspending,
   };
   const { waiting, suspendedAt, updatedAt } = compute;
   const lastActiveAt = Math.max(compute.lastActiveAt ?? 0, until);
-  return lived(compute, { phase: after, waiting, lastActiveAt, startedAt: compute.startedAt, suspendedAt, updatedAt });
+  return withRuntime(compute, {
+    phase: nextPhase,
+    waiting,
+    lastActiveAt,
+    startedAt: compute.startedAt,
+    suspendedAt,
+    updatedAt,
+  });
 }
 
-function counted(cache: CacheStatistics, { blocks }: Waiting, profile: Profile, sizeCu: number): CacheStatistics {
-  const counts = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
-  return counts ? countBlocks(cache, blocks, cacheCapacity(profile, sizeCu)) : cache;
+function countPendingBlocks(
+  cache: CacheStatistics,
+  { blocks }: PendingLoad,
+  profile: Profile,
+  sizeCu: number,
+): CacheStatistics {
+  const hasBlocks = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
+  return hasBlocks ? countBlocks(cache, blocks, cacheCapacity(profile, sizeCu)) : cache;
 }
 
 const IDLE = { state: "idle" } as const;
 
 function suspended(compute: Compute, at: SimTime): Compute {
   const { waiting, startedAt } = compute;
-  return lived(compute, { phase: IDLE, waiting, lastActiveAt: cutOff(compute, at), startedAt, suspendedAt: at, updatedAt: at });
+  return withRuntime(compute, {
+    phase: IDLE,
+    waiting,
+    lastActiveAt: endOfLastActivity(compute, at),
+    startedAt,
+    suspendedAt: at,
+    updatedAt: at,
+  });
 }
 
 /** What the life of a compute changes, while what it was made as stays; all of it, so that nothing new is forgotten here. */
-type Life = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {
+type ComputeRuntime = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {
   readonly [Key in Exclude<OptionalKey<Compute>, "name">]: Compute[Key];
 };
 type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
@@ -168,7 +230,10 @@ type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : 
  * The row that comes after. Written out: of all rows these are replaced most often, and a spread of rows that have come about in
  * different ways costs ten times as much.
  */
-export function lived(compute: Compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Life): Compute {
+export function withRuntime(
+  compute: Compute,
+  { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: ComputeRuntime,
+): Compute {
   return {
     id: compute.id,
     number: compute.number,
@@ -194,17 +259,24 @@ export function lived(compute: Compute, { phase, waiting, lastActiveAt, startedA
   };
 }
 
-function lifeOf({ phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: Compute): Life {
+function runtimeOf({
+  phase,
+  waiting,
+  lastActiveAt,
+  startedAt,
+  suspendedAt,
+  updatedAt,
+}: Compute): ComputeRuntime {
   return { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt };
 }
 
 /** What was still running when the connections closed ended then: so the last activity did. */
-function cutOff({ phase, lastActiveAt }: Compute, at: SimTime): SimTime | undefined {
+function endOfLastActivity({ phase, lastActiveAt }: Compute, at: SimTime): SimTime | undefined {
   if (lastActiveAt === undefined) return undefined;
   const running = phase.state === "active" && phase.openTransactions > 0;
   return running ? at : Math.min(lastActiveAt, at);
 }
 
-function metered(compute: Compute, at: SimTime): Compute["phase"] {
+function meteredPhase(compute: Compute, at: SimTime): Compute["phase"] {
   return compute.phase.state === "active" ? { ...compute.phase, meteredAt: at } : compute.phase;
 }

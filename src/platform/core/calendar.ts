@@ -1,7 +1,7 @@
 import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "./time.ts";
 
 /** An instant as a calendar of UTC names it. Whole numbers only: nothing here asks the wall's calendar. */
-export type Civil = {
+export type UtcDate = {
   readonly year: number;
   /** 1 January, 12 December. */
   readonly month: number;
@@ -12,9 +12,9 @@ export type Civil = {
   readonly weekday: number;
 };
 
-export function civil(at: SimTime): Civil {
+export function utcDateOf(at: SimTime): UtcDate {
   const days = Math.floor(at / DAY);
-  return { ...dateOf(days), hour: Math.floor((at - days * DAY) / HOUR), weekday: weekdayOf(at) };
+  return { ...dateOfDay(days), hour: Math.floor((at - days * DAY) / HOUR), weekday: weekdayOf(at) };
 }
 
 /** 1 Monday, 7 Sunday. */
@@ -23,16 +23,18 @@ export function weekdayOf(at: SimTime): number {
 }
 
 /** The instant of a date's hour. Months and days beyond their range run on, so that `month + 1` needs no care. */
-export function instantOf(year: number, month: number, day = 1, hour = 0): SimTime {
-  return daysTo(year, month, day) * DAY + hour * HOUR;
+export function utcInstant(year: number, month: number, day = 1, hour = 0): SimTime {
+  return daysSinceEpoch(year, month, day) * DAY + hour * HOUR;
 }
 
 /** ISO 8601 with milliseconds, in UTC. */
 export function isoInstant(at: SimTime): string {
-  const { year, month, day } = civil(at);
+  const { year, month, day } = utcDateOf(at);
   const ms = at - dayStart(at);
   const digits = (value: number, length: number) => String(Math.floor(value)).padStart(length, "0");
-  const time = [ms / HOUR, (ms % HOUR) / MINUTE, (ms % MINUTE) / SECOND].map((value) => digits(value, 2)).join(":");
+  const time = [ms / HOUR, (ms % HOUR) / MINUTE, (ms % MINUTE) / SECOND]
+    .map((value) => digits(value, 2))
+    .join(":");
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}T${time}.${digits(ms % SECOND, 3)}Z`;
 }
 
@@ -45,25 +47,25 @@ export function dayStart(at: SimTime): SimTime {
 }
 
 export function monthStart(at: SimTime): SimTime {
-  return monthOf(at).start;
+  return monthBoundsOf(at).start;
 }
 
 /** The first instant that is no longer of the month. */
 export function nextMonthStart(at: SimTime): SimTime {
-  return monthOf(at).end;
+  return monthBoundsOf(at).end;
 }
 
-type Month = { readonly start: SimTime; readonly end: SimTime };
+type MonthBounds = { readonly start: SimTime; readonly end: SimTime };
 
 /** Which month an instant is in is asked at every booking of use, and mostly it is the one that was asked for before. */
-let lastMonth: Month = { start: 0, end: 0 };
+let cachedMonth: MonthBounds = { start: 0, end: 0 };
 
-function monthOf(at: SimTime): Month {
-  if (at < lastMonth.start || at >= lastMonth.end) {
-    const { year, month } = dateOf(Math.floor(at / DAY));
-    lastMonth = { start: instantOf(year, month), end: instantOf(year, month + 1) };
+function monthBoundsOf(at: SimTime): MonthBounds {
+  if (at < cachedMonth.start || at >= cachedMonth.end) {
+    const { year, month } = dateOfDay(Math.floor(at / DAY));
+    cachedMonth = { start: utcInstant(year, month), end: utcInstant(year, month + 1) };
   }
-  return lastMonth;
+  return cachedMonth;
 }
 
 function floorTo(at: SimTime, span: DurationMs): SimTime {
@@ -74,24 +76,41 @@ function floorTo(at: SimTime, span: DurationMs): SimTime {
 const DAYS_TO_1970 = 719_468;
 const DAYS_OF_400_YEARS = 146_097;
 
-function daysTo(year: number, month: number, day: number): number {
+function daysSinceEpoch(year: number, month: number, day: number): number {
   const sinceMarch = year * 12 + month - 3;
   const y = Math.floor(sinceMarch / 12);
   const m = sinceMarch - y * 12;
-  return y * 365 + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + daysBeforeMonth(m) + day - 1 - DAYS_TO_1970;
+  return (
+    y * 365 +
+    Math.floor(y / 4) -
+    Math.floor(y / 100) +
+    Math.floor(y / 400) +
+    daysBeforeMonth(m) +
+    day -
+    1 -
+    DAYS_TO_1970
+  );
 }
 
-function dateOf(days: number): Pick<Civil, "year" | "month" | "day"> {
+function dateOfDay(days: number): Pick<UtcDate, "year" | "month" | "day"> {
   const since = days + DAYS_TO_1970;
   const era = Math.floor(since / DAYS_OF_400_YEARS);
   const dayOfEra = since - era * DAYS_OF_400_YEARS;
   const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+    (dayOfEra -
+      Math.floor(dayOfEra / 1_460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
   );
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const m = Math.floor((5 * dayOfYear + 2) / 153);
   const month = m < 10 ? m + 3 : m - 9;
-  return { year: era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, day: dayOfYear - daysBeforeMonth(m) + 1 };
+  return {
+    year: era * 400 + yearOfEra + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - daysBeforeMonth(m) + 1,
+  };
 }
 
 /** March has 31 days, April 30, and so on: five months are 153 days, again and again. */

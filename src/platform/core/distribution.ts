@@ -5,27 +5,38 @@ import { type DurationMs, parseDuration } from "./time.ts";
 export type DurationDistribution =
   | { readonly kind: "fixed"; readonly ms: DurationMs }
   | { readonly kind: "uniform"; readonly minMs: DurationMs; readonly maxMs: DurationMs }
-  | { readonly kind: "lognormal"; readonly medianMs: DurationMs; readonly sigma: number; readonly maxMs: DurationMs };
+  | {
+      readonly kind: "lognormal";
+      readonly medianMs: DurationMs;
+      readonly sigma: number;
+      readonly maxMs: DurationMs;
+    };
 
 /** Draws one duration, in whole milliseconds, never negative. What is always the same asks no source. */
-export function drawDuration(distribution: DurationDistribution, source: () => () => number): DurationMs {
+export function drawDuration(distribution: DurationDistribution, openStream: () => () => number): DurationMs {
   switch (distribution.kind) {
     case "fixed":
       return distribution.ms;
     case "uniform":
-      return Math.round(distribution.minMs + uniform(source()) * (distribution.maxMs - distribution.minMs));
+      return Math.round(
+        distribution.minMs + uniform(openStream()) * (distribution.maxMs - distribution.minMs),
+      );
     case "lognormal":
-      return Math.min(distribution.maxMs, Math.round(distribution.medianMs * Math.exp(distribution.sigma * normal(source()))));
+      return Math.min(
+        distribution.maxMs,
+        Math.round(distribution.medianMs * Math.exp(distribution.sigma * normal(openStream()))),
+      );
     default:
       return distribution satisfies never;
   }
 }
 
 /** A start that takes longer than this would have failed (A). */
-const LONGEST_MS: DurationMs = 600_000;
-const WIDEST_SIGMA = 5;
+const MAX_DURATION_MS: DurationMs = 600_000;
+const MAX_SIGMA = 5;
 
-export const DISTRIBUTION_RULE = "must be a duration like 3s, a range like 1s..5s, or a log-normal one like 3s~0.5 (median~sigma)";
+export const DISTRIBUTION_RULE =
+  "must be a duration like 3s, a range like 1s..5s, or a log-normal one like 3s~0.5 (median~sigma)";
 
 /** `3s`, `1s..5s` (uniform), or `3s~0.5` (log-normal: median and sigma of the logarithm); `undefined` for anything else. */
 export function parseDistribution(text: string): DurationDistribution | undefined {
@@ -37,11 +48,13 @@ export function parseDistribution(text: string): DurationDistribution | undefine
     return maxMs === undefined || maxMs < ms ? undefined : { kind: "uniform", minMs: ms, maxMs };
   }
   const sigma = Number(second);
-  return sigma > 0 && sigma <= WIDEST_SIGMA ? { kind: "lognormal", medianMs: ms, sigma, maxMs: LONGEST_MS } : undefined;
+  return sigma > 0 && sigma <= MAX_SIGMA
+    ? { kind: "lognormal", medianMs: ms, sigma, maxMs: MAX_DURATION_MS }
+    : undefined;
 }
 
 /** The text that `parseDistribution` takes for this one. */
-export function distributionText(distribution: DurationDistribution): string {
+export function formatDistribution(distribution: DurationDistribution): string {
   switch (distribution.kind) {
     case "fixed":
       return `${distribution.ms}ms`;

@@ -10,8 +10,8 @@ export const HOST_DOMAIN_PATTERN =
 export const HOST_DOMAIN_RULE = "must be a host name like localhost or db.test, whose last part is no number";
 
 export function proxyHost({ settings }: World, regionId: string): string {
-  const [cloud, ...place] = regionId.split("-");
-  return `${place.join("-")}.${cloud}.${settings.hostDomain ?? HOST_DOMAIN}`;
+  const [cloud, ...regionParts] = regionId.split("-");
+  return `${regionParts.join("-")}.${cloud}.${settings.hostDomain ?? HOST_DOMAIN}`;
 }
 
 export function computeHost(world: World, compute: Compute): string {

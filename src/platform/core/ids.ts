@@ -1,39 +1,50 @@
 import { ADJECTIVES, NOUNS } from "./id-words.ts";
-import type { Chance } from "./random-port.ts";
+import type { Random } from "./random-port.ts";
 
 /** S: the real shapes are `spring-example-302709`, `br-wispy-meadow-118737`, `ep-silent-smoke-806639`; eight digits leave room. */
 export type NamedKind = "project" | "branch" | "endpoint" | "snapshot";
 
-const PREFIX: Readonly<Record<NamedKind, string>> = { project: "", branch: "br-", endpoint: "ep-", snapshot: "snap-" };
+const PREFIX: Readonly<Record<NamedKind, string>> = {
+  project: "",
+  branch: "br-",
+  endpoint: "ep-",
+  snapshot: "snap-",
+};
 
 /** The id of the `number`-th object of its kind; `taken` says which ones are in use already (pinned ids may collide). */
-export function drawId(chance: Chance, kind: NamedKind, number: number, taken: (id: string) => boolean): string {
-  const source = chance.source(`${kind}-id`, number);
+export function drawId(
+  random: Random,
+  kind: NamedKind,
+  number: number,
+  isTaken: (id: string) => boolean,
+): string {
+  const stream = random.stream(`${kind}-id`, number);
   for (;;) {
-    const id = `${PREFIX[kind]}${pick(ADJECTIVES, source)}-${pick(NOUNS, source)}-${10_000_000 + (source() % 90_000_000)}`;
-    if (!taken(id)) return id;
+    const id = `${PREFIX[kind]}${pickWord(ADJECTIVES, stream)}-${pickWord(NOUNS, stream)}-${10_000_000 + (stream() % 90_000_000)}`;
+    if (!isTaken(id)) return id;
   }
 }
 
 /** A version 4 UUID drawn from a named stream. */
-export function drawUuid(chance: Chance, stream: string, number: number): string {
-  const source = chance.source(stream, number);
-  return uuidFrom(source(), source(), source(), source());
+export function drawUuid(random: Random, name: string, number: number): string {
+  const stream = random.stream(name, number);
+  return uuidFrom(stream(), stream(), stream(), stream());
 }
 
 /** The same UUID for the same text, in all worlds: for what has no row to keep an id in. */
 export function uuidOf(text: string): string {
   const [a, b, c, d] = [0, 1, 2, 3].map((word) => {
     let hash = 0x811c9dc5 ^ Math.imul(word + 1, 0x9e3779b1);
-    for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+    for (let index = 0; index < text.length; index += 1)
+      hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
     return hash ^ (hash >>> 13);
   }) as [number, number, number, number];
   return uuidFrom(a, b, c, d);
 }
 
-export function drawOperationId(chance: Chance, number: number): string {
-  return drawUuid(chance, "operation-id", number);
+export function drawOperationId(random: Random, number: number): string {
+  return drawUuid(random, "operation-id", number);
 }
 
 /** Every operation has such an id: it is written digit by digit, for text that is put together from parts leaves them all behind. */
@@ -59,6 +70,6 @@ function digit(word: number, bit: number): number {
   return DIGITS[(word >>> bit) & 0xf] as number;
 }
 
-function pick(words: readonly string[], source: () => number): string {
-  return words[source() % words.length] as string;
+function pickWord(words: readonly string[], stream: () => number): string {
+  return words[stream() % words.length] as string;
 }

@@ -1,18 +1,23 @@
-import { FreshMap } from "./fresh-map.ts";
+import { CompactingMap } from "./compacting-map.ts";
 
 /** One row's newest value, or `undefined` where the row is gone. Under the key `ALL_ROWS`: the table is emptied. */
 export type Change = { readonly table: string; readonly key: string; readonly value: unknown };
 
 export const ALL_ROWS = "*";
 
-type PendingChange = { readonly table: string; readonly key: string; value: unknown; readonly constrained: string };
+type PendingChange = {
+  readonly table: string;
+  readonly key: string;
+  value: unknown;
+  readonly constrained: string;
+};
 
 /**
  * Collects changed rows for the journal. A row that changes twice is kept once, at its first place, but only while the
  * columns that a database constraint looks at stay the same: otherwise two rows that trade places would collide in between.
  */
-export class Changes {
-  readonly #interests = new Map<string, { isWanted: boolean }>();
+export class ChangeSet {
+  readonly #tracking = new Map<string, { isTracked: boolean }>();
   readonly #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();
 
@@ -22,49 +27,49 @@ export class Changes {
   }
 
   /** For a journal that does not keep all tables: changes of the others are not even collected. */
-  keepOnly(tables: readonly string[]): void {
-    for (const [table, interest] of this.#interests) interest.isWanted = tables.includes(table);
+  trackOnly(tables: readonly string[]): void {
+    for (const [table, tracking] of this.#tracking) tracking.isTracked = tables.includes(table);
   }
 
   /** For a table that asks at every change. */
-  interestIn(table: string): { readonly isWanted: boolean } {
-    const interest = { isWanted: true };
-    this.#interests.set(table, interest);
-    return interest;
+  trackingOf(table: string): { readonly isTracked: boolean } {
+    const tracking = { isTracked: true };
+    this.#tracking.set(table, tracking);
+    return tracking;
   }
 
   /** Whether anybody wants to know of changes of this table: what is recorded has to be put together first. */
-  wants(table: string): boolean {
-    return this.#interests.get(table)?.isWanted !== false;
+  isTracking(table: string): boolean {
+    return this.#tracking.get(table)?.isTracked !== false;
   }
 
   record(table: string, key: string, value: unknown, constrained: string): void {
-    if (!this.wants(table)) return;
-    let ofTable = this.#last.get(table);
-    if (ofTable === undefined) {
-      ofTable = new Map();
-      this.#last.set(table, ofTable);
+    if (!this.isTracking(table)) return;
+    let tableChanges = this.#last.get(table);
+    if (tableChanges === undefined) {
+      tableChanges = new Map();
+      this.#last.set(table, tableChanges);
     }
-    const last = ofTable.get(key);
+    const last = tableChanges.get(key);
     if (last !== undefined && last.constrained === constrained) {
       last.value = value;
       return;
     }
     const change = { table, key, value, constrained };
     this.#list.push(change);
-    ofTable.set(key, change);
+    tableChanges.set(key, change);
   }
 
   /** All rows of a table go, history included; what comes after is kept apart from what came before. */
-  recordEmptied(table: string): void {
-    if (!this.wants(table)) return;
+  recordTruncated(table: string): void {
+    if (!this.isTracking(table)) return;
     this.#last.delete(table);
     this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
   }
 
   clear(): void {
     this.#list.length = 0;
-    for (const ofTable of this.#last.values()) ofTable.clear();
+    for (const tableChanges of this.#last.values()) tableChanges.clear();
   }
 }
 
@@ -89,21 +94,21 @@ export interface Rows<T> {
  * Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. Most groups have one
  * member and come and go with it, so a set is made for the second one only.
  */
-class Group<T> implements Rows<T> {
-  #only: string | undefined;
+class IndexGroup<T> implements Rows<T> {
+  #single: string | undefined;
   #keys: Set<string> | undefined;
-  readonly #rows: FreshMap<T>;
+  readonly #rows: CompactingMap<T>;
 
-  constructor(rows: FreshMap<T>) {
+  constructor(rows: CompactingMap<T>) {
     this.#rows = rows;
   }
 
   get size(): number {
-    return this.#keys?.size ?? (this.#only === undefined ? 0 : 1);
+    return this.#keys?.size ?? (this.#single === undefined ? 0 : 1);
   }
 
   keys(): Iterable<string> {
-    return this.#keys?.values() ?? (this.#only === undefined ? [] : [this.#only]);
+    return this.#keys?.values() ?? (this.#single === undefined ? [] : [this.#single]);
   }
 
   *values(): Generator<T> {
@@ -114,21 +119,22 @@ class Group<T> implements Rows<T> {
   }
 
   toArray(): T[] {
-    if (this.#keys === undefined) return this.#only === undefined ? [] : [this.#rows.get(this.#only) as T];
+    if (this.#keys === undefined)
+      return this.#single === undefined ? [] : [this.#rows.get(this.#single) as T];
     // As long as it has to be, for a list that grows makes room for many.
     const rows = new Array<T>(this.#keys.size);
-    let place = 0;
+    let position = 0;
     for (const key of this.#keys) {
-      rows[place] = this.#rows.get(key) as T;
-      place += 1;
+      rows[position] = this.#rows.get(key) as T;
+      position += 1;
     }
     return rows;
   }
 
   add(key: string): void {
     if (this.#keys !== undefined) this.#keys.add(key);
-    else if (this.#only === undefined) this.#only = key;
-    else this.#keys = new Set([this.#only, key]);
+    else if (this.#single === undefined) this.#single = key;
+    else this.#keys = new Set([this.#single, key]);
   }
 
   /** Gives whether anybody is left. */
@@ -137,36 +143,38 @@ class Group<T> implements Rows<T> {
       this.#keys.delete(key);
       return this.#keys.size > 0;
     }
-    if (this.#only === key) this.#only = undefined;
-    return this.#only !== undefined;
+    if (this.#single === key) this.#single = undefined;
+    return this.#single !== undefined;
   }
 }
 
-const NOBODY: Rows<never> = { size: 0, keys: () => [], values: () => [], toArray: () => [] };
+const EMPTY_ROWS: Rows<never> = { size: 0, keys: () => [], values: () => [], toArray: () => [] };
 
 /** Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never edited. */
 export class Table<T, Index extends string = never> {
   readonly name: string;
-  readonly #rows = new FreshMap<T>();
+  readonly #rows = new CompactingMap<T>();
   readonly #indexes: readonly TableIndex<T>[];
   readonly #key: (row: T) => string;
   readonly #constrained: ((row: T) => string) | undefined;
-  readonly #changes: Changes;
-  readonly #interest: { readonly isWanted: boolean };
+  readonly #changes: ChangeSet;
+  readonly #tracking: { readonly isTracked: boolean };
 
-  constructor(name: string, changes: Changes, options: TableOptions<T, Index>) {
+  constructor(name: string, changes: ChangeSet, options: TableOptions<T, Index>) {
     this.name = name;
     this.#changes = changes;
-    this.#interest = changes.interestIn(name);
+    this.#tracking = changes.trackingOf(name);
     this.#key = options.key;
     this.#constrained = options.constrained;
     const indexes: Readonly<Record<string, (row: T) => string | undefined>> = options.indexes ?? {};
-    this.#indexes = Object.entries(indexes).map(([index, of]) => new TableIndex(index, of, this.#rows));
+    this.#indexes = Object.entries(indexes).map(
+      ([index, indexKey]) => new TableIndex(index, indexKey, this.#rows),
+    );
   }
 
   /** Whether anybody wants to know of its changes. */
-  get isWanted(): boolean {
-    return this.#interest.isWanted;
+  get isTracked(): boolean {
+    return this.#tracking.isTracked;
   }
 
   get size(): number {
@@ -203,7 +211,7 @@ export class Table<T, Index extends string = never> {
 
   set(row: T): void {
     this.load(row);
-    if (this.isWanted) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
+    if (this.isTracked) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
@@ -211,23 +219,24 @@ export class Table<T, Index extends string = never> {
     const key = this.#key(row);
     const before = this.#indexes.length === 0 ? undefined : this.#rows.get(key);
     this.#rows.set(key, row);
-    for (let place = 0; place < this.#indexes.length; place += 1) this.#indexes[place]?.move(key, before, row);
+    for (let position = 0; position < this.#indexes.length; position += 1)
+      this.#indexes[position]?.move(key, before, row);
   }
 
   delete(key: string): void {
-    if (this.forget(key) && this.isWanted) this.#changes.record(this.name, key, undefined, "");
+    if (this.evict(key) && this.isTracked) this.#changes.record(this.name, key, undefined, "");
   }
 
   /** Takes a row out of memory but leaves its last value in the database: the row has become history. */
   retire(row: T): void {
     const key = this.#key(row);
-    this.forget(key);
-    if (!this.isWanted) return;
+    this.evict(key);
+    if (!this.isTracked) return;
     this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
   }
 
   /** Takes a row out of memory, and tells nobody; gives whether it was there. */
-  forget(key: string): boolean {
+  evict(key: string): boolean {
     const row = this.#rows.get(key);
     if (row === undefined) return false;
     this.#rows.delete(key);
@@ -239,29 +248,29 @@ export class Table<T, Index extends string = never> {
   empty(): void {
     this.#rows.clear();
     for (const index of this.#indexes) index.clear();
-    this.#changes.recordEmptied(this.name);
+    this.#changes.recordTruncated(this.name);
   }
 }
 
 class TableIndex<T> {
   readonly name: string;
-  readonly #of: (row: T) => string | undefined;
-  readonly #rows: FreshMap<T>;
-  readonly #groups = new FreshMap<Group<T>>();
+  readonly #indexKey: (row: T) => string | undefined;
+  readonly #rows: CompactingMap<T>;
+  readonly #groups = new CompactingMap<IndexGroup<T>>();
 
-  constructor(name: string, of: (row: T) => string | undefined, rows: FreshMap<T>) {
+  constructor(name: string, indexKey: (row: T) => string | undefined, rows: CompactingMap<T>) {
     this.name = name;
-    this.#of = of;
+    this.#indexKey = indexKey;
     this.#rows = rows;
   }
 
   group(value: string): Rows<T> {
-    return this.#groups.get(value) ?? NOBODY;
+    return this.#groups.get(value) ?? EMPTY_ROWS;
   }
 
   move(key: string, before: T | undefined, after: T | undefined): void {
-    const from = before === undefined ? undefined : this.#of(before);
-    const to = after === undefined ? undefined : this.#of(after);
+    const from = before === undefined ? undefined : this.#indexKey(before);
+    const to = after === undefined ? undefined : this.#indexKey(after);
     if (from === to) return;
     if (from !== undefined) this.#leave(from, key);
     if (to !== undefined) this.#join(to, key);
@@ -274,7 +283,7 @@ class TableIndex<T> {
   #join(value: string, key: string): void {
     let group = this.#groups.get(value);
     if (group === undefined) {
-      group = new Group(this.#rows);
+      group = new IndexGroup(this.#rows);
       this.#groups.set(value, group);
     }
     group.add(key);

@@ -2,28 +2,31 @@
  * Where in a value there is text with half of a surrogate pair: it would not survive being stored as UTF-8, and two different such
  * texts would become one. Gives the path, empty for the value itself; `undefined` where all text is whole.
  */
-export function findTornText(value: unknown, path = ""): string | undefined {
+export function findLoneSurrogate(value: unknown, path = ""): string | undefined {
   if (typeof value === "string") return value.isWellFormed() ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const place = path === "" ? key : `${path}.${key}`;
-    const torn = key.isWellFormed() ? findTornText(inner, place) : path || "a name";
-    if (torn !== undefined) return torn;
+    const innerPath = path === "" ? key : `${path}.${key}`;
+    const lonePath = key.isWellFormed() ? findLoneSurrogate(inner, innerPath) : path || "a name";
+    if (lonePath !== undefined) return lonePath;
   }
   return undefined;
 }
 
 /** Postgres cuts names of roles and databases behind 63 bytes of UTF-8; here, longer ones are none. */
-export function fitsPostgres(name: string): boolean {
+export function fitsPostgresIdentifier(name: string): boolean {
   return new TextEncoder().encode(name).length <= 63;
 }
 
 /** The name among these that was most likely meant, if any is near: a slip or two, or a third of its letters. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function closestMatch(name: string, known: Iterable<string>): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance <= Math.max(2, candidate.length / 3) && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+    if (
+      distance <= Math.max(2, candidate.length / 3) &&
+      distance < (best?.distance ?? Number.POSITIVE_INFINITY)
+    )
       best = { name: candidate, distance };
   }
   return best?.name;

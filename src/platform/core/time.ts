@@ -13,19 +13,20 @@ export const WEEK: DurationMs = 7 * DAY;
 /** The last instant a four-digit ISO year can name; nothing is scheduled beyond it. */
 export const END_OF_TIME: SimTime = 253_402_300_799_999;
 
-const UNITS: Readonly<Record<string, DurationMs>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+const DURATION_UNITS: Readonly<Record<string, DurationMs>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 /** `90s`, `10m`, `2h`, `7d`, `1.5h`, `1h 30m` or milliseconds; `undefined` for anything else. Whole milliseconds, never negative. */
 export function parseDuration(text: string | number): DurationMs | undefined {
   const trimmed = String(text).trim();
-  if (/^\d+(\.\d+)? ?(ms|s|m|h|d)( \d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) return sumOf(trimmed.match(/[\d.]+ ?[a-z]+/g) ?? []);
+  if (/^\d+(\.\d+)? ?(ms|s|m|h|d)( \d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed))
+    return sumDurations(trimmed.match(/[\d.]+ ?[a-z]+/g) ?? []);
   const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)?$/.exec(trimmed);
   if (match === null) return undefined;
-  const ms = Number(match[1]) * (UNITS[match[2] ?? "ms"] ?? 1);
+  const ms = Number(match[1]) * (DURATION_UNITS[match[2] ?? "ms"] ?? 1);
   return Number.isInteger(ms) && ms <= END_OF_TIME ? ms : undefined;
 }
 
-function sumOf(parts: readonly string[]): DurationMs | undefined {
+function sumDurations(parts: readonly string[]): DurationMs | undefined {
   let sum = 0;
   for (const part of parts) {
     const ms = parseDuration(part);

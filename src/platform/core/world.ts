@@ -10,11 +10,11 @@ import { ConnectionTable } from "../compute/connection-table.ts";
 import type { Fault } from "../fault/fault.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { Project } from "../project/project.ts";
-import { concernOf, type InertRecord } from "../project/settings-record.ts";
+import { concernOf, type SettingsRecord } from "../project/settings-record.ts";
 import { HourlyUsageTable } from "../usage/hourly-usage.ts";
 import type { Usage } from "../usage/usage.ts";
 import type { DurationDistribution } from "./distribution.ts";
-import { Changes, Table } from "./table.ts";
+import { ChangeSet, Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
 
 /** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
@@ -43,8 +43,10 @@ export type SettingsChanges = Partial<Pick<WorldSettings, "operations" | "seed" 
   readonly limits?: LimitSettings | null;
 };
 
-export function changedSettings(settings: WorldSettings, changes: SettingsChanges): WorldSettings {
-  return Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null)) as WorldSettings;
+export function applySettingsChanges(settings: WorldSettings, changes: SettingsChanges): WorldSettings {
+  return Object.fromEntries(
+    Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null),
+  ) as WorldSettings;
 }
 
 /** How many objects of a kind were ever made: the number of the next draw of its ids. */
@@ -69,7 +71,7 @@ export type World = {
   seq: number;
   at: SimTime;
   numbers: Numbers;
-  readonly changes: Changes;
+  readonly changes: ChangeSet;
   readonly accounts: Table<Account, "organization">;
   readonly apiKeys: Table<ApiKey, "account" | "hash" | "organization" | "project">;
   readonly projects: Table<Project, "account">;
@@ -82,7 +84,7 @@ export type World = {
   readonly usage: Table<Usage>;
   readonly hourlyUsage: HourlyUsageTable;
   readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
-  readonly records: Table<InertRecord, "scope" | "concern">;
+  readonly records: Table<SettingsRecord, "scope" | "concern">;
   readonly faults: Table<Fault>;
   /** Beside history; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
@@ -125,14 +127,17 @@ export const NO_NUMBERS: Readonly<Numbers> = {
 
 /** A world before its first event. */
 export function emptyWorld(): World {
-  const changes = new Changes();
+  const changes = new ChangeSet();
   return {
     settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", startAt: 0 },
     seq: 0,
     at: 0,
     numbers: { ...NO_NUMBERS },
     changes,
-    accounts: new Table("accounts", changes, { key: (row) => row.id, indexes: { organization: (row) => row.organizationId } }),
+    accounts: new Table("accounts", changes, {
+      key: (row) => row.id,
+      indexes: { organization: (row) => row.organizationId },
+    }),
     apiKeys: new Table("apiKeys", changes, {
       key: (row) => String(row.id),
       indexes: {
@@ -158,7 +163,10 @@ export function emptyWorld(): World {
       constrained: (row) => `${row.branchId}/${row.type}`,
     }),
     connections: new ConnectionTable(changes),
-    operations: new Table("operations", changes, { key: (row) => row.id, indexes: { project: (row) => row.projectId } }),
+    operations: new Table("operations", changes, {
+      key: (row) => row.id,
+      indexes: { project: (row) => row.projectId },
+    }),
     scheduledActivities: new Table("scheduledActivities", changes, {
       key: (row) => String(row.number),
       indexes: { endpoint: (row) => row.activity.endpointId },
@@ -169,18 +177,21 @@ export function emptyWorld(): World {
       key: (row) => row.id,
       indexes: { project: (row) => row.projectId, branch: (row) => row.sourceBranchId },
     }),
-    records: new Table("records", changes, { key: (row) => row.id, indexes: { scope: (row) => row.scope, concern: concernOf } }),
+    records: new Table("records", changes, {
+      key: (row) => row.id,
+      indexes: { scope: (row) => row.scope, concern: concernOf },
+    }),
     faults: new Table("faults", changes, { key: (row) => row.name }),
     apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
     secrets: new Table("secrets", changes, { key: (row) => row.id }),
   };
 }
 
-export function profileOf(world: World): Profile {
+export function profileOfWorld(world: World): Profile {
   return PROFILES[world.settings.profile];
 }
 
 /** The number of the next object of a kind, `ahead` of which the same decision makes before it. */
-export function nextNumber(world: World, kind: NumberedKind, ahead = 0): number {
-  return world.numbers[kind] + 1 + ahead;
+export function nextNumber(world: World, kind: NumberedKind, offset = 0): number {
+  return world.numbers[kind] + 1 + offset;
 }

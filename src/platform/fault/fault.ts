@@ -1,6 +1,6 @@
 import type { Context } from "../core/context.ts";
 import type { DurationDistribution } from "../core/distribution.ts";
-import { nearest } from "../core/text.ts";
+import { closestMatch } from "../core/text.ts";
 import type { DurationMs, SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
@@ -64,7 +64,11 @@ type RequestEffect =
 /** What a fault does to an operation of the platform, decided when that is scheduled. */
 type OperationEffect =
   | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
-  | { readonly kind: "start_slower"; readonly by?: DurationDistribution | undefined; readonly factor?: number | undefined }
+  | {
+      readonly kind: "start_slower";
+      readonly by?: DurationDistribution | undefined;
+      readonly factor?: number | undefined;
+    }
   | { readonly kind: "start_fails"; readonly times: number };
 
 export type FaultEffect = RequestEffect | OperationEffect;
@@ -123,7 +127,11 @@ export type RemoveFault = { readonly type: "RemoveFault"; readonly name: string 
 
 export type FaultEvent = Extract<Event, { type: "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit" }>;
 
-export function decideSetFaults(world: World, { faults, keepOthers }: SetFaults, { now: at }: Context): Event[] {
+export function decideSetFaults(
+  world: World,
+  { faults, keepOthers }: SetFaults,
+  { now: at }: Context,
+): Event[] {
   const named = new Set(faults.map(({ name }) => name));
   const others = keepOthers === true ? [] : [...world.faults.values()].filter(({ name }) => !named.has(name));
   return [
@@ -132,7 +140,11 @@ export function decideSetFaults(world: World, { faults, keepOthers }: SetFaults,
   ];
 }
 
-export function decideRemoveFault(world: World, { name }: RemoveFault, { now: at }: Context): Result<Event[]> {
+export function decideRemoveFault(
+  world: World,
+  { name }: RemoveFault,
+  { now: at }: Context,
+): Result<Event[]> {
   const fault = findFault(world, name);
   return fault.ok ? accept([{ type: "FaultRemoved", at, fault: name }]) : fault;
 }
@@ -141,8 +153,11 @@ export function findFault(world: World, name: string): Result<Fault> {
   const fault = world.faults.get(name);
   if (fault !== undefined) return accept(fault);
   const names = [...world.faults.values()].map((known) => known.name);
-  const near = nearest(name, names);
-  return refuse("FAULT_NOT_FOUND", `there is no fault "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+  const near = closestMatch(name, names);
+  return refuse(
+    "FAULT_NOT_FOUND",
+    `there is no fault "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
+  );
 }
 
 /** One that is set anew begins anew: its counts, its draws, and its place behind the others. */
@@ -159,7 +174,11 @@ export function evolveFault(world: World, event: FaultEvent, seq: number): void 
       world.faults.delete(fault.name);
       return;
     case "FaultMatched":
-      world.faults.set({ ...fault, seen: event.number, ...(event.rate === undefined ? {} : { rate: event.rate }) });
+      world.faults.set({
+        ...fault,
+        seen: event.number,
+        ...(event.rate === undefined ? {} : { rate: event.rate }),
+      });
       return;
     case "FaultHit":
       world.faults.set({ ...fault, seen: event.number, hits: fault.hits + 1 });
@@ -170,28 +189,31 @@ export function evolveFault(world: World, event: FaultEvent, seq: number): void 
 }
 
 /** Whether it can still strike: one that is over meets nothing, and counts nothing. */
-export function isInForce({ timing, effect, setAt, seen, hits }: Fault, now: SimTime): boolean {
+export function isFaultActive({ timing, effect, setAt, seen, hits }: Fault, now: SimTime): boolean {
   const { first, limit, fromAt, until } = timing;
   if (now < (fromAt ?? 0) || now >= (until ?? Number.POSITIVE_INFINITY)) return false;
-  if (effect.kind === "maintenance" && now >= setAt + (effect.forMs ?? Number.POSITIVE_INFINITY)) return false;
+  if (effect.kind === "maintenance" && now >= setAt + (effect.forMs ?? Number.POSITIVE_INFINITY))
+    return false;
   return seen < (first ?? Number.POSITIVE_INFINITY) && hits < (limit ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether a fault is about this at all. */
-export function appliesTo({ scope, effect }: Fault, target: FaultTarget): boolean {
+export function faultAppliesTo({ scope, effect }: Fault, target: FaultTarget): boolean {
   if (target.kind === "operation") {
     if (!isOperationEffect(effect)) return false;
-    const actions: readonly string[] | undefined = effect.kind === "operation_fails" ? scope.actions : ["start_compute"];
-    return (actions?.includes(target.action) ?? true) && fits(scope.match, target);
+    const actions: readonly string[] | undefined =
+      effect.kind === "operation_fails" ? scope.actions : ["start_compute"];
+    return (actions?.includes(target.action) ?? true) && matchesTarget(scope.match, target);
   }
   if (isOperationEffect(effect) || target.operation === undefined) return false;
   // A: what reads is answered during a maintenance, and what concerns no project is not in one.
-  if (effect.kind === "maintenance" && (target.method === "GET" || target.projectId === undefined)) return false;
+  if (effect.kind === "maintenance" && (target.method === "GET" || target.projectId === undefined))
+    return false;
   if (scope.operations?.includes(target.operation) === false) return false;
   const { match } = scope;
   if (match === undefined) return true;
   return (
-    fits(match, target) &&
+    matchesTarget(match, target) &&
     (match.method ?? target.method) === target.method &&
     (match.accountId ?? target.accountId) === target.accountId &&
     (match.organizationId ?? target.organizationId) === target.organizationId
@@ -208,13 +230,21 @@ export function maintenanceSince(world: World, projectId: string, now: SimTime):
   for (const fault of world.faults.values()) {
     const { effect, scope, timing, setAt } = fault;
     if (effect.kind !== "maintenance" || (scope.match?.projectId ?? projectId) !== projectId) continue;
-    if (isInForce(fault, now)) return Math.max(setAt, timing.fromAt ?? 0);
+    if (isFaultActive(fault, now)) return Math.max(setAt, timing.fromAt ?? 0);
   }
   return undefined;
 }
 
-function fits(match: FaultMatch | undefined, { projectId, branchId, endpointId }: FaultTarget): boolean {
+function matchesTarget(
+  match: FaultMatch | undefined,
+  { projectId, branchId, endpointId }: FaultTarget,
+): boolean {
   if (match === undefined) return true;
-  const isAsked = (asked: string | undefined, is: string | undefined) => asked === undefined || asked === is;
-  return isAsked(match.projectId, projectId) && isAsked(match.branchId, branchId) && isAsked(match.endpointId, endpointId);
+  const matches = (expected: string | undefined, actual: string | undefined) =>
+    expected === undefined || expected === actual;
+  return (
+    matches(match.projectId, projectId) &&
+    matches(match.branchId, branchId) &&
+    matches(match.endpointId, endpointId)
+  );
 }

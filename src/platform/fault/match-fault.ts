@@ -4,13 +4,25 @@ import { uniform } from "../core/random-port.ts";
 import { type DurationMs, SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { appliesTo, type Fault, type FaultEffect, type FaultTarget, isInForce, type RateWindow } from "./fault.ts";
+import {
+  type Fault,
+  type FaultEffect,
+  type FaultTarget,
+  faultAppliesTo,
+  isFaultActive,
+  type RateWindow,
+} from "./fault.ts";
 
 /** What a hit comes to, with all that was drawn for it. */
 export type FaultOutcome =
   | Extract<FaultEffect, { kind: "answer" | "drop" | "lose_response" }>
   | { readonly kind: "latency"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
-  | { readonly kind: "rate_limit"; readonly requests: number; readonly perMs: DurationMs; readonly retryAfterS: number }
+  | {
+      readonly kind: "rate_limit";
+      readonly requests: number;
+      readonly perMs: DurationMs;
+      readonly retryAfterS: number;
+    }
   | { readonly kind: "maintenance"; readonly projectId: string }
   | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
   | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
@@ -18,22 +30,27 @@ export type FaultOutcome =
 type FaultHit = { readonly fault: string; readonly outcome: FaultOutcome };
 
 /** What was met: the events that count it, and the hits among them, in the order in which the faults were set. */
-export type Met = { readonly events: readonly Event[]; readonly hits: readonly FaultHit[] };
+export type FaultMatches = { readonly events: readonly Event[]; readonly hits: readonly FaultHit[] };
 
 /** About to be done: are there faults in its way? */
-export type MeetFaults = { readonly type: "MeetFaults"; readonly target: FaultTarget };
+export type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
 
 /** Counts of faults that one decision meets several times: what it has seen already is in no event yet. */
 export type FaultCounts = Map<string, Pick<Fault, "seen" | "hits">>;
 
 /** Asks every fault that is in force, until one puts an end to it: behind a connection that is lost, no fault is met. */
-export function meetFaults(world: World, target: FaultTarget, context: Context, counts: FaultCounts = new Map()): Met {
+export function matchFaults(
+  world: World,
+  target: FaultTarget,
+  context: Context,
+  counts: FaultCounts = new Map(),
+): FaultMatches {
   const events: Event[] = [];
   const hits: FaultHit[] = [];
-  for (const set of world.faults.values()) {
-    const fault = { ...set, ...counts.get(set.name) };
-    if (!isInForce(fault, context.now) || !appliesTo(fault, target)) continue;
-    const { event, outcome } = meet(fault, target, context);
+  for (const stored of world.faults.values()) {
+    const fault = { ...stored, ...counts.get(stored.name) };
+    if (!isFaultActive(fault, context.now) || !faultAppliesTo(fault, target)) continue;
+    const { event, outcome } = matchFault(fault, target, context);
     events.push(event);
     counts.set(fault.name, { seen: fault.seen + 1, hits: fault.hits + (outcome === undefined ? 0 : 1) });
     if (outcome === undefined) continue;
@@ -44,31 +61,41 @@ export function meetFaults(world: World, target: FaultTarget, context: Context, 
 }
 
 /** Draws come from a stream of the fault's own, by the number of the meeting: nothing that else happens shifts them. */
-function meet(fault: Fault, target: FaultTarget, { now: at, chance }: Context): { event: Event; outcome?: FaultOutcome } {
+function matchFault(
+  fault: Fault,
+  target: FaultTarget,
+  { now: at, random }: Context,
+): { event: Event; outcome?: FaultOutcome } {
   const { name, timing, effect } = fault;
   const number = fault.seen + 1;
-  const source = chance.source(`fault:${name}`, number);
-  const drawn = timing.probability === undefined ? undefined : uniform(source);
-  const facts = { at, fault: name, number, target, ...(drawn === undefined ? {} : { drawn }) };
+  const stream = random.stream(`fault:${name}`, number);
+  const drawn = timing.probability === undefined ? undefined : uniform(stream);
+  const common = { at, fault: name, number, target, ...(drawn === undefined ? {} : { drawn }) };
   if (effect.kind === "rate_limit") {
-    const window = openWindow(fault.rate, effect.perMs, at);
+    const window = currentRateWindow(fault.rate, effect.perMs, at);
     if (window.requests < effect.requests)
-      return { event: { type: "FaultMatched", ...facts, rate: { ...window, requests: window.requests + 1 } } };
-    const leftMs = window.startedAt + effect.perMs - at;
-    const outcome: FaultOutcome = { ...effect, retryAfterS: Math.max(1, Math.ceil(leftMs / SECOND)) };
-    return { event: { type: "FaultHit", ...facts, outcome }, outcome };
+      return {
+        event: { type: "FaultMatched", ...common, rate: { ...window, requests: window.requests + 1 } },
+      };
+    const remainingMs = window.startedAt + effect.perMs - at;
+    const outcome: FaultOutcome = { ...effect, retryAfterS: Math.max(1, Math.ceil(remainingMs / SECOND)) };
+    return { event: { type: "FaultHit", ...common, outcome }, outcome };
   }
   const isHit = number % (timing.every ?? 1) === 0 && (drawn ?? 0) < (timing.probability ?? 1);
-  if (!isHit) return { event: { type: "FaultMatched", ...facts } };
-  const outcome = outcomeOf(effect, target, source);
-  return { event: { type: "FaultHit", ...facts, outcome }, outcome };
+  if (!isHit) return { event: { type: "FaultMatched", ...common } };
+  const outcome = faultOutcomeOf(effect, target, stream);
+  return { event: { type: "FaultHit", ...common, outcome }, outcome };
 }
 
-function openWindow(window: RateWindow | undefined, perMs: DurationMs, now: SimTime): RateWindow {
+function currentRateWindow(window: RateWindow | undefined, perMs: DurationMs, now: SimTime): RateWindow {
   return window === undefined || now - window.startedAt >= perMs ? { startedAt: now, requests: 0 } : window;
 }
 
-function outcomeOf(effect: Exclude<FaultEffect, { kind: "rate_limit" }>, target: FaultTarget, source: () => number): FaultOutcome {
+function faultOutcomeOf(
+  effect: Exclude<FaultEffect, { kind: "rate_limit" }>,
+  target: FaultTarget,
+  stream: () => number,
+): FaultOutcome {
   switch (effect.kind) {
     case "answer":
     case "drop":
@@ -76,13 +103,13 @@ function outcomeOf(effect: Exclude<FaultEffect, { kind: "rate_limit" }>, target:
     case "operation_fails":
       return effect;
     case "latency":
-      return { kind: "latency", ms: drawDuration(effect.takes, () => source), clock: effect.clock };
+      return { kind: "latency", ms: drawDuration(effect.takes, () => stream), clock: effect.clock };
     case "maintenance":
       return { kind: "maintenance", projectId: target.projectId ?? "" };
     case "start_slower":
       return {
         kind: "start_slower",
-        byMs: effect.by === undefined ? 0 : drawDuration(effect.by, () => source),
+        byMs: effect.by === undefined ? 0 : drawDuration(effect.by, () => stream),
         factor: effect.factor ?? 1,
       };
     case "start_fails":

@@ -5,7 +5,7 @@ import type { DurationMs, SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { FaultCounts } from "../fault/match-fault.ts";
-import { meetOperationFaults } from "../fault/operation-fault.ts";
+import { matchOperationFaults } from "../fault/operation-fault.ts";
 import { type Refusal, refuse } from "../refusals.ts";
 
 /** R: start_compute, apply_config, suspend_compute; S: the others. Those that this platform's rules schedule. */
@@ -78,8 +78,10 @@ export function refuseWhileBusy(world: World, projectId: string): Refusal | unde
 }
 
 export function refuseConflicts(): Refusal {
-  return refuse("OPERATIONS_IN_PROGRESS", "project already has running conflicting operations, scheduling of new ones is prohibited")
-    .refusal;
+  return refuse(
+    "OPERATIONS_IN_PROGRESS",
+    "project already has running conflicting operations, scheduling of new ones is prohibited",
+  ).refusal;
 }
 
 /**
@@ -91,18 +93,20 @@ export function scheduleOperations(
   projectId: string,
   requests: readonly OperationRequest[],
   context: Context,
-  finishing?: string,
+  finishingId?: string,
 ): Event[] {
   const unfinished = unfinishedOperations(world, projectId);
-  const before = finishing === undefined ? unfinished : unfinished.filter((operation) => operation.id !== finishing);
+  const preceding =
+    finishingId === undefined ? unfinished : unfinished.filter((operation) => operation.id !== finishingId);
   const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
   const [first] = requests;
-  if (requests.length === 1 && first !== undefined) return scheduleOperation(world, projectId, first, 0, before, counts, context);
+  if (requests.length === 1 && first !== undefined)
+    return scheduleOperation(world, projectId, first, 0, preceding, counts, context);
   const events: Event[] = [];
   for (const [index, request] of requests.entries()) {
-    for (const event of scheduleOperation(world, projectId, request, index, before, counts, context)) {
+    for (const event of scheduleOperation(world, projectId, request, index, preceding, counts, context)) {
       events.push(event);
-      if (event.type === "OperationScheduled") before.push(event.operation);
+      if (event.type === "OperationScheduled") preceding.push(event.operation);
     }
   }
   return events;
@@ -113,76 +117,114 @@ function scheduleOperation(
   world: World,
   projectId: string,
   request: OperationRequest,
-  ahead: number,
-  before: readonly Operation[],
+  offset: number,
+  preceding: readonly Operation[],
   counts: FaultCounts | undefined,
   context: Context,
 ): Event[] {
   const { now } = context;
-  const number = nextNumber(world, "operation", ahead);
-  const drawnMs = drawOperationDuration(world, request.action, number, context);
-  const met = counts && meetOperationFaults(world, projectId, request, number, context, counts);
-  const durationMs = met === undefined ? drawnMs : met.slowed(drawnMs);
-  const waits = before.length > 0 && before.some((earlier) => conflicts(earlier, request));
-  const state: OperationState = waits ? { status: "scheduling" } : { status: "running", startedAt: now, dueAt: now + durationMs };
-  const made = makeOperation(projectId, request, number, durationMs, state, context);
-  const operation = met?.failures === undefined ? made : { ...made, failures: met.failures };
+  const number = nextNumber(world, "operation", offset);
+  const baseMs = drawOperationDuration(world, request.action, number, context);
+  const faults = counts && matchOperationFaults(world, projectId, request, number, context, counts);
+  const durationMs = faults === undefined ? baseMs : faults.slowDown(baseMs);
+  const isBlocked = preceding.length > 0 && preceding.some((earlier) => conflicts(earlier, request));
+  const state: OperationState = isBlocked
+    ? { status: "scheduling" }
+    : { status: "running", startedAt: now, dueAt: now + durationMs };
+  const base = buildOperation(projectId, request, number, durationMs, state, context);
+  const operation = faults?.failures === undefined ? base : { ...base, failures: faults.failures };
   const scheduled: Event = { type: "OperationScheduled", at: now, operation };
-  const consequences = waits ? [] : consequencesOfStart(operation, now);
-  if (met === undefined && consequences.length === 0) return [scheduled];
-  return [...(met?.events ?? []), scheduled, ...consequences];
+  const consequences = isBlocked ? [] : consequencesOfStart(operation, now);
+  if (faults === undefined && consequences.length === 0) return [scheduled];
+  return [...(faults?.events ?? []), scheduled, ...consequences];
 }
 
 /**
  * R: "a suspend_compute operation is recorded": the platform did it at this instant and nobody had to wait for it (A). `ahead` counts
  * those that the same decision records before it.
  */
-export function recordOperation(world: World, projectId: string, request: OperationRequest, context: Context, ahead = 0): Event {
+export function recordOperation(
+  world: World,
+  projectId: string,
+  request: OperationRequest,
+  context: Context,
+  offset = 0,
+): Event {
   const at = context.now;
   const state: OperationState = { status: "finished", startedAt: at, finishedAt: at };
-  const operation = makeOperation(projectId, request, nextNumber(world, "operation", ahead), 0, state, context);
+  const operation = buildOperation(
+    projectId,
+    request,
+    nextNumber(world, "operation", offset),
+    0,
+    state,
+    context,
+  );
   return { type: "OperationScheduled", at, operation };
 }
 
-function makeOperation(
+function buildOperation(
   projectId: string,
   request: OperationRequest,
   number: number,
   durationMs: DurationMs,
   state: OperationState,
-  { now, chance }: Context,
+  { now, random }: Context,
 ): Operation {
   const { branchId, endpointId } = request;
-  const id = drawOperationId(chance, number);
+  const id = drawOperationId(random, number);
   const { action, cause = "request", thenStart = false } = request;
   // Written out, for there are very many of these.
   if (branchId !== undefined && endpointId !== undefined)
-    return { id, number, projectId, branchId, endpointId, action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
-  const what = { action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
-  return branchId === undefined ? { id, number, projectId, ...what } : { id, number, projectId, branchId, ...what };
+    return {
+      id,
+      number,
+      projectId,
+      branchId,
+      endpointId,
+      action,
+      state,
+      durationMs,
+      cause,
+      thenStart,
+      createdAt: now,
+      updatedAt: now,
+    };
+  const common = { action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
+  return branchId === undefined
+    ? { id, number, projectId, ...common }
+    : { id, number, projectId, branchId, ...common };
 }
 
 /** The operations that an end sets free, in order: each was waiting for nothing else. */
-export function startFreed(world: World, finished: Operation, now: SimTime): Event[] {
+export function startUnblocked(world: World, finished: Operation, now: SimTime): Event[] {
   const events: Event[] = [];
-  const ahead: Operation[] = [];
+  const preceding: Operation[] = [];
   for (const operation of unfinishedOperations(world, finished.projectId)) {
     if (operation.id === finished.id) continue;
-    if (operation.state.status === "scheduling" && !ahead.some((earlier) => conflicts(earlier, operation))) {
-      events.push({ type: "OperationStarted", at: now, operationId: operation.id, dueAt: now + operation.durationMs });
+    if (
+      operation.state.status === "scheduling" &&
+      !preceding.some((earlier) => conflicts(earlier, operation))
+    ) {
+      events.push({
+        type: "OperationStarted",
+        at: now,
+        operationId: operation.id,
+        dueAt: now + operation.durationMs,
+      });
       events.push(...consequencesOfStart(operation, now));
     }
-    ahead.push(operation);
+    preceding.push(operation);
   }
   return events;
 }
 
 /** When everything will be over that is scheduled for a compute, if nothing else comes; `now` where there is nothing. */
-export function expectedReady(operations: readonly Operation[], endpointId: string, now: SimTime): SimTime {
+export function expectedReadyAt(operations: readonly Operation[], computeId: string, now: SimTime): SimTime {
   const ends = expectedEnds(operations, now);
   let latest = now;
   for (let index = 0; index < ends.length; index += 1) {
-    if (operations[index]?.endpointId === endpointId) latest = Math.max(latest, ends[index] as SimTime);
+    if (operations[index]?.endpointId === computeId) latest = Math.max(latest, ends[index] as SimTime);
   }
   return latest;
 }
@@ -193,9 +235,11 @@ export function expectedEnds(operations: readonly Operation[], now: SimTime): Si
   for (const operation of operations) {
     let startsAt = now;
     for (let earlier = 0; earlier < ends.length; earlier += 1) {
-      if (conflicts(operations[earlier] as Operation, operation)) startsAt = Math.max(startsAt, ends[earlier] as SimTime);
+      if (conflicts(operations[earlier] as Operation, operation))
+        startsAt = Math.max(startsAt, ends[earlier] as SimTime);
     }
-    const firstEnd = operation.state.status === "running" ? operation.state.dueAt : startsAt + operation.durationMs;
+    const firstEnd =
+      operation.state.status === "running" ? operation.state.dueAt : startsAt + operation.durationMs;
     ends.push(firstEnd + retriesLeft(operation) * operation.durationMs);
   }
   return ends;
@@ -207,15 +251,18 @@ export function retriesLeft({ failures }: Operation): number {
 }
 
 /** The operations that one waits for: earlier ones that it must not run beside. */
-export function blockersOf(operations: readonly Operation[], waiting: Operation): Operation[] {
-  return operations.filter((operation) => operation.number < waiting.number && conflicts(operation, waiting));
+export function blockersOf(operations: readonly Operation[], blocked: Operation): Operation[] {
+  return operations.filter((operation) => operation.number < blocked.number && conflicts(operation, blocked));
 }
 
 /** Where a compute's unfinished operations lead; `undefined` where they leave it as it is. */
-export function pendingStateOf(operations: Iterable<Operation>, endpointId: string): "active" | "idle" | undefined {
+export function pendingStateOf(
+  operations: Iterable<Operation>,
+  computeId: string,
+): "active" | "idle" | undefined {
   let pending: "active" | "idle" | undefined;
   for (const operation of operations) {
-    if (operation.endpointId !== endpointId) continue;
+    if (operation.endpointId !== computeId) continue;
     if (operation.action === "start_compute") pending = "active";
     if (operation.action === "suspend_compute") pending = "idle";
   }
@@ -228,7 +275,8 @@ export function pendingStateOf(operations: Iterable<Operation>, endpointId: stri
  */
 function conflicts(one: OperationRequest, other: OperationRequest): boolean {
   if (one.branchId === undefined || other.branchId === undefined) return true;
-  if (one.endpointId !== undefined && other.endpointId !== undefined) return one.endpointId === other.endpointId;
+  if (one.endpointId !== undefined && other.endpointId !== undefined)
+    return one.endpointId === other.endpointId;
   return one.branchId === other.branchId;
 }
 
@@ -238,8 +286,14 @@ function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
   return [{ type: "ComputeSuspending", at: now, endpointId: operation.endpointId }];
 }
 
-function drawOperationDuration(world: World, action: OperationAction, number: number, { chance, profile }: Context): DurationMs {
+function drawOperationDuration(
+  world: World,
+  action: OperationAction,
+  number: number,
+  { random, profile }: Context,
+): DurationMs {
   if (world.settings.operations === "immediate") return 0;
-  const distribution = (action === "start_compute" ? world.settings.startDelay : undefined) ?? profile.durations[action];
-  return drawDuration(distribution, () => chance.source("operation-duration", number));
+  const distribution =
+    (action === "start_compute" ? world.settings.startDelay : undefined) ?? profile.durations[action];
+  return drawDuration(distribution, () => random.stream("operation-duration", number));
 }

@@ -3,48 +3,81 @@ import { drawUuid } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { type InertRecord, isOfOrganization, type RecordFields, type RecordKind, type RecordOf } from "./settings-record.ts";
+import {
+  isOfOrganization,
+  type SettingsRecord,
+  type SettingsRecordFields,
+  type SettingsRecordKind,
+  type SettingsRecordOf,
+} from "./settings-record.ts";
 
 /** The records of a kind in a project or an organization, oldest first. */
-export function recordsOf<K extends RecordKind>(world: World, scope: string, kind: K): RecordOf<K>[] {
+export function recordsOf<K extends SettingsRecordKind>(
+  world: World,
+  scope: string,
+  kind: K,
+): SettingsRecordOf<K>[] {
   return world.records
     .by("scope", scope)
     .toArray()
     .filter((row) => isOfKind(row, kind));
 }
 
-export function findRecord<K extends RecordKind>(world: World, scope: string, kind: K, id: string): RecordOf<K> | undefined {
+export function findRecord<K extends SettingsRecordKind>(
+  world: World,
+  scope: string,
+  kind: K,
+  id: string,
+): SettingsRecordOf<K> | undefined {
   const row = world.records.get(id);
   return row !== undefined && row.scope === scope && isOfKind(row, kind) ? row : undefined;
 }
 
-export function isOfKind<K extends RecordKind>(row: InertRecord, kind: K): row is RecordOf<K> {
+export function isOfKind<K extends SettingsRecordKind>(
+  row: SettingsRecord,
+  kind: K,
+): row is SettingsRecordOf<K> {
   return row.kind === kind;
 }
 
 /** A record that did not exist before, `ahead` of which the same decision makes before it. */
-export function recordCreated<K extends RecordKind>(
+export function recordCreated<K extends SettingsRecordKind>(
   world: World,
-  { now, chance }: Context,
+  { now, random }: Context,
   scope: string,
   kind: K,
-  fields: RecordFields[K],
-  ahead = 0,
+  fields: SettingsRecordFields[K],
+  offset = 0,
 ): Event {
-  const number = nextNumber(world, "record", ahead);
-  const record = { id: drawUuid(chance, "record-id", number), number, kind, scope, fields, createdAt: now, updatedAt: now };
-  return { type: "RecordCreated", at: now, record: record as InertRecord };
+  const number = nextNumber(world, "record", offset);
+  const record = {
+    id: drawUuid(random, "record-id", number),
+    number,
+    kind,
+    scope,
+    fields,
+    createdAt: now,
+    updatedAt: now,
+  };
+  return { type: "RecordCreated", at: now, record: record as SettingsRecord };
 }
 
-export function recordUpdated<K extends RecordKind>(record: RecordOf<K>, fields: RecordFields[K], at: SimTime): Event {
+export function recordUpdated<K extends SettingsRecordKind>(
+  record: SettingsRecordOf<K>,
+  fields: SettingsRecordFields[K],
+  at: SimTime,
+): Event {
   return { type: "RecordUpdated", at, recordId: record.id, fields };
 }
 
-export function recordDeleted({ id }: InertRecord, at: SimTime): Event {
+export function recordDeleted({ id }: SettingsRecord, at: SimTime): Event {
   return { type: "RecordDeleted", at, recordId: id };
 }
 
-export function evolveRecord(world: World, event: Extract<Event, { type: "RecordCreated" | "RecordUpdated" | "RecordDeleted" }>): void {
+export function evolveRecord(
+  world: World,
+  event: Extract<Event, { type: "RecordCreated" | "RecordUpdated" | "RecordDeleted" }>,
+): void {
   if (event.type === "RecordCreated") {
     world.numbers.record = event.record.number;
     world.records.set(event.record);
@@ -54,7 +87,7 @@ export function evolveRecord(world: World, event: Extract<Event, { type: "Record
   if (record === undefined) throw new Error(`${event.type}: there is no record ${event.recordId}`);
   switch (event.type) {
     case "RecordUpdated":
-      world.records.set({ ...record, fields: event.fields, updatedAt: event.at } as InertRecord);
+      world.records.set({ ...record, fields: event.fields, updatedAt: event.at } as SettingsRecord);
       return;
     case "RecordDeleted":
       world.records.delete(record.id);
@@ -65,7 +98,7 @@ export function evolveRecord(world: World, event: Extract<Event, { type: "Record
 }
 
 /** A project is gone for good, and with it its records and the keys to it alone. */
-export function forgetProject(world: World, projectId: string, at: SimTime): void {
+export function deleteProjectRecords(world: World, projectId: string, at: SimTime): void {
   for (const record of world.records.by("scope", projectId).toArray()) world.records.delete(record.id);
   for (const apiKey of world.apiKeys.by("project", projectId).toArray()) {
     if (apiKey.revokedAt === undefined) world.apiKeys.set({ ...apiKey, revokedAt: at });
@@ -73,7 +106,7 @@ export function forgetProject(world: World, projectId: string, at: SimTime): voi
 }
 
 /** A branch is gone, and with it the keys that were to sign for it alone. */
-export function forgetBranch(world: World, branchId: string): void {
+export function deleteBranchRecords(world: World, branchId: string): void {
   const projectId = world.branches.get(branchId)?.projectId;
   if (projectId === undefined) return;
   for (const jwks of recordsOf(world, projectId, "jwks")) {
@@ -85,11 +118,12 @@ export function forgetBranch(world: World, branchId: string): void {
  * A reset leaves what belongs to organizations, for accounts and keys stay as well (members would lose what they are logged in
  * to); what belongs to a project goes with it.
  */
-export function forgetAllProjects(world: World, at: SimTime): void {
+export function deleteAllProjectRecords(world: World, at: SimTime): void {
   for (const record of [...world.records.values()]) {
     if (!isOfOrganization(record)) world.records.delete(record.id);
   }
   for (const apiKey of [...world.apiKeys.values()]) {
-    if (apiKey.scope?.projectId !== undefined && apiKey.revokedAt === undefined) world.apiKeys.set({ ...apiKey, revokedAt: at });
+    if (apiKey.scope?.projectId !== undefined && apiKey.revokedAt === undefined)
+      world.apiKeys.set({ ...apiKey, revokedAt: at });
   }
 }

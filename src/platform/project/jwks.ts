@@ -6,8 +6,8 @@ import { branchesOf, findBranch, findProject } from "../lookup.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
 
-type InProject = { readonly accountId: string; readonly projectId: string };
-export type AddJwks = InProject & {
+type ProjectRef = { readonly accountId: string; readonly projectId: string };
+export type AddJwks = ProjectRef & {
   readonly type: "AddJwks";
   readonly jwksUrl: string;
   readonly providerName: string;
@@ -17,7 +17,7 @@ export type AddJwks = InProject & {
   /** S: the roles are not made; so they have to be there (A). */
   readonly skipRoleCreation?: boolean | undefined;
 };
-export type DeleteJwks = InProject & { readonly type: "DeleteJwks"; readonly jwksId: string };
+export type DeleteJwks = ProjectRef & { readonly type: "DeleteJwks"; readonly jwksId: string };
 
 /**
  * S: for all branches where none is named, for the default roles where none are. What it would make in the databases is not imitated
@@ -32,7 +32,8 @@ export function decideAddJwks(world: World, command: AddJwks, context: Context):
   const branches = branch === undefined ? branchesOf(world, project.value.id) : [branch.value];
   for (const [index, name] of (roleNames ?? []).entries()) {
     if (branches.some(({ roles }) => roles.some((role) => role.name === name))) continue;
-    if (skipRoleCreation === true) return refuse("ROLE_NOT_FOUND", `role_names.${index}: role "${name}" not found`);
+    if (skipRoleCreation === true)
+      return refuse("ROLE_NOT_FOUND", `role_names.${index}: role "${name}" not found`);
     const allowed = checkRoleName(name, `role_names.${index}`);
     if (!allowed.ok) return allowed;
   }
@@ -50,7 +51,9 @@ export function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Con
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const jwks = findRecord(world, project.value.id, "jwks", command.jwksId);
-  return jwks === undefined ? refuse("JWKS_NOT_FOUND", `JWKS "${command.jwksId}" not found`) : accept([recordDeleted(jwks, now)]);
+  return jwks === undefined
+    ? refuse("JWKS_NOT_FOUND", `JWKS "${command.jwksId}" not found`)
+    : accept([recordDeleted(jwks, now)]);
 }
 
 const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"]; // S

@@ -1,13 +1,19 @@
-import { type Account, findAccount, limitsOf, planOf, whoLimits } from "../account/account.ts";
-import { makeBranch } from "../branch/branch.ts";
+import {
+  type Account,
+  describeLimitSource,
+  effectiveLimits,
+  findAccount,
+  planOf,
+} from "../account/account.ts";
+import { buildDefaultBranch } from "../branch/branch.ts";
 import { snapshotsOf } from "../branch/branch-snapshot.ts";
 import type { Plan } from "../catalog/plan.ts";
 import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
 import type { Profile } from "../catalog/profile.ts";
 import { REGIONS } from "../catalog/regions.ts";
-import { decideRange } from "../catalog/sizes.ts";
-import { decideDelay } from "../compute/autosuspend.ts";
-import { type ComputeOptions, makeCompute, startRequests } from "../compute/compute.ts";
+import { resolveSizeRange } from "../catalog/sizes.ts";
+import { checkSuspendTimeout } from "../compute/autosuspend.ts";
+import { buildCompute, type ComputeOptions, startRequests } from "../compute/compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
@@ -16,7 +22,7 @@ import type { Event } from "../events.ts";
 import { findProject } from "../lookup.ts";
 import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { forgetUsage } from "../usage/usage.ts";
+import { deleteUsage } from "../usage/usage.ts";
 import { RECOVERY_WINDOW } from "./removal.ts";
 
 /** What new computes of a project start from. */
@@ -80,16 +86,25 @@ export type UpdateProject = {
   readonly settings?: ProjectSettings | undefined;
   readonly defaultEndpointSettings?: DefaultEndpointSettings | undefined;
 };
-export type DeleteProject = { readonly type: "DeleteProject"; readonly accountId: string; readonly projectId: string };
+export type DeleteProject = {
+  readonly type: "DeleteProject";
+  readonly accountId: string;
+  readonly projectId: string;
+};
 
-export type ProjectChanges = Partial<Pick<Project, "name" | "historyRetentionSeconds" | "settings" | "defaultEndpointSettings">>;
+export type ProjectChanges = Partial<
+  Pick<Project, "name" | "historyRetentionSeconds" | "settings" | "defaultEndpointSettings">
+>;
 
 /** Whether an account may have one more project. */
-export function checkProjectRoom(world: World, account: Account): Result<true> {
+export function checkProjectLimit(world: World, account: Account): Result<true> {
   const plan = planOf(account);
-  const { projects: limit } = limitsOf(world, plan);
+  const { projects: limit } = effectiveLimits(world, plan);
   if (world.projects.by("account", account.id).size < limit) return accept(true);
-  return refuse("PROJECTS_LIMIT_EXCEEDED", `projects limit exceeded: ${whoLimits(world, plan, "projects")} allows ${limit} projects`);
+  return refuse(
+    "PROJECTS_LIMIT_EXCEEDED",
+    `projects limit exceeded: ${describeLimitSource(world, plan, "projects")} allows ${limit} projects`,
+  );
 }
 
 /** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
@@ -97,12 +112,12 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
-  const room = checkProjectRoom(world, account.value);
-  if (!room.ok) return room;
-  const made = makeProject(world, account.value, plan, command, context);
-  if (!made.ok) return made;
-  const project = made.value;
-  const branch = makeBranch(
+  const limitCheck = checkProjectLimit(world, account.value);
+  if (!limitCheck.ok) return limitCheck;
+  const built = buildProject(world, account.value, plan, command, context);
+  if (!built.ok) return built;
+  const project = built.value;
+  const branch = buildDefaultBranch(
     world,
     project,
     { ...command.branch, name: command.branch?.name ?? DEFAULT_BRANCH_NAME, isDefault: true },
@@ -110,10 +125,13 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   );
   if (!branch.ok) return branch;
   const { id, ...options } = command.compute ?? {};
-  const asked = { id, branchId: branch.value.id, computeType: "read_write", options } as const;
-  const compute = makeCompute(world, project, plan, asked, context);
+  const input = { id, branchId: branch.value.id, computeType: "read_write", options } as const;
+  const compute = buildCompute(world, project, plan, input, context);
   if (!compute.ok) return compute;
-  const requests: OperationRequest[] = [{ action: "create_timeline", branchId: branch.value.id }, ...startRequests([compute.value])];
+  const requests: OperationRequest[] = [
+    { action: "create_timeline", branchId: branch.value.id },
+    ...startRequests([compute.value]),
+  ];
   return accept([
     { type: "ProjectCreated", at: context.now, project },
     { type: "BranchCreated", at: context.now, branch: branch.value },
@@ -122,12 +140,12 @@ export function decideCreateProject(world: World, command: CreateProject, contex
   ]);
 }
 
-function makeProject(
+function buildProject(
   world: World,
   account: Account,
   plan: Plan,
   command: CreateProject,
-  { now, chance, profile }: Context,
+  { now, random, profile }: Context,
 ): Result<Project> {
   const regionId = command.regionId ?? DEFAULT_REGION;
   if (!REGIONS.some((region) => region.id === regionId)) {
@@ -136,15 +154,16 @@ function makeProject(
       `region_id: "${regionId}" is not a region; there are ${REGIONS.map((region) => region.id).join(", ")}`,
     );
   }
-  const defaults = decideDefaults(plan, profile, command.defaultEndpointSettings ?? {});
+  const defaults = checkDefaultEndpointSettings(plan, profile, command.defaultEndpointSettings ?? {});
   if (!defaults.ok) return defaults;
   const pgVersion = command.pgVersion ?? profile.defaultPgVersion;
   const libraries = checkPreloadLibraries({ pgVersion }, command.settings);
   if (!libraries.ok) return libraries;
   const number = nextNumber(world, "project");
   const isTaken = (id: string) => world.projects.get(id) !== undefined;
-  if (command.id !== undefined && isTaken(command.id)) return refuse("ID_EXISTS", `a project with id "${command.id}" exists already`);
-  const id = command.id ?? drawId(chance, "project", number, isTaken);
+  if (command.id !== undefined && isTaken(command.id))
+    return refuse("ID_EXISTS", `a project with id "${command.id}" exists already`);
+  const id = command.id ?? drawId(random, "project", number, isTaken);
   return accept({
     id,
     number,
@@ -168,7 +187,7 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
   if (!project.ok) return project;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
-  const defaults = decideDefaults(planOf(account.value), profile, {
+  const defaults = checkDefaultEndpointSettings(planOf(account.value), profile, {
     ...project.value.defaultEndpointSettings,
     ...command.defaultEndpointSettings,
   });
@@ -177,8 +196,12 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
   if (!libraries.ok) return libraries;
   const changes: ProjectChanges = {
     ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.historyRetentionSeconds === undefined ? {} : { historyRetentionSeconds: command.historyRetentionSeconds }),
-    ...(command.settings === undefined ? {} : { settings: { ...project.value.settings, ...command.settings } }),
+    ...(command.historyRetentionSeconds === undefined
+      ? {}
+      : { historyRetentionSeconds: command.historyRetentionSeconds }),
+    ...(command.settings === undefined
+      ? {}
+      : { settings: { ...project.value.settings, ...command.settings } }),
     ...(command.defaultEndpointSettings === undefined ? {} : { defaultEndpointSettings: defaults.value }),
   };
   const requests = replicationRequests(world, project.value, changes);
@@ -193,16 +216,25 @@ export function decideUpdateProject(world: World, command: UpdateProject, contex
  * S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. Refused while the
  * project is busy, for what is starting then would go on without it.
  */
-function replicationRequests(world: World, project: Project, { settings }: ProjectChanges): Result<readonly OperationRequest[]> {
+function replicationRequests(
+  world: World,
+  project: Project,
+  { settings }: ProjectChanges,
+): Result<readonly OperationRequest[]> {
   const isEnabled = project.settings["enable_logical_replication"] === true;
   const enables = settings?.["enable_logical_replication"];
   if (isEnabled && enables === false) {
-    return refuse("LOGICAL_REPLICATION_NOT_ALLOWED", "settings.enable_logical_replication: once enabled, it cannot be disabled");
+    return refuse(
+      "LOGICAL_REPLICATION_NOT_ALLOWED",
+      "settings.enable_logical_replication: once enabled, it cannot be disabled",
+    );
   }
   if (isEnabled || enables !== true) return accept([]);
   const busy = refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
-  const active = [...world.computes.by("project", project.id).values()].filter(({ phase }) => phase.state === "active");
+  const active = [...world.computes.by("project", project.id).values()].filter(
+    ({ phase }) => phase.state === "active",
+  );
   return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }
 
@@ -213,7 +245,10 @@ export function decideDeleteProject(world: World, command: DeleteProject, contex
   const { id } = project.value;
   for (const branch of world.branches.by("project", id).values()) {
     if (branch.protected && branch.deletedAt === undefined) {
-      return refuse("BRANCH_IS_PROTECTED", `project "${id}" has the protected branch "${branch.name}" and cannot be deleted`);
+      return refuse(
+        "BRANCH_IS_PROTECTED",
+        `project "${id}" has the protected branch "${branch.name}" and cannot be deleted`,
+      );
     }
   }
   const busy = refuseWhileBusy(world, id);
@@ -224,7 +259,12 @@ export function decideDeleteProject(world: World, command: DeleteProject, contex
     requests.push({ action: "suspend_compute", branchId: compute.branchId, endpointId: compute.id });
   }
   return accept([
-    { type: "ProjectDeleted", at: context.now, projectId: id, recoverableUntil: context.now + RECOVERY_WINDOW },
+    {
+      type: "ProjectDeleted",
+      at: context.now,
+      projectId: id,
+      recoverableUntil: context.now + RECOVERY_WINDOW,
+    },
     ...scheduleOperations(world, id, [...requests, { action: "delete_timeline" }], context),
   ]);
 }
@@ -233,7 +273,15 @@ export function evolveProject(
   world: World,
   event: Extract<
     Event,
-    { type: "ProjectCreated" | "ProjectUpdated" | "ProjectTransferred" | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved" }
+    {
+      type:
+        | "ProjectCreated"
+        | "ProjectUpdated"
+        | "ProjectTransferred"
+        | "ProjectDeleted"
+        | "ProjectRecovered"
+        | "ProjectRemoved";
+    }
   >,
 ): void {
   if (event.type === "ProjectCreated") {
@@ -252,7 +300,11 @@ export function evolveProject(
       return;
     case "ProjectDeleted": {
       const { recoverableUntil } = event;
-      world.projects.set({ ...project, deletedAt: event.at, ...(recoverableUntil === undefined ? {} : { recoverableUntil }) });
+      world.projects.set({
+        ...project,
+        deletedAt: event.at,
+        ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
+      });
       return;
     }
     case "ProjectRecovered": {
@@ -261,7 +313,7 @@ export function evolveProject(
       return;
     }
     case "ProjectRemoved":
-      forgetUsage(world, project.id);
+      deleteUsage(world, project.id);
       for (const { id } of snapshotsOf(world, project.id)) world.branchSnapshots.delete(id);
       world.projects.delete(project.id);
       return;
@@ -271,17 +323,21 @@ export function evolveProject(
 }
 
 /** Defaults are checked when they are set, not when a compute first trips over them. */
-function decideDefaults(plan: Plan, profile: Profile, asked: DefaultEndpointSettings): Result<DefaultEndpointSettings> {
-  if (asked.minCu !== undefined || asked.maxCu !== undefined) {
-    const base = asked.minCu ?? asked.maxCu ?? 0;
-    const range = decideRange(plan, profile, asked, { minCu: base, maxCu: base });
+function checkDefaultEndpointSettings(
+  plan: Plan,
+  profile: Profile,
+  settings: DefaultEndpointSettings,
+): Result<DefaultEndpointSettings> {
+  if (settings.minCu !== undefined || settings.maxCu !== undefined) {
+    const base = settings.minCu ?? settings.maxCu ?? 0;
+    const range = resolveSizeRange(plan, profile, settings, { minCu: base, maxCu: base });
     if (!range.ok) return range;
   }
-  if (asked.suspendTimeoutSeconds !== undefined) {
-    const delay = decideDelay(plan, profile, asked.suspendTimeoutSeconds);
+  if (settings.suspendTimeoutSeconds !== undefined) {
+    const delay = checkSuspendTimeout(plan, profile, settings.suspendTimeoutSeconds);
     if (!delay.ok) return delay;
   }
-  return accept(asked);
+  return accept(settings);
 }
 
 const DEFAULT_BRANCH_NAME = "main"; // D

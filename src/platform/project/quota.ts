@@ -1,12 +1,12 @@
 import type { Compute } from "../compute/compute.ts";
-import { civil, nextMonthStart } from "../core/calendar.ts";
+import { nextMonthStart, utcDateOf } from "../core/calendar.ts";
 import type { Context } from "../core/context.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { recordOperation } from "../operation/operation.ts";
 import { type Refusal, refuse } from "../refusals.ts";
-import { usedThisMonth } from "../usage/consumption.ts";
+import { usageThisMonth } from "../usage/consumption.ts";
 import type { Project } from "./project.ts";
 
 // S: "If a quota is exceeded, all active computes are automatically suspended and cannot be started via API calls or incoming
@@ -14,12 +14,16 @@ import type { Project } from "./project.ts";
 // quota (A). Quotas of bytes are kept and told, and never reached: there is no data here.
 
 /** Those that use of computes can reach, and what of it they limit. */
-const LIMITS = [
+const COMPUTE_QUOTAS = [
   { name: "active_time_seconds", of: "activeMs" },
   { name: "compute_time_seconds", of: "cuMs" },
 ] as const;
 
-type Limit = { readonly name: (typeof LIMITS)[number]["name"]; readonly of: "activeMs" | "cuMs"; readonly maximumMs: number };
+type ComputeQuota = {
+  readonly name: (typeof COMPUTE_QUOTAS)[number]["name"];
+  readonly of: "activeMs" | "cuMs";
+  readonly maximumMs: number;
+};
 
 /** Whether a quota of any kind is set: the project then tells when it begins anew. */
 export function hasQuota({ settings }: Project): boolean {
@@ -28,11 +32,11 @@ export function hasQuota({ settings }: Project): boolean {
 }
 
 /** The name of the quota that a project has reached in this billing period. */
-export function reachedQuota(world: World, project: Project, now: SimTime): Limit["name"] | undefined {
-  const limits = limitsOf(project);
-  if (limits.length === 0) return undefined;
-  const used = usedThisMonth(world, project.id, world.computes.by("project", project.id).values(), now);
-  return limits.find(({ of, maximumMs }) => used[of] >= maximumMs)?.name;
+export function reachedQuota(world: World, project: Project, now: SimTime): ComputeQuota["name"] | undefined {
+  const quotas = computeQuotasOf(project);
+  if (quotas.length === 0) return undefined;
+  const used = usageThisMonth(world, project.id, world.computes.by("project", project.id).values(), now);
+  return quotas.find(({ of, maximumMs }) => used[of] >= maximumMs)?.name;
 }
 
 /** Why no compute of a project may start now; with the next billing period they may again. */
@@ -40,7 +44,7 @@ export function refuseOverQuota(world: World, projectId: string, now: SimTime): 
   const project = world.projects.get(projectId);
   const reached = project === undefined ? undefined : reachedQuota(world, project, now);
   if (reached === undefined) return undefined;
-  const { year, month } = civil(nextMonthStart(now));
+  const { year, month } = utcDateOf(nextMonthStart(now));
   const until = `${year}-${String(month).padStart(2, "0")}-01T00:00:00Z`;
   return refuse(
     "QUOTA_EXCEEDED",
@@ -51,25 +55,30 @@ export function refuseOverQuota(world: World, projectId: string, now: SimTime): 
 /** When a quota will be reached by the computes that are active, if nothing else happens. Inclusive: at exactly this instant they stop. */
 export function quotaDueAt(world: World, projectId: string): SimTime | undefined {
   const project = world.projects.get(projectId);
-  const limits = project === undefined ? [] : limitsOf(project);
-  if (limits.length === 0) return undefined;
+  const quotas = project === undefined ? [] : computeQuotasOf(project);
+  if (quotas.length === 0) return undefined;
   const computes = world.computes.by("project", projectId).toArray();
-  if (!computes.some(canBeStopped)) return undefined;
+  if (!computes.some(isSuspendable)) return undefined;
   let earliest: SimTime | undefined;
-  for (const limit of limits) {
-    const at = reachedAt(world, projectId, computes, limit);
+  for (const quota of quotas) {
+    const at = quotaReachedAt(world, projectId, computes, quota);
     if (at !== undefined && at < (earliest ?? Number.POSITIVE_INFINITY)) earliest = at;
   }
   return earliest;
 }
 
-function reachedAt(world: World, projectId: string, computes: readonly Compute[], { of, maximumMs }: Limit): SimTime | undefined {
+function quotaReachedAt(
+  world: World,
+  projectId: string,
+  computes: readonly Compute[],
+  { of, maximumMs }: ComputeQuota,
+): SimTime | undefined {
   let rate = 0;
   for (const { phase } of computes) {
     if (phase.state === "active") rate += of === "cuMs" ? phase.sizeCu : 1;
   }
   let from = world.at;
-  let used = usedThisMonth(world, projectId, computes, from)[of];
+  let used = usageThisMonth(world, projectId, computes, from)[of];
   // What a month of 31 days does not reach is never reached, and one of two months that follow each other has as many.
   for (let months = 0; months < 3; months += 1) {
     const at = from + Math.max(0, Math.ceil((maximumMs - used) / rate));
@@ -84,24 +93,30 @@ function reachedAt(world: World, projectId: string, computes: readonly Compute[]
 /** The quota is reached: what is active is suspended, at once (A). A suspend that is under way already takes its time. */
 export function decideQuota(world: World, projectId: string, context: Context): Event[] {
   if (refuseOverQuota(world, projectId, context.now) === undefined) return [];
-  const computes = world.computes.by("project", projectId).toArray().filter(canBeStopped);
+  const computes = world.computes.by("project", projectId).toArray().filter(isSuspendable);
   return computes.flatMap(({ id: endpointId, branchId }, index) => [
-    recordOperation(world, projectId, { action: "suspend_compute", branchId, endpointId, cause: "quota" }, context, index),
+    recordOperation(
+      world,
+      projectId,
+      { action: "suspend_compute", branchId, endpointId, cause: "quota" },
+      context,
+      index,
+    ),
     { type: "ComputeSuspended", at: context.now, endpointId, cause: "quota" },
   ]);
 }
 
-export function canBeStopped({ phase }: Compute): boolean {
+export function isSuspendable({ phase }: Compute): boolean {
   return phase.state === "active" && !phase.suspending;
 }
 
-function limitsOf({ settings }: Project): readonly Limit[] {
-  const { quota } = settings as { quota?: { readonly [name in Limit["name"]]?: number } };
-  if (quota === undefined) return NO_LIMITS;
-  return LIMITS.flatMap(({ name, of }) => {
+function computeQuotasOf({ settings }: Project): readonly ComputeQuota[] {
+  const { quota } = settings as { quota?: { readonly [name in ComputeQuota["name"]]?: number } };
+  if (quota === undefined) return NO_QUOTAS;
+  return COMPUTE_QUOTAS.flatMap(({ name, of }) => {
     const seconds = quota[name] ?? 0;
     return seconds > 0 ? [{ name, of, maximumMs: seconds * SECOND }] : [];
   });
 }
 
-const NO_LIMITS: readonly Limit[] = [];
+const NO_QUOTAS: readonly ComputeQuota[] = [];

@@ -1,6 +1,6 @@
 import { findAccount } from "../account/account.ts";
-import { type Branch, checkBranchName, checkRoom } from "../branch/branch.ts";
-import type { OnBranch } from "../branch/branch-content.ts";
+import { type Branch, checkBranchLimit, checkBranchName } from "../branch/branch.ts";
+import type { BranchRef } from "../branch/branch-content.ts";
 import type { Context } from "../core/context.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
@@ -8,12 +8,16 @@ import type { Event } from "../events.ts";
 import { findProject } from "../lookup.ts";
 import { refuseWhileBusy } from "../operation/operation.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { checkProjectRoom, type Project } from "./project.ts";
+import { checkProjectLimit, type Project } from "./project.ts";
 
 /** S: "within the 7-day deletion recovery period"; computes come back idle, connection strings stay what they were. */
-export type RecoverBranch = OnBranch & Recovery & { readonly type: "RecoverBranch" };
-export type RecoverProject = Recovery & { readonly type: "RecoverProject"; readonly accountId: string; readonly projectId: string };
-type Recovery = {
+export type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
+export type RecoverProject = RecoveryOptions & {
+  readonly type: "RecoverProject";
+  readonly accountId: string;
+  readonly projectId: string;
+};
+type RecoveryOptions = {
   /** Nobody waits for it: what is under way is no hindrance. */
   readonly queue?: true;
 };
@@ -23,46 +27,65 @@ export function decideRecoverBranch(world: World, command: RecoverBranch, { now 
   if (!project.ok) return project;
   const branch = world.branches.get(command.branchId);
   if (branch === undefined || branch.projectId !== project.value.id || !isRecoverable(branch, now)) {
-    return refuse("BRANCH_NOT_FOUND", `branch "${command.branchId}" is not among the deleted branches that can be recovered`);
+    return refuse(
+      "BRANCH_NOT_FOUND",
+      `branch "${command.branchId}" is not among the deleted branches that can be recovered`,
+    );
   }
   const parent = branch.parentId === undefined ? undefined : world.branches.get(branch.parentId);
   if (parent?.deletedAt !== undefined) {
-    return refuse("BRANCH_NOT_RECOVERABLE", `branch "${branch.name}" is a child of "${parent.name}", which is deleted; recover that first`);
+    return refuse(
+      "BRANCH_NOT_RECOVERABLE",
+      `branch "${branch.name}" is a child of "${parent.name}", which is deleted; recover that first`,
+    );
   }
   if (parent?.expiresAt !== undefined) {
-    return refuse("BRANCH_NOT_RECOVERABLE", `branch "${parent.name}" has an expiration and can have no child branches`);
+    return refuse(
+      "BRANCH_NOT_RECOVERABLE",
+      `branch "${parent.name}" has an expiration and can have no child branches`,
+    );
   }
-  const named = checkBranchName(world, project.value.id, branch.name, undefined);
-  if (!named.ok) return named;
+  const nameCheck = checkBranchName(world, project.value.id, branch.name, undefined);
+  if (!nameCheck.ok) return nameCheck;
   const account = findAccount(world, project.value.accountId);
   if (!account.ok) return account;
-  const room = checkRoom(world, account.value, project.value.id);
-  if (!room.ok) return room;
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  if (!limitCheck.ok) return limitCheck;
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   return accept([{ type: "BranchRecovered", at: now, branchId: branch.id }]);
 }
 
-export function decideRecoverProject(world: World, command: RecoverProject, { now }: Context): Result<Event[]> {
+export function decideRecoverProject(
+  world: World,
+  command: RecoverProject,
+  { now }: Context,
+): Result<Event[]> {
   const project = world.projects.get(command.projectId);
   // Another account's is told as one that is not there.
   if (project === undefined || project.accountId !== command.accountId) {
     return refuse("PROJECT_NOT_FOUND", `project "${command.projectId}" not found`);
   }
   if (!isRecoverable(project, now)) {
-    return refuse("PROJECT_NOT_FOUND", `project "${command.projectId}" is not among the deleted projects that can be recovered`);
+    return refuse(
+      "PROJECT_NOT_FOUND",
+      `project "${command.projectId}" is not among the deleted projects that can be recovered`,
+    );
   }
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
-  const room = checkProjectRoom(world, account.value);
-  if (!room.ok) return room;
+  const limitCheck = checkProjectLimit(world, account.value);
+  if (!limitCheck.ok) return limitCheck;
   const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
   if (busy !== undefined) return { ok: false, refusal: busy };
   return accept([{ type: "ProjectRecovered", at: now, projectId: project.id }]);
 }
 
 /** Deleted, and not yet gone for good. */
-function isRecoverable({ recoverableUntil }: Pick<Branch | Project, "recoverableUntil">, now: SimTime): boolean {
+function isRecoverable(
+  { recoverableUntil }: Pick<Branch | Project, "recoverableUntil">,
+  now: SimTime,
+): boolean {
   return recoverableUntil !== undefined && now < recoverableUntil;
 }
 

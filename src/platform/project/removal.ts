@@ -29,26 +29,32 @@ export function decideRemoveProject(world: World, projectId: string, { now }: Co
 }
 
 /** Children go before their parents. `finishing` names an operation that the same decision ends. */
-export function removeBranch(world: World, branch: Branch, at: SimTime, finishing?: string): Event[] {
+export function removeBranch(world: World, branch: Branch, at: SimTime, finishingId?: string): Event[] {
   const children = world.branches.by("parent", branch.id).toArray();
-  const under = unfinishedOperations(world, branch.projectId).filter(({ id, branchId }) => branchId === branch.id && id !== finishing);
+  const unfinished = unfinishedOperations(world, branch.projectId).filter(
+    ({ id, branchId }) => branchId === branch.id && id !== finishingId,
+  );
   return [
-    ...children.flatMap((child) => removeBranch(world, child, at, finishing)),
-    ...under.map(({ id }): Event => ({ type: "OperationCancelled", at, operationId: id })),
-    ...computesOnBranch(world, branch.id).map(({ id }): Event => ({ type: "ComputeDeleted", at, endpointId: id })),
+    ...children.flatMap((child) => removeBranch(world, child, at, finishingId)),
+    ...unfinished.map(({ id }): Event => ({ type: "OperationCancelled", at, operationId: id })),
+    ...computesOnBranch(world, branch.id).map(
+      ({ id }): Event => ({ type: "ComputeDeleted", at, endpointId: id }),
+    ),
     { type: "BranchRemoved", at, branchId: branch.id },
   ];
 }
 
-export function removeProject(world: World, project: Project, at: SimTime, finishing?: string): Event[] {
+export function removeProject(world: World, project: Project, at: SimTime, finishingId?: string): Event[] {
   const roots = world.branches
     .by("project", project.id)
     .toArray()
     .filter((branch) => branch.parentId === undefined);
-  const under = unfinishedOperations(world, project.id).filter(({ id, branchId }) => branchId === undefined && id !== finishing);
+  const unfinished = unfinishedOperations(world, project.id).filter(
+    ({ id, branchId }) => branchId === undefined && id !== finishingId,
+  );
   return [
-    ...roots.flatMap((branch) => removeBranch(world, branch, at, finishing)),
-    ...under.map(({ id }): Event => ({ type: "OperationCancelled", at, operationId: id })),
+    ...roots.flatMap((branch) => removeBranch(world, branch, at, finishingId)),
+    ...unfinished.map(({ id }): Event => ({ type: "OperationCancelled", at, operationId: id })),
     { type: "ProjectRemoved", at, projectId: project.id },
   ];
 }

@@ -5,7 +5,7 @@ export const MEMBER_ROLES = ["admin", "member", "editor", "viewer", "collaborato
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
 /** What each kind keeps. Ids of objects are named for what they identify; instants end in `At`. */
-export type RecordFields = {
+export type SettingsRecordFields = {
   readonly jwks: {
     readonly jwksUrl: string;
     readonly providerName: string;
@@ -26,27 +26,32 @@ export type RecordFields = {
   readonly spendingLimit: { readonly cents: number };
   /** Somebody else's account. The organization's own is its member without a record (see organization.ts). */
   readonly member: { readonly accountId: string; readonly role: MemberRole };
-  readonly invitation: { readonly email: string; readonly role: MemberRole; readonly invitedBy: string; readonly acceptedAt?: SimTime };
+  readonly invitation: {
+    readonly email: string;
+    readonly role: MemberRole;
+    readonly invitedBy: string;
+    readonly acceptedAt?: SimTime;
+  };
 };
-export type RecordKind = keyof RecordFields;
+export type SettingsRecordKind = keyof SettingsRecordFields;
 
-type Kept<K extends RecordKind> = {
+type SettingsRecordRow<K extends SettingsRecordKind> = {
   readonly id: string;
   readonly number: number;
   readonly kind: K;
   /** Id of the project or of the organization that it belongs to; it goes with it. */
   readonly scope: string;
-  readonly fields: RecordFields[K];
+  readonly fields: SettingsRecordFields[K];
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
 };
 
 /** What is kept and told again and has no rules of its own to speak of (DESIGN, "Plain things stay plain"). */
-export type InertRecord = { readonly [K in RecordKind]: Kept<K> }[RecordKind];
-export type RecordOf<K extends RecordKind> = Extract<InertRecord, { readonly kind: K }>;
+export type SettingsRecord = { readonly [K in SettingsRecordKind]: SettingsRecordRow<K> }[SettingsRecordKind];
+export type SettingsRecordOf<K extends SettingsRecordKind> = Extract<SettingsRecord, { readonly kind: K }>;
 
 /** Whether its scope is an organization; else it is a project. */
-export function isOfOrganization({ kind }: InertRecord): boolean {
+export function isOfOrganization({ kind }: SettingsRecord): boolean {
   switch (kind) {
     case "organizationVpcEndpoint":
     case "spendingLimit":
@@ -67,7 +72,7 @@ export function isOfOrganization({ kind }: InertRecord): boolean {
  * Under what a record is found from outside of its scope: the account, or the email address, that it concerns. Addresses are
  * the same in any case.
  */
-export function concernOf(record: InertRecord): string | undefined {
+export function concernOf(record: SettingsRecord): string | undefined {
   switch (record.kind) {
     case "member":
       return concernsAccount(record.fields.accountId);

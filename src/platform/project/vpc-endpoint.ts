@@ -5,22 +5,46 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { findOrganization, findProject, projectsOf } from "../lookup.ts";
 import { accept, type Refusal, type Result, refuse } from "../refusals.ts";
-import { isOfKind, recordCreated, recordDeleted, recordsOf, recordUpdated } from "./evolve-settings-record.ts";
+import {
+  isOfKind,
+  recordCreated,
+  recordDeleted,
+  recordsOf,
+  recordUpdated,
+} from "./evolve-settings-record.ts";
 import type { Project } from "./project.ts";
-import type { RecordOf } from "./settings-record.ts";
+import type { SettingsRecordOf } from "./settings-record.ts";
 
 // S: endpoints of private networks. What packets do is not ours; which endpoint is assigned to what, is.
 
-type OfProject = { readonly accountId: string; readonly projectId: string; readonly vpcEndpointId: string };
-type OfOrganization = { readonly organizationId: string; readonly regionId: string; readonly vpcEndpointId: string };
+type ProjectVpcEndpointRef = {
+  readonly accountId: string;
+  readonly projectId: string;
+  readonly vpcEndpointId: string;
+};
+type OrganizationVpcEndpointRef = {
+  readonly organizationId: string;
+  readonly regionId: string;
+  readonly vpcEndpointId: string;
+};
 
-export type RestrictProject = OfProject & { readonly type: "RestrictProject"; readonly label: string };
-export type UnrestrictProject = OfProject & { readonly type: "UnrestrictProject" };
-export type AssignVpcEndpoint = OfOrganization & { readonly type: "AssignVpcEndpoint"; readonly label: string };
-export type DeleteVpcEndpoint = OfOrganization & { readonly type: "DeleteVpcEndpoint" };
+export type RestrictProject = ProjectVpcEndpointRef & {
+  readonly type: "RestrictProject";
+  readonly label: string;
+};
+export type UnrestrictProject = ProjectVpcEndpointRef & { readonly type: "UnrestrictProject" };
+export type AssignVpcEndpoint = OrganizationVpcEndpointRef & {
+  readonly type: "AssignVpcEndpoint";
+  readonly label: string;
+};
+export type DeleteVpcEndpoint = OrganizationVpcEndpointRef & { readonly type: "DeleteVpcEndpoint" };
 
 /** S: sets or updates. Only what is assigned to the organization of the project can restrict it. */
-export function decideRestrictProject(world: World, command: RestrictProject, context: Context): Result<Event[]> {
+export function decideRestrictProject(
+  world: World,
+  command: RestrictProject,
+  context: Context,
+): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { vpcEndpointId, label } = command;
@@ -31,61 +55,88 @@ export function decideRestrictProject(world: World, command: RestrictProject, co
       `VPC endpoint "${vpcEndpointId}" is not assigned to organization "${organizationId}"; assign it there first`,
     );
   }
-  const known = restrictionOf(world, project.value, vpcEndpointId);
+  const existing = restrictionOf(world, project.value, vpcEndpointId);
   const fields = { vpcEndpointId, label };
   const { id } = project.value;
   return accept([
-    known === undefined ? recordCreated(world, context, id, "projectVpcEndpoint", fields) : recordUpdated(known, fields, context.now),
+    existing === undefined
+      ? recordCreated(world, context, id, "projectVpcEndpoint", fields)
+      : recordUpdated(existing, fields, context.now),
   ]);
 }
 
-export function decideUnrestrictProject(world: World, command: UnrestrictProject, { now }: Context): Result<Event[]> {
+export function decideUnrestrictProject(
+  world: World,
+  command: UnrestrictProject,
+  { now }: Context,
+): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
-  const known = restrictionOf(world, project.value, command.vpcEndpointId);
-  return known === undefined ? notFound(command.vpcEndpointId) : accept([recordDeleted(known, now)]);
+  const existing = restrictionOf(world, project.value, command.vpcEndpointId);
+  return existing === undefined
+    ? refuseVpcEndpointNotFound(command.vpcEndpointId)
+    : accept([recordDeleted(existing, now)]);
 }
 
 /** S: assigns or updates; not what was deleted before, and not in regions of Azure. */
-export function decideAssignVpcEndpoint(world: World, command: AssignVpcEndpoint, context: Context): Result<Event[]> {
+export function decideAssignVpcEndpoint(
+  world: World,
+  command: AssignVpcEndpoint,
+  context: Context,
+): Result<Event[]> {
   const { organizationId, regionId, vpcEndpointId, label } = command;
   const owner = findOrganization(world, organizationId);
   if (!owner.ok) return owner;
   const region = findRegion(regionId);
   if (!region.ok) return region;
-  if (regionId.startsWith("azure-")) return refuse("REGION_NOT_SUPPORTED", `region_id: VPC endpoints are not supported in "${regionId}"`);
-  const known = recordsOf(world, organizationId, "organizationVpcEndpoint").find((record) => isAt(record, regionId, vpcEndpointId));
-  if (known?.fields.removed === true) {
-    return refuse("VPC_ENDPOINT_NOT_ALLOWED", `VPC endpoint "${vpcEndpointId}" was deleted from the organization and cannot be added back`);
+  if (regionId.startsWith("azure-"))
+    return refuse("REGION_NOT_SUPPORTED", `region_id: VPC endpoints are not supported in "${regionId}"`);
+  const existing = recordsOf(world, organizationId, "organizationVpcEndpoint").find((record) =>
+    isSameVpcEndpoint(record, regionId, vpcEndpointId),
+  );
+  if (existing?.fields.removed === true) {
+    return refuse(
+      "VPC_ENDPOINT_NOT_ALLOWED",
+      `VPC endpoint "${vpcEndpointId}" was deleted from the organization and cannot be added back`,
+    );
   }
   const fields = { vpcEndpointId, regionId, label };
   return accept([
-    known === undefined
+    existing === undefined
       ? recordCreated(world, context, organizationId, "organizationVpcEndpoint", fields)
-      : recordUpdated(known, fields, context.now),
+      : recordUpdated(existing, fields, context.now),
   ]);
 }
 
 /** A: projects are not restricted any more to what their organization no longer has. */
-export function decideDeleteVpcEndpoint(world: World, command: DeleteVpcEndpoint, { now }: Context): Result<Event[]> {
+export function decideDeleteVpcEndpoint(
+  world: World,
+  command: DeleteVpcEndpoint,
+  { now }: Context,
+): Result<Event[]> {
   const { organizationId, regionId, vpcEndpointId } = command;
   const owner = findOrganization(world, organizationId);
   if (!owner.ok) return owner;
-  const known = findVpcEndpoint(world, organizationId, regionId, vpcEndpointId);
-  if (!known.ok) return known;
+  const existing = findVpcEndpoint(world, organizationId, regionId, vpcEndpointId);
+  if (!existing.ok) return existing;
   const elsewhere = vpcEndpointsOf(world, organizationId).some(
-    ({ id, fields }) => id !== known.value.id && fields.vpcEndpointId === vpcEndpointId,
+    ({ id, fields }) => id !== existing.value.id && fields.vpcEndpointId === vpcEndpointId,
   );
   const restrictions = elsewhere ? [] : restrictionsIn(world, owner.value, vpcEndpointId);
   return accept([
-    recordUpdated(known.value, { ...known.value.fields, removed: true }, now),
+    recordUpdated(existing.value, { ...existing.value.fields, removed: true }, now),
     ...restrictions.map((restriction) => recordDeleted(restriction, now)),
   ]);
 }
 
 /** What is assigned to the organization, oldest first. */
-export function vpcEndpointsOf(world: World, organizationId: string): RecordOf<"organizationVpcEndpoint">[] {
-  return recordsOf(world, organizationId, "organizationVpcEndpoint").filter(({ fields }) => fields.removed !== true);
+export function vpcEndpointsOf(
+  world: World,
+  organizationId: string,
+): SettingsRecordOf<"organizationVpcEndpoint">[] {
+  return recordsOf(world, organizationId, "organizationVpcEndpoint").filter(
+    ({ fields }) => fields.removed !== true,
+  );
 }
 
 export function findVpcEndpoint(
@@ -93,11 +144,13 @@ export function findVpcEndpoint(
   organizationId: string,
   regionId: string,
   vpcEndpointId: string,
-): Result<RecordOf<"organizationVpcEndpoint">> {
+): Result<SettingsRecordOf<"organizationVpcEndpoint">> {
   const region = findRegion(regionId);
   if (!region.ok) return region;
-  const known = vpcEndpointsOf(world, organizationId).find((record) => isAt(record, regionId, vpcEndpointId));
-  return known === undefined ? notFound(vpcEndpointId) : accept(known);
+  const existing = vpcEndpointsOf(world, organizationId).find((record) =>
+    isSameVpcEndpoint(record, regionId, vpcEndpointId),
+  );
+  return existing === undefined ? refuseVpcEndpointNotFound(vpcEndpointId) : accept(existing);
 }
 
 export function findRegion(regionId: string): Result<Region> {
@@ -107,24 +160,43 @@ export function findRegion(regionId: string): Result<Region> {
 
 /** The projects of an organization that this endpoint restricts, oldest first. */
 export function restrictedProjects(world: World, owner: Account, vpcEndpointId: string): Project[] {
-  return [...projectsOf(world, owner.id)].filter((project) => restrictionOf(world, project, vpcEndpointId) !== undefined);
+  return [...projectsOf(world, owner.id)].filter(
+    (project) => restrictionOf(world, project, vpcEndpointId) !== undefined,
+  );
 }
 
 /** In deleted projects, too: they can come back. */
-function restrictionsIn(world: World, owner: Account, vpcEndpointId: string): RecordOf<"projectVpcEndpoint">[] {
+function restrictionsIn(
+  world: World,
+  owner: Account,
+  vpcEndpointId: string,
+): SettingsRecordOf<"projectVpcEndpoint">[] {
   return [...world.records.values()]
     .filter((record) => isOfKind(record, "projectVpcEndpoint"))
-    .filter(({ scope, fields }) => fields.vpcEndpointId === vpcEndpointId && world.projects.get(scope)?.accountId === owner.id);
+    .filter(
+      ({ scope, fields }) =>
+        fields.vpcEndpointId === vpcEndpointId && world.projects.get(scope)?.accountId === owner.id,
+    );
 }
 
-function restrictionOf(world: World, project: Project, vpcEndpointId: string): RecordOf<"projectVpcEndpoint"> | undefined {
-  return recordsOf(world, project.id, "projectVpcEndpoint").find(({ fields }) => fields.vpcEndpointId === vpcEndpointId);
+function restrictionOf(
+  world: World,
+  project: Project,
+  vpcEndpointId: string,
+): SettingsRecordOf<"projectVpcEndpoint"> | undefined {
+  return recordsOf(world, project.id, "projectVpcEndpoint").find(
+    ({ fields }) => fields.vpcEndpointId === vpcEndpointId,
+  );
 }
 
-function isAt({ fields }: RecordOf<"organizationVpcEndpoint">, regionId: string, vpcEndpointId: string): boolean {
+function isSameVpcEndpoint(
+  { fields }: SettingsRecordOf<"organizationVpcEndpoint">,
+  regionId: string,
+  vpcEndpointId: string,
+): boolean {
   return fields.regionId === regionId && fields.vpcEndpointId === vpcEndpointId;
 }
 
-function notFound(vpcEndpointId: string): { readonly ok: false; readonly refusal: Refusal } {
+function refuseVpcEndpointNotFound(vpcEndpointId: string): { readonly ok: false; readonly refusal: Refusal } {
   return refuse("VPC_ENDPOINT_NOT_FOUND", `VPC endpoint "${vpcEndpointId}" not found`);
 }

@@ -1,18 +1,22 @@
 import type { Compute } from "../compute/compute.ts";
-import { civil, dayStart, instantOf, monthStart } from "../core/calendar.ts";
+import { dayStart, monthStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { DAY, HOUR, SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import { type Refusal, refuse } from "../refusals.ts";
-import { type Granularity, NO_USE, type Totals } from "./hourly-usage.ts";
-import { BOOKS, plus, type Span, usedIn } from "./usage-periods.ts";
+import { type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
+import { addTotals, USAGE_PERIODS, type UsageSpan, usageInPeriod } from "./usage-periods.ts";
 
-export type Window = { readonly from: SimTime; readonly to: SimTime; readonly granularity: Granularity };
+export type ConsumptionWindow = {
+  readonly from: SimTime;
+  readonly to: SimTime;
+  readonly granularity: Granularity;
+};
 
 export type Timeframe = {
   readonly start: SimTime;
   readonly end: SimTime;
   /** Exact; what is told of it is in seconds. */
-  readonly use: Totals;
+  readonly use: UsageTotals;
   readonly activeSeconds: number;
   /** CU × seconds. */
   readonly computeSeconds: number;
@@ -27,27 +31,27 @@ export function consumptionOf(
   world: World,
   id: string,
   computes: Iterable<Compute>,
-  { from, to, granularity }: Window,
+  { from, to, granularity }: ConsumptionWindow,
   now: SimTime,
 ): Timeframe[] {
-  const book = BOOKS[granularity];
-  const unbooked = unbookedOf(computes, now);
-  const first = book.startOf(from);
-  let sum = NO_USE;
+  const period = USAGE_PERIODS[granularity];
+  const unmetered = unmeteredSpans(computes, now);
+  const first = period.startOf(from);
+  let sum = ZERO_USAGE;
   for (let start = monthStart(first); start < first; ) {
-    const { [start < dayStart(first) ? "daily" : "hourly"]: finer } = BOOKS;
-    sum = plus(sum, usedIn(world, id, finer, start, unbooked));
+    const { [start < dayStart(first) ? "daily" : "hourly"]: finer } = USAGE_PERIODS;
+    sum = addTotals(sum, usageInPeriod(world, id, finer, start, unmetered));
     start = finer.endOf(start);
   }
   const frames: Timeframe[] = [];
-  const last = Math.min(book.startOf(to), now);
-  for (let start = first; start < last; start = book.endOf(start)) {
-    if (start === monthStart(start)) sum = NO_USE;
-    const use = usedIn(world, id, book, start, unbooked);
-    const after = plus(sum, use);
+  const last = Math.min(period.startOf(to), now);
+  for (let start = first; start < last; start = period.endOf(start)) {
+    if (start === monthStart(start)) sum = ZERO_USAGE;
+    const use = usageInPeriod(world, id, period, start, unmetered);
+    const after = addTotals(sum, use);
     frames.push({
       start,
-      end: book.endOf(start),
+      end: period.endOf(start),
       use,
       activeSeconds: wholeSeconds(after.activeMs) - wholeSeconds(sum.activeMs),
       computeSeconds: wholeSeconds(after.cuMs) - wholeSeconds(sum.cuMs),
@@ -58,39 +62,49 @@ export function consumptionOf(
 }
 
 /** S: which timeframes can be asked for, by granularity; beyond them, 406. What is yet to come has no use (A). */
-export function checkWindow({ from, to, granularity }: Window, now: SimTime): Refusal | undefined {
-  const { startOf } = BOOKS[granularity];
-  const { text, oldest } = WINDOWS[granularity];
+export function checkConsumptionWindow(
+  { from, to, granularity }: ConsumptionWindow,
+  now: SimTime,
+): Refusal | undefined {
+  const { startOf } = USAGE_PERIODS[granularity];
+  const { text, oldest } = WINDOW_LIMITS[granularity];
   if (from > to) return refuse("CONSUMPTION_WINDOW", "from: must not be later than to").refusal;
-  if (startOf(from) >= Math.max(startOf(oldest(now)), startOf(HISTORY_BEGINS))) return undefined;
+  if (startOf(from) >= Math.max(startOf(oldest(now)), startOf(HISTORY_START))) return undefined;
   return refuse(
     "CONSUMPTION_WINDOW",
     `from: ${granularity} metrics are limited to the last ${text}, and to what was after March 1, 2024; ask for less, or for a coarser granularity`,
   ).refusal;
 }
 
-const WINDOWS: Readonly<Record<Granularity, { readonly text: string; readonly oldest: (now: SimTime) => SimTime }>> = {
+const WINDOW_LIMITS: Readonly<
+  Record<Granularity, { readonly text: string; readonly oldest: (now: SimTime) => SimTime }>
+> = {
   hourly: { text: "168 hours", oldest: (now) => now - 168 * HOUR },
   daily: { text: "60 days", oldest: (now) => now - 60 * DAY },
   monthly: {
     text: "year",
     oldest(now) {
-      const { year, month } = civil(now);
-      return instantOf(year - 1, month);
+      const { year, month } = utcDateOf(now);
+      return utcInstant(year - 1, month);
     },
   },
 };
 
 /** S: "The earliest allowed `from` value". */
-const HISTORY_BEGINS = instantOf(2024, 3);
+const HISTORY_START = utcInstant(2024, 3);
 
 /** What was used since the billing period began; S: calendar months of UTC, on the world's clock (A). */
-export function usedThisMonth(world: World, id: string, computes: Iterable<Compute>, now: SimTime): Totals {
-  return usedIn(world, id, BOOKS.monthly, monthStart(now), unbookedOf(computes, now));
+export function usageThisMonth(
+  world: World,
+  id: string,
+  computes: Iterable<Compute>,
+  now: SimTime,
+): UsageTotals {
+  return usageInPeriod(world, id, USAGE_PERIODS.monthly, monthStart(now), unmeteredSpans(computes, now));
 }
 
-function unbookedOf(computes: Iterable<Compute>, now: SimTime): Span[] {
-  const spans: Span[] = [];
+function unmeteredSpans(computes: Iterable<Compute>, now: SimTime): UsageSpan[] {
+  const spans: UsageSpan[] = [];
   for (const { phase } of computes) {
     if (phase.state === "active") spans.push({ from: phase.meteredAt, to: now, sizeCu: phase.sizeCu });
   }

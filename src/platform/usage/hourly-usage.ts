@@ -1,28 +1,28 @@
-import type { Changes } from "../core/table.ts";
+import type { ChangeSet } from "../core/table.ts";
 import type { DurationMs } from "../core/time.ts";
 
-export type Totals = {
+export type UsageTotals = {
   /** Σ time in which a compute was active. */
   readonly activeMs: DurationMs;
   /** Σ compute units × that time: `cpu_used_sec` is a thousandth of it (PLATFORM, "Life of a compute"). */
   readonly cuMs: number;
 };
 
-export const NO_USE: Totals = { activeMs: 0, cuMs: 0 };
+export const ZERO_USAGE: UsageTotals = { activeMs: 0, cuMs: 0 };
 
 /** The three books that use is kept in beside the totals, by the length of what they tell of. */
 export type Granularity = "hourly" | "daily" | "monthly";
 
 /** What the computes of a branch, or of a project, used in an hour, a day or a month of UTC that is over. */
-export type HourlyUsage = Totals & {
+export type HourlyUsage = UsageTotals & {
   /** Id of the branch or of the project; `#day` or `#month` follows it where that is what the row is of. */
   readonly of: string;
   /** The first of it, in whole hours since 1970. */
   readonly hour: number;
 };
 
-const NAME = "hourlyUsage";
-const SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day", monthly: "#month" };
+const TABLE_NAME = "hourlyUsage";
+const KEY_SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day", monthly: "#month" };
 
 /**
  * A table of its own kind, for there are hundreds of rows of a branch, and every wake makes some: each ledger of a branch, or project,
@@ -30,18 +30,19 @@ const SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day
  * journal it is a table like any other, but that a copy takes no time.
  */
 export class HourlyUsageTable {
-  readonly #changes: Changes;
-  readonly #interest: { readonly isWanted: boolean };
+  readonly #changes: ChangeSet;
+  readonly #tracking: { readonly isTracked: boolean };
   readonly #ledgers = new Map<string, Readonly<Record<Granularity, Ledger>>>();
 
-  constructor(changes: Changes) {
+  constructor(changes: ChangeSet) {
     this.#changes = changes;
-    this.#interest = changes.interestIn(NAME);
+    this.#tracking = changes.trackingOf(TABLE_NAME);
   }
 
   get size(): number {
     let size = 0;
-    for (const { hourly, daily, monthly } of this.#ledgers.values()) size += hourly.size + daily.size + monthly.size;
+    for (const { hourly, daily, monthly } of this.#ledgers.values())
+      size += hourly.size + daily.size + monthly.size;
     return size;
   }
 
@@ -60,7 +61,8 @@ export class HourlyUsageTable {
   /** The rows as they are now; it costs as much as there are ledgers. */
   copy(): HourlyUsageCopy {
     const copies: LedgerCopy[] = [];
-    for (const { hourly, daily, monthly } of this.#ledgers.values()) copies.push(hourly.copy(), daily.copy(), monthly.copy());
+    for (const { hourly, daily, monthly } of this.#ledgers.values())
+      copies.push(hourly.copy(), daily.copy(), monthly.copy());
     return new HourlyUsageCopy(copies);
   }
 
@@ -69,46 +71,58 @@ export class HourlyUsageTable {
   }
 
   /** Adds to what was used then; where nothing was used, there is no row. */
-  add(id: string, granularity: Granularity, hour: number, totals: Totals): void {
+  add(id: string, granularity: Granularity, hour: number, totals: UsageTotals): void {
     if (totals.activeMs === 0) return;
-    const ledger = this.#open(id)[granularity];
+    const ledger = this.#ledgersOf(id)[granularity];
     const before = ledger.get(hour);
-    ledger.put(hour, before === undefined ? totals : { activeMs: before.activeMs + totals.activeMs, cuMs: before.cuMs + totals.cuMs });
-    if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
+    ledger.set(
+      hour,
+      before === undefined
+        ? totals
+        : { activeMs: before.activeMs + totals.activeMs, cuMs: before.cuMs + totals.cuMs },
+    );
+    if (this.#tracking.isTracked)
+      this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
   }
 
   /** Puts a row in its place without marking it as changed: it came from where changes go. */
   load(row: HourlyUsage): void {
-    const [id = "", ofWhat] = row.of.split("#");
-    const granularity = ofWhat === "day" ? "daily" : ofWhat === "month" ? "monthly" : "hourly";
-    this.#open(id)[granularity].put(row.hour, row);
+    const [id = "", suffix] = row.of.split("#");
+    const granularity = suffix === "day" ? "daily" : suffix === "month" ? "monthly" : "hourly";
+    this.#ledgersOf(id)[granularity].set(row.hour, row);
   }
 
   /** Takes out what begins before an hour. */
-  forgetBefore(id: string, granularity: Granularity, hour: number): void {
+  deleteBefore(id: string, granularity: Granularity, hour: number): void {
     const ledger = this.#ledgers.get(id)?.[granularity];
     if (ledger === undefined) return;
     for (let { oldest } = ledger; oldest !== undefined && oldest < hour; oldest = ledger.oldest) {
       ledger.dropOldest();
-      if (this.#interest.isWanted) this.#changes.record(NAME, this.keyOf({ of: ledger.of, hour: oldest }), undefined, "");
+      if (this.#tracking.isTracked)
+        this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour: oldest }), undefined, "");
     }
   }
 
   /** Takes out all that is of a branch or a project. */
-  forget(id: string): void {
-    for (const granularity of ["hourly", "daily", "monthly"] as const) this.forgetBefore(id, granularity, Number.POSITIVE_INFINITY);
+  deleteFor(id: string): void {
+    for (const granularity of ["hourly", "daily", "monthly"] as const)
+      this.deleteBefore(id, granularity, Number.POSITIVE_INFINITY);
     this.#ledgers.delete(id);
   }
 
   empty(): void {
     this.#ledgers.clear();
-    this.#changes.recordEmptied(NAME);
+    this.#changes.recordTruncated(TABLE_NAME);
   }
 
-  #open(id: string): Readonly<Record<Granularity, Ledger>> {
+  #ledgersOf(id: string): Readonly<Record<Granularity, Ledger>> {
     let ledgers = this.#ledgers.get(id);
     if (ledgers === undefined) {
-      ledgers = { hourly: new Ledger(id + SUFFIX.hourly), daily: new Ledger(id + SUFFIX.daily), monthly: new Ledger(id + SUFFIX.monthly) };
+      ledgers = {
+        hourly: new Ledger(id + KEY_SUFFIX.hourly),
+        daily: new Ledger(id + KEY_SUFFIX.daily),
+        monthly: new Ledger(id + KEY_SUFFIX.monthly),
+      };
       this.#ledgers.set(id, ledgers);
     }
     return ledgers;
@@ -143,20 +157,20 @@ class Ledger {
   }
 
   get(hour: number): HourlyUsage | undefined {
-    const place = this.#placeOf(hour);
-    return this.#numbers[place] === hour ? rowAt(this.of, this.#numbers, place) : undefined;
+    const position = this.#positionOf(hour);
+    return this.#numbers[position] === hour ? rowAt(this.of, this.#numbers, position) : undefined;
   }
 
-  put(hour: number, { activeMs, cuMs }: Totals): void {
+  set(hour: number, { activeMs, cuMs }: UsageTotals): void {
     if (hour > this.#newest) {
       this.#newest = hour;
       this.#numbers.push(hour, activeMs, cuMs);
       return;
     }
-    if (this.#placeOf(hour) < this.#shared) this.#unshare();
-    const place = this.#placeOf(hour);
-    const former = this.#numbers[place] === hour ? NUMBERS_PER_ROW : 0;
-    this.#numbers.splice(place, former, hour, activeMs, cuMs);
+    if (this.#positionOf(hour) < this.#shared) this.#unshare();
+    const position = this.#positionOf(hour);
+    const deleteCount = this.#numbers[position] === hour ? NUMBERS_PER_ROW : 0;
+    this.#numbers.splice(position, deleteCount, hour, activeMs, cuMs);
   }
 
   dropOldest(): void {
@@ -178,7 +192,7 @@ class Ledger {
   }
 
   /** Where an hour is, or would be: mostly at the end. */
-  #placeOf(hour: number): number {
+  #positionOf(hour: number): number {
     const numbers = this.#numbers;
     if (hour > this.#newest) return numbers.length;
     let from = this.#first / NUMBERS_PER_ROW;
@@ -192,7 +206,12 @@ class Ledger {
   }
 }
 
-type LedgerCopy = { readonly of: string; readonly numbers: readonly number[]; readonly first: number; readonly end: number };
+type LedgerCopy = {
+  readonly of: string;
+  readonly numbers: readonly number[];
+  readonly first: number;
+  readonly end: number;
+};
 
 /** The rows of the table as they were when it was copied; each is put together when somebody looks at it. */
 class HourlyUsageCopy {
@@ -204,7 +223,8 @@ class HourlyUsageCopy {
 
   *[Symbol.iterator](): Generator<HourlyUsage> {
     for (const { of, numbers, first, end } of this.#ledgers) {
-      for (let place = first; place < end; place += NUMBERS_PER_ROW) yield rowAt(of, numbers, place);
+      for (let position = first; position < end; position += NUMBERS_PER_ROW)
+        yield rowAt(of, numbers, position);
     }
   }
 
@@ -213,7 +233,11 @@ class HourlyUsageCopy {
   }
 }
 
-function rowAt(of: string, numbers: readonly number[], place: number): HourlyUsage {
-  const [hour, activeMs, cuMs] = [numbers[place], numbers[place + 1], numbers[place + 2]] as [number, number, number];
+function rowAt(of: string, numbers: readonly number[], position: number): HourlyUsage {
+  const [hour, activeMs, cuMs] = [numbers[position], numbers[position + 1], numbers[position + 2]] as [
+    number,
+    number,
+    number,
+  ];
   return { of, hour, activeMs, cuMs };
 }

@@ -1,7 +1,7 @@
-import { civil, dayStart, hourStart, instantOf, monthStart, nextMonthStart } from "../core/calendar.ts";
+import { dayStart, hourStart, monthStart, nextMonthStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import { type Granularity, NO_USE, type Totals } from "./hourly-usage.ts";
+import { type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -11,19 +11,19 @@ import type { Usage } from "./usage.ts";
 export type OpenHour = {
   /** Whole hours since 1970. */
   readonly hour: number;
-  readonly beforeHour: Totals;
-  readonly beforeDay: Totals;
-  readonly beforeMonth: Totals;
+  readonly beforeHour: UsageTotals;
+  readonly beforeDay: UsageTotals;
+  readonly beforeMonth: UsageTotals;
 };
 
 /** Some time in which a compute of one size was active. */
-export type Span = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
+export type UsageSpan = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
 
 /**
  * One of the three books that use is kept in beside the totals. Each is exact by itself: what an hour is forgotten for is still in
  * its day. So much is kept that every timeframe can be told that the public document offers, the days of the month before it too.
  */
-export type Book = {
+export type UsagePeriod = {
   readonly granularity: Granularity;
   readonly before: "beforeHour" | "beforeDay" | "beforeMonth";
   readonly startOf: (at: SimTime) => SimTime;
@@ -33,7 +33,7 @@ export type Book = {
 };
 
 /** S: hours are told for 168 hours, days for 60 days, months for a year. */
-export const BOOKS: Readonly<Record<Granularity, Book>> = {
+export const USAGE_PERIODS: Readonly<Record<Granularity, UsagePeriod>> = {
   hourly: {
     granularity: "hourly",
     before: "beforeHour",
@@ -54,79 +54,101 @@ export const BOOKS: Readonly<Record<Granularity, Book>> = {
     startOf: monthStart,
     endOf: nextMonthStart,
     horizon: (at) => {
-      const { year, month } = civil(at);
-      return instantOf(year, month - 13);
+      const { year, month } = utcDateOf(at);
+      return utcInstant(year, month - 13);
     },
   },
 };
 
 /** Books a span that is not within the open hour, or opens the first one; gives the hour that is open then. */
-export function bookByHour(world: World, usage: Usage, span: Span): OpenHour {
+export function addSpan(world: World, usage: Usage, span: UsageSpan): OpenHour {
   // A span that ends with an hour does not open the next one.
   const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(span.to / HOUR) - 1);
   return {
     hour,
-    beforeHour: bookIn(world, BOOKS.hourly, usage, span, hour),
-    beforeDay: bookIn(world, BOOKS.daily, usage, span, hour),
-    beforeMonth: bookIn(world, BOOKS.monthly, usage, span, hour),
+    beforeHour: addSpanToPeriod(world, USAGE_PERIODS.hourly, usage, span, hour),
+    beforeDay: addSpanToPeriod(world, USAGE_PERIODS.daily, usage, span, hour),
+    beforeMonth: addSpanToPeriod(world, USAGE_PERIODS.monthly, usage, span, hour),
   };
 }
 
 /** What of the new totals was used before the period that `hour` is in. Computes are metered one by one, so a span may begin long ago. */
-function bookIn(world: World, book: Book, usage: Usage, span: Span, hour: number): Totals {
-  const open = book.startOf(hour * HOUR);
-  const former = usage.hour === undefined ? open : book.startOf(usage.hour.hour * HOUR);
+function addSpanToPeriod(
+  world: World,
+  period: UsagePeriod,
+  usage: Usage,
+  span: UsageSpan,
+  hour: number,
+): UsageTotals {
+  const current = period.startOf(hour * HOUR);
+  const previous = usage.hour === undefined ? current : period.startOf(usage.hour.hour * HOUR);
   // What was used before use was kept by the hour is of no hour.
-  const before = usage.hour?.[book.before] ?? { activeMs: usage.activeMs, cuMs: usage.cuMs };
-  if (open === former && span.from >= open) return before;
+  const before = usage.hour?.[period.before] ?? { activeMs: usage.activeMs, cuMs: usage.cuMs };
+  if (current === previous && span.from >= current) return before;
   const { id, activeMs, cuMs } = usage;
-  const horizon = book.horizon(span.to);
-  let earlier = NO_USE;
-  if (span.from < open) {
-    const last = Math.min(open, span.to);
-    for (let start = book.startOf(Math.max(span.from, horizon)); start < last; start = book.endOf(start)) {
-      world.hourlyUsage.add(id, book.granularity, start / HOUR, part(span, start, book.endOf(start)));
+  const horizon = period.horizon(span.to);
+  let earlier = ZERO_USAGE;
+  if (span.from < current) {
+    const last = Math.min(current, span.to);
+    for (
+      let start = period.startOf(Math.max(span.from, horizon));
+      start < last;
+      start = period.endOf(start)
+    ) {
+      world.hourlyUsage.add(
+        id,
+        period.granularity,
+        start / HOUR,
+        usageWithin(span, start, period.endOf(start)),
+      );
     }
-    earlier = part(span, Number.NEGATIVE_INFINITY, open);
+    earlier = usageWithin(span, Number.NEGATIVE_INFINITY, current);
   }
-  if (open === former) return plus(before, earlier);
-  if (former >= horizon) {
+  if (current === previous) return addTotals(before, earlier);
+  if (previous >= horizon) {
     const use = { activeMs: activeMs - before.activeMs, cuMs: cuMs - before.cuMs };
-    world.hourlyUsage.add(id, book.granularity, former / HOUR, use);
+    world.hourlyUsage.add(id, period.granularity, previous / HOUR, use);
   }
   // What lay before the former horizon is forgotten already.
-  if (book.horizon(former) < horizon) world.hourlyUsage.forgetBefore(id, book.granularity, horizon / HOUR);
-  return plus(usage, earlier);
+  if (period.horizon(previous) < horizon)
+    world.hourlyUsage.deleteBefore(id, period.granularity, horizon / HOUR);
+  return addTotals(usage, earlier);
 }
 
 /** What was used in the period that begins at `start`, by what is booked and by spans that are not. */
-export function usedIn(world: World, id: string, book: Book, start: SimTime, unbooked: readonly Span[]): Totals {
-  const row = world.hourlyUsage.get(id, book.granularity, start / HOUR);
-  let { activeMs, cuMs } = row ?? NO_USE;
+export function usageInPeriod(
+  world: World,
+  id: string,
+  period: UsagePeriod,
+  start: SimTime,
+  unmetered: readonly UsageSpan[],
+): UsageTotals {
+  const row = world.hourlyUsage.get(id, period.granularity, start / HOUR);
+  let { activeMs, cuMs } = row ?? ZERO_USAGE;
   const usage = world.usage.get(id);
-  if (usage?.hour !== undefined && book.startOf(usage.hour.hour * HOUR) === start) {
-    const before = usage.hour[book.before];
+  if (usage?.hour !== undefined && period.startOf(usage.hour.hour * HOUR) === start) {
+    const before = usage.hour[period.before];
     activeMs += usage.activeMs - before.activeMs;
     cuMs += usage.cuMs - before.cuMs;
   }
-  const end = book.endOf(start);
-  for (const span of unbooked) {
-    const within = lengthWithin(span, start, end);
+  const end = period.endOf(start);
+  for (const span of unmetered) {
+    const within = overlapMs(span, start, end);
     activeMs += within;
     cuMs += within * span.sizeCu;
   }
   return { activeMs, cuMs };
 }
 
-function part(span: Span, start: SimTime, end: SimTime): Totals {
-  const activeMs = lengthWithin(span, start, end);
+function usageWithin(span: UsageSpan, start: SimTime, end: SimTime): UsageTotals {
+  const activeMs = overlapMs(span, start, end);
   return { activeMs, cuMs: activeMs * span.sizeCu };
 }
 
-function lengthWithin({ from, to }: Span, start: SimTime, end: SimTime): DurationMs {
+function overlapMs({ from, to }: UsageSpan, start: SimTime, end: SimTime): DurationMs {
   return Math.max(0, Math.min(to, end) - Math.max(from, start));
 }
 
-export function plus(one: Totals, other: Totals): Totals {
+export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
   return { activeMs: one.activeMs + other.activeMs, cuMs: one.cuMs + other.cuMs };
 }

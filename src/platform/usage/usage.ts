@@ -1,11 +1,11 @@
 import type { ActivePhase, Compute } from "../compute/compute.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import { NO_USE, type Totals } from "./hourly-usage.ts";
-import { bookByHour, type OpenHour } from "./usage-periods.ts";
+import { type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
+import { addSpan, type OpenHour } from "./usage-periods.ts";
 
 /** What the computes of a branch, or of a project, have used up to their last metering. */
-export type Usage = Totals & {
+export type Usage = UsageTotals & {
   /** Id of the branch or of the project. */
   readonly id: string;
   /** Where use is kept by the hour. */
@@ -15,12 +15,12 @@ export type Usage = Totals & {
 /** Books what a compute used since its last metering on its branch and project. The caller moves `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
   if (phase.state !== "active") return;
-  book(world, branchId, phase, at);
-  book(world, projectId, phase, at);
+  addUsage(world, branchId, phase, at);
+  addUsage(world, projectId, phase, at);
 }
 
-function book(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
-  const usage = world.usage.get(id) ?? { id, ...NO_USE };
+function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
+  const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
   const activeMs = usage.activeMs + at - meteredAt;
   const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
   if (world.settings.hourlyUsage !== true) {
@@ -30,14 +30,24 @@ function book(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: 
   const { hour } = usage;
   // Mostly within the hour that is open: then nothing of it changes.
   const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
-  world.usage.set({ id, activeMs, cuMs, hour: isWithin ? hour : bookByHour(world, usage, { from: meteredAt, to: at, sizeCu }) });
+  world.usage.set({
+    id,
+    activeMs,
+    cuMs,
+    hour: isWithin ? hour : addSpan(world, usage, { from: meteredAt, to: at, sizeCu }),
+  });
 }
 
 /** Usage of a branch or project at `now`: what is booked and what its computes are running up. */
-export function usageAt(world: World, id: string, computes: Iterable<Compute>, now: SimTime): Totals & { readonly id: string } {
-  const booked = world.usage.get(id);
-  let activeMs = booked?.activeMs ?? 0;
-  let cuMs = booked?.cuMs ?? 0;
+export function usageAt(
+  world: World,
+  id: string,
+  computes: Iterable<Compute>,
+  now: SimTime,
+): UsageTotals & { readonly id: string } {
+  const stored = world.usage.get(id);
+  let activeMs = stored?.activeMs ?? 0;
+  let cuMs = stored?.cuMs ?? 0;
   for (const { phase } of computes) {
     if (phase.state !== "active") continue;
     activeMs += now - phase.meteredAt;
@@ -47,7 +57,7 @@ export function usageAt(world: World, id: string, computes: Iterable<Compute>, n
 }
 
 /** For a branch or project that is gone for good. */
-export function forgetUsage(world: World, id: string): void {
+export function deleteUsage(world: World, id: string): void {
   world.usage.delete(id);
-  world.hourlyUsage.forget(id);
+  world.hourlyUsage.deleteFor(id);
 }

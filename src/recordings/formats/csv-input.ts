@@ -12,10 +12,10 @@ export function csvInput(intake: Intake, options: RowOptions = {}): InputReader 
   let rows: RowReader | undefined;
   const scanner = new CsvScanner({
     row(line, cells) {
-      if (rows === undefined) rows = new RowReader(intake, namesIn(cells), options);
+      if (rows === undefined) rows = new RowReader(intake, columnNamesIn(cells), options);
       else rows.read(line, cells);
     },
-    bad: (line, reason) => intake.refuse(line, reason),
+    bad: (line, reason) => intake.reject(line, reason),
   });
   return {
     push: (chunk) => scanner.push(chunk),
@@ -26,6 +26,6 @@ export function csvInput(intake: Intake, options: RowOptions = {}): InputReader 
   };
 }
 
-export function namesIn(cells: Cells): readonly string[] {
-  return Array.from({ length: cells.count }, (_, place) => textAt(cells, place));
+export function columnNamesIn(cells: Cells): readonly string[] {
+  return Array.from({ length: cells.count }, (_, column) => textAt(cells, column));
 }

@@ -42,10 +42,10 @@ export class CsvScanner implements Cells {
   }
 
   push(chunk: Uint8Array): void {
-    const rest = this.bytes.length;
-    const joined = new Uint8Array(rest + chunk.length);
+    const restLength = this.bytes.length;
+    const joined = new Uint8Array(restLength + chunk.length);
     joined.set(this.bytes);
-    joined.set(chunk, rest);
+    joined.set(chunk, restLength);
     this.bytes = joined;
     if (!this.#begin(false)) return;
     this.#scan(false);
@@ -96,12 +96,13 @@ export class CsvScanner implements Cells {
         start = at + 1;
       } else if (byte === LF) break;
       else if (byte === QUOTE && this.#isBlank(start, at)) {
-        const close = this.#closing(at + 1);
-        if (close < 0) return this.#unclosed(from, isEnd);
-        const after = this.#afterBlanks(close + 1);
+        const closingQuote = this.#closingQuote(at + 1);
+        if (closingQuote < 0) return this.#unclosedQuote(from, isEnd);
+        const after = this.#afterBlanks(closingQuote + 1);
         if (after >= length && !isEnd) return -1;
-        if (after < length && bytes[after] !== delimiter && bytes[after] !== LF) return this.#spoilt(from, after, isEnd);
-        this.#cell(count, at + 1, close, this.#hasEscapes ? ESCAPED : QUOTED);
+        if (after < length && bytes[after] !== delimiter && bytes[after] !== LF)
+          return this.#malformed(from, after, isEnd);
+        this.#cell(count, at + 1, closingQuote, this.#hasEscapes ? ESCAPED : QUOTED);
         count += 1;
         at = after;
         start = at + 1;
@@ -114,7 +115,7 @@ export class CsvScanner implements Cells {
   }
 
   /** The quote that closes a cell; -1 where there is none yet. Whether a quote at the very end closes is known with the next byte. */
-  #closing(from: number): number {
+  #closingQuote(from: number): number {
     const { bytes } = this;
     this.#hasEscapes = false;
     let at = bytes.indexOf(QUOTE, from);
@@ -171,12 +172,12 @@ export class CsvScanner implements Cells {
     this.ends[index] = to;
   }
 
-  #unclosed(from: number, isEnd: boolean): number {
+  #unclosedQuote(from: number, isEnd: boolean): number {
     if (!isEnd && this.bytes.length - from <= LONGEST_RECORD_BYTES) return -1;
     return this.#skipLine(from, "has a quote that is never closed");
   }
 
-  #spoilt(from: number, at: number, isEnd: boolean): number {
+  #malformed(from: number, at: number, isEnd: boolean): number {
     const lineEnd = this.bytes.indexOf(LF, at);
     if (lineEnd < 0 && this.bytes.length - from <= LONGEST_RECORD_BYTES && !isEnd) return -1;
     return this.#skipLine(from, "has text behind a closing quote");
@@ -207,7 +208,8 @@ export class CsvScanner implements Cells {
 
   #lineEnds(from: number, end: number): number {
     let lines = 0;
-    for (let at = this.bytes.indexOf(LF, from); at >= 0 && at < end; at = this.bytes.indexOf(LF, at + 1)) lines += 1;
+    for (let at = this.bytes.indexOf(LF, from); at >= 0 && at < end; at = this.bytes.indexOf(LF, at + 1))
+      lines += 1;
     return lines;
   }
 
@@ -224,9 +226,9 @@ export class CsvScanner implements Cells {
 }
 
 function delimiterOf(line: Uint8Array): number {
-  const counted = [",", ";", "\t"].map((delimiter) => {
+  const counts = [",", ";", "\t"].map((delimiter) => {
     const code = delimiter.charCodeAt(0);
     return { code, count: line.reduce((count, byte) => (byte === code ? count + 1 : count), 0) };
   });
-  return counted.reduce((most, other) => (other.count > most.count ? other : most)).code;
+  return counts.reduce((most, other) => (other.count > most.count ? other : most)).code;
 }

@@ -1,6 +1,6 @@
 import { type Cells, textAt } from "../rows/cells.ts";
 import { InstantReader } from "../rows/instant-reader.ts";
-import { namesIn } from "./csv-input.ts";
+import { columnNamesIn } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 import { parseObject } from "./json-input.ts";
 import { areMinuteCounts } from "./minute-counts.ts";
@@ -40,7 +40,9 @@ const MAGIC: readonly (readonly [text: string, format: InputFormat])[] = [
 
 /** What an input is, by how it begins; `undefined` where it is nothing that can be read. */
 export function guessFormat(head: Uint8Array): InputFormat | undefined {
-  const magic = MAGIC.find(([text]) => [...text].every((letter, index) => head[index] === letter.charCodeAt(0)));
+  const magic = MAGIC.find(([text]) =>
+    [...text].every((letter, index) => head[index] === letter.charCodeAt(0)),
+  );
   if (magic !== undefined) return magic[1];
   const start = new TextDecoder()
     .decode(head)
@@ -54,7 +56,10 @@ export function guessFormat(head: Uint8Array): InputFormat | undefined {
 function guessJson(start: string): InputFormat {
   const [first] = start.split("\n").filter((line) => line.trim() !== "" && !/^(id|event|retry)?:/.test(line));
   const value = parseObject((first ?? "").replace(/^data: ?/, ""));
-  if (!start.startsWith("{") || (value !== undefined && typeof value["type"] === "string" && "at" in value && "seq" in value))
+  if (
+    !start.startsWith("{") ||
+    (value !== undefined && typeof value["type"] === "string" && "at" in value && "seq" in value)
+  )
     return "journal";
   if (value?.["type"] === "ActivityRecorded") return "journal";
   const isLog = value !== undefined && "timestamp" in value && "error_severity" in value && "pid" in value;
@@ -65,7 +70,7 @@ function guessCsv(head: Uint8Array): InputFormat | undefined {
   let guess: InputFormat | undefined;
   const scanner = new CsvScanner({
     row(_, cells) {
-      guess ??= formatOfRecord(cells);
+      guess ??= formatOfFirstRecord(cells);
     },
     bad: () => {},
   });
@@ -74,8 +79,13 @@ function guessCsv(head: Uint8Array): InputFormat | undefined {
   return guess;
 }
 
-function formatOfRecord(cells: Cells): InputFormat {
-  const instant = new InstantReader({ timeZone: "UTC" }).read(cells.bytes, cells.starts[0] ?? 0, cells.ends[0] ?? 0);
-  if (CSVLOG_COLUMNS.includes(cells.count) && !Number.isNaN(instant) && /^\d{4}-/.test(textAt(cells, 0))) return "csvlog";
-  return areMinuteCounts(namesIn(cells)) ? "azure-functions-2019" : "csv";
+function formatOfFirstRecord(cells: Cells): InputFormat {
+  const instant = new InstantReader({ timeZone: "UTC" }).read(
+    cells.bytes,
+    cells.starts[0] ?? 0,
+    cells.ends[0] ?? 0,
+  );
+  if (CSVLOG_COLUMNS.includes(cells.count) && !Number.isNaN(instant) && /^\d{4}-/.test(textAt(cells, 0)))
+    return "csvlog";
+  return areMinuteCounts(columnNamesIn(cells)) ? "azure-functions-2019" : "csv";
 }

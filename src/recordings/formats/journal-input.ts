@@ -2,7 +2,12 @@ import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { InstantReader } from "../rows/instant-reader.ts";
 import type { Intake } from "../rows/intake.ts";
 import type { InputReader } from "./csv-input.ts";
-import { COMPUTE_TURNS, type JournalActivity, type JournalEvent, JournalRows } from "./journal-rows.ts";
+import {
+  COMPUTE_LIFECYCLE_EVENTS,
+  type JournalActivity,
+  type JournalEvent,
+  JournalRows,
+} from "./journal-rows.ts";
 import { parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
@@ -17,26 +22,26 @@ export function journalInput(intake: Intake): InputReader {
       if (/^(id|event|retry)?:/.test(text)) return;
       const event = parseObject(text.replace(/^data: ?/, ""));
       if (event === undefined) {
-        intake.refuse(line, "is no JSON object");
+        intake.reject(line, "is no JSON object");
         return;
       }
-      const at = instantOf(event, instants);
+      const at = eventInstant(event, instants);
       if (at >= 0) {
         // As of a world: from its first event on, whatever that is, and nothing is known of what comes behind the last.
-        intake.covers(at, at);
+        intake.extendPeriod(at, at);
         lastAt = at;
       }
       if (event["type"] !== "ActivityRecorded") {
-        const told = turnOf(event, at);
-        if (told !== undefined) rows.take(line, told);
+        const lifecycleEvent = lifecycleEventOf(event, at);
+        if (lifecycleEvent !== undefined) rows.take(line, lifecycleEvent);
         intake.skip();
         return;
       }
       const activity = activityOf(event, at);
-      if (typeof activity === "string") intake.refuse(line, activity);
+      if (typeof activity === "string") intake.reject(line, activity);
       else rows.take(line, activity);
     },
-    bad: (line, reason) => intake.refuse(line, reason),
+    bad: (line, reason) => intake.reject(line, reason),
   });
   return {
     push: (chunk) => lines.push(chunk),
@@ -48,24 +53,29 @@ export function journalInput(intake: Intake): InputReader {
 }
 
 /** What becomes of a compute by an event from outside; `undefined` of other events, and where it does not say of which compute, or when. */
-function turnOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalEvent | undefined {
+function lifecycleEventOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalEvent | undefined {
   if (!(at >= 0)) return undefined;
   if (event["type"] === "WorldReset") return { type: "WorldReset", at };
-  const type = COMPUTE_TURNS.find((turn) => turn === event["type"]);
+  const type = COMPUTE_LIFECYCLE_EVENTS.find((known) => known === event["type"]);
   const endpointId = event["endpoint_id"] ?? event["endpointId"];
   return type === undefined || typeof endpointId !== "string" ? undefined : { type, at, endpointId };
 }
 
 /** The activity in an event from outside, or what is wrong with it. */
 function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalActivity | string {
-  const given = event["activity"];
-  if (typeof given !== "object" || given === null) return "activity: must be an object";
-  const named = Object.fromEntries(Object.entries(given).map(([key, value]) => [camelCase(key), value]));
-  const { endpointId, kind, durationMs, connectionId, source } = named;
+  const rawActivity = event["activity"];
+  if (typeof rawActivity !== "object" || rawActivity === null) return "activity: must be an object";
+  const fields = Object.fromEntries(
+    Object.entries(rawActivity).map(([key, value]) => [camelCase(key), value]),
+  );
+  const { endpointId, kind, durationMs, connectionId, source } = fields;
   if (!(at >= 0)) return "at: must be an ISO 8601 instant, or milliseconds since 1970";
-  if (typeof endpointId !== "string" || endpointId === "") return "endpoint_id: must be the name of an endpoint";
-  if (kind !== "query" && kind !== "transaction" && kind !== "connect" && kind !== "disconnect") return "kind: is none of activity";
-  if (durationMs !== undefined && !isDuration(durationMs)) return "duration_ms: must be whole milliseconds, at least 0";
+  if (typeof endpointId !== "string" || endpointId === "")
+    return "endpoint_id: must be the name of an endpoint";
+  if (kind !== "query" && kind !== "transaction" && kind !== "connect" && kind !== "disconnect")
+    return "kind: is none of activity";
+  if (durationMs !== undefined && !isDuration(durationMs))
+    return "duration_ms: must be whole milliseconds, at least 0";
   const waitedMs = event["waited_ms"] ?? event["waitedMs"];
   return {
     type: "ActivityRecorded",
@@ -82,7 +92,7 @@ function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): Jour
   };
 }
 
-function instantOf(event: Readonly<Record<string, unknown>>, instants: InstantReader): SimTime {
+function eventInstant(event: Readonly<Record<string, unknown>>, instants: InstantReader): SimTime {
   const text = new TextEncoder().encode(String(event["at"] ?? ""));
   return instants.read(text, 0, text.length);
 }

@@ -9,29 +9,31 @@ import { LineScanner } from "./line-scanner.ts";
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** So many rows are looked at for keys before the first one is read: a row need not have all of them. */
-const ROWS_LOOKED_AT = 100;
+const SAMPLED_ROWS = 100;
 
 /** NDJSON: an object a line, with the fields as keys. */
 export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputReader {
   // What is bad among them is told in its place.
-  const looked: (readonly [line: number, value: JsonObject | string])[] = [];
+  const sampled: (readonly [line: number, value: JsonObject | string])[] = [];
   let objects = 0;
-  let rows: ObjectRows | undefined;
-  const begin = () => {
-    const names = [...new Set(looked.flatMap(([, value]) => (typeof value === "string" ? [] : Object.keys(value))))];
-    const reader = new ObjectRows(intake, names, options);
+  let rows: ObjectRowReader | undefined;
+  const startReading = () => {
+    const names = [
+      ...new Set(sampled.flatMap(([, value]) => (typeof value === "string" ? [] : Object.keys(value)))),
+    ];
+    const reader = new ObjectRowReader(intake, names, options);
     rows = reader;
-    tellLooked((line, value) => reader.read(line, value));
+    flushSampled((line, value) => reader.read(line, value));
   };
-  const tellLooked = (read: (line: number, value: JsonObject) => void) => {
-    for (const [line, value] of looked.splice(0)) {
-      if (typeof value === "string") intake.refuse(line, value);
+  const flushSampled = (read: (line: number, value: JsonObject) => void) => {
+    for (const [line, value] of sampled.splice(0)) {
+      if (typeof value === "string") intake.reject(line, value);
       else read(line, value);
     }
   };
   const bad = (line: number, reason: string) => {
-    if (rows !== undefined) intake.refuse(line, reason);
-    else looked.push([line, reason]);
+    if (rows !== undefined) intake.reject(line, reason);
+    else sampled.push([line, reason]);
   };
   const lines = new LineScanner({
     line(line, text) {
@@ -39,9 +41,9 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
       if (value === undefined) bad(line, "is no JSON object");
       else if (rows !== undefined) rows.read(line, value);
       else {
-        looked.push([line, value]);
+        sampled.push([line, value]);
         objects += 1;
-        if (objects === ROWS_LOOKED_AT) begin();
+        if (objects === SAMPLED_ROWS) startReading();
       }
     },
     bad,
@@ -52,39 +54,39 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
       lines.end();
       if (rows !== undefined) return;
       if (objects > 0) {
-        begin();
+        startReading();
         return;
       }
-      tellLooked(() => {});
+      flushSampled(() => {});
       throw new TraceInputError("has no line that is a JSON object");
     },
   };
 }
 
 /** Rows that come as values by name: each value is put into words, and read like a cell of CSV. */
-export class ObjectRows {
+export class ObjectRowReader {
   /** The names that are read. */
   readonly columns: readonly string[];
   readonly #rows: RowReader;
   readonly #cells: TextCells;
 
   constructor(intake: Intake, names: readonly string[], options: RowOptions) {
-    const places: string[] = [];
+    const columnNames: string[] = [];
     this.#rows = new RowReader(intake, names, options, (name) => {
-      if (!places.includes(name)) places.push(name);
-      return places.indexOf(name);
+      if (!columnNames.includes(name)) columnNames.push(name);
+      return columnNames.indexOf(name);
     });
-    this.columns = places;
-    this.#cells = new TextCells(places.length);
+    this.columns = columnNames;
+    this.#cells = new TextCells(columnNames.length);
   }
 
   read(line: number, value: JsonObject): void {
-    this.readFrom(line, (place) => value[this.columns[place] as string]);
+    this.readFrom(line, (column) => value[this.columns[column] as string]);
   }
 
   /** The values by place in `columns`. */
-  readFrom(line: number, valueAt: (place: number) => unknown): void {
-    this.#cells.fill((place) => textOf(valueAt(place)));
+  readFrom(line: number, valueAt: (column: number) => unknown): void {
+    this.#cells.fill((column) => textOf(valueAt(column)));
     this.#rows.read(line, this.#cells);
   }
 }
@@ -92,7 +94,9 @@ export class ObjectRows {
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -101,7 +105,8 @@ export function parseObject(text: string): JsonObject | undefined {
 /** Dates are what readers of Parquet make of timestamps. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (typeof value === "object" && "getTime" in value && typeof value.getTime === "function") return dateText(value.getTime());
+  if (typeof value === "object" && "getTime" in value && typeof value.getTime === "function")
+    return dateText(value.getTime());
   return String(value);
 }
 

@@ -22,7 +22,7 @@ export class LineScanner {
   push(chunk: Uint8Array): void {
     let from = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, from)) {
-      this.#take(chunk.subarray(from, end));
+      this.#endLine(chunk.subarray(from, end));
       from = end + 1;
     }
     if (from === chunk.length) return;
@@ -33,13 +33,13 @@ export class LineScanner {
   }
 
   end(): void {
-    if (this.#restBytes > 0) this.#take(new Uint8Array(0));
+    if (this.#restBytes > 0) this.#endLine(new Uint8Array(0));
   }
 
-  #take(end: Uint8Array): void {
+  #endLine(end: Uint8Array): void {
     this.#line += 1;
     const length = this.#restBytes + end.length;
-    const bytes = this.#restBytes === 0 ? end : joined([...this.#rest, end]);
+    const bytes = this.#restBytes === 0 ? end : concatenated([...this.#rest, end]);
     this.#rest = [];
     this.#restBytes = 0;
     if (length > LONGEST_LINE_BYTES) {
@@ -51,7 +51,7 @@ export class LineScanner {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concatenated(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

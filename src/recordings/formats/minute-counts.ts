@@ -1,14 +1,14 @@
-import { instantOf } from "../../platform/core/calendar.ts";
-import { type Chance, uniform } from "../../platform/core/random-port.ts";
+import { utcInstant } from "../../platform/core/calendar.ts";
+import { type Random, uniform } from "../../platform/core/random-port.ts";
 import { DAY, type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
 import { type Cells, textAt } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
 import { TraceInputError } from "../rows/recording-error.ts";
-import { type InputReader, namesIn } from "./csv-input.ts";
+import { columnNamesIn, type InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
 export type MinuteCountOptions = {
-  readonly chance: Chance;
+  readonly random: Random;
   /** The first instant of the file's day; day 1 of the data set where it is left out. */
   readonly dayAt?: SimTime | undefined;
   /** What each invocation takes: the counts do not say. */
@@ -16,13 +16,13 @@ export type MinuteCountOptions = {
 };
 
 const MINUTES = 1_440;
-const FIRST_COUNT = 4;
-const NAMES = ["HashOwner", "HashApp", "HashFunction", "Trigger"];
-const APP = 1;
-const FUNCTION = 2;
-const TRIGGER = 3;
+const FIRST_COUNT_COLUMN = 4;
+const FIXED_COLUMNS = ["HashOwner", "HashApp", "HashFunction", "Trigger"];
+const APP_COLUMN = 1;
+const FUNCTION_COLUMN = 2;
+const TRIGGER_COLUMN = 3;
 /** More in one minute leave hardly a gap of a second, and a delay is whole seconds: they would be made for nothing. */
-export const MOST_PER_MINUTE = 1_000;
+export const MAX_PER_MINUTE = 1_000;
 
 /**
  * Azure Functions 2019: a row per function, a column per minute of one day (github.com/Azure/AzurePublicDataset,
@@ -30,31 +30,39 @@ export const MOST_PER_MINUTE = 1_000;
  * spread over their minute by chance, from a stream of the function's own.
  */
 export function minuteCountsInput(intake: Intake, options: MinuteCountOptions): InputReader {
-  const { durationMs = 0, dayAt = dayOf(1) } = options;
-  intake.note("calls are spread over their minute by chance: numbers for delays near 60 s and below cannot be relied on");
+  const { durationMs = 0, dayAt = dataSetDay(1) } = options;
+  intake.note(
+    "calls are spread over their minute by chance: numbers for delays near 60 s and below cannot be relied on",
+  );
   if (durationMs === 0) intake.note("minute counts say nothing of durations: calls take no time");
-  const sheet = new CountSheet(intake, { ...options, durationMs, dayAt });
-  return new CsvScanner({ row: (line, cells) => sheet.take(line, cells), bad: (line, reason) => intake.refuse(line, reason) }, ",");
+  const reader = new MinuteCountReader(intake, { ...options, durationMs, dayAt });
+  return new CsvScanner(
+    { row: (line, cells) => reader.take(line, cells), bad: (line, reason) => intake.reject(line, reason) },
+    ",",
+  );
 }
 
 /** The first instant of a file's day, 1 to 14: the data set is of 15 to 28 July 2019 (Shahrad et al., ATC 2020). */
-export function dayOf(number: number): SimTime {
-  return instantOf(2019, 7, 15) + (number - 1) * DAY;
+export function dataSetDay(number: number): SimTime {
+  return utcInstant(2019, 7, 15) + (number - 1) * DAY;
 }
 
 /** Whether these are the names of such a file's columns. */
 export function areMinuteCounts(names: readonly string[]): boolean {
-  return NAMES.every((name, place) => names[place] === name) && names[FIRST_COUNT] === "1";
+  return FIXED_COLUMNS.every((name, column) => names[column] === name) && names[FIRST_COUNT_COLUMN] === "1";
 }
 
-class CountSheet {
+class MinuteCountReader {
   readonly #intake: Intake;
   readonly #options: Required<MinuteCountOptions>;
-  #hasNames = false;
+  #hasHeader = false;
   readonly #dayAt: SimTime;
   readonly #durationMs: DurationMs;
 
-  constructor(intake: Intake, options: MinuteCountOptions & { readonly dayAt: SimTime; readonly durationMs: DurationMs }) {
+  constructor(
+    intake: Intake,
+    options: MinuteCountOptions & { readonly dayAt: SimTime; readonly durationMs: DurationMs },
+  ) {
     this.#intake = intake;
     this.#options = options as Required<MinuteCountOptions>;
     this.#dayAt = options.dayAt;
@@ -62,37 +70,56 @@ class CountSheet {
   }
 
   take(line: number, cells: Cells): void {
-    if (!this.#hasNames) {
-      const names = namesIn(cells);
-      if (!areMinuteCounts(names)) throw new TraceInputError(`the columns must be ${NAMES.join(", ")}, 1 … ${MINUTES}`, line);
-      this.#hasNames = true;
-      this.#intake.covers(this.#dayAt, this.#dayAt + DAY);
+    if (!this.#hasHeader) {
+      const names = columnNamesIn(cells);
+      if (!areMinuteCounts(names))
+        throw new TraceInputError(`the columns must be ${FIXED_COLUMNS.join(", ")}, 1 … ${MINUTES}`, line);
+      this.#hasHeader = true;
+      this.#intake.extendPeriod(this.#dayAt, this.#dayAt + DAY);
       return;
     }
-    if (cells.count < FIRST_COUNT + MINUTES) {
-      this.#intake.refuse(line, `has ${cells.count} cells in the place of ${FIRST_COUNT + MINUTES}: it is cut short`);
+    if (cells.count < FIRST_COUNT_COLUMN + MINUTES) {
+      this.#intake.reject(
+        line,
+        `has ${cells.count} cells in the place of ${FIRST_COUNT_COLUMN + MINUTES}: it is cut short`,
+      );
       return;
     }
-    const counts = Array.from({ length: MINUTES }, (_, minute) => Number(textAt(cells, FIRST_COUNT + minute) || "0"));
-    const wrong = counts.findIndex((count) => !Number.isInteger(count) || count < 0);
-    if (textAt(cells, APP) === "") this.#intake.refuse(line, "HashApp: is empty");
-    else if (wrong >= 0) this.#intake.refuse(line, `${wrong + 1}: must be a whole number of calls, at least 0`);
+    const counts = Array.from({ length: MINUTES }, (_, minute) =>
+      Number(textAt(cells, FIRST_COUNT_COLUMN + minute) || "0"),
+    );
+    const badMinute = counts.findIndex((count) => !Number.isInteger(count) || count < 0);
+    if (textAt(cells, APP_COLUMN) === "") this.#intake.reject(line, "HashApp: is empty");
+    else if (badMinute >= 0)
+      this.#intake.reject(line, `${badMinute + 1}: must be a whole number of calls, at least 0`);
     else this.#spread(line, cells, counts);
   }
 
   #spread(line: number, cells: Cells, counts: readonly number[]): void {
     const { bytes, starts, ends } = cells;
-    const compute = this.#intake.compute(bytes, starts[APP] as number, ends[APP] as number);
-    const source = this.#intake.source(bytes, starts[TRIGGER] as number, ends[TRIGGER] as number);
-    const stream = `minute-counts/${textAt(cells, APP)}/${textAt(cells, FUNCTION)}`;
+    const compute = this.#intake.compute(bytes, starts[APP_COLUMN] as number, ends[APP_COLUMN] as number);
+    const source = this.#intake.source(
+      bytes,
+      starts[TRIGGER_COLUMN] as number,
+      ends[TRIGGER_COLUMN] as number,
+    );
+    const stream = `minute-counts/${textAt(cells, APP_COLUMN)}/${textAt(cells, FUNCTION_COLUMN)}`;
     counts.forEach((count, minute) => {
       if (count === 0) return;
       const startAt = this.#dayAt + minute * MINUTE;
-      const draw = this.#options.chance.source(stream, startAt / MINUTE);
-      if (count > MOST_PER_MINUTE)
-        this.#intake.note(`of more than ${MOST_PER_MINUTE} calls of a function in a minute, ${MOST_PER_MINUTE} are taken`);
-      for (let call = 0; call < Math.min(count, MOST_PER_MINUTE); call += 1) {
-        this.#intake.take(line, compute, startAt + Math.floor(uniform(draw) * MINUTE), this.#durationMs, source);
+      const draw = this.#options.random.stream(stream, startAt / MINUTE);
+      if (count > MAX_PER_MINUTE)
+        this.#intake.note(
+          `of more than ${MAX_PER_MINUTE} calls of a function in a minute, ${MAX_PER_MINUTE} are taken`,
+        );
+      for (let call = 0; call < Math.min(count, MAX_PER_MINUTE); call += 1) {
+        this.#intake.take(
+          line,
+          compute,
+          startAt + Math.floor(uniform(draw) * MINUTE),
+          this.#durationMs,
+          source,
+        );
       }
     });
   }

@@ -3,10 +3,10 @@ import { compressors } from "hyparquet-compressors";
 import type { Intake } from "../rows/intake.ts";
 import { TraceInputError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
-import { ObjectRows } from "./json-input.ts";
+import { ObjectRowReader } from "./json-input.ts";
 
 /** Rows of a row group that are held as values at a time. */
-const ROWS_AT_ONCE = 65_536;
+const ROWS_PER_READ = 65_536;
 
 /** Parquet, of which only the columns that are read are loaded, a part of a row group at a time. `onRows` hears how many rows are done. */
 export async function readParquet(
@@ -15,35 +15,44 @@ export async function readParquet(
   options: RowOptions = {},
   onRows: (done: number, of: number) => Promise<void> = async () => {},
 ): Promise<void> {
-  const metadata = await damagedUnless(() => parquetMetadataAsync(file));
+  const metadata = await withInputError(() => parquetMetadataAsync(file));
   const names = parquetSchema(metadata).children.map(({ element }) => element.name);
-  const rows = new ObjectRows(intake, names, options);
+  const rows = new ObjectRowReader(intake, names, options);
   let done = 0;
   for (const { num_rows } of metadata.row_groups) {
     const end = done + Number(num_rows);
-    for (; done < end; done = Math.min(done + ROWS_AT_ONCE, end)) {
-      const [rowStart, rowEnd] = [done, Math.min(done + ROWS_AT_ONCE, end)];
-      const values = await damagedUnless(() => rowsOf({ file, metadata, columns: [...rows.columns], rowStart, rowEnd }));
+    for (; done < end; done = Math.min(done + ROWS_PER_READ, end)) {
+      const [rowStart, rowEnd] = [done, Math.min(done + ROWS_PER_READ, end)];
+      const values = await withInputError(() =>
+        readRange({ file, metadata, columns: [...rows.columns], rowStart, rowEnd }),
+      );
       values.forEach((value, index) => {
-        rows.readFrom(rowStart + index + 1, (place) => value[place]);
+        rows.readFrom(rowStart + index + 1, (column) => value[column]);
       });
       await onRows(rowEnd, Number(metadata.num_rows));
     }
   }
 }
 
-type Wanted = Pick<Parameters<typeof parquetRead>[0], "file" | "metadata" | "columns" | "rowStart" | "rowEnd">;
+type ParquetRange = Pick<
+  Parameters<typeof parquetRead>[0],
+  "file" | "metadata" | "columns" | "rowStart" | "rowEnd"
+>;
 
-async function rowsOf(wanted: Wanted & { readonly columns: string[] }): Promise<readonly (readonly unknown[])[]> {
+async function readRange(
+  range: ParquetRange & { readonly columns: string[] },
+): Promise<readonly (readonly unknown[])[]> {
   const parts: unknown[][][] = [];
-  await parquetRead({ ...wanted, compressors, onComplete: (read) => parts.push(read) });
+  await parquetRead({ ...range, compressors, onComplete: (read) => parts.push(read) });
   return parts.flat();
 }
 
-async function damagedUnless<T>(read: () => Promise<T>): Promise<T> {
+async function withInputError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new TraceInputError(`is damaged, or no Parquet that can be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new TraceInputError(
+      `is damaged, or no Parquet that can be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { type Cells, textAt } from "../rows/cells.ts";
-import { columnsOf, type Mapping } from "../rows/column-mapping.ts";
+import { type ColumnMapping, columnsOf } from "../rows/column-mapping.ts";
 import { millisecondsIn } from "../rows/decimal.ts";
 import { InstantReader } from "../rows/instant-reader.ts";
 import type { Intake } from "../rows/intake.ts";
@@ -15,7 +15,7 @@ export type PostgresLogOptions = {
   /** Of log lines whose zone is an abbreviation like `CET`; those in UTC and GMT, and offsets, are understood without it. */
   readonly timeZone?: string | undefined;
   /** A log's fields are known: `source` alone may be read from others than the name of the application. */
-  readonly mapping?: Mapping | undefined;
+  readonly mapping?: ColumnMapping | undefined;
 };
 
 /**
@@ -23,13 +23,17 @@ export type PostgresLogOptions = {
  * (postgresql.org/docs, "Using CSV-Format Log Output").
  */
 export const CSVLOG_COLUMNS: readonly number[] = [23, 24, 26];
-const FEWEST_COLUMNS = 23;
+const MIN_COLUMNS = 23;
 const LOG_TIME = 0;
 const MESSAGE = 13;
 /** Who sends: what a source may be read from, by the names that the documentation gives the columns. */
-const CSV_SOURCES: Readonly<Record<string, number>> = { user_name: 1, database_name: 2, application_name: 22 };
+const CSV_SOURCES: Readonly<Record<string, number>> = {
+  user_name: 1,
+  database_name: 2,
+  application_name: 22,
+};
 /** Between names that are one source together, as of other files. */
-const JOINT = "/";
+const SOURCE_SEPARATOR = "/";
 const JSON_SOURCES: readonly string[] = ["user", "dbname", "application_name"];
 const BACKEND_TYPE = 23;
 
@@ -38,20 +42,27 @@ const DURATION = /^duration: (\d+(?:\.\d+)?) ms/;
 /** Of `log_statement`, at their beginning, and of connections, once their user is known. */
 const ARRIVAL = /^(statement: |execute [^:]*: |connection authorized: )/;
 
-type LogLine = { readonly at: string; readonly message: string; readonly source: string; readonly backend: string };
+type LogLine = {
+  readonly at: string;
+  readonly message: string;
+  readonly source: string;
+  readonly backend: string;
+};
 
 /** `log_destination = csvlog`. Lines that tell of no statement and no connection are passed over. */
 export function csvlogInput(intake: Intake, options: PostgresLogOptions = {}): InputReader {
   const log = new PostgresLog(intake, options);
   const sources = sourcesOf(options, Object.keys(CSV_SOURCES));
-  const sourceOf = (cells: Cells) => sources.map((name) => textAt(cells, CSV_SOURCES[name])).join(JOINT);
+  const sourceOf = (cells: Cells) =>
+    sources.map((name) => textAt(cells, CSV_SOURCES[name])).join(SOURCE_SEPARATOR);
   const scanner = new CsvScanner(
     {
       row(line, cells) {
-        if (cells.count < FEWEST_COLUMNS) intake.refuse(line, `has ${cells.count} columns; a csvlog has at least ${FEWEST_COLUMNS}`);
+        if (cells.count < MIN_COLUMNS)
+          intake.reject(line, `has ${cells.count} columns; a csvlog has at least ${MIN_COLUMNS}`);
         else log.take(line, csvLine(cells, sourceOf(cells)));
       },
-      bad: (line, reason) => intake.refuse(line, reason),
+      bad: (line, reason) => intake.reject(line, reason),
     },
     ",",
   );
@@ -65,10 +76,10 @@ export function jsonlogInput(intake: Intake, options: PostgresLogOptions = {}): 
   return new LineScanner({
     line(line, text) {
       const value = parseObject(text);
-      if (value === undefined) intake.refuse(line, "is no JSON object");
+      if (value === undefined) intake.reject(line, "is no JSON object");
       else log.take(line, jsonLine(value, sources));
     },
-    bad: (line, reason) => intake.refuse(line, reason),
+    bad: (line, reason) => intake.reject(line, reason),
   });
 }
 
@@ -94,33 +105,48 @@ class PostgresLog {
     const loggedAt = this.#instants.read(bytes, 0, bytes.length);
     if (Number.isNaN(loggedAt)) {
       const hint = / [A-Z]{2,5}$/.test(text) ? "; name the log's time zone for a zone like this" : "";
-      this.#intake.refuse(line, `log_time: ${JSON.stringify(text).slice(0, 60)} must be an instant${hint}`);
+      this.#intake.reject(line, `log_time: ${JSON.stringify(text).slice(0, 60)} must be an instant${hint}`);
       return;
     }
     const compute = this.#intake.compute(this.#endpoint, 0, this.#endpoint.length);
     const source = this.#encoder.encode(name);
-    this.#intake.take(line, compute, loggedAt - durationMs, durationMs, this.#intake.source(source, 0, source.length));
+    this.#intake.take(
+      line,
+      compute,
+      loggedAt - durationMs,
+      durationMs,
+      this.#intake.source(source, 0, source.length),
+    );
   }
 }
 
 function jsonLine(value: Readonly<Record<string, unknown>>, sources: readonly string[]): LogLine {
   const textOf = (key: string) => (typeof value[key] === "string" ? value[key] : "");
-  const source = sources.map(textOf).join(JOINT);
+  const source = sources.map(textOf).join(SOURCE_SEPARATOR);
   return { at: textOf("timestamp"), message: textOf("message"), source, backend: textOf("backend_type") };
 }
 
 function csvLine(cells: Cells, source: string): LogLine {
-  return { at: textAt(cells, LOG_TIME), message: textAt(cells, MESSAGE), source, backend: textAt(cells, BACKEND_TYPE) };
+  return {
+    at: textAt(cells, LOG_TIME),
+    message: textAt(cells, MESSAGE),
+    source,
+    backend: textAt(cells, BACKEND_TYPE),
+  };
 }
 
 /** The columns that a source is read from; throws where a mapping asks for what a log cannot give. */
-function sourcesOf({ mapping = {} }: PostgresLogOptions, known: readonly string[]): readonly string[] {
+function sourcesOf({ mapping = {} }: PostgresLogOptions, allowed: readonly string[]): readonly string[] {
   const { source = "application_name", ...others } = mapping;
   const [other] = Object.keys(others);
-  if (other !== undefined) throw new TraceInputError(`${other}: a log's columns are known; source alone may be read from others`);
-  const names = columnsOf(source, known);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new TraceInputError(`source: a log has no column "${unknown}" of who sends; it has ${known.join(", ")}`);
+  if (other !== undefined)
+    throw new TraceInputError(`${other}: a log's columns are known; source alone may be read from others`);
+  const names = columnsOf(source, allowed);
+  const unknown = names.find((name) => !allowed.includes(name));
+  if (unknown !== undefined)
+    throw new TraceInputError(
+      `source: a log has no column "${unknown}" of who sends; it has ${allowed.join(", ")}`,
+    );
   return names;
 }
 

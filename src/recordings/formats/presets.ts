@@ -1,11 +1,11 @@
-import { instantOf } from "../../platform/core/calendar.ts";
+import { utcInstant } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Mapping } from "../rows/column-mapping.ts";
+import type { ColumnMapping } from "../rows/column-mapping.ts";
 import type { NumberUnit } from "../rows/decimal.ts";
 
 /** How the columns of a published data set are read. */
 export type Preset = {
-  readonly mapping: Mapping;
+  readonly mapping: ColumnMapping;
   readonly timeUnit?: NumberUnit;
   readonly durationUnit: NumberUnit;
   readonly origin?: SimTime;
@@ -27,7 +27,7 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
     mapping: { endpoint: "app", end: "end_timestamp", duration: "duration", source: "func" },
     timeUnit: "s",
     durationUnit: "s",
-    origin: instantOf(2021, 1, 31),
+    origin: utcInstant(2021, 1, 31),
     note: "azure-functions-2021: hours of the day are a guess, for the data set says only the day it begins at",
   },
   /**
@@ -58,7 +58,7 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
 
 /** The data set that has these columns. */
 export function presetOf(names: readonly string[]): PresetName | undefined {
-  const has = (...wanted: readonly string[]) => wanted.every((name) => names.includes(name));
+  const has = (...columns: readonly string[]) => columns.every((name) => names.includes(name));
   if (has("app", "func", "end_timestamp", "duration")) return "azure-functions-2021";
   if (has("instance_id", "arrival_timestamp", "execution_duration_ms")) return "redset";
   return has("warehouseId", "createdTime", "durationTotal") ? "snowset" : undefined;

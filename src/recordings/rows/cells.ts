@@ -10,9 +10,9 @@ export type Cells = {
 const decoder = new TextDecoder();
 
 /** The cell as text; empty where the row has none there. */
-export function textAt({ bytes, starts, ends, count }: Cells, place: number | undefined): string {
-  if (place === undefined || place >= count) return "";
-  return decoder.decode(bytes.subarray(starts[place], ends[place]));
+export function textAt({ bytes, starts, ends, count }: Cells, column: number | undefined): string {
+  if (column === undefined || column >= count) return "";
+  return decoder.decode(bytes.subarray(starts[column], ends[column]));
 }
 
 /** Texts put into one buffer, for rows that do not come as bytes. */
@@ -29,15 +29,15 @@ export class TextCells implements Cells {
     this.ends = new Int32Array(count);
   }
 
-  fill(valueAt: (place: number) => string): void {
+  fill(valueAt: (column: number) => string): void {
     let end = 0;
-    for (let place = 0; place < this.count; place += 1) {
-      const text = valueAt(place).trim();
+    for (let column = 0; column < this.count; column += 1) {
+      const text = valueAt(column).trim();
       // A UTF-16 unit has at most three bytes of UTF-8.
       if (end + 3 * text.length > this.bytes.length) this.#grow(end + 3 * text.length);
-      this.starts[place] = end;
+      this.starts[column] = end;
       end += this.#encoder.encodeInto(text, this.bytes.subarray(end)).written;
-      this.ends[place] = end;
+      this.ends[column] = end;
     }
   }
 

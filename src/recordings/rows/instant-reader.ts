@@ -1,7 +1,7 @@
-import { instantOf } from "../../platform/core/calendar.ts";
+import { utcInstant } from "../../platform/core/calendar.ts";
 import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
-import { isTimeZone, Zone } from "../../traffic/zone.ts";
-import { instantUnitOf, millisecondsIn, type NumberUnit, wholeDigitsIn } from "./decimal.ts";
+import { isTimeZone, TimeZone } from "../../traffic/time-zone.ts";
+import { instantUnitOf, integerDigitsIn, millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { parseInstant } from "./instant.ts";
 import { TraceInputError } from "./recording-error.ts";
 
@@ -25,7 +25,7 @@ export class InstantReader {
   /** Of numbers: what was given, or what the first number looked like. */
   unit: NumberUnit | undefined;
   readonly #origin: SimTime;
-  readonly #zone: Zone | undefined;
+  readonly #zone: TimeZone | undefined;
   /** A day's first instant, and the ten characters that stand for it: most rows are of the same day as the one before. */
   #day = 0;
   readonly #dayBytes = new Uint8Array(10);
@@ -36,35 +36,41 @@ export class InstantReader {
     if (timeZone !== undefined && !isTimeZone(timeZone)) {
       throw new TraceInputError(`time zone: "${timeZone}" is none; it must be one like Europe/Berlin`);
     }
-    this.#zone = timeZone === undefined ? undefined : new Zone(timeZone);
+    this.#zone = timeZone === undefined ? undefined : new TimeZone(timeZone);
   }
 
   /** Whole milliseconds, cut; NaN where it is no instant. */
   read(bytes: Uint8Array, start: number, end: number): number {
-    if (bytes[start + 4] === DASH) return this.#iso(bytes, start, end);
-    const digits = wholeDigitsIn(bytes, start, end);
+    if (bytes[start + 4] === DASH) return this.#readIso(bytes, start, end);
+    const digits = integerDigitsIn(bytes, start, end);
     if (digits === 0 && !Number.isFinite(millisecondsIn(bytes, start, end, "ms")))
-      return this.#text(decoder.decode(bytes.subarray(start, end)));
+      return this.#readText(decoder.decode(bytes.subarray(start, end)));
     this.unit ??= instantUnitOf(digits);
     const at = this.#origin + millisecondsIn(bytes, start, end, this.unit);
     return at <= END_OF_TIME ? at : Number.NaN;
   }
 
   /** `2026-01-05T00:00:00.123Z`, `2026-01-05 00:00:00` in UTC and the like without making a string; all else the long way. */
-  #iso(bytes: Uint8Array, start: number, end: number): number {
-    const isZulu = bytes[end - 1] === 90;
-    const stop = isZulu ? end - 1 : end;
-    if (stop - start < 19 || (!isZulu && this.#zone !== undefined) || !this.#isSameDay(bytes, start)) {
-      const at = this.#text(decoder.decode(bytes.subarray(start, end)));
-      if (stop - start >= 19) this.#keepDay(bytes, start);
+  #readIso(bytes: Uint8Array, start: number, end: number): number {
+    const isUtc = bytes[end - 1] === 90;
+    const fractionEnd = isUtc ? end - 1 : end;
+    if (fractionEnd - start < 19 || (!isUtc && this.#zone !== undefined) || !this.#isSameDay(bytes, start)) {
+      const at = this.#readText(decoder.decode(bytes.subarray(start, end)));
+      if (fractionEnd - start >= 19) this.#cacheDay(bytes, start);
       return at;
     }
-    const hour = two(bytes, start + 11);
-    const minute = two(bytes, start + 14);
-    const second = two(bytes, start + 17);
-    const ms = fraction(bytes, start + 19, stop);
-    const isPlain = bytes[start + 13] === COLON && bytes[start + 16] === COLON && hour < 24 && minute < 60 && second < 60 && ms >= 0;
-    if (!isPlain) return this.#text(decoder.decode(bytes.subarray(start, end)));
+    const hour = twoDigits(bytes, start + 11);
+    const minute = twoDigits(bytes, start + 14);
+    const second = twoDigits(bytes, start + 17);
+    const ms = fractionMs(bytes, start + 19, fractionEnd);
+    const isPlain =
+      bytes[start + 13] === COLON &&
+      bytes[start + 16] === COLON &&
+      hour < 24 &&
+      minute < 60 &&
+      second < 60 &&
+      ms >= 0;
+    if (!isPlain) return this.#readText(decoder.decode(bytes.subarray(start, end)));
     return this.#day + hour * HOUR + minute * MINUTE + second * SECOND + ms;
   }
 
@@ -75,24 +81,24 @@ export class InstantReader {
     return true;
   }
 
-  #keepDay(bytes: Uint8Array, start: number): void {
+  #cacheDay(bytes: Uint8Array, start: number): void {
     const text = decoder.decode(bytes.subarray(start, start + 10));
     if (parseInstant(text) === undefined) return;
     this.#dayBytes.set(bytes.subarray(start, start + 10));
-    this.#day = instantOf(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10)));
+    this.#day = utcInstant(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10)));
   }
 
-  #text(text: string): number {
+  #readText(text: string): number {
     const at =
       this.#zone === undefined || HAS_ZONE.test(withoutDate(text))
         ? parseInstant(text.replace(/ GMT$/, "Z"))
-        : this.#local(text, this.#zone);
+        : this.#readLocal(text, this.#zone);
     return at ?? Number.NaN;
   }
 
-  #local(text: string, zone: Zone): number | undefined {
+  #readLocal(text: string, zone: TimeZone): number | undefined {
     const local = parseInstant(text.replace(NAMED_ZONE, ""));
-    return local === undefined ? undefined : zone.instantOf(local);
+    return local === undefined ? undefined : zone.toInstant(local);
   }
 }
 
@@ -102,13 +108,13 @@ function withoutDate(text: string): string {
 }
 
 /** Two digits; more than any clock shows where they are none. */
-function two(bytes: Uint8Array, at: number): number {
+function twoDigits(bytes: Uint8Array, at: number): number {
   const [tens, ones] = [(bytes[at] as number) - 48, (bytes[at + 1] as number) - 48];
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 99;
 }
 
 /** Milliseconds of `.1`, `.123`, `.123456789` or nothing; -1 for all else. */
-function fraction(bytes: Uint8Array, start: number, end: number): number {
+function fractionMs(bytes: Uint8Array, start: number, end: number): number {
   if (start === end) return 0;
   if (bytes[start] !== 46 || end - start < 2 || end - start > 10) return -1;
   let [ms, scale] = [0, 100];

@@ -1,7 +1,8 @@
-import { civil, instantOf } from "../../platform/core/calendar.ts";
+import { utcDateOf, utcInstant } from "../../platform/core/calendar.ts";
 import { DAY, END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
 
 /**
  * An instant as logs write it: ISO 8601 with a `T` or a space, fractions cut to milliseconds; UTC where it names no zone. `undefined` for
@@ -11,8 +12,8 @@ export function parseInstant(text: string): SimTime | undefined {
   const match = ISO.exec(text);
   if (match === null) return undefined;
   const part = (index: number) => Number(match[index] ?? 0);
-  const day = instantOf(part(1), part(2), part(3));
-  const date = civil(day);
+  const day = utcInstant(part(1), part(2), part(3));
+  const date = utcDateOf(day);
   if (date.month !== part(2) || date.day !== part(3)) return undefined;
   const [hour, minute, second] = [part(4), part(5), part(6)];
   if (hour > 24 || minute > 59 || second > 60) return undefined;
@@ -34,5 +35,7 @@ export function parseStrictInstant(text: string): SimTime | undefined {
 function zoneOffset(zone: string): number {
   if (!/^[+-]/.test(zone)) return 0;
   const digits = zone.slice(1).replace(":", "").padEnd(4, "0");
-  return (zone.startsWith("-") ? -1 : 1) * (Number(digits.slice(0, 2)) * HOUR + Number(digits.slice(2)) * MINUTE);
+  return (
+    (zone.startsWith("-") ? -1 : 1) * (Number(digits.slice(0, 2)) * HOUR + Number(digits.slice(2)) * MINUTE)
+  );
 }

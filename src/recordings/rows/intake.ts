@@ -1,9 +1,11 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
-import { Names } from "./name-table.ts";
+import { NameTable } from "./name-table.ts";
 import { TraceInputError } from "./recording-error.ts";
 
 /** A sink of rows in any order: numbers of computes and sources, whole milliseconds. */
-export type RowSink = { readonly add: (compute: number, at: SimTime, durationMs: number, source: number) => void };
+export type RowSink = {
+  readonly add: (compute: number, at: SimTime, durationMs: number, source: number) => void;
+};
 
 /** `line` counts from 1, rows of Parquet do so too. */
 export type BadInputRow = { readonly input: string; readonly line: number; readonly reason: string };
@@ -17,9 +19,9 @@ export type IntakeOptions = {
 };
 
 export const BAD_ROWS_SHOWN = 10;
-const MOST_COMPUTES = 1_000_000;
+const MAX_COMPUTES = 1_000_000;
 /** `source` is a column of 16 bits. */
-export const MOST_SOURCES = 65_536;
+export const MAX_SOURCES = 65_536;
 const OTHER_SOURCES = "(other)";
 
 /** What all inputs of one trace are put into: gives numbers to names, counts what is bad, keeps what is worth saying. */
@@ -38,8 +40,8 @@ export class Intake {
   readonly #options: IntakeOptions;
   readonly #sink: RowSink;
   #input = "";
-  readonly #computes = new Names(MOST_COMPUTES);
-  readonly #sources = new Names(MOST_SOURCES - 1);
+  readonly #computes = new NameTable(MAX_COMPUTES);
+  readonly #sources = new NameTable(MAX_SOURCES - 1);
   #hasOtherSources = false;
 
   constructor(sink: RowSink, options: IntakeOptions = {}) {
@@ -56,15 +58,17 @@ export class Intake {
   compute(bytes: Uint8Array, start: number, end: number): number {
     const number = this.#computes.numberOf(bytes, start, end);
     if (number >= 0) return number;
-    throw new TraceInputError(`endpoint: there are more than ${MOST_COMPUTES} computes; is this column one of queries?`);
+    throw new TraceInputError(
+      `endpoint: there are more than ${MAX_COMPUTES} computes; is this column one of queries?`,
+    );
   }
 
   source(bytes: Uint8Array, start: number, end: number): number {
     const number = this.#sources.numberOf(bytes, start, end);
     if (number >= 0) return number;
     this.#hasOtherSources = true;
-    this.note(`source: there are more than ${MOST_SOURCES} of them; the rest count as ${OTHER_SOURCES}`);
-    return MOST_SOURCES - 1;
+    this.note(`source: there are more than ${MAX_SOURCES} of them; the rest count as ${OTHER_SOURCES}`);
+    return MAX_SOURCES - 1;
   }
 
   get computeNames(): readonly string[] {
@@ -78,7 +82,7 @@ export class Intake {
 
   take(line: number, compute: number, at: SimTime, durationMs: number, source: number): void {
     if (!(at >= 0 && at <= END_OF_TIME)) {
-      this.refuse(line, `at: ${at} is before 1970 or after 9999`);
+      this.reject(line, `at: ${at} is before 1970 or after 9999`);
       return;
     }
     const { startAt = 0, endAt = Number.POSITIVE_INFINITY } = this.#options;
@@ -92,7 +96,7 @@ export class Intake {
     this.#sink.add(compute, at, durationMs, source);
   }
 
-  refuse(line: number, reason: string): void {
+  reject(line: number, reason: string): void {
     if (this.#options.strict === true) throw new TraceInputError(reason, line);
     this.badRows += 1;
     if (this.bad.length < BAD_ROWS_SHOWN) this.bad.push({ input: this.#input, line, reason });
@@ -108,8 +112,8 @@ export class Intake {
   }
 
   /** The input says that it knows of this time; what several say so goes together. */
-  covers(startAt: SimTime, endAt: SimTime): void {
-    const known = this.period ?? { startAt, endAt };
-    this.period = { startAt: Math.min(known.startAt, startAt), endAt: Math.max(known.endAt, endAt) };
+  extendPeriod(startAt: SimTime, endAt: SimTime): void {
+    const period = this.period ?? { startAt, endAt };
+    this.period = { startAt: Math.min(period.startAt, startAt), endAt: Math.max(period.endAt, endAt) };
   }
 }

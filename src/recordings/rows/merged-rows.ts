@@ -2,20 +2,25 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { type RowColumns, rowColumns } from "./row-run.ts";
 
 /** Rows of one compute in one run, by ascending arrival. */
-export type Stretch = {
+export type RunSegment = {
   readonly length: number;
   /** Copies rows from `from` on to the beginning of `into`; as many as there are, or fit. */
   readonly read: (from: number, into: RowColumns) => void;
 };
 
 /** Rows that are held of a stretch at a time, and of all stretches together. */
-const ROWS_OF_STRETCH = 65_536;
-const ROWS_OF_ALL = 2_097_152;
+const ROWS_PER_SEGMENT = 65_536;
+const ROWS_IN_TOTAL = 2_097_152;
 
 /** Merges stretches: by arrival, and what came at one instant in the order of the stretches. Memory is bounded however long they are. */
-export function mergeStretches(stretches: readonly Stretch[], take: (at: SimTime, durationMs: number, source: number) => void): void {
-  const most = Math.max(1, Math.min(ROWS_OF_STRETCH, Math.floor(ROWS_OF_ALL / stretches.length)));
-  const cursors = stretches.filter(({ length }) => length > 0).map((stretch) => new Cursor(stretch, most));
+export function mergeSegments(
+  segments: readonly RunSegment[],
+  take: (at: SimTime, durationMs: number, source: number) => void,
+): void {
+  const maxRows = Math.max(1, Math.min(ROWS_PER_SEGMENT, Math.floor(ROWS_IN_TOTAL / segments.length)));
+  const cursors = segments
+    .filter(({ length }) => length > 0)
+    .map((segment) => new SegmentCursor(segment, maxRows));
   for (let first = earliest(cursors); first !== undefined; first = earliest(cursors)) {
     const cursor = first;
     let until = Number.POSITIVE_INFINITY;
@@ -30,24 +35,24 @@ export function mergeStretches(stretches: readonly Stretch[], take: (at: SimTime
   }
 }
 
-function earliest(cursors: readonly Cursor[]): Cursor | undefined {
-  let first: Cursor | undefined;
+function earliest(cursors: readonly SegmentCursor[]): SegmentCursor | undefined {
+  let first: SegmentCursor | undefined;
   for (const cursor of cursors) if (cursor.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = cursor;
   return first;
 }
 
-class Cursor {
+class SegmentCursor {
   /** Of the next row; infinite behind the last one. */
   at: SimTime = Number.POSITIVE_INFINITY;
-  readonly #stretch: Stretch;
+  readonly #segment: RunSegment;
   readonly #columns: RowColumns;
   #from = 0;
   #index = 0;
   #count = 0;
 
-  constructor(stretch: Stretch, most: number) {
-    this.#stretch = stretch;
-    this.#columns = rowColumns(Math.min(most, stretch.length));
+  constructor(segment: RunSegment, maxRows: number) {
+    this.#segment = segment;
+    this.#columns = rowColumns(Math.min(maxRows, segment.length));
     this.#load();
   }
 
@@ -70,8 +75,8 @@ class Cursor {
   #load(): void {
     this.#from += this.#count;
     this.#index = 0;
-    this.#count = Math.min(this.#columns.at.length, this.#stretch.length - this.#from);
-    if (this.#count > 0) this.#stretch.read(this.#from, this.#columns);
+    this.#count = Math.min(this.#columns.at.length, this.#segment.length - this.#from);
+    if (this.#count > 0) this.#segment.read(this.#from, this.#columns);
     this.at = this.#count > 0 ? (this.#columns.at[0] as number) : Number.POSITIVE_INFINITY;
   }
 }

@@ -2,18 +2,18 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /** Numbers for names, from 0 in the order in which they come; a name may be given as bytes, of which no string is made but once. */
-export class Names {
+export class NameTable {
   readonly list: string[] = [];
   readonly #decoder = new TextDecoder();
-  readonly #most: number;
+  readonly #capacity: number;
   /** All names, one behind the other: name `i` ends where name `i + 1` begins. */
   #bytes = new Uint8Array(16_384);
   #starts = new Int32Array(513);
   /** Open addressing: pairs of a hash and a number plus one, 0 where free; never more than half full. */
   #slots = new Int32Array(2_048);
 
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most;
+  constructor(capacity = Number.POSITIVE_INFINITY) {
+    this.#capacity = capacity;
   }
 
   /** -1 where it would be one name more than there may be. */
@@ -22,26 +22,28 @@ export class Names {
     const mask = slots.length - 1;
     const hash = hashOf(bytes, start, end);
     let slot = (hash << 1) & mask;
-    for (let kept = slots[slot + 1] as number; kept !== 0; kept = slots[slot + 1] as number) {
-      if (slots[slot] === hash && this.#is(kept - 1, bytes, start, end)) return kept - 1;
+    for (let stored = slots[slot + 1] as number; stored !== 0; stored = slots[slot + 1] as number) {
+      if (slots[slot] === hash && this.#matches(stored - 1, bytes, start, end)) return stored - 1;
       slot = (slot + 2) & mask;
     }
-    return this.list.length >= this.#most ? -1 : this.#add(bytes.subarray(start, end), hash, slot);
+    return this.list.length >= this.#capacity ? -1 : this.#add(bytes.subarray(start, end), hash, slot);
   }
 
-  #is(number: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const kept = this.#bytes;
+  #matches(number: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const stored = this.#bytes;
     const from = this.#starts[number] as number;
     if ((this.#starts[number + 1] as number) - from !== end - start) return false;
-    for (let i = end - start - 1; i >= 0; i -= 1) if (kept[from + i] !== bytes[start + i]) return false;
+    for (let i = end - start - 1; i >= 0; i -= 1) if (stored[from + i] !== bytes[start + i]) return false;
     return true;
   }
 
   #add(name: Uint8Array, hash: number, slot: number): number {
     const number = this.list.length;
     const from = this.#starts[number] as number;
-    if (from + name.length > this.#bytes.length) this.#bytes = grown(this.#bytes, new Uint8Array(2 * (from + name.length)));
-    if (number + 1 === this.#starts.length) this.#starts = grown(this.#starts, new Int32Array(2 * this.#starts.length));
+    if (from + name.length > this.#bytes.length)
+      this.#bytes = grown(this.#bytes, new Uint8Array(2 * (from + name.length)));
+    if (number + 1 === this.#starts.length)
+      this.#starts = grown(this.#starts, new Int32Array(2 * this.#starts.length));
     this.#bytes.set(name, from);
     this.#starts[number + 1] = from + name.length;
     this.list.push(this.#decoder.decode(name));

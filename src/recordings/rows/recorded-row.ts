@@ -1,7 +1,7 @@
 import { ACTIVITY_KINDS, type ActivityKind } from "../../platform/compute/activity.ts";
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { COLUMN_NAMES, durationUnitOf } from "./column-names.ts";
-import { instantUnitOf, millisecondsIn, type NumberUnit, wholeDigitsIn } from "./decimal.ts";
+import { instantUnitOf, integerDigitsIn, millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { parseInstant } from "./instant.ts";
 
 /** One line of recorded traffic. */
@@ -17,22 +17,23 @@ export type RecordedRow = {
 };
 
 /** What the columns are called where one finds such files, the most telling names first. */
-const NAMES = {
+const FIELD_NAMES = {
   ...COLUMN_NAMES,
   kind: ["kind", "type"],
   queries: ["queries", "query_count", "count"],
   connection: ["connection_id", "connection", "session_id", "pid"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export type RecordedField = keyof typeof NAMES;
-export const RECORDED_FIELDS = Object.keys(NAMES) as RecordedField[];
+export type RecordedField = keyof typeof FIELD_NAMES;
+export const RECORDED_FIELDS = Object.keys(FIELD_NAMES) as RecordedField[];
 /** Which column (CSV) or key (NDJSON) a field is read from. */
-export type RecordedColumns = Readonly<Partial<Record<RecordedField, string>>>;
+export type RecordedColumnNames = Readonly<Partial<Record<RecordedField, string>>>;
 
 /** Finds a column for each field that is not mapped already; what is found for none is read from none. */
-export function guessColumns(names: readonly string[], mapped: RecordedColumns): RecordedColumns {
+export function guessColumns(names: readonly string[], mapped: RecordedColumnNames): RecordedColumnNames {
   const byName = new Map(names.map((name) => [name.trim().toLowerCase(), name]));
-  const guess = (field: RecordedField) => NAMES[field].map((name) => byName.get(name)).find((name) => name !== undefined);
+  const guess = (field: RecordedField) =>
+    FIELD_NAMES[field].map((name) => byName.get(name)).find((name) => name !== undefined);
   return Object.fromEntries(
     RECORDED_FIELDS.flatMap((field) => {
       const name = mapped[field] ?? guess(field);
@@ -45,50 +46,63 @@ const KINDS: ReadonlySet<unknown> = new Set(ACTIVITY_KINDS);
 const encoder = new TextEncoder();
 
 /** The row that these values are, or why they are none. Instants and durations are cut to whole milliseconds. */
-export function rowOf(valueIn: (field: RecordedField) => unknown, columns: RecordedColumns): RecordedRow | string {
-  const endpoint = text(valueIn("endpoint"));
+export function parseRow(
+  readField: (field: RecordedField) => unknown,
+  columns: RecordedColumnNames,
+): RecordedRow | string {
+  const endpoint = toText(readField("endpoint"));
   if (endpoint === "") return "endpoint: is empty; where another column has it, say columns: { endpoint: … }";
-  const at = instantOf(valueIn("at"));
-  if (at === undefined) return `at: ${shown(valueIn("at"))} must be an ISO 8601 instant, or a number since 1970`;
-  const durationMs = durationOf(valueIn("duration"), durationUnitOf(columns.duration));
-  if (!(durationMs >= 0 && durationMs <= END_OF_TIME)) return `duration: ${shown(valueIn("duration"))} must be a number, at least 0`;
-  const kind = text(valueIn("kind")) || "query";
-  if (!isKind(kind)) return `kind: ${shown(kind)} must be one of ${[...KINDS].join(", ")}`;
-  const queries = number(valueIn("queries"), kind === "query" || kind === "transaction" ? 1 : 0);
+  const at = parseInstantCell(readField("at"));
+  if (at === undefined)
+    return `at: ${quoteValue(readField("at"))} must be an ISO 8601 instant, or a number since 1970`;
+  const durationMs = parseDurationCell(readField("duration"), durationUnitOf(columns.duration));
+  if (!(durationMs >= 0 && durationMs <= END_OF_TIME))
+    return `duration: ${quoteValue(readField("duration"))} must be a number, at least 0`;
+  const kind = toText(readField("kind")) || "query";
+  if (!isActivityKind(kind)) return `kind: ${quoteValue(kind)} must be one of ${[...KINDS].join(", ")}`;
+  const queries = toNumber(readField("queries"), kind === "query" || kind === "transaction" ? 1 : 0);
   if (!Number.isInteger(queries) || queries < 0 || queries >= 2 ** 32)
-    return `queries: ${shown(valueIn("queries"))} must be a whole number, at least 0`;
-  return { endpoint, at, durationMs, kind, queries, source: text(valueIn("source")), connection: text(valueIn("connection")) };
+    return `queries: ${quoteValue(readField("queries"))} must be a whole number, at least 0`;
+  return {
+    endpoint,
+    at,
+    durationMs,
+    kind,
+    queries,
+    source: toText(readField("source")),
+    connection: toText(readField("connection")),
+  };
 }
 
-function isKind(kind: string): kind is ActivityKind {
+function isActivityKind(kind: string): kind is ActivityKind {
   return KINDS.has(kind);
 }
 
 /** The size of a number tells what it counts. */
-function instantOf(value: unknown): SimTime | undefined {
-  const given = text(value);
-  const bytes = encoder.encode(given);
-  const digits = wholeDigitsIn(bytes, 0, bytes.length);
-  if (digits === 0) return parseInstant(given);
+function parseInstantCell(value: unknown): SimTime | undefined {
+  const input = toText(value);
+  const bytes = encoder.encode(input);
+  const digits = integerDigitsIn(bytes, 0, bytes.length);
+  if (digits === 0) return parseInstant(input);
   const at = millisecondsIn(bytes, 0, bytes.length, instantUnitOf(digits));
   return at <= END_OF_TIME ? at : undefined;
 }
 
 /** What is missing takes no time. */
-function durationOf(value: unknown, unit: NumberUnit): number {
-  const bytes = encoder.encode(text(value));
+function parseDurationCell(value: unknown, unit: NumberUnit): number {
+  const bytes = encoder.encode(toText(value));
   return bytes.length === 0 ? 0 : millisecondsIn(bytes, 0, bytes.length, unit);
 }
 
-function number(value: unknown, missing: number): number {
-  const given = text(value);
-  return given === "" ? missing : Number(given);
+function toNumber(value: unknown, fallback: number): number {
+  const input = toText(value);
+  return input === "" ? fallback : Number(input);
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return value === undefined || value === null ? "" : String(value).trim();
 }
 
-function shown(value: unknown): string {
+function quoteValue(value: unknown): string {
   return JSON.stringify(value ?? "").slice(0, 60);
 }

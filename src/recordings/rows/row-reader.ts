@@ -1,7 +1,7 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { PRESETS, type PresetName, presetOf } from "../formats/presets.ts";
 import { type Cells, textAt } from "./cells.ts";
-import { columnsOf, completeMapping, type Mapping, shownNames } from "./column-mapping.ts";
+import { type ColumnMapping, columnsOf, completeMapping, namesText } from "./column-mapping.ts";
 import { durationUnitOf } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { InstantReader } from "./instant-reader.ts";
@@ -9,7 +9,7 @@ import type { Intake } from "./intake.ts";
 import { TraceInputError } from "./recording-error.ts";
 
 export type RowOptions = {
-  readonly mapping?: Mapping | undefined;
+  readonly mapping?: ColumnMapping | undefined;
   /** A published data set; recognised by its columns where it is left out. */
   readonly preset?: PresetName | undefined;
   /** The endpoint of rows that name none. */
@@ -30,51 +30,66 @@ export class RowReader {
   readonly #instants: InstantReader;
   readonly #durationUnit: NumberUnit;
   readonly #missing: Uint8Array | undefined;
-  readonly #endpoint: Uint8Array | undefined;
-  readonly #at: number | undefined;
-  readonly #end: number | undefined;
+  readonly #defaultEndpoint: Uint8Array | undefined;
+  readonly #atColumn: number | undefined;
+  readonly #endColumn: number | undefined;
   /** A row says when it came and when it ended, and not how long it took. */
   readonly #isSpan: boolean;
-  readonly #durations: Int32Array;
-  readonly #endpointAt: number | undefined;
-  readonly #sources: Int32Array;
+  readonly #durationColumns: Int32Array;
+  readonly #endpointColumn: number | undefined;
+  readonly #sourceColumns: Int32Array;
   readonly #encoder = new TextEncoder();
-  readonly #kindAt: number | undefined;
-  #unitIsNoted: boolean;
+  readonly #kindColumn: number | undefined;
+  #isUnitNoted: boolean;
 
   /** `names` of all columns. `places`: where in a row a column is; throws where the columns cannot be a trace's. */
-  constructor(intake: Intake, names: readonly string[], options: RowOptions, places = (name: string) => names.indexOf(name)) {
+  constructor(
+    intake: Intake,
+    names: readonly string[],
+    options: RowOptions,
+    columnIndex = (name: string) => names.indexOf(name),
+  ) {
     const presetName = options.preset ?? (options.mapping === undefined ? presetOf(names) : undefined);
     const preset = presetName === undefined ? undefined : PRESETS[presetName];
     if (preset !== undefined) intake.note(preset.note);
-    if (options.preset === undefined && presetName !== undefined) intake.note(`the columns are those of ${presetName}`);
+    if (options.preset === undefined && presetName !== undefined)
+      intake.note(`the columns are those of ${presetName}`);
     const { mapping, guesses } = completeMapping(names, { ...preset?.mapping, ...options.mapping });
     for (const guess of guesses) intake.note(guess);
-    checkNeeded(mapping, names, options.endpoint);
+    checkRequired(mapping, names, options.endpoint);
     this.#intake = intake;
-    this.#instants = new InstantReader({ unit: options.timeUnit ?? preset?.timeUnit, origin: preset?.origin, timeZone: options.timeZone });
-    this.#unitIsNoted = (options.timeUnit ?? preset?.timeUnit) !== undefined;
+    this.#instants = new InstantReader({
+      unit: options.timeUnit ?? preset?.timeUnit,
+      origin: preset?.origin,
+      timeZone: options.timeZone,
+    });
+    this.#isUnitNoted = (options.timeUnit ?? preset?.timeUnit) !== undefined;
     const [durations, sources] = [columnsOf(mapping.duration, names), columnsOf(mapping.source, names)];
     this.#durationUnit = options.durationUnit ?? preset?.durationUnit ?? durationUnitOf(durations[0]);
     this.#isSpan = mapping.at !== undefined && mapping.end !== undefined && durations.length === 0;
-    if (durations.length === 0 && !this.#isSpan) intake.note("duration: no column looks like it; requests take no time");
+    if (durations.length === 0 && !this.#isSpan)
+      intake.note("duration: no column looks like it; requests take no time");
     if (options.mapping?.end !== undefined && mapping.at !== undefined && durations.length > 0)
       intake.note("end: is not read, for a start and a duration say when it is");
     this.#missing = preset?.missing === undefined ? undefined : new TextEncoder().encode(preset.missing);
-    this.#endpoint = options.endpoint === undefined ? undefined : new TextEncoder().encode(options.endpoint);
-    const placeOf = (name: string | undefined) => (name === undefined ? undefined : places(name));
-    this.#at = mapping.at === undefined ? undefined : placeOf(mapping.at);
-    this.#end = mapping.at === undefined || this.#isSpan ? placeOf(mapping.end) : undefined;
-    this.#durations = Int32Array.from(durations, places);
-    this.#endpointAt = placeOf(mapping.endpoint);
-    this.#sources = Int32Array.from(sources, places);
-    this.#kindAt = placeOf(mapping.kind);
+    this.#defaultEndpoint =
+      options.endpoint === undefined ? undefined : new TextEncoder().encode(options.endpoint);
+    const optionalColumnIndex = (name: string | undefined) =>
+      name === undefined ? undefined : columnIndex(name);
+    this.#atColumn = mapping.at === undefined ? undefined : optionalColumnIndex(mapping.at);
+    this.#endColumn = mapping.at === undefined || this.#isSpan ? optionalColumnIndex(mapping.end) : undefined;
+    this.#durationColumns = Int32Array.from(durations, columnIndex);
+    this.#endpointColumn = optionalColumnIndex(mapping.endpoint);
+    this.#sourceColumns = Int32Array.from(sources, columnIndex);
+    this.#kindColumn = optionalColumnIndex(mapping.kind);
     const instants = this.#isSpan ? [mapping.at, mapping.end] : [mapping.at ?? mapping.end];
-    this.columns = [mapping.endpoint, ...instants, ...durations, ...sources, mapping.kind].filter((name) => name !== undefined);
+    this.columns = [mapping.endpoint, ...instants, ...durations, ...sources, mapping.kind].filter(
+      (name) => name !== undefined,
+    );
   }
 
   read(line: number, cells: Cells): void {
-    if (this.#kindAt !== undefined && textAt(cells, this.#kindAt) === "disconnect") {
+    if (this.#kindColumn !== undefined && textAt(cells, this.#kindColumn) === "disconnect") {
       this.#intake.skip();
       return;
     }
@@ -83,60 +98,70 @@ export class RowReader {
     const at = this.#atOf(cells, durationMs);
     const problem = this.#problemIn(cells, compute, durationMs, at);
     if (problem === undefined) this.#intake.take(line, compute, at, durationMs, this.#sourceOf(cells));
-    else this.#intake.refuse(line, problem);
+    else this.#intake.reject(line, problem);
   }
 
   #problemIn(cells: Cells, compute: number, durationMs: number, at: number): string | undefined {
     if (compute < 0) return "endpoint: is empty; map the column that has it, or name one endpoint for all";
     if (this.#isSpan && !Number.isNaN(at) && !(durationMs >= 0)) {
-      const shown = shownCell(cells, this.#end);
-      return Number.isNaN(durationMs) ? `end: ${shown} ${INSTANT_RULE}` : `end: ${shown} is before ${shownCell(cells, this.#at)}`;
+      const quoted = quotedCell(cells, this.#endColumn);
+      return Number.isNaN(durationMs)
+        ? `end: ${quoted} ${INSTANT_RULE}`
+        : `end: ${quoted} is before ${quotedCell(cells, this.#atColumn)}`;
     }
-    if (!this.#isSpan && !(durationMs <= END_OF_TIME)) return `duration: ${this.#shownDurations(cells)} must be a number, at least 0`;
+    if (!this.#isSpan && !(durationMs <= END_OF_TIME))
+      return `duration: ${this.#quotedDurations(cells)} must be a number, at least 0`;
     if (!Number.isNaN(at)) return undefined;
-    const shown = shownCell(cells, this.#at ?? this.#end);
-    return `${this.#at === undefined ? "end" : "at"}: ${shown} ${INSTANT_RULE}`;
+    const quoted = quotedCell(cells, this.#atColumn ?? this.#endColumn);
+    return `${this.#atColumn === undefined ? "end" : "at"}: ${quoted} ${INSTANT_RULE}`;
   }
 
   #computeOf(cells: Cells): number {
     const { bytes, starts, ends, count } = cells;
-    const place = this.#endpointAt;
-    if (place !== undefined && place < count && !this.#isMissing(cells, place)) {
-      return this.#intake.compute(bytes, starts[place] as number, ends[place] as number);
+    const column = this.#endpointColumn;
+    if (column !== undefined && column < count && !this.#isMissing(cells, column)) {
+      return this.#intake.compute(bytes, starts[column] as number, ends[column] as number);
     }
-    return this.#endpoint === undefined ? -1 : this.#intake.compute(this.#endpoint, 0, this.#endpoint.length);
+    return this.#defaultEndpoint === undefined
+      ? -1
+      : this.#intake.compute(this.#defaultEndpoint, 0, this.#defaultEndpoint.length);
   }
 
   #sourceOf(cells: Cells): number {
     const { bytes, starts, ends, count } = cells;
-    if (this.#sources.length > 1) {
-      const name = this.#encoder.encode(Array.from(this.#sources, (place) => textAt(cells, place)).join("/"));
+    if (this.#sourceColumns.length > 1) {
+      const name = this.#encoder.encode(
+        Array.from(this.#sourceColumns, (column) => textAt(cells, column)).join("/"),
+      );
       return this.#intake.source(name, 0, name.length);
     }
-    const place = this.#sources[0];
-    if (place === undefined || place >= count || this.#isMissing(cells, place)) return this.#intake.source(bytes, 0, 0);
-    return this.#intake.source(bytes, starts[place] as number, ends[place] as number);
+    const column = this.#sourceColumns[0];
+    if (column === undefined || column >= count || this.#isMissing(cells, column))
+      return this.#intake.source(bytes, 0, 0);
+    return this.#intake.source(bytes, starts[column] as number, ends[column] as number);
   }
 
   #atOf(cells: Cells, durationMs: number): SimTime {
-    const place = this.#at ?? this.#end ?? 0;
-    const at = this.#instantAt(cells, place);
-    if (!this.#unitIsNoted && this.#instants.unit !== undefined) {
-      this.#unitIsNoted = true;
+    const column = this.#atColumn ?? this.#endColumn ?? 0;
+    const at = this.#instantAt(cells, column);
+    if (!this.#isUnitNoted && this.#instants.unit !== undefined) {
+      this.#isUnitNoted = true;
       this.#intake.note(
-        `at: the first number is ${shownCell(cells, place)}, so numbers are taken for ${UNIT_WORDS[this.#instants.unit]} since 1970`,
+        `at: the first number is ${quotedCell(cells, column)}, so numbers are taken for ${UNIT_WORDS[this.#instants.unit]} since 1970`,
       );
     }
-    return this.#at === undefined ? at - durationMs : at;
+    return this.#atColumn === undefined ? at - durationMs : at;
   }
 
-  #instantAt({ bytes, starts, ends, count }: Cells, place: number): SimTime {
-    return place < count ? this.#instants.read(bytes, starts[place] as number, ends[place] as number) : Number.NaN;
+  #instantAt({ bytes, starts, ends, count }: Cells, column: number): SimTime {
+    return column < count
+      ? this.#instants.read(bytes, starts[column] as number, ends[column] as number)
+      : Number.NaN;
   }
 
   /** From `at` to `end`; negative where that is before it, and none where it is missing. */
   #spanOf(cells: Cells): number {
-    const [at, end] = [this.#at as number, this.#end as number];
+    const [at, end] = [this.#atColumn as number, this.#endColumn as number];
     if (end >= cells.count || this.#isMissing(cells, end)) return 0;
     const from = this.#instantAt(cells, at);
     return this.#instantAt(cells, end) - from;
@@ -145,38 +170,52 @@ export class RowReader {
   /** In milliseconds; what is missing takes no time. */
   #durationOf(cells: Cells): number {
     let sum = 0;
-    for (let i = 0; i < this.#durations.length; i += 1) {
-      const place = this.#durations[i] as number;
-      if (place >= cells.count || this.#isMissing(cells, place)) continue;
-      sum += millisecondsIn(cells.bytes, cells.starts[place] as number, cells.ends[place] as number, this.#durationUnit);
+    for (let i = 0; i < this.#durationColumns.length; i += 1) {
+      const column = this.#durationColumns[i] as number;
+      if (column >= cells.count || this.#isMissing(cells, column)) continue;
+      sum += millisecondsIn(
+        cells.bytes,
+        cells.starts[column] as number,
+        cells.ends[column] as number,
+        this.#durationUnit,
+      );
     }
     return sum;
   }
 
-  #isMissing({ bytes, starts, ends }: Cells, place: number): boolean {
-    const [start, end] = [starts[place] as number, ends[place] as number];
+  #isMissing({ bytes, starts, ends }: Cells, column: number): boolean {
+    const [start, end] = [starts[column] as number, ends[column] as number];
     if (start === end) return true;
     const missing = this.#missing;
-    return missing !== undefined && missing.length === end - start && missing.every((byte, index) => bytes[start + index] === byte);
+    return (
+      missing !== undefined &&
+      missing.length === end - start &&
+      missing.every((byte, index) => bytes[start + index] === byte)
+    );
   }
 
-  #shownDurations(cells: Cells): string {
-    return Array.from(this.#durations, (place) => shownCell(cells, place)).join(" + ");
+  #quotedDurations(cells: Cells): string {
+    return Array.from(this.#durationColumns, (column) => quotedCell(cells, column)).join(" + ");
   }
 }
 
 const INSTANT_RULE = "must be an ISO 8601 instant, or a number since 1970";
-const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = { s: "seconds", ms: "milliseconds", us: "microseconds", ns: "nanoseconds" };
+const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
+  s: "seconds",
+  ms: "milliseconds",
+  us: "microseconds",
+  ns: "nanoseconds",
+};
 
-function checkNeeded(mapping: Mapping, names: readonly string[], endpoint: string | undefined): void {
+function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
   if (mapping.endpoint === undefined && endpoint === undefined) throw missingColumn("endpoint", names);
   if (mapping.at === undefined && mapping.end === undefined) throw missingColumn("at", names);
 }
 
 function missingColumn(field: string, names: readonly string[]): TraceInputError {
-  return new TraceInputError(`${field}: no column looks like it; map one of ${shownNames(names)}`, 1);
+  return new TraceInputError(`${field}: no column looks like it; map one of ${namesText(names)}`, 1);
 }
 
-function shownCell(cells: Cells, place: number | undefined): string {
-  return JSON.stringify(textAt(cells, place)).slice(0, 60);
+function quotedCell(cells: Cells, column: number | undefined): string {
+  return JSON.stringify(textAt(cells, column)).slice(0, 60);
 }

@@ -2,10 +2,14 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { RowSink } from "./intake.ts";
 
 /** Rows of many computes as columns. */
-export type RowColumns = { readonly at: Float64Array; readonly durationMs: Float64Array; readonly source: Uint16Array };
+export type RowColumns = {
+  readonly at: Float64Array;
+  readonly durationMs: Float64Array;
+  readonly source: Uint16Array;
+};
 
 /** Rows by compute, each compute's by ascending arrival: what came at one instant stays in its order. */
-export type Run = {
+export type SortedRun = {
   readonly rows: RowColumns;
   /** Numbers of the computes that have rows here, ascending, and where the rows of each begin; one more start than computes. */
   readonly computes: Uint32Array;
@@ -13,25 +17,29 @@ export type Run = {
 };
 
 export function rowColumns(length: number): RowColumns {
-  return { at: new Float64Array(length), durationMs: new Float64Array(length), source: new Uint16Array(length) };
+  return {
+    at: new Float64Array(length),
+    durationMs: new Float64Array(length),
+    source: new Uint16Array(length),
+  };
 }
 
-const FEWEST_ROWS = 1_024;
+const INITIAL_ROWS = 1_024;
 
 /** Takes rows in any order, and gives them grouped and sorted: a bounded part of a trace of any size. */
-export class RowRun implements RowSink {
+export class RunBuffer implements RowSink {
   count = 0;
-  readonly #most: number;
-  readonly #full: () => void;
-  #rows = rowColumns(FEWEST_ROWS);
-  #compute = new Uint32Array(FEWEST_ROWS);
+  readonly #maxRows: number;
+  readonly #onFull: () => void;
+  #rows = rowColumns(INITIAL_ROWS);
+  #compute = new Uint32Array(INITIAL_ROWS);
   #grouped: RowColumns | undefined;
-  #highest = 0;
+  #highestCompute = 0;
 
   /** `full` is called once there are `most` rows; it must `group` and `clear`. */
-  constructor(most: number, full: () => void) {
-    this.#most = most;
-    this.#full = full;
+  constructor(maxRows: number, onFull: () => void) {
+    this.#maxRows = maxRows;
+    this.#onFull = onFull;
   }
 
   add(compute: number, at: SimTime, durationMs: number, source: number): void {
@@ -41,21 +49,21 @@ export class RowRun implements RowSink {
     this.#rows.at[index] = at;
     this.#rows.durationMs[index] = durationMs;
     this.#rows.source[index] = source;
-    if (compute > this.#highest) this.#highest = compute;
+    if (compute > this.#highestCompute) this.#highestCompute = compute;
     this.count = index + 1;
-    if (this.count === this.#most) this.#full();
+    if (this.count === this.#maxRows) this.#onFull();
   }
 
   /** Valid until rows are added again. */
-  group(): Run {
-    const ends = new Uint32Array(this.#highest + 2);
+  group(): SortedRun {
+    const ends = new Uint32Array(this.#highestCompute + 2);
     for (let i = 0; i < this.count; i += 1) {
       const next = (this.#compute[i] as number) + 1;
       ends[next] = (ends[next] as number) + 1;
     }
     const computes: number[] = [];
     const starts: number[] = [];
-    for (let compute = 0; compute <= this.#highest; compute += 1) {
+    for (let compute = 0; compute <= this.#highestCompute; compute += 1) {
       const start = ends[compute] as number;
       if ((ends[compute + 1] as number) > 0) {
         computes.push(compute);
@@ -65,13 +73,14 @@ export class RowRun implements RowSink {
     }
     const rows = this.#scatter(ends);
     starts.push(this.count);
-    for (let i = 0; i < computes.length; i += 1) sortByTime(rows, starts[i] as number, starts[i + 1] as number);
+    for (let i = 0; i < computes.length; i += 1)
+      sortByTime(rows, starts[i] as number, starts[i + 1] as number);
     return { rows, computes: Uint32Array.from(computes), starts: Uint32Array.from(starts) };
   }
 
   clear(): void {
     this.count = 0;
-    this.#highest = 0;
+    this.#highestCompute = 0;
   }
 
   /** Each row to its compute's place: `next[compute]` is where the compute's next row goes. */
@@ -81,17 +90,17 @@ export class RowRun implements RowSink {
     const to = this.#grouped as RowColumns;
     for (let i = 0; i < this.count; i += 1) {
       const compute = this.#compute[i] as number;
-      const place = next[compute] as number;
-      next[compute] = place + 1;
-      to.at[place] = at[i] as number;
-      to.durationMs[place] = durationMs[i] as number;
-      to.source[place] = source[i] as number;
+      const position = next[compute] as number;
+      next[compute] = position + 1;
+      to.at[position] = at[i] as number;
+      to.durationMs[position] = durationMs[i] as number;
+      to.source[position] = source[i] as number;
     }
     return to;
   }
 
   #grow(): void {
-    const length = Math.min(2 * this.#compute.length, Math.max(this.#most, FEWEST_ROWS));
+    const length = Math.min(2 * this.#compute.length, Math.max(this.#maxRows, INITIAL_ROWS));
     const rows = rowColumns(length);
     rows.at.set(this.#rows.at);
     rows.durationMs.set(this.#rows.durationMs);
@@ -110,7 +119,7 @@ function sortByTime({ at, durationMs, source }: RowColumns, start: number, end: 
   if (isSorted) return;
   const times = at.slice(start, end);
   const order = Uint32Array.from(times, (_, index) => index);
-  order.sort((one, other) => (times[one] as number) - (times[other] as number) || one - other);
+  order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
   for (const column of [at, durationMs, source]) {
     const values = column.slice(start, end);
     order.forEach((from, to) => {

@@ -2,13 +2,13 @@ import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { constants, createGunzip, gunzipSync } from "node:zlib";
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { csvInput, type InputReader } from "../formats/csv-input.ts";
 import { GUESS_BYTES, guessFormat, type InputFormat } from "../formats/formats.ts";
 import { journalInput } from "../formats/journal-input.ts";
 import { ndjsonInput } from "../formats/json-input.ts";
-import { dayOf, minuteCountsInput } from "../formats/minute-counts.ts";
+import { dataSetDay, minuteCountsInput } from "../formats/minute-counts.ts";
 import { readParquet } from "../formats/parquet-input.ts";
 import { csvlogInput, jsonlogInput } from "../formats/postgres-log.ts";
 import type { Intake } from "../rows/intake.ts";
@@ -20,29 +20,34 @@ export type FileOptions = RowOptions & {
   /** Guessed by how the file begins where it is left out. */
   readonly format?: InputFormat | undefined;
   /** Where minutes are spread: the draws of the seed. */
-  readonly chance: Chance;
+  readonly random: Random;
   /** Of calls in minute counts. */
   readonly durationMs?: DurationMs | undefined;
 };
 
-export type FileInput = { readonly name: string; readonly path: string; readonly bytes: number; readonly options: FileOptions };
+export type FileInput = {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly options: FileOptions;
+};
 
-const OF_COLUMNS: readonly InputFormat[] = ["csv", "ndjson", "parquet"];
-const OF_COLUMNS_AND_LOGS: readonly InputFormat[] = [...OF_COLUMNS, "csvlog", "jsonlog"];
-type Reading = Pick<RowOptions, "mapping" | "preset" | "endpoint" | "timeZone">;
+const COLUMN_FORMATS: readonly InputFormat[] = ["csv", "ndjson", "parquet"];
+const COLUMN_AND_LOG_FORMATS: readonly InputFormat[] = [...COLUMN_FORMATS, "csvlog", "jsonlog"];
+type FormatOptions = Pick<RowOptions, "mapping" | "preset" | "endpoint" | "timeZone">;
 
 /** What says how rows are read, and the formats that it says something of. */
-const READINGS: readonly (readonly [keyof Reading, string, readonly InputFormat[]])[] = [
-  ["mapping", "a mapping", OF_COLUMNS_AND_LOGS],
-  ["preset", "a preset", OF_COLUMNS],
-  ["endpoint", "a name for the compute", OF_COLUMNS_AND_LOGS],
-  ["timeZone", "a time zone", OF_COLUMNS_AND_LOGS],
+const FORMAT_OPTIONS: readonly (readonly [keyof FormatOptions, string, readonly InputFormat[]])[] = [
+  ["mapping", "a mapping", COLUMN_AND_LOG_FORMATS],
+  ["preset", "a preset", COLUMN_FORMATS],
+  ["endpoint", "a name for the compute", COLUMN_AND_LOG_FORMATS],
+  ["timeZone", "a time zone", COLUMN_AND_LOG_FORMATS],
 ];
 
 /** Throws a `TraceInputError` where something is asked for that changes nothing in a file of this format. */
-export function checkReading(format: InputFormat, asked: Reading): void {
-  for (const [name, text, formats] of READINGS) {
-    if (asked[name] === undefined || formats.includes(format)) continue;
+export function checkFormatOptions(format: InputFormat, given: FormatOptions): void {
+  for (const [name, text, formats] of FORMAT_OPTIONS) {
+    if (given[name] === undefined || formats.includes(format)) continue;
     throw new TraceInputError(`has the fields of its format (${format}): ${text} changes nothing there`);
   }
 }
@@ -53,22 +58,31 @@ const CHUNK_BYTES = 1024 * 1024;
 export function fileInput(path: string, options: FileOptions): FileInput {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new TraceInputError(`there is no file ${path}`);
-  if (stat.isDirectory()) throw new TraceInputError(`${path} is a directory; name the files in it, or by --data a directory of worlds`);
+  if (stat.isDirectory())
+    throw new TraceInputError(
+      `${path} is a directory; name the files in it, or by --data a directory of worlds`,
+    );
   if (!stat.isFile()) throw new TraceInputError(`${path} is no file`);
   return { name: basename(path), path, bytes: stat.size, options };
 }
 
 /** Reads a file, one that gzip has made smaller too. `onBytes`: how much of the file is read. */
-export async function readFileInput(input: FileInput, intake: Intake, onBytes: (bytes: number) => Promise<void>): Promise<void> {
-  const head = headOf(input.path);
+export async function readFileInput(
+  input: FileInput,
+  intake: Intake,
+  onBytes: (bytes: number) => Promise<void>,
+): Promise<void> {
+  const head = readHead(input.path);
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   const format = input.options.format ?? guessFormat(isGzip ? gunzipHead(head) : head);
-  if (format === undefined) throw new TraceInputError("is empty, or of no format that is known; say which one it is");
+  if (format === undefined)
+    throw new TraceInputError("is empty, or of no format that is known; say which one it is");
   if (format === "world") throw new TraceInputError("is a world's file; name its data directory");
-  checkReading(format, input.options);
-  if (format === "standin-trace") return readTrace(input, intake);
+  checkFormatOptions(format, input.options);
+  if (format === "standin-trace") return readTraceFile(input, intake);
   if (format === "parquet") return readParquetFile(input, intake, onBytes);
-  if (input.options.format === undefined && format !== "csv") intake.note(`${input.name} is read as ${format}`);
+  if (input.options.format === undefined && format !== "csv")
+    intake.note(`${input.name} is read as ${format}`);
   await pump(input.path, isGzip, readerOf(format, input, intake), onBytes);
 }
 
@@ -83,19 +97,24 @@ function readerOf(format: InputFormat, { name, options }: FileInput, intake: Int
     case "ndjson":
       return ndjsonInput(intake, options);
     case "azure-functions-2019":
-      return minuteCountsInput(intake, { ...options, dayAt: dayIn(name) });
+      return minuteCountsInput(intake, { ...options, dayAt: dayInName(name) });
     default:
       return csvInput(intake, options);
   }
 }
 
 /** `invocations_per_function_md.anon.d05.csv` is of the fifth day. */
-function dayIn(name: string): SimTime | undefined {
+function dayInName(name: string): SimTime | undefined {
   const [, day] = /\.d(\d{2})\./.exec(name) ?? [];
-  return day === undefined ? undefined : dayOf(Number(day));
+  return day === undefined ? undefined : dataSetDay(Number(day));
 }
 
-async function pump(path: string, isGzip: boolean, reader: InputReader, onBytes: (bytes: number) => Promise<void>): Promise<void> {
+async function pump(
+  path: string,
+  isGzip: boolean,
+  reader: InputReader,
+  onBytes: (bytes: number) => Promise<void>,
+): Promise<void> {
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   const stream: Readable = isGzip ? file.pipe(createGunzip({ chunkSize: CHUNK_BYTES })) : file;
   if (isGzip) file.once("error", (error) => stream.destroy(error));
@@ -129,32 +148,40 @@ async function readParquetFile(
       readFully(file, part, start);
       return part.buffer;
     };
-    await readParquet({ byteLength: bytes, slice }, intake, options, (done, of) => onBytes(Math.floor((bytes * done) / of)));
+    await readParquet({ byteLength: bytes, slice }, intake, options, (done, of) =>
+      onBytes(Math.floor((bytes * done) / of)),
+    );
   } finally {
     closeSync(file);
   }
 }
 
 /** Traces that were imported before, to put them together. */
-function readTrace({ path }: FileInput, intake: Intake): void {
+function readTraceFile({ path }: FileInput, intake: Intake): void {
   const file = new TraceFile(path);
   try {
-    intake.covers(file.period.startAt, file.period.endAt);
+    intake.extendPeriod(file.period.startAt, file.period.endAt);
     const encoder = new TextEncoder();
     const sources = file.sources.map((source) => {
       const bytes = encoder.encode(source);
       return intake.source(bytes, 0, bytes.length);
     });
     let row = 0;
-    file.computes.forEach(({ id }, place) => {
+    file.computes.forEach(({ id }, index) => {
       const bytes = encoder.encode(id);
       const compute = intake.compute(bytes, 0, bytes.length);
-      const parts = file.partsOf(place);
+      const parts = file.partsOf(index);
       for (let part = parts.next(); part !== undefined; part = parts.next()) {
         const { at, durationMs, source } = part;
         for (let i = 0; i < at.length; i += 1) {
           row += 1;
-          intake.take(row, compute, at[i] as number, durationMs[i] as number, sources[source[i] as number] ?? 0);
+          intake.take(
+            row,
+            compute,
+            at[i] as number,
+            durationMs[i] as number,
+            sources[source[i] as number] ?? 0,
+          );
         }
       }
     });
@@ -163,7 +190,7 @@ function readTrace({ path }: FileInput, intake: Intake): void {
   }
 }
 
-function headOf(path: string): Uint8Array {
+function readHead(path: string): Uint8Array {
   const file = openSync(path, "r");
   try {
     const head = new Uint8Array(GUESS_BYTES);

@@ -1,11 +1,11 @@
 import type { SimTime } from "../../platform/core/time.ts";
 import { type BadInputRow, Intake, type IntakeOptions } from "../rows/intake.ts";
-import { mergeStretches, type Stretch } from "../rows/merged-rows.ts";
+import { mergeSegments, type RunSegment } from "../rows/merged-rows.ts";
 import { TraceInputError } from "../rows/recording-error.ts";
-import { RowRun, type Run } from "../rows/row-run.ts";
+import { RunBuffer, type SortedRun } from "../rows/row-run.ts";
 import type { Period } from "../trace/trace.ts";
 import { type FileInput, readFileInput } from "./file-input.ts";
-import { Spill } from "./spill.ts";
+import { SpillFile } from "./spill.ts";
 import type { TraceHeader } from "./trace-header.ts";
 import { TraceWriter } from "./trace-writer.ts";
 
@@ -16,7 +16,7 @@ export type ImportProgress = {
   readonly badRows: number;
   /** Of all inputs together, as they are on disk. */
   readonly bytes: number;
-  readonly ofBytes: number;
+  readonly totalBytes: number;
   readonly rowsPerSecond: number | undefined;
 };
 
@@ -50,25 +50,35 @@ const ROWS_IN_MEMORY = 4_194_304;
  * Reads inputs into one `.standin-trace`: computes in the order of their first rows, each compute's requests by arrival, those of one instant
  * in the order of the inputs. Throws a `TraceInputError` that begins with the input's name; `path` is then as it was before.
  */
-export async function importTrace(inputs: readonly TraceInput[], path: string, options: ImportOptions = {}): Promise<ImportReport> {
-  const sorting = new Sorting(path, options.rowsInMemory ?? ROWS_IN_MEMORY);
+export async function importTrace(
+  inputs: readonly TraceInput[],
+  path: string,
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  const sort = new ExternalSort(path, options.rowsInMemory ?? ROWS_IN_MEMORY);
   try {
-    const intake = new Intake(sorting.run, options);
+    const intake = new Intake(sort.run, options);
     await readInputs(inputs, intake, options);
     if (intake.rows === 0)
-      throw new TraceInputError(`there is no request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`);
-    const header = write(path, sorting, intake, inputs, periodOf(intake, options));
+      throw new TraceInputError(
+        `there is no request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
+      );
+    const header = writeSortedTrace(path, sort, intake, inputs, periodOf(intake, options));
     const { rows, badRows, skippedRows, outsideRows, bad, notes } = intake;
     return { header, rows, badRows, skippedRows, outsideRows, bad, notes };
   } finally {
-    sorting.end();
+    sort.end();
   }
 }
 
-async function readInputs(inputs: readonly TraceInput[], intake: Intake, { onProgress, clock }: ImportOptions): Promise<void> {
+async function readInputs(
+  inputs: readonly TraceInput[],
+  intake: Intake,
+  { onProgress, clock }: ImportOptions,
+): Promise<void> {
   const startedAt = clock?.() ?? 0;
-  const ofBytes = inputs.reduce((sum, input) => sum + ("path" in input ? input.bytes : 0), 0);
-  let before = 0;
+  const totalBytes = inputs.reduce((sum, input) => sum + ("path" in input ? input.bytes : 0), 0);
+  let bytesBefore = 0;
   for (const input of inputs) {
     intake.begin(input.name);
     try {
@@ -81,12 +91,12 @@ async function readInputs(inputs: readonly TraceInput[], intake: Intake, { onPro
             input: input.name,
             rows: intake.rows,
             badRows: intake.badRows,
-            bytes: before + bytes,
-            ofBytes,
+            bytes: bytesBefore + bytes,
+            totalBytes,
             rowsPerSecond,
           });
         });
-        before += input.bytes;
+        bytesBefore += input.bytes;
       }
     } catch (error) {
       if (error instanceof TraceInputError) throw new TraceInputError(`${input.name}: ${error.message}`);
@@ -95,20 +105,32 @@ async function readInputs(inputs: readonly TraceInput[], intake: Intake, { onPro
   }
 }
 
-function write(path: string, sorting: Sorting, intake: Intake, inputs: readonly TraceInput[], period: Period): TraceHeader {
+function writeSortedTrace(
+  path: string,
+  sort: ExternalSort,
+  intake: Intake,
+  inputs: readonly TraceInput[],
+  period: Period,
+): TraceHeader {
   const writer = new TraceWriter(path);
   try {
-    const stretchesOf = sorting.stretches();
+    const segmentsOf = sort.segments();
     const take = (at: SimTime, durationMs: number, source: number) => writer.add(at, durationMs, source);
     intake.computeNames.forEach((name, compute) => {
-      const stretches = stretchesOf(compute);
+      const segments = segmentsOf(compute);
       // All of its rows may have been refused.
-      if (stretches.length === 0) return;
-      mergeStretches(stretches, take);
-      writer.end(name);
+      if (segments.length === 0) return;
+      mergeSegments(segments, take);
+      writer.endCompute(name);
     });
     const { badRows, skippedRows, outsideRows, notes } = intake;
-    return writer.finish(period, intake.sourceNames, { inputs: inputs.map(({ name }) => name), badRows, skippedRows, outsideRows, notes });
+    return writer.finish(period, intake.sourceNames, {
+      inputs: inputs.map(({ name }) => name),
+      badRows,
+      skippedRows,
+      outsideRows,
+      notes,
+    });
   } catch (error) {
     writer.abandon();
     throw error;
@@ -130,41 +152,41 @@ function firstProblem({ bad: [first], outsideRows }: Intake): string {
 }
 
 /** One run in memory, and more of them on disk where there are more rows. */
-class Sorting {
-  readonly run: RowRun;
+class ExternalSort {
+  readonly run: RunBuffer;
   readonly #path: string;
-  #spill: Spill | undefined;
+  #spill: SpillFile | undefined;
 
   constructor(path: string, rowsInMemory: number) {
     this.#path = path;
-    this.run = new RowRun(rowsInMemory, () => this.#spillOver());
+    this.run = new RunBuffer(rowsInMemory, () => this.#spillRun());
   }
 
   /** To be called with ascending numbers of computes, each once, after the last row. */
-  stretches(): (compute: number) => Stretch[] {
-    if (this.#spill === undefined) return stretchesIn(this.run.group());
-    this.#spillOver();
-    return this.#spill.stretchesOf();
+  segments(): (compute: number) => RunSegment[] {
+    if (this.#spill === undefined) return segmentsIn(this.run.group());
+    this.#spillRun();
+    return this.#spill.segmentsOf();
   }
 
   end(): void {
     this.#spill?.remove();
   }
 
-  #spillOver(): void {
+  #spillRun(): void {
     if (this.run.count === 0) return;
-    this.#spill ??= new Spill(this.#path);
+    this.#spill ??= new SpillFile(this.#path);
     this.#spill.write(this.run.group());
     this.run.clear();
   }
 }
 
-function stretchesIn({ rows, computes, starts }: Run): (compute: number) => Stretch[] {
-  let place = 0;
+function segmentsIn({ rows, computes, starts }: SortedRun): (compute: number) => RunSegment[] {
+  let nextGroup = 0;
   return (compute) => {
-    if (computes[place] !== compute) return [];
-    const [start, end] = [starts[place] as number, starts[place + 1] as number];
-    place += 1;
+    if (computes[nextGroup] !== compute) return [];
+    const [start, end] = [starts[nextGroup] as number, starts[nextGroup + 1] as number];
+    nextGroup += 1;
     return [
       {
         length: end - start,

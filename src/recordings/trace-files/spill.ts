@@ -1,15 +1,20 @@
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Stretch } from "../rows/merged-rows.ts";
-import type { RowColumns, Run } from "../rows/row-run.ts";
+import type { RunSegment } from "../rows/merged-rows.ts";
+import type { RowColumns, SortedRun } from "../rows/row-run.ts";
 import { readFully } from "./trace-file.ts";
 import { writeAll } from "./trace-writer.ts";
 
 /** Where a run lies in the file: one column behind the other. */
-type SpilledRun = { readonly offset: number; readonly rows: number; readonly computes: Uint32Array; readonly starts: Uint32Array };
+type SpilledRun = {
+  readonly offset: number;
+  readonly rows: number;
+  readonly computes: Uint32Array;
+  readonly starts: Uint32Array;
+};
 
 /** Runs that do not fit into memory, on the disk of `path`: in a file that has no name any more, so that nothing is left of it however the process ends. */
-export class Spill {
+export class SpillFile {
   readonly #file: number;
   readonly #runs: SpilledRun[] = [];
   #bytes = 0;
@@ -23,7 +28,7 @@ export class Spill {
     }
   }
 
-  write({ rows, computes, starts }: Run): void {
+  write({ rows, computes, starts }: SortedRun): void {
     const count = starts.at(-1) ?? 0;
     this.#runs.push({ offset: this.#bytes, rows: count, computes, starts });
     for (const column of [rows.at, rows.durationMs, rows.source]) {
@@ -34,14 +39,14 @@ export class Spill {
   }
 
   /** Stretches of each compute in the order of the runs: call it with ascending numbers of computes, each once. */
-  stretchesOf(): (compute: number) => Stretch[] {
+  segmentsOf(): (compute: number) => RunSegment[] {
     const next = this.#runs.map(() => 0);
     return (compute) =>
       this.#runs.flatMap((run, index) => {
-        const place = next[index] as number;
-        if (run.computes[place] !== compute) return [];
-        next[index] = place + 1;
-        return [this.#stretch(run, run.starts[place] as number, run.starts[place + 1] as number)];
+        const position = next[index] as number;
+        if (run.computes[position] !== compute) return [];
+        next[index] = position + 1;
+        return [this.#segment(run, run.starts[position] as number, run.starts[position + 1] as number)];
       });
   }
 
@@ -49,11 +54,15 @@ export class Spill {
     closeSync(this.#file);
   }
 
-  #stretch({ offset, rows }: SpilledRun, start: number, end: number): Stretch {
+  #segment({ offset, rows }: SpilledRun, start: number, end: number): RunSegment {
     const read = (column: RowColumns[keyof RowColumns], columnAt: number, from: number) => {
       const count = Math.min(column.length, end - start - from);
       const size = column.BYTES_PER_ELEMENT;
-      readFully(this.#file, new Uint8Array(column.buffer, column.byteOffset, count * size), columnAt + (start + from) * size);
+      readFully(
+        this.#file,
+        new Uint8Array(column.buffer, column.byteOffset, count * size),
+        columnAt + (start + from) * size,
+      );
     };
     return {
       length: end - start,

@@ -9,10 +9,18 @@ const HEAD_BYTES = 32;
 const TAIL_BYTES = 8;
 
 /** Columns to decode into, as long as a block may be. */
-export type BlockColumns = { readonly at: Float64Array; readonly durationMs: Float64Array; readonly source: Uint16Array };
+export type BlockColumns = {
+  readonly at: Float64Array;
+  readonly durationMs: Float64Array;
+  readonly source: Uint16Array;
+};
 
 export function blockColumns(length: number): BlockColumns {
-  return { at: new Float64Array(length), durationMs: new Float64Array(length), source: new Uint16Array(length) };
+  return {
+    at: new Float64Array(length),
+    durationMs: new Float64Array(length),
+    source: new Uint16Array(length),
+  };
 }
 
 /** The most that a block of so many requests takes. */
@@ -21,12 +29,20 @@ export function largestBlock(length: number): number {
 }
 
 /** Writes the first `count` requests at the beginning of `into` (8-aligned, `largestBlock` long); gives the length. `at` ascends. */
-export function encodeBlock({ at, durationMs, source }: BlockColumns, count: number, into: Uint8Array): number {
+export function encodeBlock(
+  { at, durationMs, source }: BlockColumns,
+  count: number,
+  into: Uint8Array,
+): number {
   const head = new DataView(into.buffer, into.byteOffset, HEAD_BYTES);
-  const steps = stepsOf(at, count);
+  const deltaRange = maxDelta(at, count);
   const durations = lowestAndHighest(durationMs, count);
   const sources = lowestAndHighest(source, count);
-  const widths = [widthOf(steps), widthOf(durations.highest - durations.lowest), widthOf(sources.highest - sources.lowest)] as const;
+  const widths = [
+    widthOf(deltaRange),
+    widthOf(durations.highest - durations.lowest),
+    widthOf(sources.highest - sources.lowest),
+  ] as const;
   let length = HEAD_BYTES;
   length += writeColumn(into, length, widths[0], count, at, undefined);
   length += writeColumn(into, length, widths[1], count, durationMs, durations.lowest);
@@ -49,7 +65,9 @@ export function encodeBlock({ at, durationMs, source }: BlockColumns, count: num
 /** The length of the block that begins here; `undefined` where none does. */
 export function blockLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < HEAD_BYTES) return undefined;
-  return HEAD_BYTES + new DataView(bytes.buffer, bytes.byteOffset, HEAD_BYTES).getUint32(28, true) + TAIL_BYTES;
+  return (
+    HEAD_BYTES + new DataView(bytes.buffer, bytes.byteOffset, HEAD_BYTES).getUint32(28, true) + TAIL_BYTES
+  );
 }
 
 /** The requests of a block, as views of `into`; `undefined` where the block is not what was written. */
@@ -57,7 +75,8 @@ export function decodeBlock(bytes: Uint8Array, into: BlockColumns): BlockColumns
   const length = bytes.length - TAIL_BYTES;
   const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const count = head.getUint32(0, true);
-  if (head.getUint32(length, true) !== crc32(bytes.subarray(0, length)) || count > into.at.length) return undefined;
+  if (head.getUint32(length, true) !== crc32(bytes.subarray(0, length)) || count > into.at.length)
+    return undefined;
   const columns = {
     at: into.at.subarray(0, count),
     durationMs: into.durationMs.subarray(0, count),
@@ -65,11 +84,11 @@ export function decodeBlock(bytes: Uint8Array, into: BlockColumns): BlockColumns
   };
   const widths = [head.getUint8(4), head.getUint8(5), head.getUint8(6)] as const;
   let offset = HEAD_BYTES;
-  sumUp(columnAt(bytes, offset, widths[0], count), head.getFloat64(8, true), columns.at);
+  sumDeltas(columnAt(bytes, offset, widths[0], count), head.getFloat64(8, true), columns.at);
   offset += columnBytes(widths[0], count);
-  raise(columnAt(bytes, offset, widths[1], count), head.getFloat64(16, true), columns.durationMs);
+  addLowest(columnAt(bytes, offset, widths[1], count), head.getFloat64(16, true), columns.durationMs);
   offset += columnBytes(widths[1], count);
-  raise(columnAt(bytes, offset, widths[2], count), head.getUint32(24, true), columns.source);
+  addLowest(columnAt(bytes, offset, widths[2], count), head.getUint32(24, true), columns.source);
   return columns;
 }
 
@@ -89,7 +108,14 @@ function columnBytes(width: number, count: number): number {
 }
 
 /** Above `lowest`, or, where there is none, above the value before. */
-function writeColumn(into: Uint8Array, offset: number, width: number, count: number, values: Column, lowest: number | undefined): number {
+function writeColumn(
+  into: Uint8Array,
+  offset: number,
+  width: number,
+  count: number,
+  values: Column,
+  lowest: number | undefined,
+): number {
   const column = columnAt(into, offset, width, count);
   if (column === undefined) return 0;
   let base = lowest ?? (values[0] as number);
@@ -104,63 +130,66 @@ function writeColumn(into: Uint8Array, offset: number, width: number, count: num
 }
 
 // One loop a width: an array whose kind changes would make the loop slow for all.
-function sumUp(steps: Column | undefined, first: number, at: Float64Array): void {
-  if (steps === undefined) at.fill(first);
-  else if (steps instanceof Uint8Array) sumBytes(steps, first, at);
-  else if (steps instanceof Uint16Array) sumShorts(steps, first, at);
-  else if (steps instanceof Uint32Array) sumWords(steps, first, at);
-  else sumDoubles(steps, first, at);
+function sumDeltas(deltas: Column | undefined, first: number, at: Float64Array): void {
+  if (deltas === undefined) at.fill(first);
+  else if (deltas instanceof Uint8Array) sumByteDeltas(deltas, first, at);
+  else if (deltas instanceof Uint16Array) sumShortDeltas(deltas, first, at);
+  else if (deltas instanceof Uint32Array) sumWordDeltas(deltas, first, at);
+  else sumDoubleDeltas(deltas, first, at);
 }
 
-function sumBytes(steps: Uint8Array, first: number, at: Float64Array): void {
+function sumByteDeltas(deltas: Uint8Array, first: number, at: Float64Array): void {
   let sum = first;
   for (let i = 0; i < at.length; i += 1) {
-    sum += steps[i] as number;
+    sum += deltas[i] as number;
     at[i] = sum;
   }
 }
 
-function sumShorts(steps: Uint16Array, first: number, at: Float64Array): void {
+function sumShortDeltas(deltas: Uint16Array, first: number, at: Float64Array): void {
   let sum = first;
   for (let i = 0; i < at.length; i += 1) {
-    sum += steps[i] as number;
+    sum += deltas[i] as number;
     at[i] = sum;
   }
 }
 
-function sumWords(steps: Uint32Array, first: number, at: Float64Array): void {
+function sumWordDeltas(deltas: Uint32Array, first: number, at: Float64Array): void {
   let sum = first;
   for (let i = 0; i < at.length; i += 1) {
-    sum += steps[i] as number;
+    sum += deltas[i] as number;
     at[i] = sum;
   }
 }
 
-function sumDoubles(steps: Float64Array, first: number, at: Float64Array): void {
+function sumDoubleDeltas(deltas: Float64Array, first: number, at: Float64Array): void {
   let sum = first;
   for (let i = 0; i < at.length; i += 1) {
-    sum += steps[i] as number;
+    sum += deltas[i] as number;
     at[i] = sum;
   }
 }
 
-function raise(kept: Column | undefined, lowest: number, into: Float64Array | Uint16Array): void {
-  if (kept === undefined) {
+function addLowest(stored: Column | undefined, lowest: number, into: Float64Array | Uint16Array): void {
+  if (stored === undefined) {
     into.fill(lowest);
     return;
   }
-  into.set(kept);
+  into.set(stored);
   if (lowest === 0) return;
   for (let i = 0; i < into.length; i += 1) into[i] = (into[i] as number) + lowest;
 }
 
-function stepsOf(at: Float64Array, count: number): number {
-  let longest = 0;
-  for (let i = 1; i < count; i += 1) longest = Math.max(longest, (at[i] as number) - (at[i - 1] as number));
-  return longest;
+function maxDelta(at: Float64Array, count: number): number {
+  let largest = 0;
+  for (let i = 1; i < count; i += 1) largest = Math.max(largest, (at[i] as number) - (at[i - 1] as number));
+  return largest;
 }
 
-function lowestAndHighest(values: Float64Array | Uint16Array, count: number): { readonly lowest: number; readonly highest: number } {
+function lowestAndHighest(
+  values: Float64Array | Uint16Array,
+  count: number,
+): { readonly lowest: number; readonly highest: number } {
   let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = 0; i < count; i += 1) {
     const value = values[i] as number;

@@ -2,9 +2,23 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { TraceInputError } from "../rows/recording-error.ts";
-import { type ComputeTrace, checkRequests, eachPart, PART_LENGTH, type Period, type Trace } from "../trace/trace.ts";
+import {
+  type ComputeTrace,
+  checkArrivals,
+  eachPart,
+  PART_LENGTH,
+  type Period,
+  type Trace,
+} from "../trace/trace.ts";
 import { type BlockColumns, blockColumns, blockLength, decodeBlock, largestBlock } from "./trace-block.ts";
-import { type ComputeEntry, decodeHeader, HEADER_BYTES, type TraceHeader, type TraceIndex, type TraceOrigin } from "./trace-header.ts";
+import {
+  type ComputeEntry,
+  decodeHeader,
+  HEADER_BYTES,
+  type TraceHeader,
+  type TraceIndex,
+  type TraceOrigin,
+} from "./trace-header.ts";
 
 const WINDOW_BYTES = 4 * 1024 * 1024;
 const LONGEST_INDEX_BYTES = 512 * 1024 * 1024;
@@ -46,20 +60,22 @@ export class TraceFile {
   }
 
   /** The requests of the compute with this place in `computes`. All parts have the same memory. */
-  partsOf(place: number): { next(): BlockColumns | undefined } {
-    const entry = this.#entries[place];
-    if (entry === undefined) throw new RangeError(`there are ${this.#entries.length} computes, and none at ${place}`);
+  partsOf(compute: number): { next(): BlockColumns | undefined } {
+    const entry = this.#entries[compute];
+    if (entry === undefined)
+      throw new RangeError(`there are ${this.#entries.length} computes, and none at ${compute}`);
     const [, rows, offset, bytes] = entry;
     let [at, read] = [offset, 0];
     return {
       next: () => {
         if (at >= offset + bytes) {
-          if (read !== rows) throw this.#damaged(`compute ${place} has ${read} requests in place of ${rows}`);
+          if (read !== rows)
+            throw this.#corrupt(`compute ${compute} has ${read} requests in place of ${rows}`);
           return undefined;
         }
         const block = this.#blockAt(at);
         const requests = decodeBlock(block, this.#columns);
-        if (requests === undefined) throw this.#damaged(`what it holds at byte ${at} was changed`);
+        if (requests === undefined) throw this.#corrupt(`what it holds at byte ${at} was changed`);
         read += requests.at.length;
         at += block.length;
         return requests;
@@ -69,17 +85,17 @@ export class TraceFile {
 
   /** All of it, in memory. */
   load(): Trace {
-    const computes = this.#entries.map(([id, rows], place): ComputeTrace => {
+    const computes = this.#entries.map(([id, rows], compute): ComputeTrace => {
       const columns = blockColumns(rows);
       let from = 0;
-      const parts = this.partsOf(place);
+      const parts = this.partsOf(compute);
       for (let part = parts.next(); part !== undefined; part = parts.next()) {
         columns.at.set(part.at, from);
         columns.durationMs.set(part.durationMs, from);
         columns.source.set(part.source, from);
         from += part.at.length;
       }
-      return { id, requests: columns };
+      return { id, arrivals: columns };
     });
     return { period: this.period, sources: this.sources, computes };
   }
@@ -88,13 +104,15 @@ export class TraceFile {
   verify(): void {
     const hash = createHash("sha256");
     const end = this.header.indexOffset + this.header.indexBytes;
-    for (let at = HEADER_BYTES; at < end; at += WINDOW_BYTES) hash.update(this.#read(at, Math.min(WINDOW_BYTES, end - at)));
-    if (hash.digest("hex") !== this.header.sha256) throw this.#damaged("its SHA-256 is not that of its header");
-    this.#entries.forEach(([id], place) => {
+    for (let at = HEADER_BYTES; at < end; at += WINDOW_BYTES)
+      hash.update(this.#read(at, Math.min(WINDOW_BYTES, end - at)));
+    if (hash.digest("hex") !== this.header.sha256)
+      throw this.#corrupt("its SHA-256 is not that of its header");
+    this.#entries.forEach(([id], compute) => {
       let after = this.period.startAt;
-      eachPart(this.partsOf(place), (part) => {
-        const problem = checkRequests(part, this.period, after);
-        if (problem !== undefined) throw this.#damaged(`compute ${id}: ${problem}`);
+      eachPart(this.partsOf(compute), (part) => {
+        const problem = checkArrivals(part, this.period, after);
+        if (problem !== undefined) throw this.#corrupt(`compute ${id}: ${problem}`);
         after = part.at.at(-1) ?? after;
       });
     });
@@ -108,26 +126,30 @@ export class TraceFile {
     const { size } = fstatSync(this.#file);
     const bytes = Buffer.alloc(HEADER_BYTES);
     const header = decodeHeader(bytes.subarray(0, readSync(this.#file, bytes, 0, HEADER_BYTES, 0)));
-    if (typeof header === "string") throw this.#damaged(header);
+    if (typeof header === "string") throw this.#corrupt(header);
     const expected = header.indexOffset + header.indexBytes;
-    if (size !== expected) throw this.#damaged(`it has ${size} bytes in place of ${expected}`);
+    if (size !== expected) throw this.#corrupt(`it has ${size} bytes in place of ${expected}`);
     return header;
   }
 
   #readIndex(): TraceIndex {
     const { indexOffset, indexBytes } = this.header;
-    if (indexBytes > LONGEST_INDEX_BYTES) throw this.#damaged(`its index is longer than ${LONGEST_INDEX_BYTES} bytes`);
+    if (indexBytes > LONGEST_INDEX_BYTES)
+      throw this.#corrupt(`its index is longer than ${LONGEST_INDEX_BYTES} bytes`);
     const bytes = this.#read(indexOffset, indexBytes);
-    if (crc32(bytes) !== this.header.indexCrc) throw this.#damaged("its index was changed");
+    if (crc32(bytes) !== this.header.indexCrc) throw this.#corrupt("its index was changed");
     return JSON.parse(Buffer.from(bytes).toString()) as TraceIndex;
   }
 
   #blockAt(at: number): Uint8Array {
-    if (at < this.#windowAt || at + largestBlock(0) > this.#windowAt + this.#windowBytes) this.#moveWindow(at);
+    if (at < this.#windowAt || at + largestBlock(0) > this.#windowAt + this.#windowBytes)
+      this.#moveWindow(at);
     const length = blockLength(this.#window.subarray(at - this.#windowAt, this.#windowBytes));
-    if (length === undefined || length > largestBlock(PART_LENGTH)) throw this.#damaged(`at byte ${at} there is no block`);
+    if (length === undefined || length > largestBlock(PART_LENGTH))
+      throw this.#corrupt(`at byte ${at} there is no block`);
     if (at + length > this.#windowAt + this.#windowBytes) this.#moveWindow(at);
-    if (at + length > this.#windowAt + this.#windowBytes) throw this.#damaged(`it ends within the block at byte ${at}`);
+    if (at + length > this.#windowAt + this.#windowBytes)
+      throw this.#corrupt(`it ends within the block at byte ${at}`);
     return this.#window.subarray(at - this.#windowAt, at - this.#windowAt + length);
   }
 
@@ -138,11 +160,11 @@ export class TraceFile {
 
   #read(at: number, length: number): Uint8Array {
     const bytes = new Uint8Array(length);
-    if (readFully(this.#file, bytes, at) < length) throw this.#damaged("it ends too early");
+    if (readFully(this.#file, bytes, at) < length) throw this.#corrupt("it ends too early");
     return bytes;
   }
 
-  #damaged(reason: string): TraceInputError {
+  #corrupt(reason: string): TraceInputError {
     return new TraceInputError(`${this.path} is damaged, or no trace: ${reason}`);
   }
 }
@@ -151,9 +173,9 @@ export class TraceFile {
 export function readFully(file: number, into: Uint8Array, at: number): number {
   let read = 0;
   while (read < into.length) {
-    const more = readSync(file, into, read, into.length - read, at + read);
-    if (more === 0) break;
-    read += more;
+    const bytesRead = readSync(file, into, read, into.length - read, at + read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
   }
   return read;
 }

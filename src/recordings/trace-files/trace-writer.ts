@@ -19,7 +19,7 @@ const BUFFER_BYTES = 4 * 1024 * 1024;
 /** Writes a `.standin-trace`, compute after compute, each by ascending arrival. The file is there when `finish` returns, and not before. */
 export class TraceWriter {
   readonly #path: string;
-  readonly #unfinished: string;
+  readonly #temporaryPath: string;
   readonly #file: number;
   readonly #hash: Hash = createHash("sha256");
   readonly #columns: BlockColumns = blockColumns(PART_LENGTH);
@@ -34,8 +34,8 @@ export class TraceWriter {
 
   constructor(path: string) {
     this.#path = path;
-    this.#unfinished = `${path}.unfinished`;
-    this.#file = openSync(this.#unfinished, "w");
+    this.#temporaryPath = `${path}.unfinished`;
+    this.#file = openSync(this.#temporaryPath, "w");
     writeSync(this.#file, Buffer.alloc(HEADER_BYTES));
   }
 
@@ -51,7 +51,7 @@ export class TraceWriter {
   }
 
   /** That was all of this compute. */
-  end(id: string): void {
+  endCompute(id: string): void {
     this.#endBlock();
     this.#computes.push([id, this.#rowsOfCompute, this.#computeAt, this.#offset - this.#computeAt]);
     this.#rows += this.#rowsOfCompute;
@@ -80,14 +80,14 @@ export class TraceWriter {
     writeSync(this.#file, encodeHeader(header), 0, HEADER_BYTES, 0);
     fsyncSync(this.#file);
     closeSync(this.#file);
-    renameSync(this.#unfinished, this.#path);
+    renameSync(this.#temporaryPath, this.#path);
     return header;
   }
 
   /** Gives it up: nothing is left of it. */
   abandon(): void {
     closeSync(this.#file);
-    rmSync(this.#unfinished, { force: true });
+    rmSync(this.#temporaryPath, { force: true });
   }
 
   #endBlock(): void {

@@ -1,93 +1,111 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { isRestore } from "../run/target.ts";
-import { showDuration } from "./expectation.ts";
+import { isRestoreRequest } from "../run/target.ts";
+import { formatDuration } from "./expectation.ts";
 import { everyStep, type Scenario, type Step } from "./scenario-schema.ts";
 import type { When } from "./time-fields.ts";
 
-type Path = readonly (string | number)[];
-type Add = (path: Path, message: string) => void;
+type YamlPath = readonly (string | number)[];
+type ReportProblem = (path: YamlPath, message: string) => void;
 /** How far the clock has come at least, counted from the start and as an instant: how the two compare is known when the run begins. */
-type Clock = { readonly afterStart: number; readonly instant: SimTime };
+type EarliestTime = { readonly afterStart: number; readonly instant: SimTime };
 
-const NOBODY_KNOWS: Clock = { afterStart: Number.NEGATIVE_INFINITY, instant: Number.NEGATIVE_INFINITY };
+const UNKNOWN_TIME: EarliestTime = {
+  afterStart: Number.NEGATIVE_INFINITY,
+  instant: Number.NEGATIVE_INFINITY,
+};
 
 /** Tells of times that no run can keep: the clock has gone beyond them, however quickly all before them is done. */
-export function findPastTimes({ steps, length }: Pick<Scenario, "steps" | "length">, add: Add): void {
-  const end = new Walk(add).through(steps, { ...NOBODY_KNOWS, afterStart: 0 }, ["steps"]);
-  if (length !== undefined && length < end.afterStart) add(["length"], `the steps take longer: ${showDuration(end.afterStart)} at least`);
+export function checkPastTimes(
+  { steps, length }: Pick<Scenario, "steps" | "length">,
+  report: ReportProblem,
+): void {
+  const end = new EarliestTimes(report).afterAll(steps, { ...UNKNOWN_TIME, afterStart: 0 }, ["steps"]);
+  if (length !== undefined && length < end.afterStart)
+    report(["length"], `the steps take longer: ${formatDuration(end.afterStart)} at least`);
 }
 
 /** A way through the steps on which everything takes no longer than it must. */
-class Walk {
-  readonly #add: Add;
-  readonly #ends = new Map<string, Clock>();
-  readonly #snapshots = new Map<string, Clock>();
+class EarliestTimes {
+  readonly #report: ReportProblem;
+  readonly #endTimes = new Map<string, EarliestTime>();
+  readonly #snapshots = new Map<string, EarliestTime>();
 
-  constructor(add: Add) {
-    this.#add = add;
+  constructor(report: ReportProblem) {
+    this.#report = report;
   }
 
-  through(steps: readonly Step[], begun: Clock, path: Path): Clock {
-    return steps.reduce((clock, step, index) => this.#past(step, clock, [...path, index]), begun);
+  afterAll(steps: readonly Step[], start: EarliestTime, path: YamlPath): EarliestTime {
+    return steps.reduce((clock, step, index) => this.#after(step, clock, [...path, index]), start);
   }
 
-  #past(step: Step, before: Clock, path: Path): Clock {
-    const end = this.#act(step, this.#begin(step, before, path), path);
-    if (step.name !== undefined) this.#ends.set(step.name, end);
+  #after(step: Step, before: EarliestTime, path: YamlPath): EarliestTime {
+    const end = this.#endOf(step, this.#startOf(step, before, path), path);
+    if (step.name !== undefined) this.#endTimes.set(step.name, end);
     return end;
   }
 
-  #begin({ at, after }: Step, clock: Clock, path: Path): Clock {
-    if (at !== undefined) return this.#reach(at, clock, [...path, "at"]);
+  #startOf({ at, after }: Step, clock: EarliestTime, path: YamlPath): EarliestTime {
+    if (at !== undefined) return this.#moveTo(at, clock, [...path, "at"]);
     if (after === undefined) return clock;
     if (after.step === undefined) return later(clock, after.delay);
-    return furthest([clock, later(this.#ends.get(after.step) ?? NOBODY_KNOWS, after.delay)]);
+    return latest([clock, later(this.#endTimes.get(after.step) ?? UNKNOWN_TIME, after.delay)]);
   }
 
-  #act(step: Step, clock: Clock, path: Path): Clock {
+  #endOf(step: Step, clock: EarliestTime, path: YamlPath): EarliestTime {
     const { advance, set, snapshot, restore, repeat, parallel } = step;
     if (typeof advance === "number") return later(clock, advance);
-    if (advance !== undefined && "to" in advance) return this.#reach(advance.to, clock, [...path, "advance", "to"]);
-    if (set?.clock !== undefined) return this.#reach({ instant: set.clock }, clock, [...path, "set", "clock"]);
+    if (advance !== undefined && "to" in advance)
+      return this.#moveTo(advance.to, clock, [...path, "advance", "to"]);
+    if (set?.clock !== undefined)
+      return this.#moveTo({ instant: set.clock }, clock, [...path, "set", "clock"]);
     if (snapshot !== undefined) this.#snapshots.set(snapshot, clock);
-    if (restore !== undefined) return this.#snapshots.get(restore) ?? NOBODY_KNOWS;
-    if ([...everyStep([step])].some(goesBack)) return NOBODY_KNOWS;
+    if (restore !== undefined) return this.#snapshots.get(restore) ?? UNKNOWN_TIME;
+    if ([...everyStep([step])].some(rewindsClock)) return UNKNOWN_TIME;
     if (repeat !== undefined) return this.#repeat(repeat, clock, [...path, "repeat", "steps"]);
     if (parallel === undefined) return clock;
-    return furthest(parallel.map((steps, lane) => this.through(steps, clock, [...path, "parallel", lane])));
+    return latest(
+      parallel.map((steps, sequence) => this.afterAll(steps, clock, [...path, "parallel", sequence])),
+    );
   }
 
   /** All rounds but the first take as long as the second. */
-  #repeat({ times, every = 0, steps }: NonNullable<Step["repeat"]>, clock: Clock, path: Path): Clock {
-    const first = this.through(steps, clock, path);
+  #repeat(
+    { times, every = 0, steps }: NonNullable<Step["repeat"]>,
+    clock: EarliestTime,
+    path: YamlPath,
+  ): EarliestTime {
+    const first = this.afterAll(steps, clock, path);
     if (times === 1) return first;
-    const second = this.through(steps, furthest([first, later(clock, every)]), path);
+    const second = this.afterAll(steps, latest([first, later(clock, every)]), path);
     const tookMs = Number.isFinite(first.afterStart) ? second.afterStart - first.afterStart : 0;
     return later(second, (times - 2) * tookMs);
   }
 
-  #reach(when: When, clock: Clock, path: Path): Clock {
-    const come = (to: string) => this.#add(path, `the clock only goes forward, and has come to ${to} by then`);
+  #moveTo(when: When, clock: EarliestTime, path: YamlPath): EarliestTime {
+    const reportPast = (to: string) =>
+      this.#report(path, `the clock only goes forward, and has come to ${to} by then`);
     if ("instant" in when) {
-      if (when.instant < clock.instant) come(isoInstant(clock.instant));
-      return furthest([clock, { ...NOBODY_KNOWS, instant: when.instant }]);
+      if (when.instant < clock.instant) reportPast(isoInstant(clock.instant));
+      return latest([clock, { ...UNKNOWN_TIME, instant: when.instant }]);
     }
-    if (when.afterStart < clock.afterStart) come(`${showDuration(clock.afterStart)} after the start`);
-    return furthest([clock, { ...NOBODY_KNOWS, afterStart: when.afterStart }]);
+    if (when.afterStart < clock.afterStart) reportPast(`${formatDuration(clock.afterStart)} after the start`);
+    return latest([clock, { ...UNKNOWN_TIME, afterStart: when.afterStart }]);
   }
 }
 
 /** Where the world is taken back to another time, in rounds and lanes or by the control API. */
-export function goesBack({ restore, control }: Step): boolean {
-  return restore !== undefined || (control !== undefined && isRestore({ surface: "control", ...control }));
+export function rewindsClock({ restore, control }: Step): boolean {
+  return (
+    restore !== undefined || (control !== undefined && isRestoreRequest({ surface: "control", ...control }))
+  );
 }
 
-function later({ afterStart, instant }: Clock, ms: number): Clock {
+function later({ afterStart, instant }: EarliestTime, ms: number): EarliestTime {
   return { afterStart: afterStart + ms, instant: instant + ms };
 }
 
-function furthest(clocks: readonly Clock[]): Clock {
+function latest(clocks: readonly EarliestTime[]): EarliestTime {
   return {
     afterStart: Math.max(...clocks.map(({ afterStart }) => afterStart)),
     instant: Math.max(...clocks.map(({ instant }) => instant)),

@@ -9,7 +9,7 @@ const FULL_LABEL = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/;
 export type LabelKind = "account" | "project" | "branch" | "compute";
 
 /** One thing of the world under its label. */
-export type Labelled = {
+export type LabelledResource = {
   readonly kind: LabelKind;
   readonly label: string;
   /** Of an account it is the id of its organization's account. */
@@ -19,44 +19,45 @@ export type Labelled = {
 
 /** The things of a world by label. Computes that a wildcard names come in the order of the file. */
 export class Labels {
-  readonly #byLabel = new Map<string, Labelled>();
-  readonly #byId = new Map<string, Labelled>();
+  readonly #byLabel = new Map<string, LabelledResource>();
+  readonly #byId = new Map<string, LabelledResource>();
 
-  add(labelled: Labelled): void {
+  add(labelled: LabelledResource): void {
     this.#byLabel.set(labelled.label, labelled);
     this.#byId.set(labelled.id, labelled);
   }
 
-  get(label: string): Labelled | undefined {
+  get(label: string): LabelledResource | undefined {
     return this.#byLabel.get(label);
   }
 
   /** The label of an id, or the id itself where nobody gave it one. */
-  of(id: string): string {
+  labelOf(id: string): string {
     return this.#byId.get(id)?.label ?? id;
   }
 
-  all(): readonly Labelled[] {
+  all(): readonly LabelledResource[] {
     return [...this.#byLabel.values()];
   }
 
   /** What a label means where a compute is wanted: `shop/main` is its first read-write one; `fleet-*` are many. */
-  computes(pattern: string): readonly Labelled[] {
+  computes(pattern: string): readonly LabelledResource[] {
     const exact = this.#byLabel.get(pattern);
     if (exact?.kind === "compute") return [exact];
     const depth = pattern.split("/").length;
-    const matches = matcher(pattern);
-    const found = new Map<string, Labelled>();
-    for (const one of this.#byLabel.values()) {
-      if (one.kind !== "compute" || !matches(one.label.split("/").slice(0, depth).join("/"))) continue;
-      const branch = depth === 3 ? one.label : one.label.slice(0, one.label.lastIndexOf("/"));
-      if (!found.has(branch)) found.set(branch, one);
+    const matches = patternMatcher(pattern);
+    const found = new Map<string, LabelledResource>();
+    for (const resource of this.#byLabel.values()) {
+      if (resource.kind !== "compute" || !matches(resource.label.split("/").slice(0, depth).join("/")))
+        continue;
+      const branch = depth === 3 ? resource.label : resource.label.slice(0, resource.label.lastIndexOf("/"));
+      if (!found.has(branch)) found.set(branch, resource);
     }
     return [...found.values()];
   }
 }
 
-function matcher(pattern: string): (label: string) => boolean {
+function patternMatcher(pattern: string): (label: string) => boolean {
   if (!pattern.includes("*")) return (label) => label === pattern;
   const expression = new RegExp(`^${pattern.replaceAll("*", "[a-z0-9-]*")}$`);
   return (label) => expression.test(label);
@@ -71,16 +72,21 @@ export function isLabel(text: string): boolean {
 const MAIN_ACCOUNT = "main";
 
 /** The accounts of a description, projects without an account under theirs, `count` written out. */
-export function accountsOf(world: WorldDescription): readonly AccountDescription[] {
+export function accountDescriptions(world: WorldDescription): readonly AccountDescription[] {
   const accounts = Object.entries(world.accounts).map(([label, account]) => ({
     label,
     plan: account.plan ?? world.plan,
-    projects: writtenOut(account.projects),
+    projects: expandProjects(account.projects),
   }));
-  const own = writtenOut(world.projects);
+  const unassigned = expandProjects(world.projects);
   const main = accounts.find(({ label }) => label === MAIN_ACCOUNT);
-  if (main !== undefined) return accounts.map((one) => (one === main ? { ...one, projects: [...one.projects, ...own] } : one));
-  return own.length === 0 && accounts.length > 0 ? accounts : [{ label: MAIN_ACCOUNT, plan: world.plan, projects: own }, ...accounts];
+  if (main !== undefined)
+    return accounts.map((one) =>
+      one === main ? { ...one, projects: [...one.projects, ...unassigned] } : one,
+    );
+  return unassigned.length === 0 && accounts.length > 0
+    ? accounts
+    : [{ label: MAIN_ACCOUNT, plan: world.plan, projects: unassigned }, ...accounts];
 }
 
 type ProjectFields = WorldDescription["projects"][string];
@@ -91,7 +97,7 @@ export type AccountDescription = {
   readonly projects: readonly ProjectDescription[];
 };
 
-function writtenOut(projects: Readonly<Record<string, ProjectFields>>): ProjectDescription[] {
+function expandProjects(projects: Readonly<Record<string, ProjectFields>>): ProjectDescription[] {
   return Object.entries(projects).flatMap(([label, { count, ...project }]) =>
     count === undefined
       ? [{ ...project, label }]
@@ -100,10 +106,10 @@ function writtenOut(projects: Readonly<Record<string, ProjectFields>>): ProjectD
 }
 
 /** Every label of a description: known before the world is. */
-export function labelsOf(
+export function labelsOfDescription(
   world: WorldDescription,
 ): readonly { readonly kind: LabelKind; readonly label: string; readonly account: string }[] {
-  return accountsOf(world).flatMap((account) => [
+  return accountDescriptions(world).flatMap((account) => [
     { kind: "account" as const, label: account.label, account: account.label },
     ...account.projects.flatMap((project) => [
       { kind: "project" as const, label: project.label, account: account.label },

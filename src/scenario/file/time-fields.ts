@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
-import { DURATION_RULE } from "../../traffic/fields.ts";
+import { DURATION_RULE } from "../../traffic/pattern-fields.ts";
 
 const INSTANT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z";
 const LATEST = "9999-12-31T23:59:59.999Z";
@@ -27,7 +27,10 @@ export const when = z
     if (ms !== undefined) return { afterStart: ms };
     const parsed = instant.safeParse(text);
     if (parsed.success) return { instant: parsed.data };
-    context.addIssue({ code: "custom", message: `${DURATION_RULE} after the start, or an ISO 8601 instant like ${LATEST}` });
+    context.addIssue({
+      code: "custom",
+      message: `${DURATION_RULE} after the start, or an ISO 8601 instant like ${LATEST}`,
+    });
     return z.NEVER;
   })
   .meta({ id: "when", description: "how long after the start, like 10m, or an ISO 8601 instant" });
@@ -39,10 +42,10 @@ const AFTER_RULE = "must be a duration like 5m, the name of a step above, or bot
 export const after = z
   .union([z.string(), z.number()], { error: AFTER_RULE })
   .transform((text, context): After => {
-    const alone = parseDuration(text);
-    if (alone !== undefined) return { delay: alone };
-    const [, step = "", later] = /^([^+]+?)(?:\s*\+\s*([^+]+))?$/.exec(String(text)) ?? [];
-    const delay = later === undefined ? 0 : parseDuration(later);
+    const delayOnly = parseDuration(text);
+    if (delayOnly !== undefined) return { delay: delayOnly };
+    const [, step = "", delayText] = /^([^+]+?)(?:\s*\+\s*([^+]+))?$/.exec(String(text)) ?? [];
+    const delay = delayText === undefined ? 0 : parseDuration(delayText);
     if (step !== "" && delay !== undefined) return { step, delay };
     context.addIssue({ code: "custom", message: AFTER_RULE });
     return z.NEVER;

@@ -1,11 +1,11 @@
 import { isMap, isNode, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import type * as z from "zod";
-import { findTornText } from "../../platform/core/text.ts";
+import { findLoneSurrogate } from "../../platform/core/text.ts";
 
 /** Where in a file something is wrong, and what would be right. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string };
 
-type Path = readonly (string | number)[];
+type YamlPath = readonly (string | number)[];
 /** More aliases than this multiply without end and are no scenario. */
 const MAX_ALIASES = 100;
 
@@ -20,14 +20,14 @@ export class SourceDocument {
 
   constructor(text: string) {
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    const broken = this.#document.errors.map(({ pos, message }) => this.#problem(pos[0], message));
-    const read = broken.length > 0 ? { problems: broken } : this.#plain();
-    this.problems = read.problems;
-    this.value = read.value;
+    const syntaxErrors = this.#document.errors.map(({ pos, message }) => this.#problem(pos[0], message));
+    const result = syntaxErrors.length > 0 ? { problems: syntaxErrors } : this.#toPlain();
+    this.problems = result.problems;
+    this.value = result.value;
   }
 
   /** The problem of what stands at `path`; of what is missing there, the place that it is missing in. */
-  problemAt(path: Path, message: string): Problem {
+  problemAt(path: YamlPath, message: string): Problem {
     return this.#problem(this.#offsetOf(path), `${path.join(".") || "the file"}: ${message}`);
   }
 
@@ -36,16 +36,20 @@ export class SourceDocument {
     return issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
       if (issue.code !== "unrecognized_keys") return [this.problemAt(path, issue.message)];
-      return issue.keys.map((key) => this.#problem(this.#keyOffset(path, key), `${[...path, key].join(".")}: ${issue.message}`));
+      return issue.keys.map((key) =>
+        this.#problem(this.#keyOffset(path, key), `${[...path, key].join(".")}: ${issue.message}`),
+      );
     });
   }
 
-  #plain(): { readonly value?: unknown; readonly problems: readonly Problem[] } {
+  #toPlain(): { readonly value?: unknown; readonly problems: readonly Problem[] } {
     try {
       const value: unknown = this.#document.toJS({ maxAliasCount: MAX_ALIASES });
-      const torn = findTornText(value);
-      if (torn === undefined) return { value, problems: [] };
-      return { problems: [this.#problem(0, `${torn}: has half of a surrogate pair, which is no character`)] };
+      const malformed = findLoneSurrogate(value);
+      if (malformed === undefined) return { value, problems: [] };
+      return {
+        problems: [this.#problem(0, `${malformed}: has half of a surrogate pair, which is no character`)],
+      };
     } catch (error) {
       return { problems: [this.#problem(0, error instanceof Error ? error.message : String(error))] };
     }
@@ -56,7 +60,7 @@ export class SourceDocument {
     return { line, column: col, message };
   }
 
-  #offsetOf(path: Path): number {
+  #offsetOf(path: YamlPath): number {
     for (let length = path.length; length > 0; length -= 1) {
       const node = this.#document.getIn(path.slice(0, length), true);
       if (isNode(node) && node.range) return node.range[0];
@@ -64,9 +68,11 @@ export class SourceDocument {
     return this.#document.contents?.range?.[0] ?? 0;
   }
 
-  #keyOffset(path: Path, key: string): number {
+  #keyOffset(path: YamlPath, key: string): number {
     const map = path.length === 0 ? this.#document.contents : this.#document.getIn(path, true);
-    const pair = isMap(map) ? map.items.find((item) => isNode(item.key) && String(item.key) === key) : undefined;
+    const pair = isMap(map)
+      ? map.items.find((item) => isNode(item.key) && String(item.key) === key)
+      : undefined;
     return isNode(pair?.key) && pair.key.range ? pair.key.range[0] : this.#offsetOf(path);
   }
 }

@@ -1,14 +1,22 @@
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import { OPERATION_ACTIONS, type Operation, type OperationAction } from "../../platform/operation/operation.ts";
+import {
+  OPERATION_ACTIONS,
+  type Operation,
+  type OperationAction,
+} from "../../platform/operation/operation.ts";
 
 /** How an operation ends. */
-const ENDS = ["finished", "failed", "cancelled"] as const satisfies readonly Operation["state"]["status"][];
-export type OperationEnd = (typeof ENDS)[number];
+const OPERATION_ENDS = [
+  "finished",
+  "failed",
+  "cancelled",
+] as const satisfies readonly Operation["state"]["status"][];
+export type OperationEnd = (typeof OPERATION_ENDS)[number];
 
 /** What is counted of a compute, a branch, a project, an account, or the world. A tally knows the one that it is part of. */
-export class Tally {
-  #above: Tally | undefined;
-  readonly #parts = new Set<Tally>();
+export class Counters {
+  #parent: Counters | undefined;
+  readonly #children = new Set<Counters>();
   activities = 0;
   refused = 0;
   coldStarts = 0;
@@ -21,97 +29,104 @@ export class Tally {
   /** Σ CU of those that are active. */
   #sizeCu = 0;
   /** Up to when the two sums of time go. */
-  #summedAt: SimTime = 0;
+  #integratedUntil: SimTime = 0;
   #activeMs: DurationMs = 0;
   #cuMs = 0;
   /** What was told to this tally itself, and from the first time that somebody asks, all that is in it. */
-  #waits: Waits | undefined;
+  #waits: WaitCounts | undefined;
   /** Those that are over, by action and how they ended. */
-  readonly #operations: number[] = new Array<number>(OPERATION_ACTIONS.length * ENDS.length).fill(0);
+  readonly #operations: number[] = new Array<number>(OPERATION_ACTIONS.length * OPERATION_ENDS.length).fill(
+    0,
+  );
 
-  constructor(above?: Tally) {
-    this.#above = above;
-    if (above !== undefined) above.#parts.add(this);
+  constructor(parent?: Counters) {
+    this.#parent = parent;
+    if (parent !== undefined) parent.#children.add(this);
   }
 
   /** Of a compute that moves, and a project that does, it is another one from then on: what was counted stays where it was. */
-  get above(): Tally | undefined {
-    return this.#above;
+  get parent(): Counters | undefined {
+    return this.#parent;
   }
 
-  set above(above: Tally | undefined) {
-    if (above === this.#above) return;
+  set parent(parent: Counters | undefined) {
+    if (parent === this.#parent) return;
     // Each sums up what it has come to so far: what this one has counted is not moved, and whoever sums up later would take it along.
-    for (const side of [this.#above, above]) {
-      for (let tally = side; tally !== undefined; tally = tally.#above) tally.#allWaits();
+    for (const side of [this.#parent, parent]) {
+      for (let counters = side; counters !== undefined; counters = counters.#parent) counters.#collectWaits();
     }
-    if (this.#above !== undefined) this.#above.#parts.delete(this);
-    this.#above = above;
-    if (above !== undefined) above.#parts.add(this);
+    if (this.#parent !== undefined) this.#parent.#children.delete(this);
+    this.#parent = parent;
+    if (parent !== undefined) parent.#children.add(this);
   }
 
-  isWithin(other: Tally): boolean {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) if (tally === other) return true;
+  isWithin(other: Counters): boolean {
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent)
+      if (counters === other) return true;
     return false;
   }
 
-  addActivity(waitedMs: DurationMs): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
-      tally.activities += 1;
-      tally.#waitedMs += waitedMs;
+  addArrival(waitedMs: DurationMs): void {
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent) {
+      counters.activities += 1;
+      counters.#waitedMs += waitedMs;
     }
     if (waitedMs === 0) return;
-    this.#allWaits();
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) tally.#waits?.add(waitedMs);
+    this.#collectWaits();
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent)
+      counters.#waits?.add(waitedMs);
   }
 
   /** An activity that was counted is turned away after all: it has not waited for anything. */
-  turnAway(waitedMs: DurationMs): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
-      tally.activities -= 1;
-      tally.refused += 1;
-      tally.#waitedMs -= waitedMs;
-      if (waitedMs > 0) tally.#waits?.remove(waitedMs);
+  refuseArrival(waitedMs: DurationMs): void {
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent) {
+      counters.activities -= 1;
+      counters.refused += 1;
+      counters.#waitedMs -= waitedMs;
+      if (waitedMs > 0) counters.#waits?.remove(waitedMs);
     }
   }
 
-  add(what: "refused" | "coldStarts" | "starts" | "suspends" | "resizes"): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) tally[what] += 1;
+  add(counter: "refused" | "coldStarts" | "starts" | "suspends" | "resizes"): void {
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent)
+      counters[counter] += 1;
   }
 
   /** So many computes more are active from `at` on, and so many CU. */
-  change(at: SimTime, computes: -1 | 0 | 1, sizeCu: number): void {
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
-      tally.#activeMs = tally.activeMs(at);
-      tally.#cuMs = tally.cuMs(at);
-      tally.#summedAt = at;
-      tally.active += computes;
-      tally.#sizeCu += sizeCu;
+  changeActive(at: SimTime, computes: -1 | 0 | 1, sizeCu: number): void {
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent) {
+      counters.#activeMs = counters.activeMs(at);
+      counters.#cuMs = counters.cuMs(at);
+      counters.#integratedUntil = at;
+      counters.active += computes;
+      counters.#sizeCu += sizeCu;
     }
   }
 
   activeMs(now: SimTime): DurationMs {
-    return this.#activeMs + this.active * (now - this.#summedAt);
+    return this.#activeMs + this.active * (now - this.#integratedUntil);
   }
 
   /** In CU-milliseconds. */
   cuMs(now: SimTime): number {
-    return this.#cuMs + this.#sizeCu * (now - this.#summedAt);
+    return this.#cuMs + this.#sizeCu * (now - this.#integratedUntil);
   }
 
   addOperation(action: OperationAction, end: OperationEnd): void {
-    const place = OPERATION_ACTIONS.indexOf(action) * ENDS.length + ENDS.indexOf(end);
-    for (let tally: Tally | undefined = this; tally !== undefined; tally = tally.#above) {
-      tally.#operations[place] = (tally.#operations[place] ?? 0) + 1;
+    const index = OPERATION_ACTIONS.indexOf(action) * OPERATION_ENDS.length + OPERATION_ENDS.indexOf(end);
+    for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent) {
+      counters.#operations[index] = (counters.#operations[index] ?? 0) + 1;
     }
   }
 
   /** How many operations are over; of an action, or that have ended in a way, where that is given. */
   operations(action: unknown, end: unknown): number {
     let sum = 0;
-    for (const [place, count] of this.#operations.entries()) {
-      const isAction = action === undefined || OPERATION_ACTIONS[Math.floor(place / ENDS.length)] === action;
-      if (isAction && (end === undefined || ENDS[place % ENDS.length] === end)) sum += count;
+    for (const [index, count] of this.#operations.entries()) {
+      const isAction =
+        action === undefined || OPERATION_ACTIONS[Math.floor(index / OPERATION_ENDS.length)] === action;
+      if (isAction && (end === undefined || OPERATION_ENDS[index % OPERATION_ENDS.length] === end))
+        sum += count;
     }
     return sum;
   }
@@ -121,31 +136,31 @@ export class Tally {
   }
 
   longestWaitMs(): DurationMs {
-    return this.#allWaits().longest;
+    return this.#collectWaits().longest;
   }
 
   /** By nearest rank, over all arrivals: those that did not wait are the shortest. */
   waitPercentile(percent: number): DurationMs {
     const rank = Math.ceil((percent / 100) * this.activities);
-    return this.#allWaits().below(this.activities - rank);
+    return this.#collectWaits().nthLongest(this.activities - rank);
   }
 
-  #allWaits(): Waits {
+  #collectWaits(): WaitCounts {
     if (this.#waits === undefined) {
-      this.#waits = new Waits();
-      for (const part of this.#parts) part.#addWaitsTo(this.#waits);
+      this.#waits = new WaitCounts();
+      for (const child of this.#children) child.#addWaitsTo(this.#waits);
     }
     return this.#waits;
   }
 
-  #addWaitsTo(all: Waits): void {
+  #addWaitsTo(all: WaitCounts): void {
     if (this.#waits !== undefined) all.addAll(this.#waits);
-    else for (const part of this.#parts) part.#addWaitsTo(all);
+    else for (const child of this.#children) child.#addWaitsTo(all);
   }
 }
 
 /** How often which wait; none is not kept. */
-class Waits {
+class WaitCounts {
   longest: DurationMs = 0;
   readonly #times = new Map<DurationMs, number>();
 
@@ -154,26 +169,27 @@ class Waits {
     this.#times.set(waitedMs, (this.#times.get(waitedMs) ?? 0) + times);
   }
 
-  addAll(others: Waits): void {
+  addAll(others: WaitCounts): void {
     for (const [waitedMs, times] of others.#times) this.add(waitedMs, times);
   }
 
   remove(waitedMs: DurationMs): void {
-    const left = (this.#times.get(waitedMs) ?? 0) - 1;
-    if (left > 0) {
-      this.#times.set(waitedMs, left);
+    const remaining = (this.#times.get(waitedMs) ?? 0) - 1;
+    if (remaining > 0) {
+      this.#times.set(waitedMs, remaining);
       return;
     }
     this.#times.delete(waitedMs);
-    if (waitedMs === this.longest) this.longest = [...this.#times.keys()].reduce((one, other) => Math.max(one, other), 0);
+    if (waitedMs === this.longest)
+      this.longest = [...this.#times.keys()].reduce((one, other) => Math.max(one, other), 0);
   }
 
   /** The one that so many are longer than; 0 where there are not that many. */
-  below(longer: number): DurationMs {
-    let left = longer;
+  nthLongest(n: number): DurationMs {
+    let remaining = n;
     for (const wait of [...this.#times.keys()].sort((a, b) => b - a)) {
-      left -= this.#times.get(wait) ?? 0;
-      if (left < 0) return wait;
+      remaining -= this.#times.get(wait) ?? 0;
+      if (remaining < 0) return wait;
     }
     return 0;
   }

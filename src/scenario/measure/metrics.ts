@@ -1,41 +1,46 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import { profileOf, type World } from "../../platform/core/world.ts";
+import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { isVisible } from "../../platform/lookup.ts";
+import { isComputeVisible } from "../../platform/lookup.ts";
 import type { Operation, OperationAction } from "../../platform/operation/operation.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
-import { type Waiter, WatchedCompute } from "./compute-metrics.ts";
-import { type OperationEnd, Tally } from "./counters.ts";
+import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
+import { Counters, type OperationEnd } from "./counters.ts";
 import { RecentEvents } from "./recent-events.ts";
-import { countBranches, countComputes, countConnectionsIn, countProjects } from "./resource-counts.ts";
+import { countBranches, countComputes, countOpenConnections, countProjects } from "./resource-counts.ts";
 
 /** An operation that is scheduling or running. `of` is what it concerns: a compute, or a branch, or a project. */
-type UnderWay = { readonly action: OperationAction; readonly of: string; readonly tally: Tally; status: string };
+type OngoingOperation = {
+  readonly action: OperationAction;
+  readonly of: string;
+  readonly counters: Counters;
+  status: string;
+};
 
 /** Arrivals that are not served yet, by compute. */
-export type Waiters = ReadonlyMap<string, readonly Waiter[]>;
+export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;
 
 /** An answer that this scenario got. */
-export type Asked = { readonly method: string; readonly status: number; readonly code: string };
+export type AnsweredRequest = { readonly method: string; readonly status: number; readonly code: string };
 
 /**
  * What has happened in a run, folded from the world's events as they come; what there is, the census counts in the world. The same events give the
  * same figures, wherever they come from.
  */
-export class Observation {
+export class RunMetrics {
   readonly #labels: Labels;
   readonly #start: SimTime;
-  readonly #all = new Tally();
-  readonly #tallies = new Map<string, Tally>();
-  readonly #computes = new Map<string, WatchedCompute>();
-  readonly #underWay = new Map<string, UnderWay>();
-  readonly #types = new Map<string, number>();
-  readonly #recent = new RecentEvents();
-  readonly #asked = new Map<string, { readonly asked: Asked; count: number }>();
+  readonly #worldCounters = new Counters();
+  readonly #counters = new Map<string, Counters>();
+  readonly #computes = new Map<string, ComputeMetrics>();
+  readonly #ongoing = new Map<string, OngoingOperation>();
+  readonly #eventCounts = new Map<string, number>();
+  readonly #recentEvents = new RecentEvents();
+  readonly #requestCounts = new Map<string, { readonly request: AnsweredRequest; count: number }>();
   #world: World;
   /** Ids of the computes that labels mean where a compute is wanted. */
-  readonly #primaries = new Map<string, string>();
+  readonly #primaryComputes = new Map<string, string>();
   #events = 0;
   #errors = 0;
 
@@ -43,7 +48,7 @@ export class Observation {
     this.#world = world;
     this.#labels = labels;
     this.#start = start;
-    this.enter(world, start);
+    this.enterWorld(world, start);
   }
 
   get events(): number {
@@ -51,26 +56,31 @@ export class Observation {
   }
 
   /** The world is left at `now`: it is restored, or opened again. What was counted stays counted. */
-  leave(now: SimTime): void {
-    for (const watched of this.#computes.values()) watched.leave(now);
-    this.#underWay.clear();
+  leaveWorld(now: SimTime): void {
+    for (const computeMetrics of this.#computes.values()) computeMetrics.leaveWorld(now);
+    this.#ongoing.clear();
   }
 
   /** Who waits for which compute now: the world itself knows only for how long. */
-  waiters(): Waiters {
-    return new Map([...this.#computes].flatMap(([id, { waiting }]) => (waiting.length === 0 ? [] : [[id, [...waiting]]])));
+  queuedArrivals(): QueuedArrivals {
+    return new Map(
+      [...this.#computes].flatMap(([id, { waiting }]) => (waiting.length === 0 ? [] : [[id, [...waiting]]])),
+    );
   }
 
   /** Goes on with what the world is from then on, and with those who waited when it was so. */
-  enter(world: World, now: SimTime, waiters: Waiters = new Map()): void {
+  enterWorld(world: World, now: SimTime, queuedArrivals: QueuedArrivals = new Map()): void {
     this.#world = world;
-    for (const operation of world.operations.values()) this.#count(operation);
-    const starting = new Set([...this.#underWay.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])));
-    for (const { id, accountId } of world.projects.values()) this.#tallyOf(id).above = this.#tallyOf(accountId);
+    for (const operation of world.operations.values()) this.#countOperation(operation);
+    const starting = new Set(
+      [...this.#ongoing.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])),
+    );
+    for (const { id, accountId } of world.projects.values())
+      this.#countersOf(id).parent = this.#countersOf(accountId);
     for (const compute of world.computes.values()) {
-      const watched = this.#watch(compute.id);
-      watched.tally.above = this.#tallyOf(compute.branchId);
-      watched.enter(compute, waiters.get(compute.id) ?? [], starting.has(compute.id), now);
+      const computeMetrics = this.#metricsOf(compute.id);
+      computeMetrics.counters.parent = this.#countersOf(compute.branchId);
+      computeMetrics.enterWorld(compute, queuedArrivals.get(compute.id) ?? [], starting.has(compute.id), now);
     }
   }
 
@@ -78,79 +88,79 @@ export class Observation {
   observe(event: RecordedEvent): void {
     const { type, at } = event;
     this.#events += 1;
-    this.#types.set(type, (this.#types.get(type) ?? 0) + 1);
-    if (isTelling(event)) this.#recent.keep(event, this.#subjectOf(event));
+    this.#eventCounts.set(type, (this.#eventCounts.get(type) ?? 0) + 1);
+    if (isInformative(event)) this.#recentEvents.add(event, this.#subjectOf(event));
     switch (type) {
       case "ActivityRecorded":
-        this.#watch(event.activity.endpointId).arrived(event.activity, event.waitedMs);
+        this.#metricsOf(event.activity.endpointId).arrived(event.activity, event.waitedMs);
         return;
       case "ActivityDropped":
-        this.#watch(event.endpointId).tally.add("refused");
+        this.#metricsOf(event.endpointId).counters.add("refused");
         return;
       case "ProjectCreated":
-        this.#tallyOf(event.project.id, event.project.accountId);
+        this.#countersOf(event.project.id, event.project.accountId);
         return;
       case "BranchCreated":
-        this.#tallyOf(event.branch.id, event.branch.projectId);
+        this.#countersOf(event.branch.id, event.branch.projectId);
         return;
       case "ComputeCreated":
-        this.#tallyOf(event.compute.id, event.compute.branchId);
-        this.#watch(event.compute.id).range = event.compute.range;
+        this.#countersOf(event.compute.id, event.compute.branchId);
+        this.#metricsOf(event.compute.id).range = event.compute.range;
         return;
       case "ProjectTransferred":
         this.#move(event.projectId, event.accountId, at);
         return;
       case "ComputeUpdated": {
         const { range, branchId } = event.changes;
-        if (range !== undefined) this.#watch(event.endpointId).range = range;
+        if (range !== undefined) this.#metricsOf(event.endpointId).range = range;
         if (branchId !== undefined) this.#move(event.endpointId, branchId, at);
         return;
       }
       case "ComputeActivated":
-        this.#watch(event.endpointId).activated(profileOf(this.#world), at);
+        this.#metricsOf(event.endpointId).activated(profileOfWorld(this.#world), at);
         return;
       case "ComputeResized":
-        this.#watch(event.endpointId).resized(event.sizeCu, at);
+        this.#metricsOf(event.endpointId).resized(event.sizeCu, at);
         return;
       case "ComputeSuspending":
-        this.#watch(event.endpointId).suspending();
+        this.#metricsOf(event.endpointId).suspending();
         return;
       case "ComputeSuspendFailed":
-        this.#watch(event.endpointId).suspendFailed();
+        this.#metricsOf(event.endpointId).suspendFailed();
         return;
       case "ComputeSuspended":
-        this.#watch(event.endpointId).suspended(at);
+        this.#metricsOf(event.endpointId).suspended(at);
         return;
       case "ComputeStartFailed":
       case "ComputeDeleted":
-        this.#watch(event.endpointId).gone(at);
+        this.#metricsOf(event.endpointId).startFailedOrDeleted(at);
         return;
       case "OperationScheduled":
-        this.#scheduled(event.operation);
+        this.#operationScheduled(event.operation);
         return;
       case "OperationStarted":
       case "OperationFinished":
       case "OperationFailed":
       case "OperationCancelled":
-        this.#operationIs(STATUS_AFTER[type], event.operationId, at);
+        this.#setOperationStatus(STATUS_AFTER[type], event.operationId, at);
         return;
       case "WorldReset":
-        this.leave(at);
+        this.leaveWorld(at);
         return;
     }
   }
 
   /** An arrival that the world refused. */
   refused(endpointId: string): void {
-    this.#watch(endpointId).tally.add("refused");
+    this.#metricsOf(endpointId).counters.add("refused");
   }
 
   /** An answer that this scenario got; one that no step asked for is an error. */
-  answered(asked: Asked, isExpected: boolean): void {
-    if (asked.status >= 400 && !isExpected) this.#errors += 1;
-    const key = `${asked.method} ${asked.status} ${asked.code}`;
-    const known = this.#asked.get(key);
-    if (known === undefined) this.#asked.set(key, { asked, count: 1 });
+  countRequest(request: AnsweredRequest, isExpected: boolean): void {
+    if (request.status >= 400 && !isExpected) this.#errors += 1;
+    const key = `${request.method} ${request.status} ${request.code}`;
+    const known = this.#requestCounts.get(key);
+    if (known === undefined) this.#requestCounts.set(key, { request, count: 1 });
     else known.count += 1;
   }
 
@@ -162,7 +172,7 @@ export class Observation {
     now: SimTime,
   ): number | ComputeState {
     const id = of === undefined ? undefined : this.idOf(name, of);
-    const tally = id === undefined ? this.#all : this.#tallyOf(id);
+    const counters = id === undefined ? this.#worldCounters : this.#countersOf(id);
     switch (name) {
       case "state":
         return this.#stateOf(id ?? "");
@@ -173,45 +183,52 @@ export class Observation {
       case "computes":
         return countComputes(this.#world, id);
       case "active_computes":
-        return tally.active;
+        return counters.active;
       case "activities":
-        return tally.activities;
+        return counters.activities;
       case "refused":
-        return tally.refused;
+        return counters.refused;
       case "connections":
-        return countConnectionsIn(this.#world, now, id);
+        return countOpenConnections(this.#world, now, id);
       case "cold_starts":
-        return tally.coldStarts;
+        return counters.coldStarts;
       case "starts":
-        return tally.starts;
+        return counters.starts;
       case "suspends":
-        return tally.suspends;
+        return counters.suspends;
       case "resizes":
-        return tally.resizes;
+        return counters.resizes;
       case "active_time":
-        return tally.activeMs(now);
+        return counters.activeMs(now);
       case "compute_time":
-        return tally.cuMs(now);
+        return counters.cuMs(now);
       case "wait_mean":
-        return tally.meanWaitMs();
+        return counters.meanWaitMs();
       case "wait_p50":
-        return tally.waitPercentile(50);
+        return counters.waitPercentile(50);
       case "wait_p90":
-        return tally.waitPercentile(90);
+        return counters.waitPercentile(90);
       case "wait_p99":
-        return tally.waitPercentile(99);
+        return counters.waitPercentile(99);
       case "wait_max":
-        return tally.longestWaitMs();
+        return counters.longestWaitMs();
       case "operations":
-        return tally.operations(where["action"], where["status"]) + this.#countUnderWay(tally, where["action"], where["status"]);
+        return (
+          counters.operations(where["action"], where["status"]) +
+          this.#countOngoing(counters, where["action"], where["status"])
+        );
       case "requests":
-        return this.#requests((asked) =>
-          Object.entries(where).every(([key, wanted]) => String(asked[key as keyof Asked]) === String(wanted)),
+        return this.#countRequests((request) =>
+          Object.entries(where).every(
+            ([key, wanted]) => String(request[key as keyof AnsweredRequest]) === String(wanted),
+          ),
         );
       case "errors":
-        return this.#errors + tally.refused;
+        return this.#errors + counters.refused;
       case "events":
-        return where["type"] === undefined ? this.#events : (this.#types.get(String(where["type"])) ?? 0);
+        return where["type"] === undefined
+          ? this.#events
+          : (this.#eventCounts.get(String(where["type"])) ?? 0);
       default:
         return name satisfies never;
     }
@@ -220,91 +237,104 @@ export class Observation {
   /** What a label of an expectation means: a branch is its primary compute where only a compute has what is measured. */
   idOf(name: MeasureName, label: string): string | undefined {
     if (name !== "state") return this.#labels.get(label)?.id;
-    let id = this.#primaries.get(label);
+    let id = this.#primaryComputes.get(label);
     if (id === undefined) {
       id = this.#labels.computes(label)[0]?.id;
-      if (id !== undefined) this.#primaries.set(label, id);
+      if (id !== undefined) this.#primaryComputes.set(label, id);
     }
     return id;
   }
 
   /** The newest events, of one thing and what is in it, or of all. */
-  newest(id?: string): readonly RecordedEvent[] {
-    if (id === undefined) return this.#recent.ofAll();
-    const whole = this.#tallyOf(id);
-    return this.#recent.of((other) => other === id || this.#tallies.get(other)?.isWithin(whole) === true);
+  recentEvents(id?: string): readonly RecordedEvent[] {
+    if (id === undefined) return this.#recentEvents.all();
+    const container = this.#countersOf(id);
+    return this.#recentEvents.matching(
+      (other) => other === id || this.#counters.get(other)?.isWithin(container) === true,
+    );
   }
 
   /** Each compute that was ever there, in the order of its coming: shares of `columns` equal parts of the time until `end`. */
-  timelines(end: SimTime, columns: number): { readonly label: string; readonly active: number[]; readonly starting: number[] }[] {
-    return [...this.#computes].map(([id, watched]) => ({ label: this.#labels.of(id), ...watched.timeline(end, columns) }));
+  timelines(
+    end: SimTime,
+    columns: number,
+  ): { readonly label: string; readonly active: number[]; readonly starting: number[] }[] {
+    return [...this.#computes].map(([id, computeMetrics]) => ({
+      label: this.#labels.labelOf(id),
+      ...computeMetrics.timeline(end, columns),
+    }));
   }
 
-  #scheduled(operation: Operation): void {
+  #operationScheduled(operation: Operation): void {
     const { action, cause, createdAt, endpointId } = operation;
-    const tally = this.#count(operation);
+    const counters = this.#countOperation(operation);
     if (endpointId === undefined || action !== "start_compute") return;
-    if (cause === "activity") tally.add("coldStarts");
-    this.#watch(endpointId).startScheduled(createdAt);
+    if (cause === "activity") counters.add("coldStarts");
+    this.#metricsOf(endpointId).startScheduled(createdAt);
   }
 
   /** Counts an operation, which may have been over at once, where it belongs. */
-  #count({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): Tally {
+  #countOperation({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): Counters {
     const of = endpointId ?? branchId ?? projectId;
-    const tally = endpointId === undefined ? this.#tallyOf(of) : this.#watch(endpointId).tally;
-    if (status === "finished") tally.addOperation(action, status);
-    else this.#underWay.set(id, { action, of, tally, status });
-    return tally;
+    const counters = endpointId === undefined ? this.#countersOf(of) : this.#metricsOf(endpointId).counters;
+    if (status === "finished") counters.addOperation(action, status);
+    else this.#ongoing.set(id, { action, of, counters, status });
+    return counters;
   }
 
-  #countUnderWay(whole: Tally, action: unknown, status: unknown): number {
+  #countOngoing(container: Counters, action: unknown, status: unknown): number {
     let count = 0;
-    for (const operation of this.#underWay.values()) {
-      const isAsked = (action ?? operation.action) === operation.action && (status ?? operation.status) === operation.status;
-      if (isAsked && operation.tally.isWithin(whole)) count += 1;
+    for (const operation of this.#ongoing.values()) {
+      const isMatch =
+        (action ?? operation.action) === operation.action &&
+        (status ?? operation.status) === operation.status;
+      if (isMatch && operation.counters.isWithin(container)) count += 1;
     }
     return count;
   }
 
-  #operationIs(status: "running" | OperationEnd, id: string, at: SimTime): void {
-    const operation = this.#underWay.get(id);
+  #setOperationStatus(status: "running" | OperationEnd, id: string, at: SimTime): void {
+    const operation = this.#ongoing.get(id);
     if (operation === undefined) return;
-    const { action, of, tally } = operation;
+    const { action, of, counters } = operation;
     operation.status = status;
     if (status === "running") return;
-    this.#underWay.delete(id);
-    tally.addOperation(action, status);
+    this.#ongoing.delete(id);
+    counters.addOperation(action, status);
     // A start that never came leaves the compute as it was.
-    if (action === "start_compute" && status === "cancelled") this.#watch(of).startCancelled(at);
+    if (action === "start_compute" && status === "cancelled") this.#metricsOf(of).startCancelled(at);
   }
 
   /** Computes that are somewhere else from now on, or whose project is. */
   #move(id: string, into: string, at: SimTime): void {
-    const tally = this.#tallyOf(id);
-    const above = this.#tallyOf(into);
-    for (const watched of this.#computes.values()) if (watched.tally.isWithin(tally)) watched.pause(at);
-    tally.above = above;
-    for (const watched of this.#computes.values()) if (watched.tally.isWithin(tally)) watched.resume(at);
+    const counters = this.#countersOf(id);
+    const parent = this.#countersOf(into);
+    for (const computeMetrics of this.#computes.values())
+      if (computeMetrics.counters.isWithin(counters)) computeMetrics.pause(at);
+    counters.parent = parent;
+    for (const computeMetrics of this.#computes.values())
+      if (computeMetrics.counters.isWithin(counters)) computeMetrics.resume(at);
   }
 
-  #watch(id: string): WatchedCompute {
-    let watched = this.#computes.get(id);
-    if (watched === undefined) {
-      watched = new WatchedCompute(this.#tallyOf(id), this.#start);
-      this.#computes.set(id, watched);
+  #metricsOf(id: string): ComputeMetrics {
+    let computeMetrics = this.#computes.get(id);
+    if (computeMetrics === undefined) {
+      computeMetrics = new ComputeMetrics(this.#countersOf(id), this.#start);
+      this.#computes.set(id, computeMetrics);
     }
-    return watched;
+    return computeMetrics;
   }
 
   /** `above` is what it is in, where the world may not know that any more. */
-  #tallyOf(id: string, above?: string): Tally {
-    const known = this.#tallies.get(id);
+  #countersOf(id: string, parent?: string): Counters {
+    const known = this.#counters.get(id);
     if (known !== undefined) return known;
     const { computes, branches, projects } = this.#world;
-    const place = above ?? computes.get(id)?.branchId ?? branches.get(id)?.projectId ?? projects.get(id)?.accountId;
-    const tally = new Tally(place === undefined ? this.#all : this.#tallyOf(place));
-    this.#tallies.set(id, tally);
-    return tally;
+    const parentId =
+      parent ?? computes.get(id)?.branchId ?? branches.get(id)?.projectId ?? projects.get(id)?.accountId;
+    const counters = new Counters(parentId === undefined ? this.#worldCounters : this.#countersOf(parentId));
+    this.#counters.set(id, counters);
+    return counters;
   }
 
   /** What an event is about. */
@@ -328,18 +358,21 @@ export class Observation {
         if ("endpointId" in event) return event.endpointId;
         if ("branchId" in event) return event.branchId;
         if ("projectId" in event) return event.projectId;
-        return "operationId" in event ? this.#underWay.get(event.operationId)?.of : undefined;
+        return "operationId" in event ? this.#ongoing.get(event.operationId)?.of : undefined;
     }
   }
 
   #stateOf(id: string): ComputeState {
     const compute = this.#world.computes.get(id);
-    if (compute === undefined || !isVisible(this.#world, compute)) return "gone";
+    if (compute === undefined || !isComputeVisible(this.#world, compute)) return "gone";
     return this.#computes.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
   }
 
-  #requests(matches: (asked: Asked) => boolean): number {
-    return [...this.#asked.values()].reduce((sum, { asked, count }) => sum + (matches(asked) ? count : 0), 0);
+  #countRequests(matches: (request: AnsweredRequest) => boolean): number {
+    return [...this.#requestCounts.values()].reduce(
+      (sum, { request, count }) => sum + (matches(request) ? count : 0),
+      0,
+    );
   }
 }
 
@@ -351,7 +384,7 @@ const STATUS_AFTER = {
 } as const;
 
 /** What every operation goes through, what is recorded of one that nobody waited for, and what a fault has let pass tell nobody anything. */
-function isTelling(event: RecordedEvent): boolean {
+function isInformative(event: RecordedEvent): boolean {
   switch (event.type) {
     case "OperationFinished":
     case "OperationStarted":

@@ -1,39 +1,39 @@
 import type { RecordedEvent } from "../../platform/events.ts";
 
 /** Of each thing, the newest so many events are kept, and of all together: enough to tell what led to a failure. */
-const EVENTS_OF_ONE = 12;
-const EVENTS_OF_ALL = 40;
+const EVENTS_PER_RESOURCE = 12;
+const EVENTS_IN_TOTAL = 40;
 
 /** The newest events, of everything and of each thing that has its own. */
 export class RecentEvents {
-  readonly #all = new Newest(EVENTS_OF_ALL);
-  readonly #byId = new Map<string, Newest>();
+  readonly #all = new EventRing(EVENTS_IN_TOTAL);
+  readonly #byId = new Map<string, EventRing>();
 
   /** `id` is what the event is about, if anything. */
-  keep(event: RecordedEvent, id: string | undefined): void {
+  add(event: RecordedEvent, id: string | undefined): void {
     this.#all.add(event);
     if (id === undefined) return;
-    let own = this.#byId.get(id);
-    if (own === undefined) {
-      own = new Newest(EVENTS_OF_ONE);
-      this.#byId.set(id, own);
+    let ring = this.#byId.get(id);
+    if (ring === undefined) {
+      ring = new EventRing(EVENTS_PER_RESOURCE);
+      this.#byId.set(id, ring);
     }
-    own.add(event);
+    ring.add(event);
   }
 
-  ofAll(): readonly RecordedEvent[] {
+  all(): readonly RecordedEvent[] {
     return this.#all.inOrder();
   }
 
   /** Of the things that are meant, oldest first. */
-  of(isMeant: (id: string) => boolean): readonly RecordedEvent[] {
-    const found = [...this.#byId].flatMap(([id, events]) => (isMeant(id) ? events.inOrder() : []));
-    return found.sort((one, other) => one.seq - other.seq).slice(-EVENTS_OF_ONE);
+  matching(isIncluded: (id: string) => boolean): readonly RecordedEvent[] {
+    const found = [...this.#byId].flatMap(([id, events]) => (isIncluded(id) ? events.inOrder() : []));
+    return found.sort((one, other) => one.seq - other.seq).slice(-EVENTS_PER_RESOURCE);
   }
 }
 
 /** So many events, in a ring: the next one takes the place of the oldest. */
-class Newest {
+class EventRing {
   readonly #limit: number;
   readonly #ring: RecordedEvent[] = [];
   #oldest = 0;

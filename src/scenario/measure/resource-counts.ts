@@ -2,7 +2,7 @@ import type { Compute } from "../../platform/compute/compute.ts";
 import { countConnections } from "../../platform/compute/connection.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
-import { branchesOf, isVisible } from "../../platform/lookup.ts";
+import { branchesOf, isComputeVisible } from "../../platform/lookup.ts";
 import type { Project } from "../../platform/project/project.ts";
 
 // What there is in a world, counted: in the account, project, branch or compute of this id, itself included; in all of it without one.
@@ -18,10 +18,10 @@ export function countBranches(world: World, id?: string): number {
 }
 
 export function countComputes(world: World, id?: string): number {
-  return computesIn(world, id).filter((compute) => isVisible(world, compute)).length;
+  return computesIn(world, id).filter((compute) => isComputeVisible(world, compute)).length;
 }
 
-export function countConnectionsIn(world: World, now: SimTime, id?: string): number {
+export function countOpenConnections(world: World, now: SimTime, id?: string): number {
   return computesIn(world, id).reduce((sum, compute) => {
     const { direct, pooled } = countConnections(world, compute.id, now);
     return sum + direct + pooled;

@@ -7,10 +7,10 @@ const FIRST_SLOT_MS: DurationMs = 1_000;
  * How much of each slot of time something was so. However long a run is, it has the same number of slots: when they do not suffice,
  * each two become one. So memory is bounded, and the same history gives the same slots.
  */
-export class Timeline {
+export class OccupancyTimeline {
   readonly start: SimTime;
   slotMs = FIRST_SLOT_MS;
-  readonly #used = new Float64Array(SLOTS);
+  readonly #occupiedMs = new Float64Array(SLOTS);
 
   constructor(start: SimTime) {
     this.start = start;
@@ -22,7 +22,7 @@ export class Timeline {
     for (let at = Math.max(from, this.start); at < to; ) {
       const slot = Math.floor((at - this.start) / this.slotMs);
       const end = Math.min(to, this.start + (slot + 1) * this.slotMs);
-      this.#used[slot] = (this.#used[slot] ?? 0) + end - at;
+      this.#occupiedMs[slot] = (this.#occupiedMs[slot] ?? 0) + end - at;
       at = end;
     }
   }
@@ -30,23 +30,28 @@ export class Timeline {
   /** The share of each of `columns` equal parts of [start, end) in which it was so, from 0 to 1, to the thousandth; what is more than nothing is shown, and what has been twice once. */
   shares(end: SimTime, columns: number): number[] {
     const width = (end - this.start) / columns;
-    const shareOf = (column: number) => (width <= 0 ? 0 : this.#within(column * width, (column + 1) * width) / width);
-    return Array.from({ length: columns }, (_, column) => Math.min(1_000, Math.max(0, Math.ceil(shareOf(column) * 1_000 - 1e-6))) / 1_000);
+    const shareOf = (column: number) =>
+      width <= 0 ? 0 : this.#occupiedWithin(column * width, (column + 1) * width) / width;
+    return Array.from(
+      { length: columns },
+      (_, column) => Math.min(1_000, Math.max(0, Math.ceil(shareOf(column) * 1_000 - 1e-6))) / 1_000,
+    );
   }
 
-  #within(from: number, to: number): number {
+  #occupiedWithin(from: number, to: number): number {
     let sum = 0;
     for (let slot = Math.floor(from / this.slotMs); slot * this.slotMs < to && slot < SLOTS; slot += 1) {
       const overlap = Math.min(to, (slot + 1) * this.slotMs) - Math.max(from, slot * this.slotMs);
-      sum += (this.#used[slot] ?? 0) * (overlap / this.slotMs);
+      sum += (this.#occupiedMs[slot] ?? 0) * (overlap / this.slotMs);
     }
     return sum;
   }
 
   #double(): void {
-    const used = this.#used;
-    for (let slot = 0; slot < SLOTS / 2; slot += 1) used[slot] = (used[2 * slot] ?? 0) + (used[2 * slot + 1] ?? 0);
-    used.fill(0, SLOTS / 2);
+    const occupiedMs = this.#occupiedMs;
+    for (let slot = 0; slot < SLOTS / 2; slot += 1)
+      occupiedMs[slot] = (occupiedMs[2 * slot] ?? 0) + (occupiedMs[2 * slot + 1] ?? 0);
+    occupiedMs.fill(0, SLOTS / 2);
     this.slotMs *= 2;
   }
 }

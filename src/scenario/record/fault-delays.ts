@@ -1,9 +1,9 @@
 import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { RecordedRequest } from "../../simulation/requests.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
 /** A request that faults held back: the journal of requests has it where it took effect, and it was asked here. */
-export type Delay = {
+export type FaultDelay = {
   /** Of the first event of its asking. */
   readonly seq: number;
   readonly at: SimTime;
@@ -12,35 +12,44 @@ export type Delay = {
   /** The last fault that it met. */
   readonly fault: string;
   /** `undefined` where nothing tells how it ended. */
-  readonly request: RecordedRequest | undefined;
+  readonly request: RequestLogEntry | undefined;
 };
 
-type Hit = Extract<RecordedEvent, { type: "FaultHit" }>;
+type FaultHitEvent = Extract<RecordedEvent, { type: "FaultHit" }>;
 
 /** The delays that these events tell of, each with its request. */
-export function delaysIn(events: readonly RecordedEvent[], requests: readonly RecordedRequest[]): readonly Delay[] {
-  const askings = new Map<number, Hit[]>();
-  for (const event of events) if (isHit(event)) askings.set(event.decision, [...(askings.get(event.decision) ?? []), event]);
-  const left = requests.filter(({ fault }) => fault !== undefined);
-  return [...askings.values()].flatMap((hits) => {
+export function findFaultDelays(
+  events: readonly RecordedEvent[],
+  requests: readonly RequestLogEntry[],
+): readonly FaultDelay[] {
+  const hitsByDecision = new Map<number, FaultHitEvent[]>();
+  for (const event of events)
+    if (isRequestFaultHit(event))
+      hitsByDecision.set(event.decision, [...(hitsByDecision.get(event.decision) ?? []), event]);
+  const unmatched = requests.filter(({ fault }) => fault !== undefined);
+  return [...hitsByDecision.values()].flatMap((hits) => {
     const delays = hits.flatMap(({ outcome }) => (outcome.kind === "latency" ? [outcome] : []));
     const last = hits.at(-1);
     if (last === undefined || delays.length === 0) return [];
     const { decision: seq, at, fault } = last;
-    const place = left.findIndex((request) => isOf(request, last));
-    const [request] = place < 0 ? [] : left.splice(place, 1);
-    const heldMs = delays.reduce((sum, { clock, ms }) => sum + (clock === "world" ? ms : 0), 0);
-    return [{ seq, at, until: at + heldMs, fault, request }];
+    const index = unmatched.findIndex((request) => belongsTo(request, last));
+    const [request] = index < 0 ? [] : unmatched.splice(index, 1);
+    const delayMs = delays.reduce((sum, { clock, ms }) => sum + (clock === "world" ? ms : 0), 0);
+    return [{ seq, at, until: at + delayMs, fault, request }];
   });
 }
 
-function isHit(event: RecordedEvent): event is Hit {
+function isRequestFaultHit(event: RecordedEvent): event is FaultHitEvent {
   return event.type === "FaultHit" && event.target.kind === "request";
 }
 
 /** Of those that overlap it may be another one's: they are not reproduced, whosever it is. */
-function isOf({ seq, method, operationId, accountId, fault }: RecordedRequest, hit: Hit): boolean {
+function belongsTo(
+  { seq, method, operationId, accountId, fault }: RequestLogEntry,
+  hit: FaultHitEvent,
+): boolean {
   const { target } = hit;
-  if (target.kind !== "request" || seq < hit.seq || fault !== hit.fault || operationId !== target.operation) return false;
+  if (target.kind !== "request" || seq < hit.seq || fault !== hit.fault || operationId !== target.operation)
+    return false;
   return accountId === target.accountId && (method === "HEAD" ? "GET" : method) === target.method;
 }

@@ -1,7 +1,7 @@
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { RecordedRequest } from "../../simulation/requests.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
 type Decision = readonly [RecordedEvent, ...RecordedEvent[]];
 
@@ -9,26 +9,39 @@ type Decision = readonly [RecordedEvent, ...RecordedEvent[]];
  * What somebody asked for and no request of the journal tells of, by the first event of each decision: requests are not kept for ever, and
  * not everything is asked by one. `world` is where the events begin.
  */
-export function unrequested(world: World, events: readonly RecordedEvent[], requests: readonly RecordedRequest[]): RecordedEvent[] {
-  const expiry = new Expiry(world);
-  const answered = new Set(requests.map(({ seq }) => seq));
+export function eventsWithoutRequest(
+  world: World,
+  events: readonly RecordedEvent[],
+  requests: readonly RequestLogEntry[],
+): RecordedEvent[] {
+  const expirations = new Expirations(world);
+  const answeredSeqs = new Set(requests.map(({ seq }) => seq));
   // One that only read, or was refused, has brought nothing about, whatever was the newest event then.
-  const done = new Set(requests.flatMap(({ seq, method, status = 0 }) => (!/^(GET|HEAD)$/.test(method) && status < 400 ? [seq] : [])));
-  const decisions = decisionsIn(events);
+  const effectiveSeqs = new Set(
+    requests.flatMap(({ seq, method, status = 0 }) =>
+      !/^(GET|HEAD)$/.test(method) && status < 400 ? [seq] : [],
+    ),
+  );
+  const decisions = groupByDecision(events);
   return decisions.flatMap((decision, index) => {
-    const expired = expiry.isOf(decision);
+    const expired = expirations.include(decision);
     const [first] = decision;
-    const end = endOf(decision);
+    const end = lastSeqOf(decision);
     // What was held back is answered later, and looked for among delays.
-    if (expired || !isAsked(decision) || decision.some((event) => event.type === "FaultHit" && event.outcome.kind === "latency")) return [];
-    if (!isOfFaults(first)) return done.has(end) ? [] : [first];
+    if (
+      expired ||
+      !isRequested(decision) ||
+      decision.some((event) => event.type === "FaultHit" && event.outcome.kind === "latency")
+    )
+      return [];
+    if (!isCausedByFault(first)) return effectiveSeqs.has(end) ? [] : [first];
     // Who meets a fault may go on and be done.
     const next = decisions[index + 1];
-    return answered.has(end) || (next !== undefined && done.has(endOf(next))) ? [] : [first];
+    return answeredSeqs.has(end) || (next !== undefined && effectiveSeqs.has(lastSeqOf(next))) ? [] : [first];
   });
 }
 
-function decisionsIn(events: readonly RecordedEvent[]): Decision[] {
+function groupByDecision(events: readonly RecordedEvent[]): Decision[] {
   const decisions: [RecordedEvent, ...RecordedEvent[]][] = [];
   for (const event of events) {
     const last = decisions.at(-1);
@@ -38,17 +51,17 @@ function decisionsIn(events: readonly RecordedEvent[]): Decision[] {
   return decisions;
 }
 
-function endOf(decision: Decision): number {
+function lastSeqOf(decision: Decision): number {
   return (decision.at(-1) ?? decision[0]).seq;
 }
 
 /** Whether it was neither the world's own, nor a client's, nor the control API's. */
-function isAsked(decision: Decision): boolean {
+function isRequested(decision: Decision): boolean {
   // What goes with its branch was not asked for by itself.
-  return decision.some(isOfRequest) && !decision.some(({ type }) => type === "BranchRemoved");
+  return decision.some(isCausedByRequest) && !decision.some(({ type }) => type === "BranchRemoved");
 }
 
-function isOfRequest(event: RecordedEvent): boolean {
+function isCausedByRequest(event: RecordedEvent): boolean {
   switch (event.type) {
     case "ApiKeyRevoked":
     case "ProjectCreated":
@@ -88,31 +101,37 @@ function isOfRequest(event: RecordedEvent): boolean {
     case "OperationScheduled":
       return event.operation.cause === "request";
     default:
-      return isOfFaults(event);
+      return isCausedByFault(event);
   }
 }
 
-function isOfFaults(event: RecordedEvent): boolean {
+function isCausedByFault(event: RecordedEvent): boolean {
   return (event.type === "FaultHit" || event.type === "FaultMatched") && event.target.kind === "request";
 }
 
 /** Branches and snapshots that end by themselves, and when. */
-class Expiry {
+class Expirations {
   readonly #at = new Map<string, SimTime | undefined>();
 
   constructor({ branches, branchSnapshots }: World) {
-    for (const { id, expiresAt } of [...branches.values(), ...branchSnapshots.values()]) this.#at.set(id, expiresAt);
+    for (const { id, expiresAt } of [...branches.values(), ...branchSnapshots.values()])
+      this.#at.set(id, expiresAt);
   }
 
   /** Whether it came of one of them, whose time had come. */
-  isOf(decision: Decision): boolean {
+  include(decision: Decision): boolean {
     let isExpired = false;
     for (const event of decision) {
       if (event.type === "BranchCreated") this.#at.set(event.branch.id, event.branch.expiresAt);
       if (event.type === "BranchExpirationSet") this.#at.set(event.branchId, event.expiresAt);
       if (event.type === "SnapshotCreated") this.#at.set(event.snapshot.id, event.snapshot.expiresAt);
-      const gone = event.type === "BranchDeleted" ? event.branchId : event.type === "SnapshotDeleted" ? event.snapshotId : undefined;
-      if (gone !== undefined && this.#at.get(gone) === event.at) isExpired = true;
+      const deletedId =
+        event.type === "BranchDeleted"
+          ? event.branchId
+          : event.type === "SnapshotDeleted"
+            ? event.snapshotId
+            : undefined;
+      if (deletedId !== undefined && this.#at.get(deletedId) === event.at) isExpired = true;
     }
     return isExpired;
   }

@@ -1,27 +1,34 @@
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
-import { findTornText } from "../../platform/core/text.ts";
+import { findLoneSurrogate } from "../../platform/core/text.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { FaultDefinition } from "../../platform/fault/fault.ts";
-import type { RecordedRequest } from "../../simulation/requests.ts";
-import { listed } from "../file/check-scenario.ts";
-import { withoutReferences } from "../file/references.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import { listNames } from "../file/check-scenario.ts";
+import { escapeReferences } from "../file/references.ts";
 import { METHODS } from "../file/scenario-schema.ts";
-import { type Delay, delaysIn } from "./fault-delays.ts";
-import { unrequested } from "./missing-requests.ts";
+import { type FaultDelay, findFaultDelays } from "./fault-delays.ts";
+import { eventsWithoutRequest } from "./missing-requests.ts";
 
 /** What happened in a world between two points, and the world as it was at the first: what came from outside is in one of these lists. */
-export type Happened = { readonly world: World; readonly events: readonly RecordedEvent[]; readonly requests: readonly RecordedRequest[] };
+export type RecordedHistory = {
+  readonly world: World;
+  readonly events: readonly RecordedEvent[];
+  readonly requests: readonly RequestLogEntry[];
+};
 
-type Entry = { readonly seq: number; readonly step: object };
+type TimedStep = { readonly seq: number; readonly step: object };
 /** The steps that bring it about again, and what of it they cannot. */
-export type Recording = { readonly steps: readonly object[]; readonly omitted: readonly string[] };
+export type RecordedSteps = { readonly steps: readonly object[]; readonly omitted: readonly string[] };
 
 /** Things as the control API takes them. */
-export type Shown = { readonly activity: (activity: Activity) => object; readonly fault: (fault: FaultDefinition) => object };
+export type ControlRenderers = {
+  readonly activity: (activity: Activity) => object;
+  readonly fault: (fault: FaultDefinition) => object;
+};
 
 const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
 
@@ -29,140 +36,209 @@ const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
  * Turns what happened into steps, in the order in which it happened: requests as they were asked, and what came through the control API
  * by the events that tell of it. `keyOf` is the secret by which a key is known in the run.
  */
-export function recordSteps({ world, events, requests }: Happened, shown: Shown, keyOf: (keyId: number) => string): Recording {
+export function recordSteps(
+  { world, events, requests }: RecordedHistory,
+  renderers: ControlRenderers,
+  keyOf: (keyId: number) => string,
+): RecordedSteps {
   const omitted: string[] = [];
-  const madeByRequest = new Set(requests.flatMap((request) => idsIn(request.answered)));
-  const firstKeys = firstKeysIn(events);
-  const unasked = unrequested(world, events, requests);
-  const unaskedSeqs = new Set(unasked.map(({ seq }) => seq));
-  const lost = unasked.filter(({ type }) => type !== "ApiKeyRevoked");
-  const [firstLost] = lost;
+  const createdByRequest = new Set(requests.flatMap((request) => createdIds(request.answered)));
+  const firstKeys = firstKeysByAccount(events);
+  const withoutRequest = eventsWithoutRequest(world, events, requests);
+  const withoutRequestSeqs = new Set(withoutRequest.map(({ seq }) => seq));
+  const lostEvents = withoutRequest.filter(({ type }) => type !== "ApiKeyRevoked");
+  const [firstLost] = lostEvents;
   if (firstLost !== undefined) {
-    const types = listed([...new Set(lost.map(({ type }) => type))]);
-    const [from, to] = [isoInstant(firstLost.at), isoInstant((lost.at(-1) ?? firstLost).at)];
-    omitted.push(`what was asked from ${from} to ${to} (${types}): no request of it is kept; record from after it`);
+    const types = listNames([...new Set(lostEvents.map(({ type }) => type))]);
+    const [from, to] = [isoInstant(firstLost.at), isoInstant((lostEvents.at(-1) ?? firstLost).at)];
+    omitted.push(
+      `what was asked from ${from} to ${to} (${types}): no request of it is kept; record from after it`,
+    );
   }
   // What faults are met is counted by all requests, those that only read included.
-  const hasFaults = requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
+  const hasFaults =
+    requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
   const captured = new Set<number>();
-  const delays = delaysIn(events, requests);
+  const delays = findFaultDelays(events, requests);
   const delayOf = new Map(delays.map((delay) => [delay.request, delay]));
-  const worthAsking = requests.filter((request) => isWorthAsking(request, hasFaults));
-  const asked = worthAsking.map((request): Entry => {
+  const replayable = requests.filter((request) => isReplayable(request, hasFaults));
+  const requestSteps = replayable.map((request): TimedStep => {
     // Held back again, it takes effect when it did.
     const { seq, at } = delayOf.get(request) ?? { seq: request.seq + 0.5, at: request.at };
     return { seq, step: requestStep({ ...request, at }, captured, keyOf, omitted) };
   });
-  const told = events.flatMap((event): Entry[] => {
-    const control = controlOf(event, shown, keyOf, { madeByRequest, firstKeys, unaskedSeqs }, omitted);
-    return control === undefined ? [] : [{ seq: event.seq, step: { at: isoInstant(event.at), control: withoutReferences(control) } }];
+  const controlSteps = events.flatMap((event): TimedStep[] => {
+    const control = controlCallFor(
+      event,
+      renderers,
+      keyOf,
+      { createdByRequest, firstKeys, withoutRequestSeqs },
+      omitted,
+    );
+    return control === undefined
+      ? []
+      : [{ seq: event.seq, step: { at: isoInstant(event.at), control: escapeReferences(control) } }];
   });
   for (const delay of delays) {
-    const reason = otherwiseNow(delay, { delays, requests: worthAsking, told });
-    if (reason !== undefined) omitted.push(`what fault ${delay.fault} held back at ${isoInstant(delay.at)}: ${reason}`);
+    const reason = whyNotReproduced(delay, { delays, requests: replayable, controlSteps });
+    if (reason !== undefined)
+      omitted.push(`what fault ${delay.fault} held back at ${isoInstant(delay.at)}: ${reason}`);
   }
-  const met = new Set(events.flatMap((event) => (event.type === "FaultHit" ? [`${event.fault} ${event.at}`] : [])));
-  for (const request of worthAsking) {
+  const matchedFaults = new Set(
+    events.flatMap((event) => (event.type === "FaultHit" ? [`${event.fault} ${event.at}`] : [])),
+  );
+  for (const request of replayable) {
     const { fault, at, method, path } = request;
-    if (fault !== undefined && !delayOf.has(request) && !met.has(`${fault} ${at}`))
-      omitted.push(`${method} ${path} at ${isoInstant(at)}: fault ${fault} held it back since before the recording`);
+    if (fault !== undefined && !delayOf.has(request) && !matchedFaults.has(`${fault} ${at}`))
+      omitted.push(
+        `${method} ${path} at ${isoInstant(at)}: fault ${fault} held it back since before the recording`,
+      );
   }
   // Sorting is stable: requests of one instant that changed nothing stay in their order.
-  const steps = [...told, ...asked].sort((one, other) => one.seq - other.seq).map(({ step }) => step);
+  const steps = [...controlSteps, ...requestSteps]
+    .sort((one, other) => one.seq - other.seq)
+    .map(({ step }) => step);
   return { steps, omitted };
 }
 
 /** What changed nothing is left out where it only read, matched nothing, or cannot be written down. */
-function isWorthAsking({ method, operationId, status, fault, path, body }: RecordedRequest, hasFaults: boolean): boolean {
+function isReplayable(
+  { method, operationId, status, fault, path, body }: RequestLogEntry,
+  hasFaults: boolean,
+): boolean {
   if (!METHODS.some((one) => one === method) || operationId === undefined) return false;
   if (method === "GET") return hasFaults;
   const wasRefused = status !== undefined && status >= 400 && fault === undefined;
-  return !(wasRefused && (isNotKept(body) || REMOVED.test(`${path}${JSON.stringify(body)}`) || findTornText(body) !== undefined));
+  return !(
+    wasRefused &&
+    (isBodyOmitted(body) ||
+      REMOVED_SECRET.test(`${path}${JSON.stringify(body)}`) ||
+      findLoneSurrogate(body) !== undefined)
+  );
 }
 
-type Beside = { readonly delays: readonly Delay[]; readonly requests: readonly RecordedRequest[]; readonly told: readonly Entry[] };
+type ReplayContext = {
+  readonly delays: readonly FaultDelay[];
+  readonly requests: readonly RequestLogEntry[];
+  readonly controlSteps: readonly TimedStep[];
+};
 
 /** Why a delay does not come about again: a run asks one thing after the other, on a clock that stands. */
-function otherwiseNow({ seq, until, request }: Delay, { delays, requests, told }: Beside): string | undefined {
+function whyNotReproduced(
+  { seq, until, request }: FaultDelay,
+  { delays, requests, controlSteps }: ReplayContext,
+): string | undefined {
   if (request === undefined) return "nothing tells how it ended";
   if (request.at !== until)
     return `it took effect at ${isoInstant(request.at)}, and on a clock that stands it would at ${isoInstant(until)}`;
-  const isBeside =
+  const isOverlapping =
     requests.some((other) => other.number < request.number && other.seq >= seq) ||
-    [...delays, ...told].some((other) => other.seq > seq && other.seq <= request.seq);
-  return isBeside ? "others came before it took effect" : undefined;
+    [...delays, ...controlSteps].some((other) => other.seq > seq && other.seq <= request.seq);
+  return isOverlapping ? "others came before it took effect" : undefined;
 }
 
-const REMOVED = /\[removed\]/;
+const REMOVED_SECRET = /\[removed\]/;
 
-function isNotKept(body: unknown): boolean {
+function isBodyOmitted(body: unknown): boolean {
   return (body as { not_kept?: unknown } | undefined)?.not_kept !== undefined;
 }
 
-function requestStep(request: RecordedRequest, captured: Set<number>, keyOf: (keyId: number) => string, omitted: string[]): object {
+function requestStep(
+  request: RequestLogEntry,
+  captured: Set<number>,
+  keyOf: (keyId: number) => string,
+  omitted: string[],
+): object {
   const { at, method, path, body, status, keyId, operationId, answered } = request;
-  const made = /^create\w*ApiKey$/.test(operationId ?? "") && status !== undefined && status < 300 ? Number(idsIn(answered)[0]) : undefined;
-  if (made !== undefined) captured.add(made);
+  const createdKeyId =
+    /^create\w*ApiKey$/.test(operationId ?? "") && status !== undefined && status < 300
+      ? Number(createdIds(answered)[0])
+      : undefined;
+  if (createdKeyId !== undefined) captured.add(createdKeyId);
   const what = `${method} ${path} at ${isoInstant(at)}`;
-  if (REMOVED.test(`${path}${JSON.stringify(body)}`)) omitted.push(`${what}: a secret in it was not kept`);
-  if (isNotKept(body)) omitted.push(`${what}: its body was not kept`);
+  if (REMOVED_SECRET.test(`${path}${JSON.stringify(body)}`))
+    omitted.push(`${what}: a secret in it was not kept`);
+  if (isBodyOmitted(body)) omitted.push(`${what}: its body was not kept`);
   return {
     at: isoInstant(at),
     request: {
       method,
-      path: withoutReferences(path.replace(API_PATH, "")),
-      ...(body === undefined ? {} : { body: withoutReferences(body) }),
+      path: escapeReferences(path.replace(API_PATH, "")),
+      ...(body === undefined ? {} : { body: escapeReferences(body) }),
       key: keyId === undefined ? "no-key" : captured.has(keyId) ? `{key_${keyId}}` : keyOf(keyId),
       // A connection that was lost had none.
       status: status ?? 0,
-      ...(made === undefined ? {} : { capture: { [`key_${made}`]: "key" } }),
+      ...(createdKeyId === undefined ? {} : { capture: { [`key_${createdKeyId}`]: "key" } }),
     },
   };
 }
 
-type Made = {
-  readonly madeByRequest: ReadonlySet<string>;
+type RequestOrigins = {
+  readonly createdByRequest: ReadonlySet<string>;
   readonly firstKeys: ReadonlyMap<string, ApiKey>;
   /** Of what no request tells of. */
-  readonly unaskedSeqs: ReadonlySet<number>;
+  readonly withoutRequestSeqs: ReadonlySet<number>;
 };
 
 /** The call of the control API that brings an event about; `undefined` where a request did, or the world by itself. */
-function controlOf(
+function controlCallFor(
   event: RecordedEvent,
-  shown: Shown,
+  renderers: ControlRenderers,
   keyOf: (keyId: number) => string,
-  { madeByRequest, firstKeys, unaskedSeqs }: Made,
+  { createdByRequest, firstKeys, withoutRequestSeqs }: RequestOrigins,
   omitted: string[],
 ): object | undefined {
   switch (event.type) {
     case "ActivityRecorded":
-      return event.scheduled === undefined ? { method: "POST", path: "/activity", body: shown.activity(event.activity) } : undefined;
+      return event.scheduled === undefined
+        ? { method: "POST", path: "/activity", body: renderers.activity(event.activity) }
+        : undefined;
     case "ActivityScheduled": {
       const { activity, at } = event.scheduled;
-      return { method: "POST", path: "/activity", body: { ...shown.activity(activity), at: isoInstant(at) } };
+      return {
+        method: "POST",
+        path: "/activity",
+        body: { ...renderers.activity(activity), at: isoInstant(at) },
+      };
     }
     case "AccountPlanChanged":
       return { method: "PATCH", path: `/accounts/${event.accountId}`, body: { plan: event.plan } };
     case "ApiKeyCreated": {
       const { id, accountId, name, scope } = event.apiKey;
-      if (madeByRequest.has(String(id)) || scope !== undefined || firstKeys.get(accountId)?.id === id) return undefined;
-      return { method: "POST", path: "/api_keys", body: { account_id: accountId, key_name: name, api_key: keyOf(id) } };
+      if (createdByRequest.has(String(id)) || scope !== undefined || firstKeys.get(accountId)?.id === id)
+        return undefined;
+      return {
+        method: "POST",
+        path: "/api_keys",
+        body: { account_id: accountId, key_name: name, api_key: keyOf(id) },
+      };
     }
     case "ApiKeyRevoked":
-      return unaskedSeqs.has(event.seq) ? { method: "DELETE", path: `/api_keys/${event.keyId}` } : undefined;
+      return withoutRequestSeqs.has(event.seq)
+        ? { method: "DELETE", path: `/api_keys/${event.keyId}` }
+        : undefined;
     case "FaultSet":
-      return { method: "PUT", path: `/faults/${event.definition.name}`, body: shown.fault(event.definition) };
+      return {
+        method: "PUT",
+        path: `/faults/${event.definition.name}`,
+        body: renderers.fault(event.definition),
+      };
     case "FaultRemoved":
       return { method: "DELETE", path: `/faults/${event.fault}` };
     case "AccountCreated": {
       const { id, name, email, plan } = event.account;
       const key = firstKeys.get(id);
       if (key === undefined) {
-        omitted.push(`account ${id} of ${isoInstant(event.at)}, which was made without a key: record from after it`);
+        omitted.push(
+          `account ${id} of ${isoInstant(event.at)}, which was made without a key: record from after it`,
+        );
         return undefined;
       }
-      return { method: "POST", path: "/accounts", body: { id, name, email, plan, key_name: key.name, api_key: keyOf(key.id) } };
+      return {
+        method: "POST",
+        path: "/accounts",
+        body: { id, name, email, plan, key_name: key.name, api_key: keyOf(key.id) },
+      };
     }
     case "WorldReset":
     case "WorldConfigured":
@@ -174,25 +250,36 @@ function controlOf(
 }
 
 /** The console makes an account and its first key in one call. */
-function firstKeysIn(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {
+function firstKeysByAccount(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {
   const keys = new Map<string, ApiKey>();
   for (const [index, event] of events.entries()) {
     const next = events[index + 1];
-    if (event.type === "AccountCreated" && next?.type === "ApiKeyCreated" && next.apiKey.accountId === event.account.id) {
+    if (
+      event.type === "AccountCreated" &&
+      next?.type === "ApiKeyCreated" &&
+      next.apiKey.accountId === event.account.id
+    ) {
       keys.set(event.account.id, next.apiKey);
     }
   }
   return keys;
 }
 
-function idsIn(answered: unknown): string[] {
+function createdIds(answered: unknown): string[] {
   if (typeof answered !== "object" || answered === null) return [];
   return Object.values(answered).flat().map(String);
 }
 
 /** Events that make a world and its first key: a recording begins behind them where nothing else is said. */
-export function setupEnd(events: readonly RecordedEvent[]): { readonly seq: number; readonly at: SimTime } | undefined {
-  const setup: readonly RecordedEvent["type"][] = ["WorldCreated", "WorldConfigured", "AccountCreated", "ApiKeyCreated"];
+export function setupEnd(
+  events: readonly RecordedEvent[],
+): { readonly seq: number; readonly at: SimTime } | undefined {
+  const setup: readonly RecordedEvent["type"][] = [
+    "WorldCreated",
+    "WorldConfigured",
+    "AccountCreated",
+    "ApiKeyCreated",
+  ];
   let last: RecordedEvent | undefined;
   for (const event of events) {
     if (!setup.includes(event.type)) break;

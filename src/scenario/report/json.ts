@@ -2,9 +2,14 @@ import type { CouldNotRun, Verdict } from "../run/verdict.ts";
 
 /** All that was found, for machines: the same bytes for the same scenarios, values and seeds. */
 export function jsonReport(runs: readonly (Verdict | CouldNotRun)[]): string {
-  const count = (wanted: (typeof runs)[number]["verdict"]) => runs.filter(({ verdict }) => verdict === wanted).length;
+  const count = (kind: (typeof runs)[number]["verdict"]) =>
+    runs.filter(({ verdict }) => verdict === kind).length;
   const could_not_run = count("could_not_run");
-  const counts = { passed: count("passed"), failed: count("failed"), ...(could_not_run === 0 ? {} : { could_not_run }) };
+  const counts = {
+    passed: count("passed"),
+    failed: count("failed"),
+    ...(could_not_run === 0 ? {} : { could_not_run }),
+  };
   const text = JSON.stringify({ version: 1, ...counts, runs }, undefined, 2);
   return `${text.replaceAll(LIST_OF_NUMBERS, (list) => list.replaceAll(/\s+/g, ""))}\n`;
 }

@@ -1,8 +1,8 @@
 import { create } from "xmlbuilder2";
 import type { CouldNotRun, Verdict } from "../run/verdict.ts";
-import { titleOf } from "./pretty.ts";
+import { runTitle } from "./pretty.ts";
 
-type Case = { readonly name: string; readonly failure: string | undefined };
+type TestCase = { readonly name: string; readonly failure: string | undefined };
 
 /**
  * JUnit's XML: a suite a scenario, a case a step, and one for all that is watched throughout and looked at in the end; one case, an error,
@@ -13,7 +13,13 @@ export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   for (const verdict of runs) {
     if (verdict.verdict === "could_not_run") {
       const { file, seed, reason } = verdict;
-      const suite = root.ele("testsuite", { name: titleOf(verdict), tests: 1, failures: 0, errors: 1, time: 0 });
+      const suite = root.ele("testsuite", {
+        name: runTitle(verdict),
+        tests: 1,
+        failures: 0,
+        errors: 1,
+        time: 0,
+      });
       suite.ele("properties").ele("property", { name: "seed", value: seed });
       suite
         .ele("testcase", { classname: file, name: "run", time: 0 })
@@ -21,9 +27,15 @@ export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
         .txt(reason);
       continue;
     }
-    const cases = casesOf(verdict);
+    const cases = testCasesOf(verdict);
     const failures = cases.filter(({ failure }) => failure !== undefined).length;
-    const suite = root.ele("testsuite", { name: titleOf(verdict), tests: cases.length, failures, errors: 0, time: 0 });
+    const suite = root.ele("testsuite", {
+      name: runTitle(verdict),
+      tests: cases.length,
+      failures,
+      errors: 0,
+      time: 0,
+    });
     const properties = suite.ele("properties");
     for (const [name, value] of [
       ["seed", verdict.seed],
@@ -32,30 +44,37 @@ export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
       properties.ele("property", { name, value });
     for (const { name, failure } of cases) {
       const testCase = suite.ele("testcase", { classname: verdict.file, name, time: 0 });
-      if (failure !== undefined) testCase.ele("failure", { message: failure.split("\n")[1] ?? "" }).txt(failure);
+      if (failure !== undefined)
+        testCase.ele("failure", { message: failure.split("\n")[1] ?? "" }).txt(failure);
     }
   }
   return `${root.end({ prettyPrint: true })}\n`;
 }
 
-function casesOf(verdict: Verdict): Case[] {
+function testCasesOf(verdict: Verdict): TestCase[] {
   const steps = verdict.steps.map(({ place, name, ok }) => ({
     name: `${place} ${name}`,
-    failure: ok ? undefined : told(verdict, (what) => isOf(place, what)),
+    failure: ok ? undefined : failureText(verdict, (what) => isFailureOfStep(place, what)),
   }));
-  const isOther = (what: string) => !what.startsWith("step ");
-  const failure = verdict.failures.some(({ what }) => isOther(what)) ? told(verdict, isOther) : undefined;
+  const isOutsideSteps = (what: string) => !what.startsWith("step ");
+  const failure = verdict.failures.some(({ what }) => isOutsideSteps(what))
+    ? failureText(verdict, isOutsideSteps)
+    : undefined;
   return [...steps, { name: "throughout and in the end", failure }];
 }
 
 /** Whether a failure is a step's, or one of the steps' within it. */
-function isOf(place: string, what: string): boolean {
+function isFailureOfStep(place: string, what: string): boolean {
   return what === `step ${place}` || what.startsWith(`step ${place},`) || what.startsWith(`step ${place}.`);
 }
 
-function told({ failures, repeat }: Verdict, isMeant: (what: string) => boolean): string {
+function failureText({ failures, repeat }: Verdict, isIncluded: (what: string) => boolean): string {
   const lines = failures
-    .filter(({ what }) => isMeant(what))
-    .flatMap(({ what, at, expected, actual, events }) => [`${what} at ${at}`, `expected ${expected}, actual ${actual}`, ...events]);
+    .filter(({ what }) => isIncluded(what))
+    .flatMap(({ what, at, expected, actual, events }) => [
+      `${what} at ${at}`,
+      `expected ${expected}, actual ${actual}`,
+      ...events,
+    ]);
   return [...lines, `to repeat it: ${repeat}`].join("\n");
 }

@@ -1,16 +1,16 @@
-import { type MeasureName, showMeasured } from "../file/expectation.ts";
-import type { ComputeTimeline, CouldNotRun, Failure, StepResult, Verdict } from "../run/verdict.ts";
+import { formatMeasurement, type MeasureName } from "../file/expectation.ts";
+import type { ComputeTimeline, CouldNotRun, RunFailure, StepResult, Verdict } from "../run/verdict.ts";
 
 type Colour = "green" | "red" | "yellow" | "dim" | "bold";
 /** How a text is made to stand out, where the terminal can. */
-type Paint = (colour: Colour, text: string) => string;
-export type Look = { readonly width: number; readonly paint: Paint };
+type TextPainter = (colour: Colour, text: string) => string;
+export type ReportStyle = { readonly width: number; readonly paint: TextPainter };
 
-const LONGEST_LABEL = 32;
-const MOST_TIMELINES = 20;
+const MAX_LABEL_WIDTH = 32;
+const MAX_TIMELINES = 20;
 const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 /** What is told in the last lines of a run; the rest is in the JSON. */
-const TOLD: readonly MeasureName[] = [
+const SUMMARY_MEASURES: readonly MeasureName[] = [
   "activities",
   "refused",
   "cold_starts",
@@ -22,70 +22,79 @@ const TOLD: readonly MeasureName[] = [
   "errors",
 ];
 
-export function titleOf({ scenario, values }: Pick<Verdict, "scenario" | "values">): string {
+export function runTitle({ scenario, values }: Pick<Verdict, "scenario" | "values">): string {
   const shown = Object.entries(values).map(([name, value]) => `${name} ${value}`);
   return shown.length === 0 ? scenario : `${scenario} (${shown.join(", ")})`;
 }
 
-export function prettyStep({ ok, name, at, place, detail }: StepResult, { paint }: Look): string {
+export function prettyStep({ ok, name, at, place, detail }: StepResult, { paint }: ReportStyle): string {
   const indent = "  ".repeat(place.split(".").length);
-  const told = detail === undefined ? "" : paint("dim", `  ${detail}`);
-  return `${indent}${ok ? paint("green", "✓") : paint("red", "✗")} ${paint("dim", at)} ${name}${told}`;
+  const shown = detail === undefined ? "" : paint("dim", `  ${detail}`);
+  return `${indent}${ok ? paint("green", "✓") : paint("red", "✗")} ${paint("dim", at)} ${name}${shown}`;
 }
 
-export function prettyReason(run: CouldNotRun, { paint }: Look): string {
-  return `${paint("red", "could not run")} ${titleOf(run)}: ${run.reason}`;
+export function prettyReason(run: CouldNotRun, { paint }: ReportStyle): string {
+  return `${paint("red", "could not run")} ${runTitle(run)}: ${run.reason}`;
 }
 
 /** What a run has come to: its timeline, its figures, and what failed. */
-export function prettyVerdict(verdict: Verdict, look: Look): string {
-  const { paint } = look;
+export function prettyVerdict(verdict: Verdict, style: ReportStyle): string {
+  const { paint } = style;
   const isPassed = verdict.verdict === "passed";
   const mark = isPassed ? paint("green", "passed") : paint("red", "failed");
   return [
-    ...timelines(verdict, look),
-    `  ${paint("dim", figures(verdict))}`,
-    ...verdict.failures.flatMap((failure) => prettyFailure(failure, look)),
+    ...timelines(verdict, style),
+    `  ${paint("dim", formatMeasures(verdict))}`,
+    ...verdict.failures.flatMap((failure) => prettyFailure(failure, style)),
     ...(isPassed ? [] : [`  ${paint("dim", "to repeat it:")} ${verdict.repeat}`]),
-    `${mark} ${paint("bold", titleOf(verdict))}`,
+    `${mark} ${paint("bold", runTitle(verdict))}`,
   ].join("\n");
 }
 
-function figures({ measures, events }: Verdict): string {
-  const told = TOLD.map((name) => `${name} ${showMeasured(name, measures[name] ?? 0)}`);
-  return [...told, `events ${events.toLocaleString("en")}`].join(" · ");
+function formatMeasures({ measures, events }: Verdict): string {
+  const shown = SUMMARY_MEASURES.map((name) => `${name} ${formatMeasurement(name, measures[name] ?? 0)}`);
+  return [...shown, `events ${events.toLocaleString("en")}`].join(" · ");
 }
 
-function prettyFailure({ what, at, expected, actual, events }: Failure, { paint }: Look): string[] {
+function prettyFailure({ what, at, expected, actual, events }: RunFailure, { paint }: ReportStyle): string[] {
   return [
     `  ${paint("red", "✗")} ${paint("bold", what)} at ${at}`,
     `      expected  ${paint("green", expected)}`,
     `      actual    ${paint("red", actual)}`,
     ...(events.length === 0
       ? []
-      : [`      ${paint("dim", "what led there:")}`, ...events.map((event) => `        ${paint("dim", event)}`)]),
+      : [
+          `      ${paint("dim", "what led there:")}`,
+          ...events.map((event) => `        ${paint("dim", event)}`),
+        ]),
   ];
 }
 
 /** One line a compute, as wide as the terminal. */
-function timelines({ timelines: all, timelines_left_out, started_at, ended_at }: Verdict, { width, paint }: Look): string[] {
+function timelines(
+  { timelines: all, timelines_left_out, started_at, ended_at }: Verdict,
+  { width, paint }: ReportStyle,
+): string[] {
   if (all.length === 0) return [];
-  const shown = all.slice(0, MOST_TIMELINES);
-  const labelWidth = Math.min(LONGEST_LABEL, Math.max(...shown.map(({ label }) => label.length)));
+  const shown = all.slice(0, MAX_TIMELINES);
+  const labelWidth = Math.min(MAX_LABEL_WIDTH, Math.max(...shown.map(({ label }) => label.length)));
   const columns = Math.max(10, width - labelWidth - 4);
-  const lines = shown.map((timeline) => `  ${fitted(timeline.label, labelWidth)}  ${paintBar(bar(timeline, columns), paint)}`);
+  const lines = shown.map(
+    (timeline) =>
+      `  ${fitLabel(timeline.label, labelWidth)}  ${paintBar(timelineBar(timeline, columns), paint)}`,
+  );
   const scale = `${started_at}${" ".repeat(Math.max(1, columns - started_at.length - ended_at.length))}${ended_at}`;
-  const left = all.length - shown.length + timelines_left_out;
+  const hidden = all.length - shown.length + timelines_left_out;
   return [
     ...lines,
-    ...(left === 0 ? [] : [`  ${paint("dim", `and ${left} more computes`)}`]),
+    ...(hidden === 0 ? [] : [`  ${paint("dim", `and ${hidden} more computes`)}`]),
     `  ${" ".repeat(labelWidth)}  ${paint("dim", scale)}`,
     `  ${paint("dim", "· idle  ░ starting  ▁…█ active, as high as its share of the time")}`,
   ];
 }
 
 /** Exported for its test: a column is as high as the share of its time in which the compute was active. */
-export function bar({ active, starting }: ComputeTimeline, columns: number): string {
+export function timelineBar({ active, starting }: ComputeTimeline, columns: number): string {
   return Array.from({ length: columns }, (_, column) => {
     const share = mean(active, column, columns);
     if (share > 0) return BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? "█";
@@ -101,13 +110,13 @@ function mean(values: readonly number[], column: number, columns: number): numbe
   return part.reduce((sum, value) => sum + value, 0) / Math.max(1, part.length);
 }
 
-function paintBar(text: string, paint: Paint): string {
+function paintBar(text: string, paint: TextPainter): string {
   return text
     .replaceAll(/[▁-█]+/g, (run) => paint("green", run))
     .replaceAll(/░+/g, (run) => paint("yellow", run))
     .replaceAll(/·+/g, (run) => paint("dim", run));
 }
 
-function fitted(text: string, width: number): string {
+function fitLabel(text: string, width: number): string {
   return text.length <= width ? text.padEnd(width) : `…${text.slice(text.length - width + 1)}`;
 }

@@ -4,10 +4,12 @@ import type { Labels } from "../file/labels.ts";
 
 /** Events as a reader likes them: when, what, of which thing, and why. */
 export function describeEvents(events: readonly RecordedEvent[], labels: Labels): string[] {
-  return events.map((event) => [isoInstant(event.at), event.type, ...factsOf(event).map((fact) => labels.of(fact))].join(" "));
+  return events.map((event) =>
+    [isoInstant(event.at), event.type, ...detailsOf(event).map((detail) => labels.labelOf(detail))].join(" "),
+  );
 }
 
-function factsOf(event: RecordedEvent): string[] {
+function detailsOf(event: RecordedEvent): string[] {
   switch (event.type) {
     case "ActivityRecorded":
       return [event.activity.endpointId, event.activity.kind, `waited ${event.waitedMs} ms`];

@@ -1,15 +1,18 @@
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { Feed } from "../../simulation/feed.ts";
+import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import type { Labels } from "../file/labels.ts";
 
-export type Answer = { readonly status: number; readonly body: unknown };
+export type TargetResponse = { readonly status: number; readonly body: unknown };
 
 /** Where a fault loses the connection, there is no status. */
-export const CONNECTION_LOST: Answer = { status: 0, body: { code: "CONNECTION_LOST", message: "the connection was lost" } };
+export const CONNECTION_LOST: TargetResponse = {
+  status: 0,
+  body: { code: "CONNECTION_LOST", message: "the connection was lost" },
+};
 
-export type Call = {
+export type TargetRequest = {
   /** The imitated API, or ours. */
   readonly surface: "api" | "control";
   readonly method: string;
@@ -21,20 +24,24 @@ export type Call = {
 };
 
 /** Whether a call takes the world back to what a snapshot has kept. */
-export function isRestore({ surface, method, path }: Pick<Call, "surface" | "method" | "path">): boolean {
+export function isRestoreRequest({
+  surface,
+  method,
+  path,
+}: Pick<TargetRequest, "surface" | "method" | "path">): boolean {
   return surface === "control" && method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
 }
 
 /** What a stage cannot do, so that the scenario cannot be played on it. */
-export class CannotPlay extends Error {
-  override readonly name = "CannotPlay";
+export class CannotRunError extends Error {
+  override readonly name = "CannotRunError";
 }
 
 /**
  * What a run needs of a world: in this process, in memory or on a file, or a double that is asked over HTTP. Its clock stands unless
  * `play` moves it. Everything else goes through the two surfaces that users have.
  */
-export interface Stage {
+export interface ScenarioTarget {
   /** The world's things by label. */
   readonly labels: Labels;
   /** The world as it is; another object after a restore or a restart. Only for looking. */
@@ -43,9 +50,9 @@ export interface Stage {
   /** A key of the account of this label. */
   keyOf(account: string): string;
   /** Where the call moves the clock, what arrives on the way comes from `feed`. Over HTTP nobody can do that: there it comes late. */
-  call(call: Call, feed: Feed): Promise<Answer>;
+  request(request: TargetRequest, arrivals: ArrivalSource): Promise<TargetResponse>;
   /** Lets time go on to `to`, with what arrives meanwhile. Every event on the way goes to `feed.observe`, in order. */
-  play(feed: Feed, to: SimTime): Promise<void>;
+  runUntil(arrivals: ArrivalSource, to: SimTime): Promise<void>;
   /** Events that calls have brought about since the last time, in order, and that `feed` was not told of. */
   takeEvents(): readonly RecordedEvent[];
   /** The process dies, and the world is opened again from its file. */

@@ -9,7 +9,7 @@ export type StepResult = {
   readonly detail?: string;
 };
 
-export type Failure = {
+export type RunFailure = {
   /** Where it was: a step, an expectation of the file, an invariant. */
   readonly what: string;
   readonly at: string;
@@ -43,7 +43,7 @@ export type Verdict = {
   readonly started_at: string;
   readonly ended_at: string;
   readonly steps: readonly StepResult[];
-  readonly failures: readonly Failure[];
+  readonly failures: readonly RunFailure[];
   readonly measures: Readonly<Record<string, number>>;
   readonly timelines: readonly ComputeTimeline[];
   /** How many there were beyond those that are shown. */

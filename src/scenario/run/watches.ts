@@ -1,26 +1,32 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { DAY, type SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { describeWanted, type Expectation, isWanted, type MeasureName, showMeasured } from "../file/expectation.ts";
+import {
+  describeExpectation,
+  type Expectation,
+  formatMeasurement,
+  type MeasureName,
+  meetsExpectation,
+} from "../file/expectation.ts";
 import type { Scenario, Step } from "../file/scenario-schema.ts";
-import type { Failure } from "./verdict.ts";
+import type { RunFailure } from "./verdict.ts";
 
-type Measured = number | string;
-type Condition = {
+type MeasuredValue = number | string;
+type Watch = {
   readonly what: string;
   readonly expectation: Expectation;
   readonly isNever: boolean;
   readonly from: SimTime;
   readonly until: SimTime;
-  isBroken: boolean;
+  isViolated: boolean;
   /** An event may have changed it since it was looked at. */
-  isChanged: boolean;
+  isDirty: boolean;
   /** When time alone will have broken it, and what is measured then. */
-  foretold: { readonly at: SimTime; readonly actual: Measured } | undefined;
+  predicted: { readonly at: SimTime; readonly actual: MeasuredValue } | undefined;
 };
 type EventType = RecordedEvent["type"];
 
-const THINGS: readonly EventType[] = [
+const RESOURCE_EVENTS: readonly EventType[] = [
   "ProjectCreated",
   "ProjectDeleted",
   "ProjectRecovered",
@@ -33,7 +39,7 @@ const THINGS: readonly EventType[] = [
   "ComputeDeleted",
   "WorldReset",
 ];
-const LIFE: readonly EventType[] = [
+const STATE_EVENTS: readonly EventType[] = [
   "ComputeCreated",
   "ComputeUpdated",
   "ComputeActivated",
@@ -43,215 +49,233 @@ const LIFE: readonly EventType[] = [
   "ProjectTransferred",
   "WorldReset",
 ];
-const ARRIVALS: readonly EventType[] = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"];
-const REFUSALS: readonly EventType[] = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"];
+const ARRIVAL_EVENTS: readonly EventType[] = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"];
+const REFUSAL_EVENTS: readonly EventType[] = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"];
 /** After which events a measure may be another one. Of requests, the end of their step tells. */
 const TRIGGERS: Readonly<Record<Exclude<MeasureName, "events">, readonly EventType[]>> = {
-  state: [...LIFE, ...THINGS, "OperationScheduled", "OperationCancelled"],
-  projects: THINGS,
-  branches: THINGS,
-  computes: THINGS,
-  active_computes: LIFE,
-  activities: ARRIVALS,
-  refused: REFUSALS,
-  connections: [...LIFE, "ActivityRecorded", "ComputeSuspending"],
+  state: [...STATE_EVENTS, ...RESOURCE_EVENTS, "OperationScheduled", "OperationCancelled"],
+  projects: RESOURCE_EVENTS,
+  branches: RESOURCE_EVENTS,
+  computes: RESOURCE_EVENTS,
+  active_computes: STATE_EVENTS,
+  activities: ARRIVAL_EVENTS,
+  refused: REFUSAL_EVENTS,
+  connections: [...STATE_EVENTS, "ActivityRecorded", "ComputeSuspending"],
   cold_starts: ["OperationScheduled"],
   starts: ["ComputeActivated"],
   suspends: ["ComputeSuspended"],
   resizes: ["ComputeResized"],
-  active_time: LIFE,
-  compute_time: [...LIFE, "ComputeResized"],
-  wait_mean: ARRIVALS,
-  wait_p50: ARRIVALS,
-  wait_p90: ARRIVALS,
-  wait_p99: ARRIVALS,
-  wait_max: ARRIVALS,
-  operations: ["OperationScheduled", "OperationStarted", "OperationFinished", "OperationFailed", "OperationCancelled", "WorldReset"],
+  active_time: STATE_EVENTS,
+  compute_time: [...STATE_EVENTS, "ComputeResized"],
+  wait_mean: ARRIVAL_EVENTS,
+  wait_p50: ARRIVAL_EVENTS,
+  wait_p90: ARRIVAL_EVENTS,
+  wait_p99: ARRIVAL_EVENTS,
+  wait_max: ARRIVAL_EVENTS,
+  operations: [
+    "OperationScheduled",
+    "OperationStarted",
+    "OperationFinished",
+    "OperationFailed",
+    "OperationCancelled",
+    "WorldReset",
+  ],
   requests: [],
-  errors: REFUSALS,
+  errors: REFUSAL_EVENTS,
 };
 /** What time alone changes, and into which direction; between two triggers it goes one way. */
-const DRIFTS: Partial<Record<MeasureName, "up" | "down">> = { active_time: "up", compute_time: "up", connections: "down" };
+const CHANGES_WITH_TIME: Partial<Record<MeasureName, "up" | "down">> = {
+  active_time: "up",
+  compute_time: "up",
+  connections: "down",
+};
 /** How far ahead it is looked. */
-const HORIZON = 36_525 * DAY;
+const HORIZON_MS = 36_525 * DAY;
 
 /**
  * What must be so, or must not be so, at every instant of its window: looked at when the window opens, after all that happens then, and from
  * then on after every decision of the world that could change it, and after every step. What time alone changes is foretold, and told when it has come.
  */
-export class Conditions {
-  readonly #all: readonly Condition[];
-  readonly #byType = new Map<string, Condition[]>();
-  readonly #ofEveryEvent: readonly Condition[];
-  readonly #drifting: readonly Condition[];
-  readonly #measure: (expectation: Expectation, now: SimTime) => Measured;
-  readonly #fail: (failure: Omit<Failure, "events">, expectation: Expectation) => void;
-  #changed: Condition[] = [];
-  #changedAt: SimTime = 0;
+export class Watches {
+  readonly #all: readonly Watch[];
+  readonly #byType = new Map<string, Watch[]>();
+  readonly #onEveryEvent: readonly Watch[];
+  readonly #changingWithTime: readonly Watch[];
+  readonly #measure: (expectation: Expectation, now: SimTime) => MeasuredValue;
+  readonly #fail: (failure: Omit<RunFailure, "events">, expectation: Expectation) => void;
+  #dirty: Watch[] = [];
+  #dirtyAt: SimTime = 0;
   #decision = 0;
   /** Up to when windows have been opened, and when the next one opens. */
-  #reached: SimTime = Number.NEGATIVE_INFINITY;
-  #opening: SimTime = Number.NEGATIVE_INFINITY;
+  #openedUntil: SimTime = Number.NEGATIVE_INFINITY;
+  #nextOpensAt: SimTime = Number.NEGATIVE_INFINITY;
 
   constructor(
     { always, never }: Pick<Scenario, "always" | "never">,
     instant: (when: NonNullable<Step["at"]>) => SimTime,
-    measure: (expectation: Expectation, now: SimTime) => Measured,
-    fail: (failure: Omit<Failure, "events">, expectation: Expectation) => void,
+    measure: (expectation: Expectation, now: SimTime) => MeasuredValue,
+    fail: (failure: Omit<RunFailure, "events">, expectation: Expectation) => void,
   ) {
     this.#measure = measure;
     this.#fail = fail;
-    const conditionsOf = (key: "always" | "never", expectations: readonly Expectation[]): Condition[] =>
+    const watchesFrom = (key: "always" | "never", expectations: readonly Expectation[]): Watch[] =>
       expectations.map((expectation, index) => ({
         what: `${key}.${index}`,
         expectation,
         isNever: key === "never",
         from: expectation.from === undefined ? Number.NEGATIVE_INFINITY : instant(expectation.from),
         until: expectation.until === undefined ? Number.POSITIVE_INFINITY : instant(expectation.until),
-        isBroken: false,
-        isChanged: false,
-        foretold: undefined,
+        isViolated: false,
+        isDirty: false,
+        predicted: undefined,
       }));
-    this.#all = [...conditionsOf("always", always), ...conditionsOf("never", never)];
-    this.#drifting = this.#all.filter(({ expectation: { measure: name } }) => DRIFTS[name] !== undefined);
-    this.#ofEveryEvent = this.#all.filter(({ expectation }) => isOfEveryEvent(expectation));
-    for (const condition of this.#all) {
-      for (const type of new Set(triggersOf(condition.expectation))) {
-        this.#byType.set(type, [...(this.#byType.get(type) ?? []), condition]);
+    this.#all = [...watchesFrom("always", always), ...watchesFrom("never", never)];
+    this.#changingWithTime = this.#all.filter(
+      ({ expectation: { measure: name } }) => CHANGES_WITH_TIME[name] !== undefined,
+    );
+    this.#onEveryEvent = this.#all.filter(({ expectation }) => watchesEveryEvent(expectation));
+    for (const watch of this.#all) {
+      for (const type of new Set(triggersOf(watch.expectation))) {
+        this.#byType.set(type, [...(this.#byType.get(type) ?? []), watch]);
       }
     }
   }
 
   /** When the next window opens behind `now`: time has to stop there. */
-  nextFrom(now: SimTime): SimTime {
-    return this.#all.reduce((next, { from }) => (from > now ? Math.min(next, from) : next), Number.POSITIVE_INFINITY);
+  nextOpeningAfter(now: SimTime): SimTime {
+    return this.#all.reduce(
+      (next, { from }) => (from > now ? Math.min(next, from) : next),
+      Number.POSITIVE_INFINITY,
+    );
   }
 
   /** An event is about to be counted: what is measured yet is what was so until then. */
   before({ decision, at }: RecordedEvent): void {
-    if (decision !== this.#decision) this.#lookAtChanged();
+    if (decision !== this.#decision) this.#checkDirty();
     this.#decision = decision;
     // A call may have moved the clock beyond it.
-    if (this.#opening < at) this.#open(at - 1);
-    for (const condition of this.#drifting) if ((condition.foretold?.at ?? at) < at) this.#tellForetold(condition);
+    if (this.#nextOpensAt < at) this.#openWindows(at - 1);
+    for (const watch of this.#changingWithTime)
+      if ((watch.predicted?.at ?? at) < at) this.#reportPredicted(watch);
   }
 
   /** An event was counted; `isLast` where it is the last of its decision: within one, nothing is so at any instant. */
   after({ type, at }: RecordedEvent, isLast: boolean): void {
-    const conditions = this.#byType.get(type);
-    if (conditions !== undefined) for (const condition of conditions) this.#change(condition);
-    for (const condition of this.#ofEveryEvent) this.#change(condition);
-    this.#changedAt = at;
-    if (isLast) this.#lookAtChanged();
+    const watches = this.#byType.get(type);
+    if (watches !== undefined) for (const watch of watches) this.#markDirty(watch);
+    for (const watch of this.#onEveryEvent) this.#markDirty(watch);
+    this.#dirtyAt = at;
+    if (isLast) this.#checkDirty();
   }
 
   /** An arrival was refused. */
   refused(at: SimTime): void {
-    for (const condition of this.#all) {
-      if (condition.expectation.measure === "refused" || condition.expectation.measure === "errors") this.#look(condition, at);
+    for (const watch of this.#all) {
+      if (watch.expectation.measure === "refused" || watch.expectation.measure === "errors")
+        this.#check(watch, at);
     }
   }
 
   /** Time has come so far: windows have opened before, and what was foretold until then has come. */
-  reach(now: SimTime): void {
-    for (const condition of this.#all) {
-      if ((condition.foretold?.at ?? Number.POSITIVE_INFINITY) <= now) this.#tellForetold(condition);
+  advanceTo(now: SimTime): void {
+    for (const watch of this.#all) {
+      if ((watch.predicted?.at ?? Number.POSITIVE_INFINITY) <= now) this.#reportPredicted(watch);
     }
-    this.#open(now - 1);
+    this.#openWindows(now - 1);
   }
 
   /** Time goes on from here: all that happens now has happened, and windows that begin now open with it. */
-  leave(now: SimTime): void {
-    this.#open(now);
+  openWindowsAt(now: SimTime): void {
+    this.#openWindows(now);
   }
 
   /** Looks at all of them, whatever has happened. */
-  check(now: SimTime): void {
-    this.#lookAtChanged();
-    this.reach(now);
-    for (const condition of this.#all) this.#look(condition, now);
+  checkAll(now: SimTime): void {
+    this.#checkDirty();
+    this.advanceTo(now);
+    for (const watch of this.#all) this.#check(watch, now);
   }
 
-  #open(now: SimTime): void {
-    const opening = this.#all.filter(({ from }) => from > this.#reached && from <= now);
-    this.#reached = now;
-    this.#opening = this.nextFrom(now);
-    for (const condition of opening) this.#look(condition, condition.from);
+  #openWindows(now: SimTime): void {
+    const opening = this.#all.filter(({ from }) => from > this.#openedUntil && from <= now);
+    this.#openedUntil = now;
+    this.#nextOpensAt = this.nextOpeningAfter(now);
+    for (const watch of opening) this.#check(watch, watch.from);
   }
 
-  #change(condition: Condition): void {
-    if (condition.isChanged || condition.isBroken) return;
-    condition.isChanged = true;
-    this.#changed.push(condition);
+  #markDirty(watch: Watch): void {
+    if (watch.isDirty || watch.isViolated) return;
+    watch.isDirty = true;
+    this.#dirty.push(watch);
   }
 
-  #lookAtChanged(): void {
-    if (this.#changed.length === 0) return;
-    const changed = this.#changed;
-    this.#changed = [];
-    for (const condition of changed) this.#look(condition, this.#changedAt);
+  #checkDirty(): void {
+    if (this.#dirty.length === 0) return;
+    const dirty = this.#dirty;
+    this.#dirty = [];
+    for (const watch of dirty) this.#check(watch, this.#dirtyAt);
   }
 
-  #look(condition: Condition, now: SimTime): void {
-    condition.isChanged = false;
-    condition.foretold = undefined;
-    if (condition.isBroken || Math.min(now, this.#reached) < condition.from || now >= condition.until) return;
-    const actual = this.#measure(condition.expectation, now);
-    if (isBreach(condition, actual)) this.#break(condition, now, actual);
-    else condition.foretold = this.#foretell(condition, now);
+  #check(watch: Watch, now: SimTime): void {
+    watch.isDirty = false;
+    watch.predicted = undefined;
+    if (watch.isViolated || Math.min(now, this.#openedUntil) < watch.from || now >= watch.until) return;
+    const actual = this.#measure(watch.expectation, now);
+    if (isBreach(watch, actual)) this.#reportBreach(watch, now, actual);
+    else watch.predicted = this.#predictBreach(watch, now);
   }
 
-  #tellForetold(condition: Condition): void {
-    if (condition.foretold !== undefined) this.#break(condition, condition.foretold.at, condition.foretold.actual);
-    condition.foretold = undefined;
+  #reportPredicted(watch: Watch): void {
+    if (watch.predicted !== undefined) this.#reportBreach(watch, watch.predicted.at, watch.predicted.actual);
+    watch.predicted = undefined;
   }
 
   /** When time alone breaks what is not broken at `now`. */
-  #foretell(condition: Condition, now: SimTime): Condition["foretold"] {
-    const { expectation, isNever, until } = condition;
-    const { measure: name, wanted } = expectation;
-    const drift = DRIFTS[name];
-    if (drift === undefined || !("min" in wanted || "max" in wanted)) return undefined;
-    const sign = drift === "up" ? 1 : -1;
-    const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = wanted;
+  #predictBreach(watch: Watch, now: SimTime): Watch["predicted"] {
+    const { expectation, isNever, until } = watch;
+    const { measure: name, expected } = expectation;
+    const direction = CHANGES_WITH_TIME[name];
+    if (direction === undefined || !("min" in expected || "max" in expected)) return undefined;
+    const sign = direction === "up" ? 1 : -1;
+    const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = expected;
     // What must be so is so until the bound that is further on is left behind; what must not be so is not until the nearer one is reached.
-    const bound = sign * ((drift === "up") === isNever ? min : max);
-    const hasCome = (at: SimTime) => {
+    const bound = sign * ((direction === "up") === isNever ? min : max);
+    const isReached = (at: SimTime) => {
       const value = sign * Number(this.#measure(expectation, at));
       return isNever ? value >= bound : value > bound;
     };
-    let [before, after] = [now, Math.min(until - 1, now + HORIZON)];
-    if (after <= before || hasCome(before) || !hasCome(after)) return undefined;
+    let [before, after] = [now, Math.min(until - 1, now + HORIZON_MS)];
+    if (after <= before || isReached(before) || !isReached(after)) return undefined;
     while (after - before > 1) {
       const middle = Math.floor((before + after) / 2);
-      if (hasCome(middle)) after = middle;
+      if (isReached(middle)) after = middle;
       else before = middle;
     }
     const actual = this.#measure(expectation, after);
-    return isBreach(condition, actual) ? { at: after, actual } : undefined;
+    return isBreach(watch, actual) ? { at: after, actual } : undefined;
   }
 
   /** What is broken is told once. */
-  #break(condition: Condition, at: SimTime, actual: Measured): void {
-    const { what, expectation, isNever } = condition;
-    condition.isBroken = true;
+  #reportBreach(watch: Watch, at: SimTime, actual: MeasuredValue): void {
+    const { what, expectation, isNever } = watch;
+    watch.isViolated = true;
     this.#fail(
       {
         what,
         at: isoInstant(at),
-        expected: `${isNever ? "never" : "always"} ${describeWanted(expectation)}`,
-        actual: showMeasured(expectation.measure, actual),
+        expected: `${isNever ? "never" : "always"} ${describeExpectation(expectation)}`,
+        actual: formatMeasurement(expectation.measure, actual),
       },
       expectation,
     );
   }
 }
 
-function isBreach({ expectation, isNever }: Condition, actual: Measured): boolean {
-  return isWanted(actual, expectation.wanted) === isNever;
+function isBreach({ expectation, isNever }: Watch, actual: MeasuredValue): boolean {
+  return meetsExpectation(actual, expectation.expected) === isNever;
 }
 
-function isOfEveryEvent({ measure, where }: Expectation): boolean {
+function watchesEveryEvent({ measure, where }: Expectation): boolean {
   return measure === "events" && where["type"] === undefined;
 }
 

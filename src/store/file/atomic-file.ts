@@ -1,12 +1,22 @@
-import { closeSync, copyFileSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** Where a file is made that is to have this name: what is found there at a start was never finished. */
-export function unfinished(path: string): string {
-  return `${path}${UNFINISHED}`;
+export function temporaryPath(path: string): string {
+  return `${path}${TEMPORARY_SUFFIX}`;
 }
 
-export const UNFINISHED = ".unfinished";
+export const TEMPORARY_SUFFIX = ".unfinished";
 
 /** What has been written to a file, or to a directory's list of names, is on the disk when this returns. */
 function syncFile(path: string): void {
@@ -19,16 +29,17 @@ function syncFile(path: string): void {
 }
 
 /** Puts a finished file in its place: whoever looks there finds the former one or this one, whole. */
-export function putInPlace(finished: string, path: string): void {
-  const log = statSync(`${finished}-wal`, { throwIfNoEntry: false });
-  if (log !== undefined && log.size > 0) throw new Error(`${finished} could not be finished: a part of it is still in its log`);
+export function moveIntoPlace(finished: string, path: string): void {
+  const wal = statSync(`${finished}-wal`, { throwIfNoEntry: false });
+  if (wal !== undefined && wal.size > 0)
+    throw new Error(`${finished} could not be finished: a part of it is still in its log`);
   syncFile(finished);
   renameSync(finished, path);
   syncFile(dirname(path));
 }
 
 /** Keeps a file under another name, too, before another one takes its place; nothing where that name is taken. */
-export function keepAs(path: string, name: string): void {
+export function preserveAs(path: string, name: string): void {
   mkdirSync(dirname(name), { recursive: true });
   try {
     linkSync(path, name);
@@ -38,8 +49,8 @@ export function keepAs(path: string, name: string): void {
     if (code === "EEXIST") return;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EXDEV") throw error;
     // This file system has no second names.
-    copyFileSync(path, unfinished(name));
-    putInPlace(unfinished(name), name);
+    copyFileSync(path, temporaryPath(name));
+    moveIntoPlace(temporaryPath(name), name);
   }
 }
 

@@ -6,7 +6,7 @@ const BUSY_TIMEOUT_MS = 100;
 
 /** A connection to a database that is safe to be killed with. */
 export function connect(path: string): BetterSqlite3.Database {
-  const sqlite = keepStatements(new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS }));
+  const sqlite = retainStatements(new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS }));
   try {
     // FULL: what is acknowledged is on the disk, whatever happens to the machine. WAL: readers and the writer let each other be.
     sqlite.exec("PRAGMA journal_mode = WAL");
@@ -19,14 +19,14 @@ export function connect(path: string): BetterSqlite3.Database {
 }
 
 /** A connection that only looks, and sees all the while what was there at the first look. */
-export function look(path: string): BetterSqlite3.Database {
-  const sqlite = keepStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
+export function connectReadOnly(path: string): BetterSqlite3.Database {
+  const sqlite = retainStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
   sqlite.exec("BEGIN");
   return sqlite;
 }
 
 /** Folds the write-ahead log into the file, so that a closed world is one file; where that fails, closing must not. */
-export function close(sqlite: BetterSqlite3.Database): void {
+export function checkpointAndClose(sqlite: BetterSqlite3.Database): void {
   try {
     sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
@@ -39,32 +39,33 @@ export function close(sqlite: BetterSqlite3.Database): void {
  * Makes sure that a database is its file alone, before another one takes its place: a log that stayed behind would be taken for that
  * one's. Throws where it cannot be folded in.
  */
-export function foldLog(path: string): void {
-  close(connect(path));
-  if (!removeEmptyLog(path)) throw new Error(`${path} is being read by another program, or its disk is full; try again`);
+export function checkpointWal(path: string): void {
+  checkpointAndClose(connect(path));
+  if (!removeEmptyWal(path))
+    throw new Error(`${path} is being read by another program, or its disk is full; try again`);
 }
 
 /** Removes what SQLite has left beside a database that nobody has open; gives whether the database is its file alone. */
-export function removeEmptyLog(path: string): boolean {
+export function removeEmptyWal(path: string): boolean {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return false;
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
   return true;
 }
 
 /** Every database of this process and its statements: a few dozen at each opening. */
-const kept: unknown[] = [];
+const retainedObjects: unknown[] = [];
 
 /**
  * Keeps what the driver hands out from being collected. Node 24.19 and later abort when the collector of garbage meets a statement
  * of a driver that was compiled against their headers (nodejs/node 65446); what is never collected is never met.
  */
-export function keepStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
+export function retainStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
   if (!DRIVER_IS_AT_RISK) return sqlite;
   const prepare = sqlite.prepare.bind(sqlite) as (source: string) => BetterSqlite3.Statement;
-  kept.push(sqlite);
+  retainedObjects.push(sqlite);
   sqlite.prepare = ((source: string) => {
     const statement = prepare(source);
-    kept.push(statement);
+    retainedObjects.push(statement);
     return statement;
   }) as typeof sqlite.prepare;
   return sqlite;

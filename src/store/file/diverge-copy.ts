@@ -4,65 +4,86 @@ import type { Change } from "../../platform/core/table.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { HISTORY_TABLES, type World } from "../../platform/core/world.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
-import { foldOperation, isOver, type Origin } from "../../simulation/journal.ts";
+import { foldOperation, type HistoryOrigin, isTerminal } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
-import { readHistory, writeHistory } from "../journal/journal-row.ts";
+import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
-import { checksumOf, Damaged } from "../tables/checksum.ts";
+import { CorruptFile, checksumOf } from "../tables/checksum.ts";
 import { RowWriter, tableName } from "../tables/stored-tables.ts";
-import { close } from "./connection.ts";
+import { checkpointAndClose } from "./connection.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open-world.ts";
 
 /** What makes a copy of a world's file a history of its own. */
-export type Amendment = {
+export type DivergenceOptions = {
   readonly historyId: string;
   /** The world that it was copied from. */
   readonly originWorld: string;
   /** Goes on from where the copy stands, in its own mode or another one. */
   readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
   /** Takes the copy back to an earlier point: what the world was then. */
-  readonly cut?: { readonly at: SimTime; readonly world: World };
+  readonly rewindTo?: { readonly at: SimTime; readonly world: World };
 };
 
 /** Rows that are deleted or written before others get a word in. */
 const ROWS_PER_PORTION = 2_000;
 
 /** Amends a copy that nobody has open. Where it ends in the middle, the copy is to be thrown away. */
-export async function amendFile(path: string, options: OpenOptions, { historyId, originWorld, clock, cut }: Amendment): Promise<void> {
+export async function divergeCopy(
+  path: string,
+  options: OpenOptions,
+  { historyId, originWorld, clock, rewindTo }: DivergenceOptions,
+): Promise<void> {
   const sqlite = connectToCurrent(path, options);
   try {
     // Nobody reads a copy that is not finished; it is on the disk before it takes its place.
     sqlite.exec("PRAGMA synchronous = OFF");
     const row = readWorldRow(sqlite);
-    if (row === undefined) throw new Damaged("there is no world in this file");
-    const history = readHistory(sqlite);
-    const now = cut?.at ?? row.now;
-    const taken = cut === undefined ? row : await cutBack(sqlite, row, cut.world, now);
-    const origin: Origin = { world: originWorld, historyId: history.historyId, seq: taken.seq, at: now };
+    if (row === undefined) throw new CorruptFile("there is no world in this file");
+    const history = readHistoryRow(sqlite);
+    const now = rewindTo?.at ?? row.now;
+    const rewound = rewindTo === undefined ? row : await rewindHistory(sqlite, row, rewindTo.world, now);
+    const origin: HistoryOrigin = {
+      world: originWorld,
+      historyId: history.historyId,
+      seq: rewound.seq,
+      at: now,
+    };
     const mode = clock.mode ?? row.clock.mode;
-    const state: ClockState = { mode, factor: clock.factor ?? row.clock.factor, simAnchor: now, wallAnchor: clock.wallNow };
+    const state: ClockState = {
+      mode,
+      factor: clock.factor ?? row.clock.factor,
+      simAnchor: now,
+      wallAnchor: clock.wallNow,
+    };
     sqlite.transaction(() => {
-      writeWorldRow(sqlite, { ...taken, clock: state, now });
-      writeHistory(sqlite, { ...history, historyId, origin });
+      writeWorldRow(sqlite, { ...rewound, clock: state, now });
+      writeHistoryRow(sqlite, { ...history, historyId, origin });
     })();
   } finally {
-    close(sqlite);
+    checkpointAndClose(sqlite);
   }
 }
 
 /** Takes events, checkpoints and tables back to what they were at `world.seq`. */
-async function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: World, now: SimTime): Promise<WorldRow> {
+async function rewindHistory(
+  sqlite: BetterSqlite3.Database,
+  row: WorldRow,
+  world: World,
+  now: SimTime,
+): Promise<WorldRow> {
   const { seq, at, settings, numbers } = world;
   const journal = new SqliteJournal(sqlite, row);
-  const wasReset = sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !== undefined;
+  const wasReset =
+    sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !==
+    undefined;
   // A reset has emptied the table of the operations that were over; only the events tell of them still.
   const finished = wasReset ? finishedOperations(journal, seq) : [];
   const chain = journal.chainAt(seq);
-  if (chain === undefined) throw new Damaged(`event ${seq} is not there`);
+  if (chain === undefined) throw new CorruptFile(`event ${seq} is not there`);
   sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
   sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
-  new RequestRows(sqlite).cutBack(now);
+  new RequestRows(sqlite).deleteAfter(now);
   await deleteRows(sqlite, "events", `seq > ${seq}`);
   for (const name of HISTORY_TABLES) {
     const isHistory = name === "operations" && !wasReset;
@@ -80,26 +101,27 @@ async function cutBack(sqlite: BetterSqlite3.Database, row: WorldRow, world: Wor
 }
 
 async function deleteRows(sqlite: BetterSqlite3.Database, table: string, where: string): Promise<void> {
-  const some = sqlite.prepare(
+  const deletePortion = sqlite.prepare(
     `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${where} ORDER BY rowid DESC LIMIT ${ROWS_PER_PORTION})`,
   );
-  while (some.run().changes > 0) await nextTurn();
+  while (deletePortion.run().changes > 0) await nextTurn();
 }
 
 async function writeRows(sqlite: BetterSqlite3.Database, changes: readonly Change[]): Promise<void> {
   const writer = new RowWriter(sqlite);
-  const writeSome = sqlite.transaction((some: readonly Change[]) => {
-    for (const change of some) writer.write(change);
+  const writePortion = sqlite.transaction((portion: readonly Change[]) => {
+    for (const change of portion) writer.write(change);
   });
   for (let from = 0; from < changes.length; from += ROWS_PER_PORTION) {
-    writeSome(changes.slice(from, from + ROWS_PER_PORTION));
+    writePortion(changes.slice(from, from + ROWS_PER_PORTION));
     await nextTurn();
   }
 }
 
 function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {
   const operations = new Map<string, Operation>();
-  for (const operation of (journal.checkpointBefore({ seq: journal.oldest.seq }).tables["operations"] ?? []) as Operation[]) {
+  for (const operation of (journal.checkpointBefore({ seq: journal.oldest.seq }).tables["operations"] ??
+    []) as Operation[]) {
     operations.set(operation.id, operation);
   }
   for (let seq = journal.oldest.seq; seq < upTo; ) {
@@ -108,12 +130,25 @@ function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {
       seq = event.seq;
     }
   }
-  return [...operations.values()].filter(({ state }) => isOver(state));
+  return [...operations.values()].filter(({ state }) => isTerminal(state));
 }
 
-function writeWorldRow(sqlite: BetterSqlite3.Database, { settings, numbers, clock, seq, at, now, chain }: WorldRow): void {
-  const values = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
+function writeWorldRow(
+  sqlite: BetterSqlite3.Database,
+  { settings, numbers, clock, seq, at, now, chain }: WorldRow,
+): void {
+  const values = [
+    JSON.stringify(settings),
+    JSON.stringify(numbers),
+    JSON.stringify(clock),
+    seq,
+    at,
+    now,
+    chain,
+  ];
   sqlite
-    .prepare("UPDATE world SET settings = ?, numbers = ?, clock = ?, seq = ?, at = ?, now = ?, chain = ?, checksum = ?")
+    .prepare(
+      "UPDATE world SET settings = ?, numbers = ?, clock = ?, seq = ?, at = ?, now = ?, chain = ?, checksum = ?",
+    )
     .run(...values, checksumOf(values));
 }

@@ -2,31 +2,32 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
-import { asDamaged } from "../tables/checksum.ts";
+import { asCorruptFile } from "../tables/checksum.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
-import { close, look } from "./connection.ts";
+import { checkpointAndClose, connectReadOnly } from "./connection.ts";
 import { connectToCurrent } from "./open-world.ts";
 
 /** A look at a world's file, which changes nothing of it. */
-export type Reading = { readonly sqlite: BetterSqlite3.Database; readonly close: () => void };
+export type ReadOnlyDatabase = { readonly sqlite: BetterSqlite3.Database; readonly close: () => void };
 
 /**
  * Looks at a world's file as it is now, whoever has it open. One of an older release is upgraded for that on a copy of its own.
  * Throws where it is no world's, is damaged, or was written by a newer release.
  */
-export function openForReading(path: string, migrationsFolder: string): Reading {
-  const sqlite = lookAt(path);
-  if (sqlite.version === SCHEMA_VERSION) return { sqlite: sqlite.database, close: () => sqlite.database.close() };
+export function openForReading(path: string, migrationsFolder: string): ReadOnlyDatabase {
+  const sqlite = openReadOnly(path);
+  if (sqlite.version === SCHEMA_VERSION)
+    return { sqlite: sqlite.database, close: () => sqlite.database.close() };
   sqlite.database.close();
   const directory = mkdtempSync(join(tmpdir(), "standin-"));
   const copy = join(directory, "world.sqlite");
   try {
-    copyForWriting(path, copy);
+    vacuumCopy(path, copy);
     const upgraded = connectToCurrent(copy, { migrationsFolder });
     return {
       sqlite: upgraded,
       close() {
-        close(upgraded);
+        checkpointAndClose(upgraded);
         rmSync(directory, { recursive: true, force: true });
       },
     };
@@ -37,21 +38,21 @@ export function openForReading(path: string, migrationsFolder: string): Reading 
 }
 
 /** Copies a world's file as it is now, whoever has it open, without the room that deleted rows have left. */
-export function copyForWriting(path: string, copy: string): void {
-  const { database } = lookAt(path);
+export function vacuumCopy(path: string, copy: string): void {
+  const { database } = openReadOnly(path);
   try {
     database.exec("ROLLBACK");
     database.prepare("VACUUM INTO ?").run(copy);
   } catch (error) {
-    throw asDamaged(error);
+    throw asCorruptFile(error);
   } finally {
     database.close();
   }
 }
 
-function lookAt(path: string): { readonly database: BetterSqlite3.Database; readonly version: number } {
+function openReadOnly(path: string): { readonly database: BetterSqlite3.Database; readonly version: number } {
   try {
-    const database = look(path);
+    const database = connectReadOnly(path);
     try {
       return { database, version: schemaVersionOf(database) };
     } catch (error) {
@@ -59,6 +60,6 @@ function lookAt(path: string): { readonly database: BetterSqlite3.Database; read
       throw error;
     }
   } catch (error) {
-    throw asDamaged(error);
+    throw asCorruptFile(error);
   }
 }

@@ -1,14 +1,21 @@
 import { existsSync, statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
-import { emptyWorld, HISTORY_TABLES, NO_NUMBERS, type Numbers, type World, type WorldSettings } from "../../platform/core/world.ts";
+import {
+  emptyWorld,
+  HISTORY_TABLES,
+  NO_NUMBERS,
+  type Numbers,
+  type World,
+  type WorldSettings,
+} from "../../platform/core/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
-import { readHistory } from "../journal/journal-row.ts";
+import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
-import { asDamaged, checksumOf, Damaged } from "../tables/checksum.ts";
+import { asCorruptFile, CorruptFile, checksumOf } from "../tables/checksum.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, type TableName, tableName } from "../tables/stored-tables.ts";
-import { close, connect, look } from "./connection.ts";
+import { checkpointAndClose, connect, connectReadOnly } from "./connection.ts";
 import { copyDatabase } from "./copy.ts";
 import { createFile, upgradeFile } from "./upgrade.ts";
 
@@ -28,7 +35,7 @@ export type OpenOptions = {
   /** Where drizzle-kit's output lies. */
   readonly migrationsFolder: string;
   /** The name under which the file of an older release is kept, when it is upgraded. */
-  readonly keepFormerAt?: string;
+  readonly backupPath?: string;
   /** Is told when that has happened. */
   readonly onUpgrade?: () => void;
 };
@@ -52,41 +59,47 @@ export function openStore(path: string, options: OpenOptions): Store {
     const world = emptyWorld();
     const row = readWorldRow(sqlite);
     if (row !== undefined) load(sqlite, world, row);
-    else if (sqlite.prepare("SELECT 1 FROM events").get() !== undefined || readHistory(sqlite).forgottenSeq > 0) {
-      throw new Damaged("the row of the world is not there");
+    else if (
+      sqlite.prepare("SELECT 1 FROM events").get() !== undefined ||
+      readHistoryRow(sqlite).forgottenSeq > 0
+    ) {
+      throw new CorruptFile("the row of the world is not there");
     }
     const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 });
     return {
       journal,
       world,
-      historyId: readHistory(sqlite).historyId,
+      historyId: readHistoryRow(sqlite).historyId,
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
       copyTo: (target) => copyDatabase(sqlite, path, target),
-      close: () => close(sqlite),
+      close: () => checkpointAndClose(sqlite),
     };
   } catch (error) {
     sqlite.close();
-    throw asDamaged(error);
+    throw asCorruptFile(error);
   }
 }
 
 /** A connection to a world's file of the present version, made or upgraded where it is none yet. */
-export function connectToCurrent(path: string, { migrationsFolder, keepFormerAt, onUpgrade }: OpenOptions): BetterSqlite3.Database {
+export function connectToCurrent(
+  path: string,
+  { migrationsFolder, backupPath, onUpgrade }: OpenOptions,
+): BetterSqlite3.Database {
   try {
     if (!existsSync(path)) createFile(path, migrationsFolder);
     // Looked at first: what is not ours stays as it is.
-    if (versionOf(path) < SCHEMA_VERSION) {
-      upgradeFile(path, migrationsFolder, keepFormerAt);
+    if (readVersion(path) < SCHEMA_VERSION) {
+      upgradeFile(path, migrationsFolder, backupPath);
       onUpgrade?.();
     }
     return connect(path);
   } catch (error) {
-    throw asDamaged(error);
+    throw asCorruptFile(error);
   }
 }
 
-function versionOf(path: string): number {
-  const sqlite = look(path);
+function readVersion(path: string): number {
+  const sqlite = connectReadOnly(path);
   try {
     return schemaVersionOf(sqlite);
   } finally {
@@ -96,12 +109,13 @@ function versionOf(path: string): number {
 
 /** The one row of the world; absent where it is yet to be made. */
 export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefined {
-  const row = sqlite.prepare("SELECT settings, numbers, clock, seq, at, now, chain, checksum FROM world").raw().get() as
-    | [string, string, string, number, number, number, number, number]
-    | undefined;
+  const row = sqlite
+    .prepare("SELECT settings, numbers, clock, seq, at, now, chain, checksum FROM world")
+    .raw()
+    .get() as [string, string, string, number, number, number, number, number] | undefined;
   if (row === undefined) return undefined;
   const [settings, numbers, clock, seq, at, now, chain, checksum] = row;
-  if (checksumOf(row.slice(0, -1)) !== checksum) throw new Damaged("the row of the world is damaged");
+  if (checksumOf(row.slice(0, -1)) !== checksum) throw new CorruptFile("the row of the world is damaged");
   return {
     settings: JSON.parse(settings),
     numbers: { ...NO_NUMBERS, ...JSON.parse(numbers) },
@@ -114,34 +128,50 @@ export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefin
 }
 
 /** Reads the tables in the order in which the rows were made, for that is the order in which the world lists them. */
-function load(sqlite: BetterSqlite3.Database, world: World, { settings, numbers, seq, at, chain }: WorldRow): void {
-  const last = sqlite.prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").get();
-  const { forgottenSeq } = readHistory(sqlite);
+function load(
+  sqlite: BetterSqlite3.Database,
+  world: World,
+  { settings, numbers, seq, at, chain }: WorldRow,
+): void {
+  const last = sqlite
+    .prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1")
+    .get();
+  const { forgottenSeq } = readHistoryRow(sqlite);
   if (last === undefined ? seq !== forgottenSeq : last.seq !== seq || last.chain !== chain) {
-    throw new Damaged(`the tables stand at event ${seq}, the journal ends with event ${last?.seq ?? forgottenSeq}`);
+    throw new CorruptFile(
+      `the tables stand at event ${seq}, the journal ends with event ${last?.seq ?? forgottenSeq}`,
+    );
   }
   world.settings = settings;
   world.numbers = numbers;
   world.seq = seq;
   world.at = at;
   for (const name of [...HISTORY_TABLES, "apiKeyUses", "secrets"] as const) {
-    const read = name === "operations" ? prepareReader(sqlite, name, UNFINISHED) : prepareReader(sqlite, name);
+    const read =
+      name === "operations"
+        ? prepareReader(sqlite, name, UNFINISHED_OPERATIONS)
+        : prepareReader(sqlite, name);
     const table: { load(row: unknown): void } = world[name] as never;
     for (const row of read()) table.load(row);
   }
 }
 
-const UNFINISHED = "WHERE status IN ('scheduling', 'running') ORDER BY number";
+const UNFINISHED_OPERATIONS = "WHERE status IN ('scheduling', 'running') ORDER BY number";
 
 /** A file up to this size is looked through at every opening; of a larger one, what is read whole. */
-const LOOKED_THROUGH_BYTES = 32 * 1024 ** 2;
+const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
 
 /** Whether pages and indexes are what they should be: a row that a damaged page hides would not be missed. */
 function checkStructure(sqlite: BetterSqlite3.Database, bytes: number): void {
-  const readWhole = [...HISTORY_TABLES, "apiKeyUses", "secrets"].filter((name) => name !== "operations") as TableName[];
-  const checks = bytes <= LOOKED_THROUGH_BYTES ? ["integrity_check"] : readWhole.map((name) => `quick_check('${tableName(name)}')`);
+  const fullyReadTables = [...HISTORY_TABLES, "apiKeyUses", "secrets"].filter(
+    (name) => name !== "operations",
+  ) as TableName[];
+  const checks =
+    bytes <= FULL_CHECK_MAX_BYTES
+      ? ["integrity_check"]
+      : fullyReadTables.map((name) => `quick_check('${tableName(name)}')`);
   for (const check of checks) {
     const [first] = sqlite.prepare(`PRAGMA ${check}`).pluck().all();
-    if (first !== "ok") throw new Damaged(String(first));
+    if (first !== "ok") throw new CorruptFile(String(first));
   }
 }

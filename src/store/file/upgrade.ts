@@ -3,18 +3,18 @@ import { copyFileSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { writeHistory } from "../journal/journal-row.ts";
-import { relink } from "../journal/rechain.ts";
+import { writeHistoryRow } from "../journal/journal-row.ts";
+import { rechain } from "../journal/rechain.ts";
 import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "../tables/format-version.ts";
 import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
-import { keepAs, putInPlace, removeDatabase, unfinished } from "./atomic-file.ts";
-import { close, connect, foldLog } from "./connection.ts";
+import { moveIntoPlace, preserveAs, removeDatabase, temporaryPath } from "./atomic-file.ts";
+import { checkpointAndClose, checkpointWal, connect } from "./connection.ts";
 
 /** Makes an empty world's file and begins a history in it; it is there when it is whole. */
 export function createFile(path: string, migrationsFolder: string): void {
-  const made = unfinished(path);
-  removeDatabase(made);
-  const sqlite = connect(made);
+  const newFile = temporaryPath(path);
+  removeDatabase(newFile);
+  const sqlite = connect(newFile);
   try {
     migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
     sqlite.transaction(() => {
@@ -22,18 +22,18 @@ export function createFile(path: string, migrationsFolder: string): void {
       markVersion(sqlite);
     })();
   } finally {
-    close(sqlite);
+    checkpointAndClose(sqlite);
   }
-  putInPlace(made, path);
+  moveIntoPlace(newFile, path);
 }
 
 /**
  * Brings the file of an older release to the present version: on a copy, which then takes its place, so that a kill leaves the one or
  * the other. The former file is kept under the name `keptAt`, if there is one. Nobody has the file open.
  */
-export function upgradeFile(path: string, migrationsFolder: string, keptAt?: string): void {
-  foldLog(path);
-  const copy = unfinished(path);
+export function upgradeFile(path: string, migrationsFolder: string, backupPath?: string): void {
+  checkpointWal(path);
+  const copy = temporaryPath(path);
   removeDatabase(copy);
   copyFileSync(path, copy);
   const sqlite = connect(copy);
@@ -46,26 +46,33 @@ export function upgradeFile(path: string, migrationsFolder: string, keptAt?: str
       if (version > FIRST_VERSION) rewriteChecksums(sqlite);
       else {
         beginHistory(sqlite);
-        relink(sqlite, inferDecision());
+        rechain(sqlite, inferDecision());
       }
       markVersion(sqlite);
     })();
   } finally {
-    close(sqlite);
+    checkpointAndClose(sqlite);
   }
-  if (keptAt !== undefined) keepAs(path, keptAt);
-  putInPlace(copy, path);
+  if (backupPath !== undefined) preserveAs(path, backupPath);
+  moveIntoPlace(copy, path);
 }
 
 function beginHistory(sqlite: BetterSqlite3.Database): void {
-  writeHistory(sqlite, { historyId: randomUUID(), journalVersion: JOURNAL_VERSION, forgottenSeq: 0, operationsForgottenBefore: 0 });
+  writeHistoryRow(sqlite, {
+    historyId: randomUUID(),
+    journalVersion: JOURNAL_VERSION,
+    forgottenSeq: 0,
+    operationsForgottenBefore: 0,
+  });
 }
 
 /** Version 1 knew no decisions. That events of one instant may belong together is the most that can be told of them. */
 function inferDecision() {
   let decision = 0;
   let instant: number | undefined;
-  return <E extends { readonly seq: number; readonly at: number }>(event: E): E & { readonly decision: number } => {
+  return <E extends { readonly seq: number; readonly at: number }>(
+    event: E,
+  ): E & { readonly decision: number } => {
     if (event.at !== instant) decision = event.seq;
     instant = event.at;
     return { ...event, decision };

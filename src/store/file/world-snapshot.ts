@@ -1,14 +1,19 @@
-import { readHistory } from "../journal/journal-row.ts";
-import { asDamaged } from "../tables/checksum.ts";
+import { readHistoryRow } from "../journal/journal-row.ts";
+import { asCorruptFile } from "../tables/checksum.ts";
 import { schemaVersionOf } from "../tables/format-version.ts";
-import { connect, look } from "./connection.ts";
+import { connect, connectReadOnly } from "./connection.ts";
 import { readWorldRow } from "./open-world.ts";
 
 /** What a world's file tells at a look; `error` where it cannot be read. */
-type Facts = { readonly historyId: string; readonly seq: number; readonly now: number; readonly error?: string };
+type FileInfo = {
+  readonly historyId: string;
+  readonly seq: number;
+  readonly now: number;
+  readonly error?: string;
+};
 
 /** Makes a copy of a world's file one that lies still: one file, with nothing beside it, however it is looked at. */
-export function settleSnapshot(path: string): void {
+export function finalizeSnapshot(path: string): void {
   const sqlite = connect(path);
   try {
     sqlite.exec("PRAGMA journal_mode = DELETE");
@@ -18,20 +23,24 @@ export function settleSnapshot(path: string): void {
 }
 
 /** Looks into a file that nobody has open. */
-export function readFacts(path: string): Facts {
+export function readFileInfo(path: string): FileInfo {
   const unknown = { historyId: "", seq: 0, now: 0 };
   try {
-    const sqlite = look(path);
+    const sqlite = connectReadOnly(path);
     try {
       const isOlder = schemaVersionOf(sqlite) === 1;
-      if (isOlder) return { ...unknown, ...sqlite.prepare<[], { seq: number; now: number }>("SELECT seq, now FROM world").get() };
+      if (isOlder)
+        return {
+          ...unknown,
+          ...sqlite.prepare<[], { seq: number; now: number }>("SELECT seq, now FROM world").get(),
+        };
       const { seq = 0, now = 0 } = readWorldRow(sqlite) ?? {};
-      return { historyId: readHistory(sqlite).historyId, seq, now };
+      return { historyId: readHistoryRow(sqlite).historyId, seq, now };
     } finally {
       sqlite.close();
     }
   } catch (error) {
-    const cause = asDamaged(error);
+    const cause = asCorruptFile(error);
     return { ...unknown, error: cause instanceof Error ? cause.message : String(cause) };
   }
 }

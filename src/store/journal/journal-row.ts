@@ -1,7 +1,7 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Origin } from "../../simulation/journal.ts";
-import { checksumOf, Damaged } from "../tables/checksum.ts";
+import type { HistoryOrigin } from "../../simulation/journal.ts";
+import { CorruptFile, checksumOf } from "../tables/checksum.ts";
 
 /** Which history a file holds, and what is left of it. */
 export type HistoryRow = {
@@ -9,15 +9,16 @@ export type HistoryRow = {
   readonly journalVersion: number;
   readonly forgottenSeq: number;
   readonly operationsForgottenBefore: SimTime;
-  readonly origin?: Origin;
+  readonly origin?: HistoryOrigin;
 };
 
 const COLUMNS = "history_id, journal_version, forgotten_seq, operations_forgotten_before, origin";
 
-export function readHistory(sqlite: BetterSqlite3.Database): HistoryRow {
+export function readHistoryRow(sqlite: BetterSqlite3.Database): HistoryRow {
   const row = sqlite.prepare(`SELECT ${COLUMNS}, checksum FROM history`).raw().get() as unknown[] | undefined;
   const checksum = row?.pop();
-  if (row === undefined || checksum !== checksumOf(row)) throw new Damaged("the row of its history is damaged");
+  if (row === undefined || checksum !== checksumOf(row))
+    throw new CorruptFile("the row of its history is damaged");
   const [historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin] = row as [
     string,
     number,
@@ -25,11 +26,25 @@ export function readHistory(sqlite: BetterSqlite3.Database): HistoryRow {
     number,
     string | null,
   ];
-  return { historyId, journalVersion, forgottenSeq, operationsForgottenBefore, ...(origin === null ? {} : { origin: JSON.parse(origin) }) };
+  return {
+    historyId,
+    journalVersion,
+    forgottenSeq,
+    operationsForgottenBefore,
+    ...(origin === null ? {} : { origin: JSON.parse(origin) }),
+  };
 }
 
-export function writeHistory(sqlite: BetterSqlite3.Database, history: HistoryRow): void {
+export function writeHistoryRow(sqlite: BetterSqlite3.Database, history: HistoryRow): void {
   const { historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin } = history;
-  const row = [historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin === undefined ? null : JSON.stringify(origin)];
-  sqlite.prepare(`INSERT OR REPLACE INTO history (id, ${COLUMNS}, checksum) VALUES (1, ?, ?, ?, ?, ?, ?)`).run(...row, checksumOf(row));
+  const row = [
+    historyId,
+    journalVersion,
+    forgottenSeq,
+    operationsForgottenBefore,
+    origin === undefined ? null : JSON.stringify(origin),
+  ];
+  sqlite
+    .prepare(`INSERT OR REPLACE INTO history (id, ${COLUMNS}, checksum) VALUES (1, ?, ?, ?, ?, ?, ?)`)
+    .run(...row, checksumOf(row));
 }

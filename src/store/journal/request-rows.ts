@@ -1,12 +1,12 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { NewRequests, RecordedRequest } from "../../simulation/requests.ts";
-import { Damaged } from "../tables/checksum.ts";
+import type { NewRequests, RequestLogEntry } from "../../simulation/request-log.ts";
+import { CorruptFile } from "../tables/checksum.ts";
 
 /** Written and read at once; a row of its own for each would cost three times as much. */
 const REQUESTS_PER_BLOCK = 500;
 
-type Block = { readonly number: number; readonly payload: string };
+type RequestBlock = { readonly number: number; readonly payload: string };
 
 /** The journal of requests in a world's file, in blocks. Callers see to the transaction. */
 export class RequestRows {
@@ -21,76 +21,83 @@ export class RequestRows {
   }
 
   /** Those above `since`, in order. */
-  since(since: number, limit: number): RecordedRequest[] {
-    const found: RecordedRequest[] = [];
-    for (let from = since; found.length < limit; ) {
+  since(since: number, limit: number): RequestLogEntry[] {
+    const matches: RequestLogEntry[] = [];
+    for (let from = since; matches.length < limit; ) {
       const block = this.#statements.next.get(from, from);
       if (block === undefined) break;
       const requests = requestsIn(block);
-      for (const request of requests) if (request.number > since && found.length < limit) found.push(request);
+      for (const request of requests)
+        if (request.number > since && matches.length < limit) matches.push(request);
       from = requests.at(-1)?.number ?? Number.MAX_SAFE_INTEGER;
     }
-    return found;
+    return matches;
   }
 
-  add({ add, keep }: NewRequests): void {
-    for (let from = 0; from < add.length; from += REQUESTS_PER_BLOCK) this.#insert(add.slice(from, from + REQUESTS_PER_BLOCK));
-    const forgotten = (add.at(-1)?.number ?? 0) - keep;
-    if (forgotten <= 0) return;
-    this.#statements.remove.run(forgotten, forgotten);
-    this.#cut(this.#statements.at.get(forgotten, forgotten), ({ number }) => number > forgotten);
+  add({ add, limit }: NewRequests): void {
+    for (let from = 0; from < add.length; from += REQUESTS_PER_BLOCK)
+      this.#insert(add.slice(from, from + REQUESTS_PER_BLOCK));
+    const lastPruned = (add.at(-1)?.number ?? 0) - limit;
+    if (lastPruned <= 0) return;
+    this.#statements.remove.run(lastPruned, lastPruned);
+    this.#filterBlock(this.#statements.at.get(lastPruned, lastPruned), ({ number }) => number > lastPruned);
   }
 
   /** Forgets what came after this instant. */
-  cutBack(now: SimTime): void {
+  deleteAfter(now: SimTime): void {
     const { after, removeOne } = this.#statements;
     for (const block of after.all(now)) {
-      if (!this.#cut(block, ({ at }) => at <= now)) removeOne.run(block.number);
+      if (!this.#filterBlock(block, ({ at }) => at <= now)) removeOne.run(block.number);
     }
   }
 
-  forget(): void {
+  clear(): void {
     this.#statements.remove.run(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   }
 
   /** Leaves of a block what is to stay; gives whether anything does. */
-  #cut(block: Block | undefined, stays: (request: RecordedRequest) => boolean): boolean {
-    const left = block === undefined ? [] : requestsIn(block).filter(stays);
-    if (block === undefined || left.length === 0) return false;
+  #filterBlock(block: RequestBlock | undefined, isRetained: (request: RequestLogEntry) => boolean): boolean {
+    const remaining = block === undefined ? [] : requestsIn(block).filter(isRetained);
+    if (block === undefined || remaining.length === 0) return false;
     this.#statements.removeOne.run(block.number);
-    this.#insert(left);
+    this.#insert(remaining);
     return true;
   }
 
-  #insert(requests: readonly RecordedRequest[]): void {
+  #insert(requests: readonly RequestLogEntry[]): void {
     const [first, last] = [requests[0], requests.at(-1)];
     if (first !== undefined && last !== undefined)
       this.#statements.insert.run(first.number, last.number, last.at, JSON.stringify(requests));
   }
 }
 
-function requestsIn({ number, payload }: Block): readonly RecordedRequest[] {
+function requestsIn({ number, payload }: RequestBlock): readonly RequestLogEntry[] {
   try {
-    return JSON.parse(payload) as RecordedRequest[];
+    return JSON.parse(payload) as RequestLogEntry[];
   } catch (error) {
-    throw new Damaged(`requests from ${number} on are damaged`, { cause: error });
+    throw new CorruptFile(`requests from ${number} on are damaged`, { cause: error });
   }
 }
 
 function prepareStatements(sqlite: BetterSqlite3.Database) {
-  const prepare = <Row, Parameters extends unknown[]>(source: string) => sqlite.prepare<Parameters, Row>(source);
+  const prepare = <Row, Parameters extends unknown[]>(source: string) =>
+    sqlite.prepare<Parameters, Row>(source);
   return {
     newest: prepare<{ last: number }, []>("SELECT last FROM requests ORDER BY number DESC LIMIT 1"),
     // Blocks follow each other without gaps: the next request is in the last block that begins no later, or in the first behind it.
-    next: prepare<Block, [number, number]>(
+    next: prepare<RequestBlock, [number, number]>(
       `SELECT number, payload FROM requests
        WHERE number >= ifnull((SELECT max(number) FROM requests WHERE number <= ? + 1), 0) AND last > ? ORDER BY number LIMIT 1`,
     ),
-    at: prepare<Block, [number, number]>(
+    at: prepare<RequestBlock, [number, number]>(
       "SELECT number, payload FROM requests WHERE number <= ? AND last > ? ORDER BY number DESC LIMIT 1",
     ),
-    after: prepare<Block, [SimTime]>("SELECT number, payload FROM requests WHERE at > ? ORDER BY number"),
-    insert: prepare<unknown, [number, number, SimTime, string]>("INSERT INTO requests (number, last, at, payload) VALUES (?, ?, ?, ?)"),
+    after: prepare<RequestBlock, [SimTime]>(
+      "SELECT number, payload FROM requests WHERE at > ? ORDER BY number",
+    ),
+    insert: prepare<unknown, [number, number, SimTime, string]>(
+      "INSERT INTO requests (number, last, at, payload) VALUES (?, ?, ?, ?)",
+    ),
     remove: prepare<unknown, [number, number]>("DELETE FROM requests WHERE number <= ? AND last <= ?"),
     removeOne: prepare<unknown, [number]>("DELETE FROM requests WHERE number = ?"),
   };

@@ -6,18 +6,18 @@ import { emptyWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts";
-import type { Batch, EventsOnly, Forgetting, Journal } from "../../simulation/journal.ts";
-import type { RecordedRequest } from "../../simulation/requests.ts";
-import { chainOf, checksumOf, Damaged, type StoredEvent } from "../tables/checksum.ts";
+import type { Batch, EventFilter, Journal, Truncation } from "../../simulation/journal.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import { CorruptFile, chainChecksum, checksumOf, type StoredEvent } from "../tables/checksum.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
-import { readHistory, writeHistory } from "./journal-row.ts";
+import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { RequestRows } from "./request-rows.ts";
 
 /** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
-const FORGOTTEN_PER_WRITE = 500;
-const FORGOTTEN_PER_EVENT = 2;
+const PRUNED_PER_WRITE = 500;
+const PRUNED_PER_EVENT = 2;
 /** And so many at once where somebody waits for it. */
-const FORGOTTEN_PER_SWEEP = 5_000;
+const PRUNED_PER_CALL = 5_000;
 /** Checkpoints are written while others wait: quickly, rather than as small as can be. */
 const COMPRESSION = { level: 1 };
 
@@ -28,8 +28,17 @@ export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly
 
 type EventRow = StoredEvent & { readonly chain: number };
 /** What is forgotten and still there: events from `firstEvent` on, operations from behind a row on; `undefined` where none is. */
-type ToForget = { readonly firstEvent: number; readonly fromOperation: number | undefined; readonly operationsBefore: SimTime };
-type CheckpointRow = { readonly seq: number; readonly at: SimTime; readonly chain: number; readonly world: Buffer };
+type PruneBacklog = {
+  readonly firstEvent: number;
+  readonly fromOperation: number | undefined;
+  readonly operationsBefore: SimTime;
+};
+type CheckpointRow = {
+  readonly seq: number;
+  readonly at: SimTime;
+  readonly chain: number;
+  readonly world: Buffer;
+};
 
 /** History in a world's SQLite file: events and their projection in one transaction, durable when `write` returns. */
 export class SqliteJournal implements Journal {
@@ -42,7 +51,7 @@ export class SqliteJournal implements Journal {
   #head: JournalHead;
   /** Where history begins; its events up to there are forgotten. */
   #oldest: JournalHead;
-  #toForget: ToForget;
+  #pruneBacklog: PruneBacklog;
 
   constructor(sqlite: BetterSqlite3.Database, head: JournalHead) {
     this.#sqlite = sqlite;
@@ -50,13 +59,18 @@ export class SqliteJournal implements Journal {
     this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareStatements(sqlite);
-    this.#readOperations = prepareReader(sqlite, "operations", "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?");
+    this.#readOperations = prepareReader(
+      sqlite,
+      "operations",
+      "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
+    );
     this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
-    const { forgottenSeq: seq, operationsForgottenBefore } = readHistory(sqlite);
+    const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
-    if (oldest === undefined) throw new Damaged(`history begins at a checkpoint that is not there: ${seq}`);
+    if (oldest === undefined)
+      throw new CorruptFile(`history begins at a checkpoint that is not there: ${seq}`);
     this.#oldest = oldest;
-    this.#toForget = {
+    this.#pruneBacklog = {
       firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
       fromOperation: seq === 0 ? undefined : 0,
       operationsBefore: operationsForgottenBefore,
@@ -64,8 +78,8 @@ export class SqliteJournal implements Journal {
   }
 
   /** Operations that ended before this instant may be gone. */
-  get forgottenBefore(): SimTime {
-    return this.#toForget.operationsBefore;
+  get operationsPrunedBefore(): SimTime {
+    return this.#pruneBacklog.operationsBefore;
   }
 
   get newestCheckpoint(): number {
@@ -80,18 +94,28 @@ export class SqliteJournal implements Journal {
     const { appendEvent, writeWorld } = this.#statements;
     const { seq, at } = events.at(-1) ?? this.#head;
     let { chain } = this.#head;
-    this.#toForget = this.#inTransaction(() => {
+    this.#pruneBacklog = this.#inTransaction(() => {
       for (const event of events) {
         const { seq, at, type, decision, ...rest } = event;
         const payload = JSON.stringify(rest);
-        chain = chainOf([{ seq, decision, at, type, payload }], chain);
+        chain = chainChecksum([{ seq, decision, at, type, payload }], chain);
         appendEvent.run(seq, at, type, payload, decision, chain);
       }
       for (const change of changes) this.#rows.write(change);
-      const world = [JSON.stringify(settings), JSON.stringify(numbers), JSON.stringify(clock), seq, at, now, chain];
+      const world = [
+        JSON.stringify(settings),
+        JSON.stringify(numbers),
+        JSON.stringify(clock),
+        seq,
+        at,
+        now,
+        chain,
+      ];
       writeWorld.run(...world, checksumOf(world));
       if (requests !== undefined) this.#requests.add(requests);
-      return this.#isSwept ? this.#toForget : this.#forgetSome(FORGOTTEN_PER_WRITE + FORGOTTEN_PER_EVENT * events.length);
+      return this.#isPruned
+        ? this.#pruneBacklog
+        : this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
     });
     this.#head = { seq, at, chain };
   }
@@ -103,22 +127,28 @@ export class SqliteJournal implements Journal {
     const rows = this.#statements.eventsSince.all(from, Math.min(limit, Number.MAX_SAFE_INTEGER)).map(rowOf);
     const last = rows.at(-1);
     if (last === undefined) return [];
-    if (last.seq !== from + rows.length || last.chain !== chainOf(rows, chain)) checkLinks(rows, from, chain);
+    if (last.seq !== from + rows.length || last.chain !== chainChecksum(rows, chain))
+      verifyChain(rows, from, chain);
     return rows.map(eventOf);
   }
 
   /** Throws where any link of the chain is not what it should be, though the events may be. */
-  checkLinks(since: number, limit: number): void {
-    checkLinks(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
+  verifyChain(since: number, limit: number): void {
+    verifyChain(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
   }
 
-  eventsAbout(id: string, before: number, limit: number, only?: EventsOnly): RecordedEvent[] {
-    const { eventsAbout, lifeAbout, typeAbout } = this.#statements;
-    const asked = [this.#oldest.seq, before, `"${id}"`, limit] as const;
-    const raws = only === undefined ? eventsAbout.all(...asked) : only === "life" ? lifeAbout.all(...asked) : typeAbout.all(only, ...asked);
-    return raws.map((raw) => {
+  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[] {
+    const { eventsAbout, eventsButActivityAbout, eventsOfTypeAbout } = this.#statements;
+    const parameters = [this.#oldest.seq, before, `"${id}"`, limit] as const;
+    const rawRows =
+      filter === undefined
+        ? eventsAbout.all(...parameters)
+        : filter === "life"
+          ? eventsButActivityAbout.all(...parameters)
+          : eventsOfTypeAbout.all(filter, ...parameters);
+    return rawRows.map((raw) => {
       const row = rowOf(raw);
-      checkLinks([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
+      verifyChain([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
       return eventOf(row);
     });
   }
@@ -126,11 +156,11 @@ export class SqliteJournal implements Journal {
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
     const { checkpointBySeq, checkpointByTime, checkpointAt } = this.#statements;
     const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
-    const found = nearest ?? checkpointAt.get(this.#oldest.seq);
-    return found === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(found);
+    const nearestOrOldest = nearest ?? checkpointAt.get(this.#oldest.seq);
+    return nearestOrOldest === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(nearestOrOldest);
   }
 
-  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
+  async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {
     const { seq, at } = checkpoint;
     const chain = this.chainAt(seq);
     if (chain === undefined) throw new Error(`there is no event ${seq} to take a checkpoint at`);
@@ -138,21 +168,27 @@ export class SqliteJournal implements Journal {
     this.#statements.insertCheckpoint.run(seq, at, chain, world);
   }
 
-  forget({ eventsUpTo, operationsBefore }: Forgetting): void {
-    const checkpoint = eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
-    if (checkpoint === undefined) throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
-    const before = Math.max(operationsBefore, this.#toForget.operationsBefore);
+  truncate({ eventsUpTo, operationsBefore }: Truncation): void {
+    const checkpoint =
+      eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
+    if (checkpoint === undefined)
+      throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
+    const before = Math.max(operationsBefore, this.#pruneBacklog.operationsBefore);
     this.#inTransaction(() => {
-      writeHistory(this.#sqlite, { ...readHistory(this.#sqlite), forgottenSeq: checkpoint.seq, operationsForgottenBefore: before });
+      writeHistoryRow(this.#sqlite, {
+        ...readHistoryRow(this.#sqlite),
+        forgottenSeq: checkpoint.seq,
+        operationsForgottenBefore: before,
+      });
       this.#statements.deleteCheckpoints.run(checkpoint.seq);
     });
     this.#oldest = checkpoint;
-    this.#toForget = { ...this.#toForget, fromOperation: 0, operationsBefore: before };
+    this.#pruneBacklog = { ...this.#pruneBacklog, fromOperation: 0, operationsBefore: before };
   }
 
-  sweep(): boolean {
-    this.#toForget = this.#inTransaction(() => this.#forgetSome(FORGOTTEN_PER_SWEEP));
-    return this.#isSwept;
+  prune(): boolean {
+    this.#pruneBacklog = this.#inTransaction(() => this.#pruneSome(PRUNED_PER_CALL));
+    return this.#isPruned;
   }
 
   operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
@@ -167,12 +203,12 @@ export class SqliteJournal implements Journal {
     return this.#requests.newest;
   }
 
-  requests(since: number, limit: number): RecordedRequest[] {
+  requests(since: number, limit: number): RequestLogEntry[] {
     return this.#requests.since(since, limit);
   }
 
-  forgetRequests(): void {
-    this.#requests.forget();
+  clearRequests(): void {
+    this.#requests.clear();
   }
 
   sizeBytes(): number {
@@ -185,21 +221,21 @@ export class SqliteJournal implements Journal {
     return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
   }
 
-  get #isSwept(): boolean {
-    return this.#toForget.firstEvent > this.#oldest.seq && this.#toForget.fromOperation === undefined;
+  get #isPruned(): boolean {
+    return this.#pruneBacklog.firstEvent > this.#oldest.seq && this.#pruneBacklog.fromOperation === undefined;
   }
 
   /** Deletes a little of what is forgotten, within a transaction; gives what is left. */
-  #forgetSome(limit: number): ToForget {
-    const { firstEvent, fromOperation, operationsBefore } = this.#toForget;
-    const { deleteEvents, someOperations, deleteOperations } = this.#statements;
+  #pruneSome(limit: number): PruneBacklog {
+    const { firstEvent, fromOperation, operationsBefore } = this.#pruneBacklog;
+    const { deleteEvents, operationsAfter, deleteOperations } = this.#statements;
     const nextEvent = Math.min(firstEvent + limit, this.#oldest.seq + 1);
     if (nextEvent > firstEvent) deleteEvents.run(nextEvent);
     if (fromOperation === undefined) return { firstEvent: nextEvent, fromOperation, operationsBefore };
-    const some = someOperations.all(fromOperation, limit);
-    const last = some.at(-1);
+    const portion = operationsAfter.all(fromOperation, limit);
+    const last = portion.at(-1);
     if (last !== undefined) deleteOperations.run(fromOperation, last.rowid, operationsBefore);
-    const isLast = last === undefined || some.length < limit || last.updated_at >= operationsBefore;
+    const isLast = last === undefined || portion.length < limit || last.updated_at >= operationsBefore;
     return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.rowid, operationsBefore };
   }
 
@@ -207,9 +243,9 @@ export class SqliteJournal implements Journal {
     const { begin, commit, rollback } = this.#statements;
     begin.run();
     try {
-      const done = work();
+      const result = work();
       commit.run();
-      return done;
+      return result;
     } catch (error) {
       // A full disk has made SQLite roll back already; any other failure leaves the transaction open.
       if (this.#sqlite.inTransaction) rollback.run();
@@ -219,12 +255,13 @@ export class SqliteJournal implements Journal {
 }
 
 /** Throws at the first row that is not what was written, or not the one that follows. */
-function checkLinks(rows: readonly EventRow[], since: number, before: number): void {
+function verifyChain(rows: readonly EventRow[], since: number, before: number): void {
   let [seq, chain] = [since, before];
   for (const row of rows) {
     seq += 1;
-    chain = chainOf([row], chain);
-    if (row.seq !== seq || row.chain !== chain) throw new Damaged(`event ${seq} is damaged, or the one before it`);
+    chain = chainChecksum([row], chain);
+    if (row.seq !== seq || row.chain !== chain)
+      throw new CorruptFile(`event ${seq} is damaged, or the one before it`);
   }
 }
 
@@ -233,7 +270,8 @@ type RawEvent = [seq: number, at: SimTime, type: string, decision: number, paylo
 
 function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
   // Bytes that are text no more would hash as the text that they were.
-  if (typeof type !== "string" || typeof payload !== "string") throw new Damaged(`event ${seq} is damaged`);
+  if (typeof type !== "string" || typeof payload !== "string")
+    throw new CorruptFile(`event ${seq} is damaged`);
   return { seq, at, type, payload, decision, chain };
 }
 
@@ -245,18 +283,21 @@ function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
   try {
     return JSON.parse(gunzipSync(world).toString()) as Checkpoint;
   } catch (error) {
-    throw new Damaged(`checkpoint ${seq} is damaged`, { cause: error });
+    throw new CorruptFile(`checkpoint ${seq} is damaged`, { cause: error });
   }
 }
 
 function prepareStatements(sqlite: BetterSqlite3.Database) {
-  const prepare = <Row, Parameters extends unknown[]>(source: string) => sqlite.prepare<Parameters, Row>(source);
+  const prepare = <Row, Parameters extends unknown[]>(source: string) =>
+    sqlite.prepare<Parameters, Row>(source);
   const event = "seq, at, type, decision, payload, chain";
   return {
     begin: prepare("BEGIN IMMEDIATE"),
     commit: prepare("COMMIT"),
     rollback: prepare("ROLLBACK"),
-    size: prepare<{ bytes: number }, []>("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size"),
+    size: prepare<{ bytes: number }, []>(
+      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+    ),
     appendEvent: prepare<unknown, [number, SimTime, string, string, number, number]>(
       "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (?, ?, ?, ?, ?, ?)",
     ),
@@ -267,26 +308,32 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
     ),
     chainAt: prepare<{ chain: number }, [number]>("SELECT chain FROM events WHERE seq = ?"),
     firstEvent: prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM events"),
-    eventsSince: prepare<RawEvent, [number, number]>(`SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
+    eventsSince: prepare<RawEvent, [number, number]>(
+      `SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
+    ).raw(),
     eventsAbout: prepare<RawEvent, [number, number, string, number]>(
       `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
-    lifeAbout: prepare<RawEvent, [number, number, string, number]>(
+    eventsButActivityAbout: prepare<RawEvent, [number, number, string, number]>(
       `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
-    typeAbout: prepare<RawEvent, [string, number, number, string, number]>(
+    eventsOfTypeAbout: prepare<RawEvent, [string, number, number, string, number]>(
       `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
     deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
-    someOperations: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
+    operationsAfter: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
       "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
     ),
     deleteOperations: prepare<unknown, [number, number, SimTime]>(
       `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
     ),
     checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
-    checkpointBySeq: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1"),
-    checkpointByTime: prepare<CheckpointRow, [SimTime]>("SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1"),
+    checkpointBySeq: prepare<CheckpointRow, [number]>(
+      "SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
+    ),
+    checkpointByTime: prepare<CheckpointRow, [SimTime]>(
+      "SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
+    ),
     newestCheckpoint: prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM checkpoints"),
     insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
       "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",

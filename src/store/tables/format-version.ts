@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { readHistory } from "../journal/journal-row.ts";
-import { Damaged } from "./checksum.ts";
+import { readHistoryRow } from "../journal/journal-row.ts";
+import { CorruptFile } from "./checksum.ts";
 
 /** Of the tables: how many migrations a file has gone through (see migrations/). */
 export const SCHEMA_VERSION = 4;
@@ -21,8 +21,8 @@ export class NewerFile extends Error {
 }
 
 /** A database, but no world's. */
-export class NotAWorld extends Error {
-  override readonly name = "NotAWorld";
+export class NotAWorldFile extends Error {
+  override readonly name = "NewerFile";
 }
 
 /**
@@ -31,24 +31,26 @@ export class NotAWorld extends Error {
  */
 export function schemaVersionOf(sqlite: BetterSqlite3.Database): number {
   const number = (source: string) => sqlite.prepare(source).pluck().get() as number;
-  const has = (table: string) => sqlite.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
+  const has = (table: string) =>
+    sqlite.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
   const version = number("PRAGMA user_version");
   const isMarked = number("PRAGMA application_id") === APPLICATION_ID;
-  if (isMarked && version > SCHEMA_VERSION) throw newer("schema", version, SCHEMA_VERSION);
+  if (isMarked && version > SCHEMA_VERSION) throw newerFileError("schema", version, SCHEMA_VERSION);
   if (!has("events") || !has("world") || !has("__drizzle_migrations")) {
-    if (isMarked || sqlite.prepare("SELECT 1 FROM sqlite_master").get() === undefined) throw new Damaged("there is nothing in it");
-    throw new NotAWorld("it is a database, but not one of standin's worlds");
+    if (isMarked || sqlite.prepare("SELECT 1 FROM sqlite_master").get() === undefined)
+      throw new CorruptFile("there is nothing in it");
+    throw new NotAWorldFile("it is a database, but not one of standin's worlds");
   }
   // The first release did not mark its files.
   const expected = isMarked ? version : FIRST_VERSION;
   const migrated = number("SELECT count(*) FROM __drizzle_migrations");
   if (migrated !== expected || (isMarked ? version <= FIRST_VERSION : version !== 0))
-    throw new Damaged("its header is not what its tables are");
+    throw new CorruptFile("its header is not what its tables are");
   if (expected === FIRST_VERSION) return FIRST_VERSION;
   // Before all else that the row says: a newer release may have other checks.
   const journalVersion = number("SELECT journal_version FROM history");
-  if (journalVersion > JOURNAL_VERSION) throw newer("journal", journalVersion, JOURNAL_VERSION);
-  readHistory(sqlite);
+  if (journalVersion > JOURNAL_VERSION) throw newerFileError("journal", journalVersion, JOURNAL_VERSION);
+  readHistoryRow(sqlite);
   return version;
 }
 
@@ -57,7 +59,7 @@ export function markVersion(sqlite: BetterSqlite3.Database): void {
   sqlite.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
-function newer(what: string, version: number, known: number): NewerFile {
+function newerFileError(what: string, version: number, known: number): NewerFile {
   return new NewerFile(
     `it was written by a newer standin: its ${what} has version ${version}, this release knows ${known}. Use that release, or another --data directory`,
   );

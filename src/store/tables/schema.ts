@@ -10,9 +10,9 @@ import type { Numbers, WorldSettings } from "../../platform/core/world.ts";
 import type { Fault } from "../../platform/fault/fault.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import type { Project } from "../../platform/project/project.ts";
-import type { InertRecord } from "../../platform/project/settings-record.ts";
+import type { SettingsRecord } from "../../platform/project/settings-record.ts";
 import type { Usage } from "../../platform/usage/usage.ts";
-import type { Origin } from "../../simulation/journal.ts";
+import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 
 /** Instants are milliseconds since 1970, as everywhere below the edge. */
@@ -45,7 +45,7 @@ export const history = sqliteTable("history", {
   /** Operations that ended before this instant are forgotten. */
   operationsForgottenBefore: instant().notNull(),
   /** Where it was taken from, if it was. */
-  origin: text({ mode: "json" }).$type<Origin>(),
+  origin: text({ mode: "json" }).$type<HistoryOrigin>(),
   checksum: checksum(),
 });
 
@@ -283,9 +283,9 @@ export const branchSnapshots = sqliteTable("branch_snapshots", {
 export const records = sqliteTable("records", {
   id: text().primaryKey(),
   number: integer().notNull(),
-  kind: text().$type<InertRecord["kind"]>().notNull(),
+  kind: text().$type<SettingsRecord["kind"]>().notNull(),
   scope: text().notNull(),
-  fields: text({ mode: "json" }).$type<InertRecord["fields"]>().notNull(),
+  fields: text({ mode: "json" }).$type<SettingsRecord["fields"]>().notNull(),
   createdAt: instant().notNull(),
   updatedAt: instant().notNull(),
   checksum: checksum(),

@@ -4,11 +4,13 @@ import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../../platform/core/table.ts";
 import type { World } from "../../platform/core/world.ts";
-import { checksumOf, Damaged } from "./checksum.ts";
+import { CorruptFile, checksumOf } from "./checksum.ts";
 import * as schema from "./schema.ts";
 
 /** Every table of the world must have one in the database: the compiler asks for it. */
-export type TableName = { [K in keyof World]: World[K] extends { load(row: never): void } ? K : never }[keyof World];
+export type TableName = {
+  [K in keyof World]: World[K] extends { load(row: never): void } ? K : never;
+}[keyof World];
 
 /** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
 type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
@@ -34,14 +36,16 @@ const TABLES: Readonly<Record<TableName, StoredTable>> = {
 
 /** The checksum is none of the values that it is of; what SQLite computes itself is not written. */
 function valueColumns(table: SQLiteTable): readonly (readonly [property: string, column: Column])[] {
-  return Object.entries(getTableColumns(table)).filter(([property, column]) => column.generated === undefined && property !== "checksum");
+  return Object.entries(getTableColumns(table)).filter(
+    ([property, column]) => column.generated === undefined && property !== "checksum",
+  );
 }
 
 export function tableName(name: TableName): string {
   return getTableName(TABLES[name].table);
 }
 
-type Writer = {
+type TableWriter = {
   readonly upsert: (key: string, row: Record<string, unknown>) => void;
   readonly remove: BetterSqlite3.Statement<[string]>;
   readonly empty: BetterSqlite3.Statement<[]>;
@@ -49,10 +53,11 @@ type Writer = {
 
 /** Writes changed rows through statements that are prepared once: what a request waits for. */
 export class RowWriter {
-  readonly #writers = new Map<string, Writer>();
+  readonly #writers = new Map<string, TableWriter>();
 
   constructor(sqlite: BetterSqlite3.Database) {
-    for (const [name, stored] of Object.entries(TABLES)) this.#writers.set(name, prepareWriter(sqlite, stored));
+    for (const [name, stored] of Object.entries(TABLES))
+      this.#writers.set(name, prepareWriter(sqlite, stored));
   }
 
   write({ table, key, value }: Change): void {
@@ -68,11 +73,13 @@ export class RowWriter {
  * An upsert must name the columns that it replaces: `INSERT OR REPLACE` would silently delete another row where a unique index
  * stands in the way, and the constraint that guards the rules would guard nothing.
  */
-function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): Writer {
+function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): TableWriter {
   const name = quote(getTableName(table));
   const columns = valueColumns(table);
   const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
-  const updates = names.filter((column) => column !== quoteColumn(key)).map((column) => `${column} = excluded.${column}`);
+  const updates = names
+    .filter((column) => column !== quoteColumn(key))
+    .map((column) => `${column} = excluded.${column}`);
   const upsert = sqlite.prepare(
     `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
      ON CONFLICT (${quoteColumn(key)}) DO UPDATE SET ${updates.join(", ")}`,
@@ -98,16 +105,19 @@ function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTab
 export function prepareReader<T>(
   sqlite: BetterSqlite3.Database,
   name: TableName,
-  which = `ORDER BY ${quoteColumn(TABLES[name].order)}`,
+  clause = `ORDER BY ${quoteColumn(TABLES[name].order)}`,
 ): (...parameters: unknown[]) => T[] {
   const columns = valueColumns(TABLES[name].table);
   const key = columns.findIndex(([property]) => property === TABLES[name].key);
   const names = columns.map(([property]) => quoteColumn(property));
-  const select = sqlite.prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${which}`).raw();
+  const select = sqlite
+    .prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${clause}`)
+    .raw();
   return (...parameters) =>
     (select.all(...parameters) as unknown[][]).map((values) => {
       const checksum = values.pop();
-      if (checksumOf(values) !== checksum) throw new Damaged(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
+      if (checksumOf(values) !== checksum)
+        throw new CorruptFile(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
       const row: Record<string, unknown> = {};
       for (const [index, [property, column]] of columns.entries()) {
         const value = values[index];
@@ -121,14 +131,16 @@ export function prepareReader<T>(
 export function checkChecksums(sqlite: BetterSqlite3.Database): void {
   for (const { table } of Object.values(TABLES)) {
     const name = getTableName(table);
-    const there = new Set(sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name));
-    if (there.size === 0) continue;
+    const existingColumns = new Set(
+      sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name),
+    );
+    if (existingColumns.size === 0) continue;
     const columns = valueColumns(table)
       .map(([property]) => toSnakeCase(property))
-      .filter((column) => there.has(column));
-    for (const [, ...values] of inPortions(sqlite, name, [...columns.map(quote), "checksum"])) {
+      .filter((column) => existingColumns.has(column));
+    for (const [, ...values] of readInPortions(sqlite, name, [...columns.map(quote), "checksum"])) {
       const checksum = values.pop();
-      if (checksumOf(values) !== checksum) throw new Damaged(`a row of ${name} is damaged`);
+      if (checksumOf(values) !== checksum) throw new CorruptFile(`a row of ${name} is damaged`);
     }
   }
 }
@@ -139,7 +151,8 @@ export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
     const name = getTableName(table);
     const columns = valueColumns(table).map(([property]) => quoteColumn(property));
     const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);
-    for (const [rowid, ...values] of inPortions(sqlite, name, columns)) update.run(checksumOf(values), rowid);
+    for (const [rowid, ...values] of readInPortions(sqlite, name, columns))
+      update.run(checksumOf(values), rowid);
   }
 }
 
@@ -149,14 +162,18 @@ const ROWS_PER_PORTION = 5_000;
  * All rows, each behind its rowid. A statement that iterates keeps its connection from writing, and leaves an iterator behind that some
  * Nodes cannot collect (see `keepStatements`), so rows come in portions.
  */
-function* inPortions(sqlite: BetterSqlite3.Database, name: string, columns: readonly string[]): Generator<[rowid: number, ...unknown[]]> {
-  const some = sqlite
+function* readInPortions(
+  sqlite: BetterSqlite3.Database,
+  name: string,
+  columns: readonly string[],
+): Generator<[rowid: number, ...unknown[]]> {
+  const selectPortion = sqlite
     .prepare<[number], [number, ...unknown[]]>(
       `SELECT rowid, ${columns.join(", ")} FROM ${quote(name)} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
     )
     .raw();
   for (let rowid = -1; ; ) {
-    const rows = some.all(rowid);
+    const rows = selectPortion.all(rowid);
     const last = rows.at(-1);
     if (last === undefined) return;
     yield* rows;

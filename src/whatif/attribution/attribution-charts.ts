@@ -1,21 +1,21 @@
 import * as Plot from "@observablehq/plot";
 import { amount, delayText } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
+import { drawChart, INK } from "../report/svg.ts";
 import type { AttributionReport } from "./attribution-report.ts";
 
-const MOST_BARS = 16;
+const MAX_BARS = 16;
 
 /** What each source keeps awake: with everything, and without it. */
 export function attributionCharts({ sources, present, question }: AttributionReport): Chart[] {
   const all = present.active_s / 3_600;
-  const rows = sources.slice(0, MOST_BARS).map(({ source, without, alone }) => ({
+  const rows = sources.slice(0, MAX_BARS).map(({ source, without, alone }) => ({
     source,
     without: without.active_s / 3_600,
     alone: alone.active_s / 3_600,
   }));
   return [
-    draw({
+    drawChart({
       name: "sources",
       title: "Active hours without each source",
       caption: `Green: what is left without it. Orange: what would be spared. The ring: what it would take alone. Delay ${delayText(question.present_delay_s)}.`,
@@ -25,18 +25,33 @@ export function attributionCharts({ sources, present, question }: AttributionRep
         x: { label: "active hours →", grid: true, nice: true, zero: true, tickFormat: amount },
         y: { label: null, domain: rows.map(({ source }) => source), tickSize: 0 },
         marks: [
-          Plot.barX(rows, { x1: 0, x2: "without", y: "source", fill: INK.best, insetTop: 5, insetBottom: 5, rx: 2 }),
+          Plot.barX(rows, {
+            x1: 0,
+            x2: "without",
+            y: "source",
+            fill: INK.best,
+            insetTop: 5,
+            insetBottom: 5,
+            rx: 2,
+          }),
           Plot.barX(rows, {
             x1: "without",
             x2: all,
             y: "source",
-            fill: INK.present,
+            fill: INK.current,
             fillOpacity: 0.75,
             insetTop: 5,
             insetBottom: 5,
             rx: 2,
           }),
-          Plot.dot(rows, { x: "alone", y: "source", r: 5, fill: "var(--paper)", stroke: INK.text, strokeWidth: 2 }),
+          Plot.dot(rows, {
+            x: "alone",
+            y: "source",
+            r: 5,
+            fill: "var(--paper)",
+            stroke: INK.text,
+            strokeWidth: 2,
+          }),
         ],
       },
     }),

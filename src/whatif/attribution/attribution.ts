@@ -1,20 +1,20 @@
-import type { Period, Requests } from "../../recordings/trace/trace.ts";
-import type { Delay } from "../curve/curve.ts";
-import { FixedReplay, type OwnSetting } from "../replay/fixed-replay.ts";
-import { noOutcome, type Outcome } from "../replay/replay-outcome.ts";
+import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import { type ComputeSetting, FixedReplay } from "../replay/fixed-replay.ts";
+import { emptyOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 
 /** What one source is to a compute, or to many: what it would save to be without it, and what it would take to be alone. */
-type Share = {
+type AttributionShare = {
   readonly source: number;
-  readonly requests: number;
+  readonly arrivals: number;
   /** The compute without this source's requests. */
-  readonly without: Outcome;
+  readonly without: ReplayOutcome;
   /** And with nothing but them. */
-  readonly alone: Outcome;
+  readonly alone: ReplayOutcome;
 };
 
-export type Attribution = { readonly all: Outcome; readonly shares: readonly Share[] };
+export type Attribution = { readonly all: ReplayOutcome; readonly shares: readonly AttributionShare[] };
 
 /**
  * What keeps computes awake under a delay: replays with everything, without each source, and with each alone. Exact, and no sum: two
@@ -25,30 +25,31 @@ export class Attributor {
   readonly #all: FixedReplay;
   readonly #without: readonly FixedReplay[];
   readonly #alone: readonly FixedReplay[];
-  readonly #requests: Float64Array;
+  readonly #arrivals: Float64Array;
 
   /** Requests without a source column are of source 0. */
-  constructor(period: Period, delay: Delay, sources: number) {
-    const replays = () => Array.from({ length: sources }, () => new FixedReplay(period, delay, noOutcome(period)));
+  constructor(period: Period, delay: SuspendDelay, sources: number) {
+    const replays = () =>
+      Array.from({ length: sources }, () => new FixedReplay(period, delay, emptyOutcome(period)));
     this.#sources = sources;
     this.#all = new FixedReplay(period, delay);
     this.#without = replays();
     this.#alone = replays();
-    this.#requests = new Float64Array(sources);
+    this.#arrivals = new Float64Array(sources);
   }
 
-  begin(latencies: LatencySource, own?: OwnSetting): void {
+  begin(latencies: LatencySource, own?: ComputeSetting): void {
     for (const replay of this.#replays()) replay.begin(latencies, own);
   }
 
   /** The next requests of the compute. */
-  add(requests: Requests): void {
-    this.#all.add(requests);
+  add(arrivals: ComputeArrivals): void {
+    this.#all.add(arrivals);
     for (let source = 0; source < this.#sources; source += 1) {
-      const [own, others] = split(requests, source);
+      const [own, others] = splitBySource(arrivals, source);
       this.#alone[source]?.add(own);
       this.#without[source]?.add(others);
-      this.#requests[source] = (this.#requests[source] as number) + own.at.length;
+      this.#arrivals[source] = (this.#arrivals[source] as number) + own.at.length;
     }
   }
 
@@ -60,7 +61,7 @@ export class Attributor {
   attribution(): Attribution {
     const shares = this.#without.map(({ outcome: without }, source) => ({
       source,
-      requests: this.#requests[source] as number,
+      arrivals: this.#arrivals[source] as number,
       without,
       alone: (this.#alone[source] as FixedReplay).outcome,
     }));
@@ -72,11 +73,14 @@ export class Attributor {
   }
 }
 
-function split({ at, durationMs, source }: Requests, own: number): readonly [Requests, Requests] {
+function splitBySource(
+  { at, durationMs, source }: ComputeArrivals,
+  own: number,
+): readonly [ComputeArrivals, ComputeArrivals] {
   const isOwn = (i: number) => (source?.[i] ?? 0) === own;
-  const pick = (wanted: boolean): Requests => ({
+  const select = (wanted: boolean): ComputeArrivals => ({
     at: at.filter((_, i) => isOwn(i) === wanted),
     durationMs: durationMs.filter((_, i) => isOwn(i) === wanted),
   });
-  return [pick(true), pick(false)];
+  return [select(true), select(false)];
 }

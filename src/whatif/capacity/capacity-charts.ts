@@ -2,22 +2,29 @@ import * as Plot from "@observablehq/plot";
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
 import { amount } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
-import { nameOf, stretchName } from "./capacity-page.ts";
+import { drawChart, INK } from "../report/svg.ts";
+import { sizeName, timeRangeName } from "./capacity-page.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
 /** Cost and throttled time of each size; the cache's hit ratio, where it is known. */
 export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart[] {
   const rows = sizes.map((row) => ({
-    size: nameOf(row),
+    size: sizeName(row),
     hours: row.cu_hours,
     throttled: row.throttled_s / 3_600,
     hits: row.cache_hit_ratio,
     refused: row.direct_refused,
   }));
   const domain = rows.map(({ size }) => size);
-  const bars = (name: string, title: string, caption: string, x: "hours" | "throttled", label: string, fill: string): Chart =>
-    draw({
+  const bars = (
+    name: string,
+    title: string,
+    caption: string,
+    x: "hours" | "throttled",
+    label: string,
+    fill: string,
+  ): Chart =>
+    drawChart({
       name,
       title,
       caption,
@@ -56,12 +63,12 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
       "Time in which what runs needs more than the size has.",
       "throttled",
       "hours →",
-      INK.present,
+      INK.current,
     ),
     ...(cached.length === 0
       ? []
       : [
-          draw({
+          drawChart({
             name: "cache",
             title: "Reads answered by the cache",
             caption: `By exact or sampled stack distances; the line is the ${TARGET_HIT_RATIO} % that are advised for OLTP.`,
@@ -76,29 +83,39 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
                   stroke: INK.accent,
                   strokeWidth: 2.5,
                 }),
-                Plot.dot(cached, { x: "size", y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100, fill: INK.accent, r: 5 }),
+                Plot.dot(cached, {
+                  x: "size",
+                  y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100,
+                  fill: INK.accent,
+                  r: 5,
+                }),
               ],
             },
           }),
-          recoveryChart(sizes, cache_recovery),
+          cacheRecoveryChart(sizes, cache_recovery),
         ]),
   ];
 }
 
-const MOST_LINES = 6;
+const MAX_LINES = 6;
 
 /** Of the smallest sizes: larger ones have all that there is to have. */
-function recoveryChart(sizes: CapacityReport["sizes"], recovery: CapacityReport["cache_recovery"]): Chart {
-  const alone = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu).slice(0, MOST_LINES);
-  const domain = recovery.map(({ from_s, to_s }) => stretchName(from_s, to_s));
-  const lines = alone.flatMap(([index, row]) =>
+function cacheRecoveryChart(
+  sizes: CapacityReport["sizes"],
+  recovery: CapacityReport["cache_recovery"],
+): Chart {
+  const fixedSizes = [...sizes.entries()]
+    .filter(([, { min_cu, max_cu }]) => min_cu === max_cu)
+    .slice(0, MAX_LINES);
+  const domain = recovery.map(({ from_s, to_s }) => timeRangeName(from_s, to_s));
+  const lines = fixedSizes.flatMap(([index, row]) =>
     recovery.map(({ from_s, to_s, hit_ratios }) => ({
-      stretch: stretchName(from_s, to_s),
+      stretch: timeRangeName(from_s, to_s),
       hits: (hit_ratios[index] ?? 0) * 100,
-      size: nameOf(row),
+      size: sizeName(row),
     })),
   );
-  return draw({
+  return drawChart({
     name: "recovery",
     title: "Reads answered by the cache after a start",
     caption: "A start empties the cache; by the time since then, for each size.",

@@ -1,25 +1,32 @@
 import type { Profile } from "../../platform/catalog/profile.ts";
-import { maxConnections, type SizeRange, sizeFacts } from "../../platform/catalog/sizes.ts";
+import { computeResources, maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import { uniform } from "../../platform/core/random-port.ts";
 import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
-import { allOf, eachPart, type Period, type Requests, untilGone, viewOf } from "../../recordings/trace/trace.ts";
-import { awakeTimes } from "../replay/active-intervals.ts";
+import {
+  type ComputeArrivals,
+  collectParts,
+  eachPart,
+  type Period,
+  rangeView,
+  untilDeleted,
+} from "../../recordings/trace/trace.ts";
+import { activeIntervals } from "../replay/active-intervals.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
-import type { Limits } from "../report/page-layout.ts";
-import { delayOf, type Question, type ToldQuestion, toldQuestion } from "../report/question.ts";
+import type { ReportLimits } from "../report/page-layout.ts";
+import { effectiveDelay, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "../trace/traffic-summary.ts";
-import { CacheRecovery, recoveredAfterMs, type Stretch } from "./cache-recovery.ts";
+import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
+import { CacheRecovery, type RecoveryBucket, recoveredAfterMs } from "./cache-recovery.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
 import { type Demand, replayScaling, sizeFor } from "./scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf, StackDistances } from "./stack-distance.ts";
 
 /** What a trace does not tell, and capacity depends on. */
-export type Assumptions = {
+export type CapacityAssumptions = {
   /** vCPUs that a request keeps busy while it runs. */
   readonly loadPerRequest: number;
   /** Memory that a request takes while it runs, in GB; absent: memory asks for no size. */
@@ -29,7 +36,9 @@ export type Assumptions = {
   /** Who shares server connections of the pooler: all of a compute, or those of one source. */
   readonly poolBy: PoolBy;
   /** What requests read from, in GB, and how many blocks each; absent: nothing is said of the cache. */
-  readonly cache?: { readonly workingSetGb: number; readonly blocksPerRequest: number; readonly skew: number } | undefined;
+  readonly cache?:
+    | { readonly workingSetGb: number; readonly blocksPerRequest: number; readonly skew: number }
+    | undefined;
 };
 
 export type PoolBy = "compute" | "source";
@@ -68,15 +77,15 @@ export type CapacityRow = {
 };
 
 export type CapacityReport = {
-  readonly question: ToldQuestion;
-  readonly traffic: ToldTraffic;
-  readonly assumptions: Assumptions;
+  readonly question: QuestionSummary;
+  readonly traffic: TrafficSummary;
+  readonly assumptions: CapacityAssumptions;
   /** The most requests that ran at once in one compute. */
   readonly peak_connections: number;
   readonly sizes: readonly CapacityRow[];
   /** How the cache fills again after a start; empty where no working set was given. */
   readonly cache_recovery: readonly RecoveryRow[];
-  readonly limits: Limits;
+  readonly limits: ReportLimits;
 };
 
 /** Reads by the time since the start before them; `to_s` is null of the last stretch, which has no end. */
@@ -96,66 +105,71 @@ const POOL_SHARE = 0.9;
  * More uses of blocks are sampled. Out of 262,144 blocks, with any skew from 0 to 0.8, hit ratios are then off by 0.4 points at most (root of the mean
  * square over twelve samples); without the blocks that are read most, which are followed always, by up to 6.7.
  */
-const MOST_EXACT_USES = 2_000_000;
-const SAMPLED = 0.05;
-const ALWAYS_FOLLOWED = 4_096;
+const MAX_EXACT_ACCESSES = 2_000_000;
+const SAMPLE_SHARE = 0.05;
+const ALWAYS_TRACKED = 4_096;
 
 /** Every size alone, and the range from the first to the last. Tells after each compute how many are done. */
-export function* capacity(
+export function* capacityReport(
   traffic: Traffic,
   ranges: readonly SizeRange[],
   profile: Profile,
   question: Question,
-  assumptions: Assumptions,
-  chance: Chance,
+  assumptions: CapacityAssumptions,
+  random: Random,
 ): Generator<number, CapacityReport> {
   const { period } = traffic;
-  const sums = ranges.map((range) => new CapacitySum(range, profile, assumptions));
-  const caches = sums.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
-  const distances = assumptions.cache === undefined ? undefined : new CacheUse(traffic, caches, assumptions.cache, chance);
-  let [peak, requests, used] = [0, 0, 0];
+  const totals = ranges.map((range) => new CapacityTotals(range, profile, assumptions));
+  const caches = totals.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
+  const distances =
+    assumptions.cache === undefined
+      ? undefined
+      : new CacheSimulation(traffic, caches, assumptions.cache, random);
+  let [peak, arrivals, used] = [0, 0, 0];
   for (const number of traffic.computes.keys()) {
-    const own = allOf(traffic.requests(number));
-    requests += own.at.length;
+    const own = collectParts(traffic.arrivals(number));
+    arrivals += own.at.length;
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
-    const latencies = new StartLatencies(question.latency, chance, number);
-    const { served, awake } = awakeTimes(
+    const latencies = new StartLatencies(question.latency, random, number);
+    const { served, intervals: active } = activeIntervals(
       own,
-      untilGone(period, question.goneAt?.[number]),
-      delayOf(question, question.present, number),
+      untilDeleted(period, question.deletedAt?.[number]),
+      effectiveDelay(question, question.currentDelay, number),
       latencies,
     );
-    for (const sum of sums) {
-      sum.addConnections(own, period);
-      for (const { from, to, period: time } of awake) sum.addScaling(viewOf(served, from, to), time);
+    for (const total of totals) {
+      total.addConnections(own, period);
+      for (const { from, to, period: time } of active) total.addScaling(rangeView(served, from, to), time);
     }
     distances?.add(
       served,
       number,
-      awake.map(({ from }) => from),
+      active.map(({ from }) => from),
     );
     yield number + 1;
   }
   const histogram = distances?.histogram();
   const recovery = distances?.recovery() ?? [];
   return {
-    question: toldQuestion(question),
-    traffic: toldTraffic(traffic, used, requests),
+    question: questionSummary(question),
+    traffic: trafficSummary(traffic, used, arrivals),
     assumptions,
     peak_connections: peak,
-    sizes: sums.map((sum, index) => sum.row(question.costs.pricePerCuHour, histogram, recoveredAfterMs(recovery, index))),
+    sizes: totals.map((total, index) =>
+      total.row(question.costs.pricePerCuHour, histogram, recoveredAfterMs(recovery, index)),
+    ),
     cache_recovery: recovery.map(({ fromMs, toMs, reads, hitRatios }) => ({
       from_s: fromMs / SECOND,
       to_s: Number.isFinite(toMs) ? toMs / SECOND : null,
       reads,
       hit_ratios: hitRatios,
     })),
-    limits: limitsOf(assumptions, profile),
+    limits: capacityLimits(assumptions, profile),
   };
 }
 
-class CapacitySum {
+class CapacityTotals {
   readonly range: SizeRange;
   readonly #profile: Profile;
   readonly #demand: Demand;
@@ -172,7 +186,11 @@ class CapacitySum {
   #throttledS = 0;
   #scaleEvents = 0;
 
-  constructor(range: SizeRange, profile: Profile, { loadPerRequest, memoryGbPerRequest, cache, poolBy, reserved }: Assumptions) {
+  constructor(
+    range: SizeRange,
+    profile: Profile,
+    { loadPerRequest, memoryGbPerRequest, cache, poolBy, reserved }: CapacityAssumptions,
+  ) {
     this.range = range;
     this.#poolBy = poolBy;
     this.#profile = profile;
@@ -193,10 +211,10 @@ class CapacitySum {
     return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
   }
 
-  addConnections(requests: Requests, period: Period): void {
-    const { at, durationMs, source } = requests;
+  addConnections(arrivals: ComputeArrivals, period: Period): void {
+    const { at, durationMs, source } = arrivals;
     const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
-    const { sessions, refused } = directConnections(requests, this.#limit);
+    const { sessions, refused } = directConnections(arrivals, this.#limit);
     const [poolSize, ceiling] = [this.#poolSize, Math.max(1, this.#limit)];
     const pooled = pooledConnections(pools, {
       poolSize,
@@ -208,7 +226,7 @@ class CapacitySum {
     this.#directRefused += refused;
     const servers = Math.min(poolSize, ceiling);
     let offered = 0;
-    for (const { sessions: own, busyMs, load } of loadsOf(pools, period)) {
+    for (const { sessions: own, busyMs, load } of poolLoads(pools, period)) {
       offered += load;
       this.#erlangWaited += erlangC(servers, load) * own;
       // In times of service, of which all of them together are the busy time.
@@ -219,14 +237,24 @@ class CapacitySum {
     this.#waits.merge(pooled.waits);
   }
 
-  addScaling(requests: Requests, awake: Period): void {
-    const { cuMs, throttledS, scaleEvents } = replayScaling(requests, this.#demand, awake, this.range, this.#profile);
+  addScaling(arrivals: ComputeArrivals, active: Period): void {
+    const { cuMs, throttledS, scaleEvents } = replayScaling(
+      arrivals,
+      this.#demand,
+      active,
+      this.range,
+      this.#profile,
+    );
     this.#cuMs += cuMs;
     this.#throttledS += throttledS;
     this.#scaleEvents += scaleEvents;
   }
 
-  row(price: number | undefined, histogram: DistanceHistogram | undefined, recoveredAfter: DurationMs | undefined): CapacityRow {
+  row(
+    price: number | undefined,
+    histogram: DistanceHistogram | undefined,
+    recoveredAfter: DurationMs | undefined,
+  ): CapacityRow {
     const { minCu, maxCu } = this.range;
     const cuHours = this.#cuMs / HOUR;
     const sessions = this.#sessions;
@@ -246,11 +274,14 @@ class CapacitySum {
       pooled_refused: this.#pooledRefused,
       pool_waited: this.#waits.waited,
       pool_waited_share_erlang: sessions === 0 ? 0 : this.#erlangWaited / sessions,
-      pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs) ? this.#erlangWaitMs / Math.max(1, sessions) : null,
+      pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs)
+        ? this.#erlangWaitMs / Math.max(1, sessions)
+        : null,
       pool_wait_p50_ms: this.#waits.quantile(0.5, sessions - this.#pooledRefused),
       pool_wait_p99_ms: this.#waits.quantile(0.99, sessions - this.#pooledRefused),
-      cache_gb: sizeFacts(this.#profile, this.cacheCu).fileCacheGb,
-      cache_hit_ratio: histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
+      cache_gb: computeResources(this.#profile, this.cacheCu).fileCacheGb,
+      cache_hit_ratio:
+        histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
     };
   }
@@ -259,7 +290,10 @@ class CapacitySum {
 /** What comes to each pool. `load`: how many of them run on average, within the period. */
 type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
 
-function loadsOf({ at, durationMs, source }: Requests, { startAt, endAt }: Period): readonly PoolLoad[] {
+function poolLoads(
+  { at, durationMs, source }: ComputeArrivals,
+  { startAt, endAt }: Period,
+): readonly PoolLoad[] {
   const loads = new Map<number, PoolLoad>();
   for (let i = 0; i < durationMs.length; i += 1) {
     const pool = source?.[i] ?? 0;
@@ -273,49 +307,50 @@ function loadsOf({ at, durationMs, source }: Requests, { startAt, endAt }: Perio
 }
 
 /** Blocks that requests read, made up: each draws from the working set, small numbers more often. */
-class CacheUse {
+class CacheSimulation {
   readonly #blocks: number;
-  readonly #perRequest: number;
+  readonly #blocksPerRequest: number;
   readonly #exponent: number;
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #distances: StackDistances;
   readonly #recovery: CacheRecovery;
 
   constructor(
     traffic: Traffic,
     capacities: readonly number[],
-    { workingSetGb, blocksPerRequest, skew }: NonNullable<Assumptions["cache"]>,
-    chance: Chance,
+    { workingSetGb, blocksPerRequest, skew }: NonNullable<CapacityAssumptions["cache"]>,
+    random: Random,
   ) {
-    let uses = 0;
+    let accesses = 0;
     for (const number of traffic.computes.keys()) {
-      eachPart(traffic.requests(number), ({ at }) => {
-        uses += at.length * blocksPerRequest;
+      eachPart(traffic.arrivals(number), ({ at }) => {
+        accesses += at.length * blocksPerRequest;
       });
     }
     this.#blocks = Math.max(1, Math.round((workingSetGb * 1024 ** 3) / BLOCK_BYTES));
-    this.#perRequest = blocksPerRequest;
+    this.#blocksPerRequest = blocksPerRequest;
     this.#exponent = 1 / (1 - skew);
-    this.#chance = chance;
-    this.#distances = new StackDistances(uses > MOST_EXACT_USES ? SAMPLED : 1, ALWAYS_FOLLOWED);
+    this.#random = random;
+    this.#distances = new StackDistances(accesses > MAX_EXACT_ACCESSES ? SAMPLE_SHARE : 1, ALWAYS_TRACKED);
     this.#recovery = new CacheRecovery(capacities);
   }
 
   /** `starts`: the requests that found the compute asleep, and its cache empty. */
-  add({ at }: Requests, compute: number, starts: readonly number[]): void {
-    const source = this.#chance.source("whatif-blocks", compute);
-    const asleep = new Set(starts);
+  add({ at }: ComputeArrivals, compute: number, starts: readonly number[]): void {
+    const stream = this.#random.stream("whatif-blocks", compute);
+    const coldStarts = new Set(starts);
     let startedAt = 0;
     for (let i = 0; i < at.length; i += 1) {
-      if (asleep.has(i)) {
-        this.#distances.start();
+      if (coldStarts.has(i)) {
+        this.#distances.restart();
         startedAt = at[i] as number;
       }
       // The inverse of the cumulative distribution of a power law: few blocks are used most.
-      for (let block = 0; block < this.#perRequest; block += 1) {
-        const read = Math.floor(this.#blocks * uniform(source) ** this.#exponent);
-        const distance = this.#distances.use(read);
-        if (distance !== undefined) this.#recovery.add((at[i] as number) - startedAt, distance, this.#distances.standsFor(read));
+      for (let block = 0; block < this.#blocksPerRequest; block += 1) {
+        const read = Math.floor(this.#blocks * uniform(stream) ** this.#exponent);
+        const distance = this.#distances.access(read);
+        if (distance !== undefined)
+          this.#recovery.add((at[i] as number) - startedAt, distance, this.#distances.weightOf(read));
       }
     }
   }
@@ -324,12 +359,15 @@ class CacheUse {
     return this.#distances.histogram();
   }
 
-  recovery(): Stretch[] {
-    return this.#recovery.stretches();
+  recovery(): RecoveryBucket[] {
+    return this.#recovery.buckets();
   }
 }
 
-function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache }: Assumptions, profile: Profile): Limits {
+function capacityLimits(
+  { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache }: CapacityAssumptions,
+  profile: Profile,
+): ReportLimits {
   return {
     exact: [
       "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
@@ -345,10 +383,14 @@ function limitsOf({ loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache 
     left_out: [
       "A throttled request is not slowed down: it ends when it ended.",
       "Connections are held as they were recorded: not for longer, where a request waits for a start.",
-      ...(memoryGbPerRequest === undefined ? ["Memory: give --memory-per-request to have it ask for sizes."] : []),
-      ...(cache === undefined ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."] : []),
+      ...(memoryGbPerRequest === undefined
+        ? ["Memory: give --memory-per-request to have it ask for sizes."]
+        : []),
+      ...(cache === undefined
+        ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."]
+        : []),
       `${poolBy === "compute" ? "All requests of a compute go through one pool" : "Each source of a compute has a pool of its own"}, where the platform has one for a user and a database (--pool-by); limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
-      BEHIND_THE_END,
+      AFTER_TRACE_END,
     ],
   };
 }

@@ -1,5 +1,5 @@
 /** Ends of what is running, earliest first: a binary heap on typed arrays; each end has a tag. */
-export class EndTimes {
+export class DepartureQueue {
   #at = new Float64Array(64);
   #tag = new Int32Array(64);
   size = 0;
@@ -26,7 +26,7 @@ export class EndTimes {
   take(): number {
     const tag = this.#tag[0] as number;
     this.size -= 1;
-    const [at, last] = [this.#at[this.size] as number, this.#tag[this.size] as number];
+    const [at, lastTag] = [this.#at[this.size] as number, this.#tag[this.size] as number];
     let position = 0;
     for (let child = 1; child < this.size; child = 2 * position + 1) {
       if (child + 1 < this.size && (this.#at[child + 1] as number) < (this.#at[child] as number)) child += 1;
@@ -34,7 +34,7 @@ export class EndTimes {
       this.#put(position, this.#at[child] as number, this.#tag[child] as number);
       position = child;
     }
-    this.#put(position, at, last);
+    this.#put(position, at, lastTag);
     return tag;
   }
 

@@ -22,6 +22,7 @@ export function meanWait(servers: number, offered: number): number {
 }
 
 function check(servers: number, offered: number): void {
-  if (!Number.isInteger(servers) || servers < 0) throw new RangeError(`servers: ${servers} must be a whole number, at least 0`);
+  if (!Number.isInteger(servers) || servers < 0)
+    throw new RangeError(`servers: ${servers} must be a whole number, at least 0`);
   if (!(offered >= 0)) throw new RangeError(`offered: ${offered} must be a number, at least 0`);
 }

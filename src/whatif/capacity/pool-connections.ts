@@ -1,9 +1,9 @@
 import type { Profile } from "../../platform/catalog/profile.ts";
 import { maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
 import { type DurationMs, MINUTE } from "../../platform/core/time.ts";
-import type { Requests } from "../../recordings/trace/trace.ts";
+import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
-import { EndTimes } from "./departure-queue.ts";
+import { DepartureQueue } from "./departure-queue.ts";
 
 export type DirectOutcome = {
   readonly sessions: number;
@@ -13,18 +13,21 @@ export type DirectOutcome = {
 };
 
 /** Connections from arrival to end against a limit: who finds all taken is refused and does not come again (M/G/c/c). */
-export function directConnections({ at, durationMs }: Requests, limit = Number.POSITIVE_INFINITY): DirectOutcome {
-  const open = new EndTimes();
+export function directConnections(
+  { at, durationMs }: ComputeArrivals,
+  limit = Number.POSITIVE_INFINITY,
+): DirectOutcome {
+  const openConnections = new DepartureQueue();
   let [refused, peak] = [0, 0];
   for (let i = 0; i < at.length; i += 1) {
     const arrival = at[i] as number;
-    while (open.firstAt <= arrival) open.take();
-    if (open.size >= limit) {
+    while (openConnections.firstAt <= arrival) openConnections.take();
+    if (openConnections.size >= limit) {
       refused += 1;
       continue;
     }
-    open.add(arrival + (durationMs[i] as number));
-    peak = Math.max(peak, open.size);
+    openConnections.add(arrival + (durationMs[i] as number));
+    peak = Math.max(peak, openConnections.size);
   }
   return { sessions: at.length, refused, peak };
 }
@@ -59,18 +62,22 @@ export type PooledOutcome = {
  * Transactions through poolers, first come first served within each pool and, where the ceiling holds all back, among them. `source` tells
  * the pool; without it there is one.
  */
-export function pooledConnections({ at, durationMs, source }: Requests, rules: PoolRules): PooledOutcome {
-  const pools = new Pools(rules);
-  for (let i = 0; i < at.length; i += 1) pools.arrive(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
+export function pooledConnections(
+  { at, durationMs, source }: ComputeArrivals,
+  rules: PoolRules,
+): PooledOutcome {
+  const pools = new PoolerSimulation(rules);
+  for (let i = 0; i < at.length; i += 1)
+    pools.arrive(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
   return pools.finish();
 }
 
-type Waiting = { readonly at: number; readonly durationMs: DurationMs };
+type WaitingSession = { readonly at: number; readonly durationMs: DurationMs };
 
-class Pools {
+class PoolerSimulation {
   readonly #rules: PoolRules;
-  readonly #busy = new EndTimes();
-  readonly #pools: { readonly waiting: Waiting[]; first: number; busy: number }[] = [];
+  readonly #busy = new DepartureQueue();
+  readonly #pools: { readonly waiting: WaitingSession[]; first: number; busy: number }[] = [];
   readonly #waits = new WaitHistogram();
   #sessions = 0;
   #refused = 0;
@@ -135,17 +142,17 @@ class Pools {
 
   /** The pool with a server to spare whose first has waited longest; -1 where there is none. */
   #nextPool(now: number): number {
-    let [best, since] = [-1, Number.POSITIVE_INFINITY];
+    let [best, longestWaitSince] = [-1, Number.POSITIVE_INFINITY];
     for (const [index, pool] of this.#pools.entries()) {
       if (pool.busy >= this.#rules.poolSize) continue;
       this.#giveUp(pool, now);
       const at = pool.waiting[pool.first]?.at ?? Number.POSITIVE_INFINITY;
-      if (at < since) [best, since] = [index, at];
+      if (at < longestWaitSince) [best, longestWaitSince] = [index, at];
     }
     return best;
   }
 
-  #giveUp(pool: { readonly waiting: Waiting[]; first: number }, now: number): void {
+  #giveUp(pool: { readonly waiting: WaitingSession[]; first: number }, now: number): void {
     for (
       let next = pool.waiting[pool.first];
       next !== undefined && now - next.at > this.#rules.waitLimitMs;

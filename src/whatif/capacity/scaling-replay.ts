@@ -1,8 +1,8 @@
 import type { Profile } from "../../platform/catalog/profile.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
-import type { Period, Requests } from "../../recordings/trace/trace.ts";
-import { EndTimes } from "./departure-queue.ts";
+import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import { DepartureQueue } from "./departure-queue.ts";
 
 /** What a compute needs by what runs in it. */
 export type Demand = {
@@ -23,42 +23,53 @@ export type ScalingOutcome = {
 };
 
 /** WHATIF: of memory and of the local file cache, so much may be used before a larger size is asked for; of the CPU, 90 %. */
-const FILLED = 0.75;
-const CPU_FILLED = 0.9;
+const MEMORY_TARGET = 0.75;
+const CPU_TARGET = 0.9;
 
 /**
  * The size that the platform's goal function gives a compute that is awake through the whole period: the largest of what load, memory and
  * cache ask for. What has run at once is believed for as long as one reading of the load is.
  */
-export function replayScaling(requests: Requests, demand: Demand, period: Period, range: SizeRange, profile: Profile): ScalingOutcome {
-  const scaling = new Scaling(demand, period, range, profile);
-  for (let i = 0; i < requests.at.length; i += 1) scaling.arrive(requests.at[i] as number, requests.durationMs[i] as number);
+export function replayScaling(
+  arrivals: ComputeArrivals,
+  demand: Demand,
+  period: Period,
+  range: SizeRange,
+  profile: Profile,
+): ScalingOutcome {
+  const scaling = new ScalingSimulation(demand, period, range, profile);
+  for (let i = 0; i < arrivals.at.length; i += 1)
+    scaling.arrive(arrivals.at[i] as number, arrivals.durationMs[i] as number);
   return scaling.finish();
 }
 
 /** The size while so many requests run, or have run lately: with none, what the working set alone asks for. */
 export function sizeFor(running: number, demand: Demand, range: SizeRange, profile: Profile): number {
   const { loadPerRequest, memoryGbPerRequest = 0, workingSetGb = 0 } = demand;
-  const memory = asLoad(running * memoryGbPerRequest, profile);
-  return sizeForLoad(profile, range, Math.max(running * loadPerRequest, memory, asLoad(workingSetGb, profile)));
+  const memory = loadForMemory(running * memoryGbPerRequest, profile);
+  return sizeForLoad(
+    profile,
+    range,
+    Math.max(running * loadPerRequest, memory, loadForMemory(workingSetGb, profile)),
+  );
 }
 
 /** The goal function is told loads alone: the one that asks for as large a size. */
-function asLoad(gb: number, { ramGbPerCu }: Profile): number {
-  return (gb / FILLED / ramGbPerCu) * CPU_FILLED;
+function loadForMemory(gb: number, { ramGbPerCu }: Profile): number {
+  return (gb / MEMORY_TARGET / ramGbPerCu) * CPU_TARGET;
 }
 
-class Scaling {
+class ScalingSimulation {
   readonly #endAt: SimTime;
   readonly #loadPerRequest: number;
-  readonly #believedMs: DurationMs;
+  readonly #loadWindowMs: DurationMs;
   /** By how many run, or have run lately. */
   readonly #sizes: number[] = [];
   readonly #sizeOf: (running: number) => number;
-  readonly #running = new EndTimes();
-  readonly #lately = new HighestLately();
+  readonly #running = new DepartureQueue();
+  readonly #recentPeak = new SlidingMaximum();
   /** A request that takes no time has come at this instant: it is seen, beside all that run, and runs for none. */
-  #isMoment = false;
+  #hasInstantArrival = false;
   #sizeCu: number;
   #now: SimTime;
   #cuMs = 0;
@@ -69,7 +80,7 @@ class Scaling {
     this.#endAt = endAt;
     this.#now = startAt;
     this.#loadPerRequest = demand.loadPerRequest;
-    this.#believedMs = profile.loadReadingMs;
+    this.#loadWindowMs = profile.loadReadingMs;
     this.#sizeOf = (running) => sizeFor(running, demand, range, profile);
     this.#sizeCu = this.#sizeOf(0);
   }
@@ -77,7 +88,7 @@ class Scaling {
   arrive(at: SimTime, durationMs: DurationMs): void {
     this.#runUntil(at);
     if (durationMs > 0) this.#running.add(at + durationMs);
-    else this.#isMoment = true;
+    else this.#hasInstantArrival = true;
   }
 
   finish(): ScalingOutcome {
@@ -87,21 +98,21 @@ class Scaling {
 
   /** From one end to the next, of a request or of a belief: between them nothing changes. */
   #runUntil(at: SimTime): void {
-    const [running, lately] = [this.#running, this.#lately];
+    const [running, recentPeak] = [this.#running, this.#recentPeak];
     const end = Math.min(at, this.#endAt);
-    if (this.#isMoment && this.#now < end) {
-      lately.add(running.size + 1, this.#now + this.#believedMs);
-      this.#isMoment = false;
+    if (this.#hasInstantArrival && this.#now < end) {
+      recentPeak.add(running.size + 1, this.#now + this.#loadWindowMs);
+      this.#hasInstantArrival = false;
     }
     while (this.#now < end) {
-      const next = Math.min(end, running.firstAt, lately.until);
-      this.#resize(Math.max(running.size, lately.highest));
+      const next = Math.min(end, running.firstAt, recentPeak.expiresAt);
+      this.#resize(Math.max(running.size, recentPeak.highest));
       this.#cuMs += (next - this.#now) * this.#sizeCu;
       // One CU has one vCPU (R: Compute sizes).
       if (running.size * this.#loadPerRequest > this.#sizeCu) this.#throttledMs += next - this.#now;
       this.#now = next;
-      lately.forget(next);
-      if (running.firstAt <= next) lately.add(running.size, next + this.#believedMs);
+      recentPeak.expire(next);
+      if (running.firstAt <= next) recentPeak.add(running.size, next + this.#loadWindowMs);
       while (running.firstAt <= next) running.take();
     }
   }
@@ -115,20 +126,20 @@ class Scaling {
 }
 
 /** The highest of some counts that are each believed until an instant: those that a later and higher one covers are forgotten. */
-class HighestLately {
+class SlidingMaximum {
   /** Falling counts with rising ends, from `#first` on. */
   #counts: number[] = [];
-  #untils: number[] = [];
+  #expiries: number[] = [];
   #first = 0;
 
   /** `until` never falls. */
-  add(count: number, until: SimTime): void {
+  add(count: number, expiresAt: SimTime): void {
     while (this.#counts.length > this.#first && (this.#counts.at(-1) as number) <= count) {
       this.#counts.pop();
-      this.#untils.pop();
+      this.#expiries.pop();
     }
     this.#counts.push(count);
-    this.#untils.push(until);
+    this.#expiries.push(expiresAt);
   }
 
   get highest(): number {
@@ -136,18 +147,18 @@ class HighestLately {
   }
 
   /** When that changes; infinite where there is none. */
-  get until(): SimTime {
-    return this.#untils[this.#first] ?? Number.POSITIVE_INFINITY;
+  get expiresAt(): SimTime {
+    return this.#expiries[this.#first] ?? Number.POSITIVE_INFINITY;
   }
 
-  forget(now: SimTime): void {
-    while (this.until <= now) this.#first += 1;
-    if (this.#first < MOST_FORGOTTEN) return;
+  expire(now: SimTime): void {
+    while (this.expiresAt <= now) this.#first += 1;
+    if (this.#first < MAX_EXPIRED) return;
     this.#counts = this.#counts.slice(this.#first);
-    this.#untils = this.#untils.slice(this.#first);
+    this.#expiries = this.#expiries.slice(this.#first);
     this.#first = 0;
   }
 }
 
 /** So many places of what is forgotten are kept at most. */
-const MOST_FORGOTTEN = 1_024;
+const MAX_EXPIRED = 1_024;

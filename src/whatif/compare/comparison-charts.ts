@@ -1,42 +1,44 @@
 import * as Plot from "@observablehq/plot";
 import { amount, tickMoney } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
+import { drawChart, INK } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import type { Comparison } from "./comparison.ts";
-import { bestOf } from "./comparison-page.ts";
+import { bestPolicy } from "./comparison-page.ts";
 
-type Spot = {
+type PolicyMarker = {
   readonly policy: string;
   readonly cost: number;
   readonly starts: number;
-  readonly wide: number;
-  readonly high: number;
+  readonly costHalfWidth: number;
+  readonly startsHalfWidth: number;
   readonly ink: string;
 };
 
 /** Cost against cold starts of every policy, and the active hours of the days. */
 export function comparisonCharts(comparison: Comparison): Chart[] {
-  return [tradeOff(comparison), ...timeline(comparison)];
+  return [policyTradeOff(comparison), ...policyTimeline(comparison)];
 }
 
-function tradeOff({ policies, question }: Comparison): Chart {
+function policyTradeOff({ policies, question }: Comparison): Chart {
   const hasPrice = question.price_per_cu_hour !== null;
   const metric = hasPrice ? "cost" : "cu_hours";
-  const each = policies.map((policy, index): Spot => {
+  const policyMarkers = policies.map((policy, index): PolicyMarker => {
     const [cost, starts] = [policy.figures[metric], policy.figures.cold_starts_per_day];
     return {
       policy: policy.policy,
       cost: cost?.value ?? 0,
       starts: starts?.value ?? 0,
-      wide: cost?.plus_minus ?? 0,
-      high: starts?.plus_minus ?? 0,
-      ink: index === 0 ? INK.present : policy.knows === "past" ? INK.best : INK.bound,
+      costHalfWidth: cost?.plus_minus ?? 0,
+      startsHalfWidth: starts?.plus_minus ?? 0,
+      ink: index === 0 ? INK.current : policy.knows === "past" ? INK.best : INK.bound,
     };
   });
-  const spots = together(each);
-  const left = (spot: Spot) => spot.cost <= (Math.min(...spots.map(({ cost }) => cost)) + Math.max(...spots.map(({ cost }) => cost))) / 2;
-  return draw({
+  const markers = mergeOverlapping(policyMarkers);
+  const isInLeftHalf = (marker: PolicyMarker) =>
+    marker.cost <=
+    (Math.min(...markers.map(({ cost }) => cost)) + Math.max(...markers.map(({ cost }) => cost))) / 2;
+  return drawChart({
     name: "policies",
     title: "Cost against cold starts",
     caption:
@@ -52,29 +54,36 @@ function tradeOff({ policies, question }: Comparison): Chart {
       },
       y: { label: "↑ cold starts a day", grid: true, nice: true, inset: 16, tickFormat: amount },
       marks: [
-        Plot.link(spots, {
-          x1: (spot: Spot) => spot.cost - spot.wide,
-          x2: (spot: Spot) => spot.cost + spot.wide,
+        Plot.link(markers, {
+          x1: (marker: PolicyMarker) => marker.cost - marker.costHalfWidth,
+          x2: (marker: PolicyMarker) => marker.cost + marker.costHalfWidth,
           y: "starts",
           stroke: INK.faint,
         }),
-        Plot.link(spots, {
-          y1: (spot: Spot) => spot.starts - spot.high,
-          y2: (spot: Spot) => spot.starts + spot.high,
+        Plot.link(markers, {
+          y1: (marker: PolicyMarker) => marker.starts - marker.startsHalfWidth,
+          y2: (marker: PolicyMarker) => marker.starts + marker.startsHalfWidth,
           x: "cost",
           stroke: INK.faint,
         }),
-        Plot.dot(spots, { x: "cost", y: "starts", r: 6, fill: (spot: Spot) => spot.ink, stroke: "var(--paper)", strokeWidth: 2 }),
+        Plot.dot(markers, {
+          x: "cost",
+          y: "starts",
+          r: 6,
+          fill: (marker: PolicyMarker) => marker.ink,
+          stroke: "var(--paper)",
+          strokeWidth: 2,
+        }),
         ...[true, false].map((isLeft) =>
           Plot.text(
-            spots.filter((spot) => left(spot) === isLeft),
+            markers.filter((marker) => isInLeftHalf(marker) === isLeft),
             {
               x: "cost",
               y: "starts",
               text: "policy",
               dx: isLeft ? 10 : -10,
               textAnchor: isLeft ? "start" : "end",
-              fill: (spot: Spot) => spot.ink,
+              fill: (marker: PolicyMarker) => marker.ink,
               fontWeight: 600,
               stroke: "var(--paper)",
               strokeWidth: 4,
@@ -88,26 +97,29 @@ function tradeOff({ policies, question }: Comparison): Chart {
 }
 
 /** What lies at one place has one spot, with all names. */
-function together(spots: readonly Spot[]): Spot[] {
-  const places = new Map<string, Spot>();
-  for (const spot of spots) {
-    const place = `${spot.cost} ${spot.starts}`;
-    const there = places.get(place);
-    places.set(place, there === undefined ? spot : { ...there, policy: `${there.policy}, ${spot.policy}` });
+function mergeOverlapping(markers: readonly PolicyMarker[]): PolicyMarker[] {
+  const byPosition = new Map<string, PolicyMarker>();
+  for (const marker of markers) {
+    const position = `${marker.cost} ${marker.starts}`;
+    const existing = byPosition.get(position);
+    byPosition.set(
+      position,
+      existing === undefined ? marker : { ...existing, policy: `${existing.policy}, ${marker.policy}` },
+    );
   }
-  return [...places.values()];
+  return [...byPosition.values()];
 }
 
 /** The present setting and the best of those that can be had. */
-function timeline({ policies, traffic }: Comparison): Chart[] {
-  const [present] = policies;
-  const best = bestOf(policies);
-  if (present === undefined) return [];
+function policyTimeline({ policies, traffic }: Comparison): Chart[] {
+  const [current] = policies;
+  const best = bestPolicy(policies);
+  if (current === undefined) return [];
   const drawn =
-    best === present
-      ? [{ policy: present, ink: INK.best }]
+    best === current
+      ? [{ policy: current, ink: INK.best }]
       : [
-          { policy: present, ink: INK.present },
+          { policy: current, ink: INK.current },
           { policy: best, ink: INK.best },
         ];
   return timelineChart(

@@ -2,16 +2,22 @@ import { type DurationMs, parseDuration } from "../../platform/core/time.ts";
 import type { Client } from "./clients.ts";
 
 /** A client that each compute has. */
-export type ClientForm = { readonly name: string; readonly of: (compute: number) => Client };
+export type ClientForm = { readonly name: string; readonly create: (compute: number) => Client };
 
 /** How clients are written, and what each is. */
 export const CLIENT_FORMS: readonly { readonly form: string; readonly meaning: string }[] = [
-  { form: "subscriber:reconnect=5s", meaning: "keeps a connection, and connects again so long after a suspend has closed it" },
+  {
+    form: "subscriber:reconnect=5s",
+    meaning: "keeps a connection, and connects again so long after a suspend has closed it",
+  },
   {
     form: "loop:think=10s,service=50ms,retry=1s",
     meaning: "sends a request, waits for its end, thinks, sends the next; means of exponential times",
   },
-  { form: "check:every=1d", meaning: "looks whether the compute is available, so often, and wakes it for that" },
+  {
+    form: "check:every=1d",
+    meaning: "looks whether the compute is available, so often, and wakes it for that",
+  },
 ];
 
 /** The client that a text names. Throws a RangeError that names the field, and all that there are. */
@@ -19,39 +25,46 @@ export function parseClient(text: string): ClientForm {
   const [kind = "", rest = "", ...more] = text.trim().split(":");
   const name = text.trim();
   if (more.length === 0 && kind === "subscriber") {
-    const { reconnect } = timesOf(name, rest, { reconnect: undefined });
-    return { name, of: (compute) => ({ kind, compute, reconnectMs: reconnect }) };
+    const { reconnect } = parseTimes(name, rest, { reconnect: undefined });
+    return { name, create: (compute) => ({ kind, compute, reconnectMs: reconnect }) };
   }
   if (more.length === 0 && kind === "loop") {
-    const { think, service, retry } = timesOf(name, rest, { think: undefined, service: 0, retry: 1_000 });
-    return { name, of: (compute) => ({ kind, compute, thinkMs: think, serviceMs: service, retryMs: retry }) };
+    const { think, service, retry } = parseTimes(name, rest, { think: undefined, service: 0, retry: 1_000 });
+    return {
+      name,
+      create: (compute) => ({ kind, compute, thinkMs: think, serviceMs: service, retryMs: retry }),
+    };
   }
   if (more.length === 0 && kind === "check") {
-    const { every } = timesOf(name, rest, { every: undefined });
-    return { name, of: (compute) => ({ kind, compute, everyMs: every }) };
+    const { every } = parseTimes(name, rest, { every: undefined });
+    return { name, create: (compute) => ({ kind, compute, everyMs: every }) };
   }
-  throw new RangeError(`client: "${name}" is not known; known are ${CLIENT_FORMS.map(({ form }) => form).join(" · ")}`);
+  throw new RangeError(
+    `client: "${name}" is not known; known are ${CLIENT_FORMS.map(({ form }) => form).join(" · ")}`,
+  );
 }
 
 /** Each option's duration; of those that have no default one must be given, of a millisecond at least. */
-function timesOf<Name extends string>(
+function parseTimes<Name extends string>(
   text: string,
   rest: string,
   defaults: Readonly<Record<Name, DurationMs | undefined>>,
 ): Readonly<Record<Name, DurationMs>> {
-  const known = Object.keys(defaults) as Name[];
-  const given = new Map<string, DurationMs>();
+  const optionNames = Object.keys(defaults) as Name[];
+  const parsed = new Map<string, DurationMs>();
   for (const part of rest === "" ? [] : rest.split(",")) {
     const [option = "", value = ""] = part.split("=");
-    if (!known.some((name) => name === option))
-      throw new RangeError(`client: "${option}" in "${text}" is no option; there are ${known.join(", ")}`);
+    if (!optionNames.some((name) => name === option))
+      throw new RangeError(
+        `client: "${option}" in "${text}" is no option; there are ${optionNames.join(", ")}`,
+      );
     const ms = parseDuration(value);
     if (ms === undefined || (ms < 1 && defaults[option as Name] !== 0))
       throw new RangeError(`client: ${option} in "${text}" must be a duration like 5s or 10m`);
-    given.set(option, ms);
+    parsed.set(option, ms);
   }
-  const times = known.map((name) => {
-    const ms = given.get(name) ?? defaults[name];
+  const times = optionNames.map((name) => {
+    const ms = parsed.get(name) ?? defaults[name];
     if (ms === undefined) throw new RangeError(`client: "${text}" needs ${name}, a duration like 5s or 10m`);
     return [name, ms] as const;
   });

@@ -1,6 +1,6 @@
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import { ManyDraws } from "../replay/draws.ts";
+import { IndexedStreams } from "../replay/draws.ts";
 
 /** Who sends requests because of what happened to the one before: what no trace can tell beforehand. */
 export type Client =
@@ -21,17 +21,18 @@ export type Client =
 /** When each client comes next. */
 export class Clients {
   readonly #clients: readonly Client[];
-  readonly #draws: ManyDraws;
+  readonly #draws: IndexedStreams;
   readonly #subscribersOf: readonly (readonly number[])[];
   /** When each check came first: its turns are counted from there. */
   readonly #firstAt: Float64Array;
 
-  constructor(clients: readonly Client[], computes: number, chance: Chance) {
+  constructor(clients: readonly Client[], computes: number, random: Random) {
     this.#clients = clients;
     this.#firstAt = new Float64Array(clients.length);
-    this.#draws = new ManyDraws(chance, "whatif-client", clients.length);
+    this.#draws = new IndexedStreams(random, "whatif-client", clients.length);
     const subscribersOf: number[][] = clients.length === 0 ? [] : Array.from({ length: computes }, () => []);
-    for (const [index, { kind, compute }] of clients.entries()) if (kind === "subscriber") subscribersOf[compute]?.push(index);
+    for (const [index, { kind, compute }] of clients.entries())
+      if (kind === "subscriber") subscribersOf[compute]?.push(index);
     this.#subscribersOf = subscribersOf;
   }
 
@@ -58,7 +59,9 @@ export class Clients {
   servedUntil(client: number, endsAt: SimTime): SimTime {
     const spec = this.#client(client);
     if (spec.kind === "check") return this.#nextCheck(client, spec.everyMs, endsAt);
-    return spec.kind === "loop" ? endsAt + this.#draws.exponential(client, spec.thinkMs) : Number.POSITIVE_INFINITY;
+    return spec.kind === "loop"
+      ? endsAt + this.#draws.exponential(client, spec.thinkMs)
+      : Number.POSITIVE_INFINITY;
   }
 
   refusedAt(client: number, now: SimTime): SimTime {

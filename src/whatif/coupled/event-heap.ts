@@ -68,7 +68,10 @@ export class EventHeap {
       const end = Math.min(child + ARITY, length);
       for (let other = child + 1; other < end; other += 1) {
         const otherAt = ats[other] as number;
-        if (otherAt < leastAt || (otherAt === leastAt && (nodes[other] as number) < (nodes[least] as number))) {
+        if (
+          otherAt < leastAt ||
+          (otherAt === leastAt && (nodes[other] as number) < (nodes[least] as number))
+        ) {
           least = other;
           leastAt = otherAt;
         }

@@ -1,12 +1,12 @@
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 
 /** Requests that wait for their compute, in lists by compute that share one growing memory: nothing is made for a request. */
-export class WaitingLine {
+export class RequestQueue {
   readonly #first: Int32Array;
   #next = new Int32Array(1_024);
   #at = new Float64Array(1_024);
   #durationMs = new Float64Array(1_024);
-  #stream = new Int32Array(1_024);
+  #client = new Int32Array(1_024);
   #free = -1;
   #used = 0;
 
@@ -14,23 +14,23 @@ export class WaitingLine {
     this.#first = new Int32Array(computes).fill(-1);
   }
 
-  add(compute: number, at: SimTime, durationMs: DurationMs, stream: number): void {
+  add(compute: number, at: SimTime, durationMs: DurationMs, client: number): void {
     let slot = this.#free;
     if (slot !== -1) this.#free = this.#next[slot] as number;
     else slot = this.#newSlot();
     this.#at[slot] = at;
     this.#durationMs[slot] = durationMs;
-    this.#stream[slot] = stream;
+    this.#client[slot] = client;
     this.#next[slot] = this.#first[compute] as number;
     this.#first[compute] = slot;
   }
 
   /** Serves all that wait for a compute, the last one first, and forgets them. */
-  serve(compute: number, visit: (at: SimTime, durationMs: DurationMs, stream: number) => void): void {
+  drain(compute: number, visit: (at: SimTime, durationMs: DurationMs, client: number) => void): void {
     let slot = this.#first[compute] as number;
     this.#first[compute] = -1;
     while (slot !== -1) {
-      visit(this.#at[slot] as number, this.#durationMs[slot] as number, this.#stream[slot] as number);
+      visit(this.#at[slot] as number, this.#durationMs[slot] as number, this.#client[slot] as number);
       const next = this.#next[slot] as number;
       this.#next[slot] = this.#free;
       this.#free = slot;
@@ -53,6 +53,6 @@ export class WaitingLine {
     this.#next = grown(this.#next, new Int32Array(length));
     this.#at = grown(this.#at, new Float64Array(length));
     this.#durationMs = grown(this.#durationMs, new Float64Array(length));
-    this.#stream = grown(this.#stream, new Int32Array(length));
+    this.#client = grown(this.#client, new Int32Array(length));
   }
 }

@@ -15,44 +15,55 @@ export class SharedQuota {
   readonly #limitCuMs: Float64Array;
   readonly #usedCuMs: Float64Array;
   /** CUs that are active, and since when the rest has not been booked. */
-  readonly #rate: Float64Array;
-  readonly #bookedAt: Float64Array;
+  readonly #activeCu: Float64Array;
+  readonly #accruedAt: Float64Array;
 
   constructor({ computeSeconds }: Quotas, startAt: SimTime) {
     this.#limitCuMs = computeSeconds.map((seconds) => seconds * SECOND);
     this.#usedCuMs = new Float64Array(computeSeconds.length);
-    this.#rate = new Float64Array(computeSeconds.length);
-    this.#bookedAt = new Float64Array(computeSeconds.length).fill(startAt);
+    this.#activeCu = new Float64Array(computeSeconds.length);
+    this.#accruedAt = new Float64Array(computeSeconds.length).fill(startAt);
   }
 
   /** A compute of this size is active from now on; or, with a negative size, not any more. */
-  change(group: number, cu: number, now: SimTime): void {
-    this.#book(group, now);
-    this.#rate[group] = (this.#rate[group] as number) + cu;
+  changeActiveCu(group: number, cu: number, now: SimTime): void {
+    this.#accrue(group, now);
+    this.#activeCu[group] = (this.#activeCu[group] as number) + cu;
   }
 
   isReached(group: number, now: SimTime): boolean {
-    const since = now - (this.#bookedAt[group] as number);
-    return (this.#usedCuMs[group] as number) + since * (this.#rate[group] as number) >= (this.#limitCuMs[group] as number);
+    const elapsedMs = now - (this.#accruedAt[group] as number);
+    return (
+      (this.#usedCuMs[group] as number) + elapsedMs * (this.#activeCu[group] as number) >=
+      (this.#limitCuMs[group] as number)
+    );
   }
 
   /** When it is reached if nothing else happens; infinite where nothing is active. */
   dueAt(group: number, now: SimTime): SimTime {
-    const rate = this.#rate[group] as number;
-    if (rate <= 0) return Number.POSITIVE_INFINITY;
-    this.#book(group, now);
-    return now + Math.max(0, Math.ceil(((this.#limitCuMs[group] as number) - (this.#usedCuMs[group] as number)) / rate));
+    const activeCu = this.#activeCu[group] as number;
+    if (activeCu <= 0) return Number.POSITIVE_INFINITY;
+    this.#accrue(group, now);
+    return (
+      now +
+      Math.max(
+        0,
+        Math.ceil(((this.#limitCuMs[group] as number) - (this.#usedCuMs[group] as number)) / activeCu),
+      )
+    );
   }
 
   /** Another month begins. */
-  renew(now: SimTime): void {
+  reset(now: SimTime): void {
     this.#usedCuMs.fill(0);
-    this.#bookedAt.fill(now);
+    this.#accruedAt.fill(now);
   }
 
-  #book(group: number, now: SimTime): void {
-    this.#usedCuMs[group] = (this.#usedCuMs[group] as number) + (now - (this.#bookedAt[group] as number)) * (this.#rate[group] as number);
-    this.#bookedAt[group] = now;
+  #accrue(group: number, now: SimTime): void {
+    this.#usedCuMs[group] =
+      (this.#usedCuMs[group] as number) +
+      (now - (this.#accruedAt[group] as number)) * (this.#activeCu[group] as number);
+    this.#accruedAt[group] = now;
   }
 }
 

@@ -8,7 +8,7 @@ export type StartLimits = {
 };
 
 /** What starts of many computes share. First come, first served. */
-export class StartGate {
+export class StartLimiter {
   readonly #concurrent: number;
   readonly #refillMs: DurationMs;
   /** When the prepared computes are there again, in a ring: taken in turn and refilled in equal time, they ascend. */
@@ -32,9 +32,9 @@ export class StartGate {
   }
 
   /** Whether a compute may start now; else it is queued. */
-  enter(compute: number): boolean {
+  acquire(compute: number): boolean {
     if (this.underWay < this.#concurrent) {
-      this.#begin();
+      this.#beginStart();
       return true;
     }
     this.#queue[(this.#queueFirst + this.queued) % this.#queue.length] = compute;
@@ -44,31 +44,31 @@ export class StartGate {
   }
 
   /** A start is over; gives the compute whose turn it is, or -1. */
-  leave(): number {
+  release(): number {
     this.underWay -= 1;
     if (this.queued === 0) return -1;
     const compute = this.#queue[this.#queueFirst] as number;
     this.#queueFirst = (this.#queueFirst + 1) % this.#queue.length;
     this.queued -= 1;
-    this.#begin();
+    this.#beginStart();
     return compute;
   }
 
   /** Takes a prepared compute if there is one. */
   takePrepared(now: SimTime): boolean {
     const prepared = this.#preparedAt;
-    const isThere = (prepared[this.#nextPrepared] ?? Number.POSITIVE_INFINITY) <= now;
-    if (isThere) {
+    const isAvailable = (prepared[this.#nextPrepared] ?? Number.POSITIVE_INFINITY) <= now;
+    if (isAvailable) {
       prepared[this.#nextPrepared] = now + this.#refillMs;
       this.#nextPrepared = (this.#nextPrepared + 1) % prepared.length;
       this.poolHits += 1;
     } else {
       this.poolMisses += 1;
     }
-    return isThere;
+    return isAvailable;
   }
 
-  #begin(): void {
+  #beginStart(): void {
     this.underWay += 1;
     this.mostUnderWay = Math.max(this.mostUnderWay, this.underWay);
   }

@@ -1,5 +1,5 @@
 import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
-import type { CurvePoint, Sized } from "./curve.ts";
+import type { CurvePoint, WithCuMs } from "./curve.ts";
 
 /** What active time costs, and what a cold start is held to be worth. */
 export type Costs = {
@@ -13,7 +13,10 @@ export type Costs = {
 
 export type Bill = { readonly cuHours: number; readonly cost?: number };
 
-export function billOf({ activeMs, cuMs }: Sized<{ readonly activeMs: DurationMs }>, { cu, pricePerCuHour }: Costs): Bill {
+export function billOf(
+  { activeMs, cuMs }: WithCuMs<{ readonly activeMs: DurationMs }>,
+  { cu, pricePerCuHour }: Costs,
+): Bill {
   const cuHours = typeof cu === "number" ? (activeMs / HOUR) * cu : sizedMs(cuMs) / HOUR;
   return pricePerCuHour === undefined ? { cuHours } : { cuHours, cost: cuHours * pricePerCuHour };
 }
@@ -29,6 +32,9 @@ function sizedMs(cuMs: number | undefined): number {
 }
 
 /** What policies are compared by: active time, with each cold start at its worth, in milliseconds of active time. */
-export function burdenMs({ activeMs, coldStarts }: Pick<CurvePoint, "activeMs" | "coldStarts">, coldStartS: number): DurationMs {
+export function weightedCostMs(
+  { activeMs, coldStarts }: Pick<CurvePoint, "activeMs" | "coldStarts">,
+  coldStartS: number,
+): DurationMs {
   return activeMs + coldStarts * coldStartS * SECOND;
 }

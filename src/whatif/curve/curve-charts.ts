@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import type { PointFigures } from "../report/figures.ts";
 import { amount, delayText, tickMoney } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
+import { drawChart, INK } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { DelayChoice } from "./curve.ts";
@@ -10,9 +10,9 @@ import type { CurveSummary } from "./curve-summary.ts";
 
 const SHORTEST_DELAY_S = 60;
 const POINTS = 240;
-const MOST_BARS = 20;
+const MAX_BARS = 20;
 
-type Spot = {
+type CurveMarker = {
   readonly cu_hours: number;
   readonly cost: number | null;
   readonly cold_starts_per_day: number;
@@ -30,33 +30,48 @@ export function curveCharts(
 ): Chart[] {
   const points = delaysToDraw().map((delay) => {
     const { cu_hours, active_s, burden_s, cold_starts_per_day } = figuresAt(delay);
-    return { delay, hours: cu_hours, burdenHours: active_s === 0 ? 0 : (cu_hours * burden_s) / active_s, starts: cold_starts_per_day };
+    return {
+      delay,
+      hours: cu_hours,
+      weightedHours: active_s === 0 ? 0 : (cu_hours * burden_s) / active_s,
+      starts: cold_starts_per_day,
+    };
   });
-  return [tradeOff(summary, points), againstDelay(summary, points), ...ranking(summary), ...timeline(summary, days)];
+  return [
+    curveTradeOff(summary, points),
+    costByDelay(summary, points),
+    ...gainRanking(summary),
+    ...curveTimeline(summary, days),
+  ];
 }
 
 /** Hours are those of a CU; with cold starts at their worth, at the size that is active on average. */
-type DrawnPoint = { readonly delay: number; readonly hours: number; readonly burdenHours: number; readonly starts: number };
+type DrawnPoint = {
+  readonly delay: number;
+  readonly hours: number;
+  readonly weightedHours: number;
+  readonly starts: number;
+};
 
-function tradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
+function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
   const { present, best, never, clairvoyant, question } = summary;
   const price = question.price_per_cu_hour ?? 1;
   const x = (figures: { readonly cu_hours: number }) => figures.cu_hours * price;
-  const spots: Spot[] = [
+  const markers: CurveMarker[] = [
     ...(best.delay_s === present.delay_s
       ? []
-      : [{ ...present, label: `present, ${delayText(present.delay_s)}`, ink: INK.present, isBelow: false }]),
+      : [{ ...present, label: `present, ${delayText(present.delay_s)}`, ink: INK.current, isBelow: false }]),
     { ...best, label: `best, ${delayText(best.delay_s)}`, ink: INK.best, isBelow: false },
     { ...clairvoyant, label: "clairvoyant bound", ink: INK.bound, isBelow: true },
     { ...never, label: "never asleep", ink: INK.faint, isBelow: false },
   ];
-  const all = [...points.map(({ hours }) => hours * price), ...spots.map(x)];
+  const all = [...points.map(({ hours }) => hours * price), ...markers.map(x)];
   const middle = (Math.min(...all) + Math.max(...all)) / 2;
-  const ticks = apart(
+  const ticks = spacedOut(
     points.filter(({ delay }) => NAMED_DELAYS.includes(delay)),
     (Math.max(...all) - Math.min(...all)) / (price * 12),
   );
-  return draw({
+  return drawChart({
     name: "trade-off",
     title: "Cost against cold starts",
     caption:
@@ -76,8 +91,18 @@ function tradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
         tickFormat: amount,
       },
       marks: [
-        Plot.line(points, { x: (point: DrawnPoint) => point.hours * price, y: "starts", stroke: INK.accent, strokeWidth: 2.5 }),
-        Plot.dot(ticks, { x: (point: DrawnPoint) => point.hours * price, y: "starts", r: 3, fill: INK.accent }),
+        Plot.line(points, {
+          x: (point: DrawnPoint) => point.hours * price,
+          y: "starts",
+          stroke: INK.accent,
+          strokeWidth: 2.5,
+        }),
+        Plot.dot(ticks, {
+          x: (point: DrawnPoint) => point.hours * price,
+          y: "starts",
+          r: 3,
+          fill: INK.accent,
+        }),
         Plot.text(ticks, {
           x: (point: DrawnPoint) => point.hours * price,
           y: "starts",
@@ -87,26 +112,35 @@ function tradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
           textAnchor: "start",
           fill: INK.faint,
         }),
-        Plot.dot(spots, { x, y: "cold_starts_per_day", r: 7, fill: (spot: Spot) => spot.ink, stroke: "var(--paper)", strokeWidth: 2 }),
-        ...spots.map((spot) => labelOf(spot, x, middle)),
+        Plot.dot(markers, {
+          x,
+          y: "cold_starts_per_day",
+          r: 7,
+          fill: (marker: CurveMarker) => marker.ink,
+          stroke: "var(--paper)",
+          strokeWidth: 2,
+        }),
+        ...markers.map((marker) => markerLabel(marker, x, middle)),
       ],
       color: { type: "identity" },
     },
   });
 }
 
-function againstDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
+function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
   const { present, best, question } = summary;
   const price = question.price_per_cu_hour ?? 1;
-  const worth = (point: DrawnPoint) => point.hours * price;
-  const burden = (point: DrawnPoint) => point.burdenHours * price;
+  const activeCost = (point: DrawnPoint) => point.hours * price;
+  const weightedCost = (point: DrawnPoint) => point.weightedHours * price;
   const marks = [
-    ...(typeof best.delay_s === "number" ? [{ delay: best.delay_s, label: `best, ${delayText(best.delay_s)}`, ink: INK.best }] : []),
+    ...(typeof best.delay_s === "number"
+      ? [{ delay: best.delay_s, label: `best, ${delayText(best.delay_s)}`, ink: INK.best }]
+      : []),
     ...(typeof present.delay_s === "number" && present.delay_s !== best.delay_s && present.delay_s > 0
-      ? [{ delay: present.delay_s, label: `present, ${delayText(present.delay_s)}`, ink: INK.present }]
+      ? [{ delay: present.delay_s, label: `present, ${delayText(present.delay_s)}`, ink: INK.current }]
       : []),
   ];
-  return draw({
+  return drawChart({
     name: "curve",
     title: "Every delay at once",
     caption:
@@ -126,9 +160,15 @@ function againstDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Cha
       },
       color: { type: "identity" },
       marks: [
-        Plot.areaY(points, { x: logDelay, y: worth, fill: INK.accentSoft }),
-        Plot.line(points, { x: logDelay, y: worth, stroke: INK.accent, strokeWidth: 2.5 }),
-        Plot.line(points, { x: logDelay, y: burden, stroke: INK.text, strokeWidth: 1.5, strokeDasharray: "5,4" }),
+        Plot.areaY(points, { x: logDelay, y: activeCost, fill: INK.accentSoft }),
+        Plot.line(points, { x: logDelay, y: activeCost, stroke: INK.accent, strokeWidth: 2.5 }),
+        Plot.line(points, {
+          x: logDelay,
+          y: weightedCost,
+          stroke: INK.text,
+          strokeWidth: 1.5,
+          strokeDasharray: "5,4",
+        }),
         Plot.ruleX(marks, { x: logDelay, stroke: (mark: { ink: string }) => mark.ink, strokeWidth: 2 }),
         ...marks.map((mark, index) =>
           Plot.text([mark], {
@@ -151,14 +191,24 @@ function againstDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Cha
   });
 }
 
-function timeline({ present, best, traffic }: CurveSummary, days: ReadonlyMap<DelayChoice, readonly number[]>): Chart[] {
-  const line = (delay: DelayChoice, ink: string) => ({ name: delayText(delay), ink, activeSeconds: days.get(delay) ?? [] });
-  const lines = [...(best.delay_s === present.delay_s ? [] : [line(present.delay_s, INK.present)]), line(best.delay_s, INK.best)];
+function curveTimeline(
+  { present, best, traffic }: CurveSummary,
+  days: ReadonlyMap<DelayChoice, readonly number[]>,
+): Chart[] {
+  const line = (delay: DelayChoice, ink: string) => ({
+    name: delayText(delay),
+    ink,
+    activeSeconds: days.get(delay) ?? [],
+  });
+  const lines = [
+    ...(best.delay_s === present.delay_s ? [] : [line(present.delay_s, INK.current)]),
+    line(best.delay_s, INK.best),
+  ];
   return timelineChart(lines, traffic.from);
 }
 
-function ranking({ computes = [], question }: CurveSummary): Chart[] {
-  const gaining = computes.filter(({ gain_s }) => gain_s > 0).slice(0, MOST_BARS);
+function gainRanking({ computes = [], question }: CurveSummary): Chart[] {
+  const gaining = computes.filter(({ gain_s }) => gain_s > 0).slice(0, MAX_BARS);
   if (gaining.length === 0) return [];
   const rows = gaining.map(({ compute, gain_s, best }) => ({
     compute: shortened(compute),
@@ -166,7 +216,7 @@ function ranking({ computes = [], question }: CurveSummary): Chart[] {
     label: delayText(best.delay_s),
   }));
   return [
-    draw({
+    drawChart({
       name: "computes",
       title: "Who gains most from a delay of its own",
       caption: `Hours of active time, cold starts counted at their worth, against ${delayText(question.present_delay_s)}${question.present_delay_s === "own" ? "" : " for all"}; beside each bar the delay that would be best for it.`,
@@ -178,7 +228,14 @@ function ranking({ computes = [], question }: CurveSummary): Chart[] {
         y: { label: null, domain: rows.map(({ compute }) => compute), tickSize: 0 },
         marks: [
           Plot.barX(rows, { x: "gain", y: "compute", fill: INK.best, rx: 2, insetTop: 3, insetBottom: 3 }),
-          Plot.text(rows, { x: "gain", y: "compute", text: "label", dx: 6, textAnchor: "start", fill: INK.faint }),
+          Plot.text(rows, {
+            x: "gain",
+            y: "compute",
+            text: "label",
+            dx: 6,
+            textAnchor: "start",
+            fill: INK.faint,
+          }),
         ],
       },
     }),
@@ -192,34 +249,42 @@ function logDelay({ delay }: { readonly delay: number }): number {
 }
 
 /** Those of the points whose names do not stand on each other. */
-function apart(points: readonly DrawnPoint[], hours: number): DrawnPoint[] {
-  const kept: DrawnPoint[] = [];
+function spacedOut(points: readonly DrawnPoint[], hours: number): DrawnPoint[] {
+  const spaced: DrawnPoint[] = [];
   for (const point of points) {
-    const last = kept.at(-1);
-    if (last === undefined || point.hours - last.hours > hours) kept.push(point);
+    const last = spaced.at(-1);
+    if (last === undefined || point.hours - last.hours > hours) spaced.push(point);
   }
-  return kept;
+  return spaced;
 }
 
 /** Evenly on a logarithmic scale, and the ends. */
 function delaysToDraw(): number[] {
   const growth = (LONGEST_DELAY_S / SHORTEST_DELAY_S) ** (1 / POINTS);
-  const even = Array.from({ length: POINTS + 1 }, (_, index) => Math.round(SHORTEST_DELAY_S * growth ** index));
+  const even = Array.from({ length: POINTS + 1 }, (_, index) =>
+    Math.round(SHORTEST_DELAY_S * growth ** index),
+  );
   return [...new Set([...even, ...NAMED_DELAYS])].sort((a, b) => a - b);
 }
 
 /** Beside its spot, on the side where there is room. */
-function labelOf(spot: Spot, x: (spot: Spot) => number, middle: number) {
-  const isLeft = x(spot) < middle;
-  const place = {
+function markerLabel(marker: CurveMarker, x: (marker: CurveMarker) => number, middle: number) {
+  const isLeft = x(marker) < middle;
+  const position = {
     x,
     y: "cold_starts_per_day",
     text: "label",
     dx: isLeft ? 12 : -12,
-    dy: spot.isBelow ? 14 : -14,
+    dy: marker.isBelow ? 14 : -14,
     textAnchor: isLeft ? "start" : "end",
   } as const;
-  return Plot.text([spot], { ...place, fill: spot.ink, fontWeight: 600, stroke: "var(--paper)", strokeWidth: 4 });
+  return Plot.text([marker], {
+    ...position,
+    fill: marker.ink,
+    fontWeight: 600,
+    stroke: "var(--paper)",
+    strokeWidth: 4,
+  });
 }
 
 function shortened(name: string): string {

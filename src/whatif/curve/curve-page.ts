@@ -1,42 +1,60 @@
 import type { PointFigures } from "../report/figures.ts";
-import { amount, delayText, millisText, money, percentOf, plural, presentText, signed, spanText } from "../report/number-format.ts";
-import type { Fact, Page, PageRow, PageTable } from "../report/page-layout.ts";
+import {
+  amount,
+  currentDelayText,
+  delayText,
+  millisText,
+  money,
+  percentOf,
+  plural,
+  signed,
+  spanText,
+} from "../report/number-format.ts";
+import type { Fact, PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
 import { priceText, sizeText } from "../report/question.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { ComputeSummary, CurveSummary } from "./curve-summary.ts";
 
-const MOST_COMPUTES = 20;
+const MAX_COMPUTES = 20;
 
 /** The curve as it is read. */
-export function curvePage(summary: CurveSummary): Page {
+export function curvePage(summary: CurveSummary): ReportPage {
   return {
     title: "What another autosuspend delay would have done",
-    subject: subjectOf(summary),
-    answer: answerOf(summary),
-    facts: factsOf(summary),
-    tables: [delayTable(summary), ...latencyTable(summary), ...clientTable(summary), ...computeTables(summary)],
+    subject: curveSubject(summary),
+    answer: curveAnswerText(summary),
+    facts: curveFacts(summary),
+    tables: [
+      delayTable(summary),
+      ...latencyTable(summary),
+      ...clientTable(summary),
+      ...computeTables(summary),
+    ],
     limits: summary.limits,
   };
 }
 
 /** One delay alone. */
-export function delayLines({ with_clients: simulated, ...figures }: PointFigures & { readonly with_clients?: SimulatedFigures }): string[] {
+export function delayLines({
+  with_clients: simulated,
+  ...figures
+}: PointFigures & { readonly with_clients?: SimulatedFigures }): string[] {
   return [
-    `With a delay of ${delayText(figures.delay_s)}: ${plural(figures.cold_starts, "cold start")} (${amount(figures.cold_starts_per_day)} a day), ${spanText(figures.active_s)} active, ${priced(figures)}.`,
+    `With a delay of ${delayText(figures.delay_s)}: ${plural(figures.cold_starts, "cold start")} (${amount(figures.cold_starts_per_day)} a day), ${spanText(figures.active_s)} active, ${costText(figures)}.`,
     ...(simulated === undefined
       ? []
       : [
-          `With the clients, simulated: ${plural(simulated.cold_starts, "cold start")} (${signed(simulated.difference.cold_starts)}), ${spanText(simulated.active_s)} active, ${priced(simulated)}.`,
+          `With the clients, simulated: ${plural(simulated.cold_starts, "cold start")} (${signed(simulated.difference.cold_starts)}), ${spanText(simulated.active_s)} active, ${costText(simulated)}.`,
         ]),
   ];
 }
 
 /** CU-hours, and dollars where there is a price. */
-function priced({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): string {
+function costText({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): string {
   return cost === null ? `${amount(cu_hours)} CU-hours` : `${money(cost)} (${amount(cu_hours)} CU-hours)`;
 }
 
-function subjectOf({ traffic, question }: CurveSummary): string {
+function curveSubject({ traffic, question }: CurveSummary): string {
   const unused = traffic.computes - traffic.computes_used;
   return [
     `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}${unused === 0 ? "" : ` (${unused} more had none)`}`,
@@ -46,57 +64,64 @@ function subjectOf({ traffic, question }: CurveSummary): string {
   ].join(" · ");
 }
 
-function answerOf(summary: CurveSummary): string[] {
+function curveAnswerText(summary: CurveSummary): string[] {
   const { present, best, saving, clairvoyant, cheapest_within: within } = summary;
   const starts = `${plural(best.cold_starts, "cold start")} in place of ${present.cold_starts.toLocaleString("en")}`;
   const first =
     best.delay_s === present.delay_s
-      ? `The present delay of ${delayText(present.delay_s)} is the best: ${priced(present)}, ${plural(present.cold_starts, "cold start")}.`
-      : `Best delay: ${delayText(best.delay_s)}. ${priced(best)} in place of ${priced(present)} with the ${presentText(present.delay_s)}: ${percentOf(-saving.share, 1)}, with ${starts}.`;
+      ? `The present delay of ${delayText(present.delay_s)} is the best: ${costText(present)}, ${plural(present.cold_starts, "cold start")}.`
+      : `Best delay: ${delayText(best.delay_s)}. ${costText(best)} in place of ${costText(present)} with the ${currentDelayText(present.delay_s)}: ${percentOf(-saving.share, 1)}, with ${starts}.`;
   const boundShare = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
   return [
     first,
-    `Who knows the future would need ${priced(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (${boundShare} burden): no rule that only decides when to sleep does better.`,
+    `Who knows the future would need ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (${boundShare} burden): no rule that only decides when to sleep does better.`,
     ...(within === undefined ? [] : [withinText(summary)]),
-    ...clientText(summary),
+    ...clientsText(summary),
   ];
 }
 
 /** The curve's best need not be the best where clients answer to what happens. */
-function clientText({ with_clients }: CurveSummary): string[] {
+function clientsText({ with_clients }: CurveSummary): string[] {
   if (with_clients === undefined) return [];
-  const least = with_clients.delays.reduce((best, figures) => (figures.burden_s < best.burden_s ? figures : best));
+  const least = with_clients.delays.reduce((best, figures) =>
+    figures.burden_s < best.burden_s ? figures : best,
+  );
   const parts = with_clients.delays.map(
     (figures) =>
-      `${delayText(figures.delay_s)} has ${plural(figures.cold_starts, "cold start")} (${signed(figures.difference.cold_starts)}) and ${priced(figures)}`,
+      `${delayText(figures.delay_s)} has ${plural(figures.cold_starts, "cold start")} (${signed(figures.difference.cold_starts)}) and ${costText(figures)}`,
   );
-  const best = with_clients.delays.length === 1 ? "" : ` Of these ${delayText(least.delay_s)} has the least burden.`;
+  const best =
+    with_clients.delays.length === 1 ? "" : ` Of these ${delayText(least.delay_s)} has the least burden.`;
   return [`With ${with_clients.clients.join(", ")} at each compute, simulated: ${parts.join("; ")}.${best}`];
 }
 
 function withinText({ cheapest_within: within, max_cold_per_day, max_wait_p99_ms }: CurveSummary): string {
   const limits = [
     ...(max_cold_per_day === undefined ? [] : [`at most ${amount(max_cold_per_day)} cold starts a day`]),
-    ...(max_wait_p99_ms === undefined ? [] : [`a p99 of the added wait of at most ${millisText(max_wait_p99_ms)}`]),
+    ...(max_wait_p99_ms === undefined
+      ? []
+      : [`a p99 of the added wait of at most ${millisText(max_wait_p99_ms)}`]),
   ].join(" and ");
-  if (within === null || within === undefined) return `No delay keeps to ${limits}, not even a compute that never sleeps.`;
-  return `Cheapest with ${limits}: ${delayText(within.delay_s)}, ${priced(within)}, ${amount(within.cold_starts_per_day)} cold starts a day.`;
+  if (within === null || within === undefined)
+    return `No delay keeps to ${limits}, not even a compute that never sleeps.`;
+  return `Cheapest with ${limits}: ${delayText(within.delay_s)}, ${costText(within)}, ${amount(within.cold_starts_per_day)} cold starts a day.`;
 }
 
-function factsOf({ present, best, clairvoyant, saving, never }: CurveSummary): Fact[] {
-  const worth = (figures: Pick<PointFigures, "cu_hours" | "cost">) =>
+function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary): Fact[] {
+  const shortCost = (figures: Pick<PointFigures, "cu_hours" | "cost">) =>
     figures.cost === null ? `${amount(figures.cu_hours)} CU-h` : money(figures.cost);
-  const starts = (figures: Pick<PointFigures, "cold_starts_per_day">) => `${amount(figures.cold_starts_per_day)} cold starts a day`;
+  const starts = (figures: Pick<PointFigures, "cold_starts_per_day">) =>
+    `${amount(figures.cold_starts_per_day)} cold starts a day`;
   return [
-    { label: `best, ${delayText(best.delay_s)}`, value: worth(best), note: starts(best) },
-    { label: `present, ${delayText(present.delay_s)}`, value: worth(present), note: starts(present) },
+    { label: `best, ${delayText(best.delay_s)}`, value: shortCost(best), note: starts(best) },
+    { label: `present, ${delayText(present.delay_s)}`, value: shortCost(present), note: starts(present) },
     {
       label: "saved by the best",
       value: saving.cost === null ? `${amount(saving.cu_hours)} CU-h` : money(saving.cost),
       note: `${percentOf(-saving.share, 1)}, ${signed(-saving.cold_starts)} cold starts`,
     },
-    { label: "clairvoyant bound", value: worth(clairvoyant), note: starts(clairvoyant) },
-    { label: "never asleep", value: worth(never), note: "no cold start" },
+    { label: "clairvoyant bound", value: shortCost(clairvoyant), note: starts(clairvoyant) },
+    { label: "never asleep", value: shortCost(never), note: "no cold start" },
   ];
 }
 
@@ -114,7 +139,8 @@ function delayTable({ curve, present, best, clairvoyant, question, with_latency 
     ...(hasWait ? [millisText(figures.added_wait_mean_ms)] : []),
   ];
   const rows = curve.map((figures): PageRow => {
-    const mark = figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
+    const mark =
+      figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
     return { cells: cells(figures, delayText(figures.delay_s)), mark };
   });
   return {
@@ -138,7 +164,8 @@ function delayTable({ curve, present, best, clairvoyant, question, with_latency 
 function latencyTable({ with_latency, present, best, question }: CurveSummary): PageTable[] {
   if (with_latency.length === 0) return [];
   const rows = with_latency.map((figures): PageRow => {
-    const mark = figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
+    const mark =
+      figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
     const waits = [figures.wait_mean_ms, figures.wait_p99_ms, figures.wait_p99_of_waiting_ms].map(millisText);
     return {
       cells: [
@@ -155,7 +182,15 @@ function latencyTable({ with_latency, present, best, question }: CurveSummary): 
     {
       name: "waits",
       title: `With starts that take ${question.start_latency}, replayed`,
-      headings: ["delay", "cold starts", "requests that wait", "mean wait", "p99 wait", "p99 of those", "CU-hours"],
+      headings: [
+        "delay",
+        "cold starts",
+        "requests that wait",
+        "mean wait",
+        "p99 wait",
+        "p99 of those",
+        "CU-hours",
+      ],
       records: with_latency,
       rows,
     },
@@ -186,7 +221,17 @@ function clientTable({ with_clients, present, best }: CurveSummary): PageTable[]
     {
       name: "clients",
       title: `With ${with_clients.clients.join(", ")}, simulated, and the difference to the curve`,
-      headings: ["delay", "cold starts", "to curve", "active h", "to curve", "requests", "to curve", "CU-hours", "p99 wait"],
+      headings: [
+        "delay",
+        "cold starts",
+        "to curve",
+        "active h",
+        "to curve",
+        "requests",
+        "to curve",
+        "CU-hours",
+        "p99 wait",
+      ],
       records: with_clients.delays,
       rows,
     },
@@ -207,7 +252,8 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
     "gain h",
     "never: gain h",
   ];
-  const change = ({ present, best }: ComputeSummary, show: (figures: PointFigures) => string) => `${show(present)} → ${show(best)}`;
+  const change = ({ present: current, best }: ComputeSummary, show: (figures: PointFigures) => string) =>
+    `${show(current)} → ${show(best)}`;
   const row = (compute: ComputeSummary): PageRow => ({
     cells: [
       compute.compute,
@@ -221,28 +267,29 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       signed(compute.gain_of_never_s / 3_600),
     ],
   });
-  const present = delayText(question.present_delay_s);
-  const awake = computes
+  const current = delayText(question.present_delay_s);
+  const alwaysOn = computes
     .filter(({ gain_of_never_s }) => gain_of_never_s > 0)
     .sort((a, b) => b.gain_of_never_s - a.gain_of_never_s || (a.compute < b.compute ? -1 : 1));
-  const title = (what: string, all: number) => `${what}${all > MOST_COMPUTES ? `: the first ${MOST_COMPUTES} of ${all}` : ""}`;
+  const title = (what: string, all: number) =>
+    `${what}${all > MAX_COMPUTES ? `: the first ${MAX_COMPUTES} of ${all}` : ""}`;
   return [
     {
       name: "computes",
-      title: title(`Who gains most from a delay of its own, against ${present}`, computes.length),
+      title: title(`Who gains most from a delay of its own, against ${current}`, computes.length),
       headings,
       records: computes,
-      rows: computes.slice(0, MOST_COMPUTES).map(row),
+      rows: computes.slice(0, MAX_COMPUTES).map(row),
     },
-    ...(awake.length === 0
+    ...(alwaysOn.length === 0
       ? []
       : [
           {
             name: "awake",
-            title: title("Who gains from not sleeping at all", awake.length),
+            title: title("Who gains from not sleeping at all", alwaysOn.length),
             headings,
-            records: awake,
-            rows: awake.slice(0, MOST_COMPUTES).map(row),
+            records: alwaysOn,
+            rows: alwaysOn.slice(0, MAX_COMPUTES).map(row),
           },
         ]),
   ];

@@ -1,11 +1,11 @@
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import { SECOND } from "../../platform/core/time.ts";
 import type { ClientForm } from "../coupled/client-forms.ts";
 import { simulateCoupled } from "../coupled/coupled-simulation.ts";
 import { type ChosenPoint, type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import { fleetSetting, type Question } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { atHand } from "../trace/load-all.ts";
+import { loadArrivals } from "../trace/load-all.ts";
 import type { DelayChoice } from "./curve.ts";
 
 /** A delay with clients that answer to what happens, beside what the curve says of it without them. */
@@ -18,41 +18,44 @@ export type SimulatedFigures = OutcomeFigures & {
 };
 
 /** The exact curve, as far as it is compared with. */
-type Exact = { readonly requests: number; pointAt(delay: DelayChoice): Pick<ChosenPoint, "coldStarts" | "activeMs"> };
+type ExactCurve = {
+  readonly arrivals: number;
+  pointAt(delay: DelayChoice): Pick<ChosenPoint, "coldStarts" | "activeMs">;
+};
 
 /** Runs all computes that have requests with clients of their own, event by event; tells how many of the delays are done. */
 export function* simulateDelays(
   traffic: Traffic,
   question: Question,
-  exact: Exact,
+  exact: ExactCurve,
   { delays, clients }: { readonly delays: readonly DelayChoice[]; readonly clients: readonly ClientForm[] },
-  chance: Chance,
+  random: Random,
 ): Generator<number, SimulatedFigures[]> {
   const { period } = traffic;
   const { latency, costs } = question;
-  const requests = atHand(traffic);
-  const used = [...requests.keys()].filter((compute) => (requests[compute]?.at.length ?? 0) > 0);
+  const arrivals = loadArrivals(traffic);
+  const used = [...arrivals.keys()].filter((compute) => (arrivals[compute]?.at.length ?? 0) > 0);
   const simulated: SimulatedFigures[] = [];
   for (const delay of delays) {
     const outcome = simulateCoupled({
       period,
       ...fleetSetting(question, delay, [...traffic.computes.keys()]),
-      requests,
-      clients: used.flatMap((compute) => clients.map((client) => client.of(compute))),
+      arrivals,
+      clients: used.flatMap((compute) => clients.map((client) => client.create(compute))),
       latency,
       starts: {},
-      chance,
+      random,
     });
     const figures = outcomeFigures(outcome, period.endAt - period.startAt, costs);
     const point = exact.pointAt(delay);
     simulated.push({
       delay_s: delay,
       ...figures,
-      requests: outcome.requests,
+      requests: outcome.arrivals,
       difference: {
         cold_starts: figures.cold_starts - point.coldStarts,
         active_s: figures.active_s - point.activeMs / SECOND,
-        requests: outcome.requests - exact.requests,
+        requests: outcome.arrivals - exact.arrivals,
       },
     });
     yield simulated.length;

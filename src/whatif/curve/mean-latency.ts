@@ -6,7 +6,9 @@ import type { StartLatency } from "../replay/start-latency.ts";
 export function meanLatencyMs(latency: StartLatency): DurationMs {
   switch (latency.kind) {
     case "pool":
-      return latency.missShare * meanLatencyMs(latency.miss) + (1 - latency.missShare) * meanLatencyMs(latency.hit);
+      return (
+        latency.missShare * meanLatencyMs(latency.miss) + (1 - latency.missShare) * meanLatencyMs(latency.hit)
+      );
     case "fixed":
       return latency.ms;
     case "uniform":

@@ -1,54 +1,73 @@
 import { type DurationMs, SECOND } from "../../platform/core/time.ts";
 import { eachBin, LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
-import { burdenMs } from "./costs.ts";
-import { type Curve, type CurvePoint, type Delay, pointAt } from "./curve.ts";
+import { weightedCostMs } from "./costs.ts";
+import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "./curve.ts";
 
 /** S: the shortest delay that may be set. */
 const SHORTEST_DELAY_S = 60;
 
 /** The delay that may be set with the least burden (see `burdenMs`); the shortest of equals. `shortestS` and `longestS` may be set, too. */
-export function bestDelay(curve: Curve, coldStartS: number, shortestS = SHORTEST_DELAY_S, longestS = LONGEST_DELAY_S): CurvePoint {
+export function bestDelay(
+  curve: Curve,
+  coldStartS: number,
+  shortestS = SHORTEST_DELAY_S,
+  longestS = LONGEST_DELAY_S,
+): CurvePoint {
   let best = pointAt(curve, shortestS);
-  let least = burdenMs(best, coldStartS);
+  let lowestCost = weightedCostMs(best, coldStartS);
   for (let delay = shortestS + 1; delay <= longestS; delay += 1) {
     const coldStarts = curve.coldStarts[delay] as number;
-    const burden = burdenMs({ coldStarts, activeMs: curve.activeMs[delay] as number }, coldStartS);
-    if (burden < least) {
-      least = burden;
+    const weightedCost = weightedCostMs(
+      { coldStarts, activeMs: curve.activeMs[delay] as number },
+      coldStartS,
+    );
+    if (weightedCost < lowestCost) {
+      lowestCost = weightedCost;
       best = pointAt(curve, delay);
     }
   }
   const never = pointAt(curve, "never");
-  return burdenMs(never, coldStartS) < least ? never : best;
+  return weightedCostMs(never, coldStartS) < lowestCost ? never : best;
 }
 
 /**
  * The same of one compute among many, without a curve. Between two lengths of gaps a longer delay avoids nothing and costs: only the
  * shortest delay, the lengths themselves, and never can be best.
  */
-export function bestDelayOf(gaps: Gaps, coldStartS: number): Delay {
-  const bins: Bin[] = [{ seconds: SHORTEST_DELAY_S, ended: 0, gaps: 0, sumMs: 0 }];
+export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
+  const bins: GapLengthBin[] = [{ seconds: SHORTEST_DELAY_S, ended: 0, gaps: 0, sumMs: 0 }];
   eachBin(gaps.ended, (seconds, count, sumMs) => bins.push({ seconds, ended: count, gaps: count, sumMs }));
   eachBin(gaps.tails, (seconds, count, sumMs) => bins.push({ seconds, ended: 0, gaps: count, sumMs }));
   bins.sort((a, b) => a.seconds - b.seconds);
   let coldStarts = sumOf(bins, ({ ended }) => ended);
   let longer = sumOf(bins, ({ gaps }) => gaps);
-  let [shorterMs, best, least]: [number, Delay, number] = [0, "never", sumOf(bins, ({ sumMs }) => sumMs)];
+  let [shorterMs, best, lowestCost]: [number, SuspendDelay, number] = [
+    0,
+    "never",
+    sumOf(bins, ({ sumMs }) => sumMs),
+  ];
   for (const { seconds, ended, gaps, sumMs } of bins) {
     coldStarts -= ended;
     longer -= gaps;
     shorterMs += sumMs;
     if (seconds < SHORTEST_DELAY_S || seconds > LONGEST_DELAY_S) continue;
     // Of bins of one length the first ones are too dear by what the others still avoid: the last one decides.
-    const burden = burdenMs({ activeMs: shorterMs + longer * seconds * SECOND, coldStarts }, coldStartS);
-    if (burden < least || (burden === least && best === "never")) [best, least] = [seconds, burden];
+    const weightedCost = weightedCostMs(
+      { activeMs: shorterMs + longer * seconds * SECOND, coldStarts },
+      coldStartS,
+    );
+    if (weightedCost < lowestCost || (weightedCost === lowestCost && best === "never"))
+      [best, lowestCost] = [seconds, weightedCost];
   }
   return best;
 }
 
 /** What somebody cannot do with more of, each inclusive; the wait is the 99th percentile of the added wait. */
-export type Limits = { readonly maxColdPerDay?: number | undefined; readonly maxWaitP99Ms?: DurationMs | undefined };
+export type DelayConstraints = {
+  readonly maxColdPerDay?: number | undefined;
+  readonly maxWaitP99Ms?: DurationMs | undefined;
+};
 
 /**
  * The cheapest delay that may be set and keeps within the limits: the shortest one, for active time never falls with the delay. Cold starts
@@ -57,28 +76,34 @@ export type Limits = { readonly maxColdPerDay?: number | undefined; readonly max
  */
 export function* cheapestWithin(
   curve: Curve,
-  { maxColdPerDay = Number.POSITIVE_INFINITY, maxWaitP99Ms }: Limits,
-): Generator<Delay, CurvePoint | undefined, DurationMs> {
-  function* holds(delay: Delay): Generator<Delay, boolean, DurationMs> {
+  { maxColdPerDay = Number.POSITIVE_INFINITY, maxWaitP99Ms }: DelayConstraints,
+): Generator<SuspendDelay, CurvePoint | undefined, DurationMs> {
+  function* isFeasible(delay: SuspendDelay): Generator<SuspendDelay, boolean, DurationMs> {
     if (pointAt(curve, delay).coldStartsPerDay > maxColdPerDay) return false;
     return maxWaitP99Ms === undefined || (yield delay) <= maxWaitP99Ms;
   }
-  if (!(yield* holds(LONGEST_DELAY_S))) return (yield* holds("never")) ? pointAt(curve, "never") : undefined;
-  let [below, at] = [SHORTEST_DELAY_S - 1, LONGEST_DELAY_S];
-  while (at - below > 1) {
-    const middle = Math.floor((below + at) / 2);
-    if (yield* holds(middle)) at = middle;
-    else below = middle;
+  if (!(yield* isFeasible(LONGEST_DELAY_S)))
+    return (yield* isFeasible("never")) ? pointAt(curve, "never") : undefined;
+  let [low, high] = [SHORTEST_DELAY_S - 1, LONGEST_DELAY_S];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (yield* isFeasible(middle)) high = middle;
+    else low = middle;
   }
-  return pointAt(curve, at);
+  return pointAt(curve, high);
 }
 
 /** How many delays that may ask for. */
-export const MOST_ASKED = 2 + Math.ceil(Math.log2(LONGEST_DELAY_S - SHORTEST_DELAY_S + 2));
+export const MAX_DELAYS_TRIED = 2 + Math.ceil(Math.log2(LONGEST_DELAY_S - SHORTEST_DELAY_S + 2));
 
 /** Gaps of one length; `ended` are those that an arrival has ended. */
-type Bin = { readonly seconds: number; readonly ended: number; readonly gaps: number; readonly sumMs: DurationMs };
+type GapLengthBin = {
+  readonly seconds: number;
+  readonly ended: number;
+  readonly gaps: number;
+  readonly sumMs: DurationMs;
+};
 
-function sumOf(bins: readonly Bin[], of: (bin: Bin) => number): number {
-  return bins.reduce((sum, bin) => sum + of(bin), 0);
+function sumOf(bins: readonly GapLengthBin[], weightOf: (bin: GapLengthBin) => number): number {
+  return bins.reduce((sum, bin) => sum + weightOf(bin), 0);
 }

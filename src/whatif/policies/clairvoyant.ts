@@ -7,8 +7,9 @@ export const clairvoyant: Policy = {
   knows: "future",
   isRandom: false,
   resumes: false,
-  keeper: ({ coldStartS }) => ({
-    plan: (idleSince, plan, nextAt) => sleepOnly(plan, nextAt - idleSince > coldStartS * SECOND ? idleSince : nextAt),
+  createState: ({ coldStartS }) => ({
+    schedule: (idleSince, schedule, nextAt) =>
+      sleepOnly(schedule, nextAt - idleSince > coldStartS * SECOND ? idleSince : nextAt),
   }),
 };
 
@@ -18,14 +19,14 @@ export const clairvoyantResume: Policy = {
   knows: "future",
   isRandom: false,
   resumes: true,
-  keeper: ({ latencies }) => ({
-    plan(idleSince, plan, nextAt) {
+  createState: ({ latencies }) => ({
+    schedule(idleSince, schedule, nextAt) {
       const isLast = nextAt === Number.POSITIVE_INFINITY;
       const resumeAt = isLast ? nextAt : nextAt - latencies.at(nextAt);
-      plan.sleepAt = resumeAt > idleSince ? idleSince : nextAt;
-      plan.resumeAt = resumeAt;
+      schedule.sleepAt = resumeAt > idleSince ? idleSince : nextAt;
+      schedule.resumeAt = resumeAt;
       // A start that is drawn at another instant may be shorter than foreseen.
-      plan.holdMs = nextAt - resumeAt;
+      schedule.holdMs = nextAt - resumeAt;
     },
   }),
 };

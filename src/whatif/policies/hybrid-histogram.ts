@@ -1,5 +1,5 @@
 import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
-import { type Keeper, type Plan, type Policy, sleepOnly } from "./policy.ts";
+import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
 /** Serverless in the Wild (Shahrad et al., ATC'20), section 4.2; the defaults are the paper's but for the fallback. */
 export type HybridOptions = {
@@ -10,17 +10,17 @@ export type HybridOptions = {
 };
 
 const BIN_MS = MINUTE;
-const HEAD = 0.05;
-const TAIL = 0.99;
+const HEAD_SHARE = 0.05;
+const TAIL_SHARE = 0.99;
 /** The compute is up so much before the head, and stays so much longer than the tail. */
 const HEAD_MARGIN = 0.1;
 const TAIL_MARGIN = 0.15;
 /** Counts of bins that vary less say that any idle time is as likely as another. */
 const REPRESENTATIVE_CV = 2;
-const TOO_MANY_OUT_OF_RANGE = 0.5;
+const MAX_OUT_OF_RANGE_SHARE = 0.5;
 /** Of the smoothing: what a new idle time counts, and how many it needs. */
-const WEIGHT = 0.3;
-const ENOUGH_TO_SMOOTH = 2;
+const SMOOTHING_WEIGHT = 0.3;
+const MIN_TO_SMOOTH = 2;
 
 /**
  * Sleeps at once and resumes shortly before the time at which it usually is needed again. Idle times beyond the range are foretold by
@@ -28,10 +28,10 @@ const ENOUGH_TO_SMOOTH = 2;
  * foretells has the paper's margin of 15 % to both sides.
  */
 export function hybridHistogram(options: HybridOptions, name = "hybrid"): Policy {
-  return { name, knows: "past", isRandom: false, resumes: true, keeper: () => new HybridKeeper(options) };
+  return { name, knows: "past", isRandom: false, resumes: true, createState: () => new HybridState(options) };
 }
 
-class HybridKeeper implements Keeper {
+class HybridState implements PolicyState {
   readonly #fallbackMs: DurationMs;
   readonly #bins: Uint32Array;
   #inRange = 0;
@@ -49,7 +49,10 @@ class HybridKeeper implements Keeper {
     const count = this.#bins[bin];
     if (count === undefined) {
       this.#outOfRange += 1;
-      this.#smoothedMs = this.#outOfRange === 1 ? idleMs : WEIGHT * idleMs + (1 - WEIGHT) * this.#smoothedMs;
+      this.#smoothedMs =
+        this.#outOfRange === 1
+          ? idleMs
+          : SMOOTHING_WEIGHT * idleMs + (1 - SMOOTHING_WEIGHT) * this.#smoothedMs;
       return;
     }
     this.#bins[bin] = count + 1;
@@ -57,21 +60,24 @@ class HybridKeeper implements Keeper {
     this.#sumOfSquares += 2 * count + 1;
   }
 
-  plan(idleSince: SimTime, plan: Plan): void {
-    if (this.#outOfRange >= TOO_MANY_OUT_OF_RANGE * (this.#inRange + this.#outOfRange) && this.#outOfRange >= ENOUGH_TO_SMOOTH) {
+  schedule(idleSince: SimTime, schedule: SleepSchedule): void {
+    if (
+      this.#outOfRange >= MAX_OUT_OF_RANGE_SHARE * (this.#inRange + this.#outOfRange) &&
+      this.#outOfRange >= MIN_TO_SMOOTH
+    ) {
       const fromMs = this.#smoothedMs * (1 - TAIL_MARGIN);
-      resumeBetween(plan, idleSince, fromMs, this.#smoothedMs * (1 + TAIL_MARGIN));
+      resumeBetween(schedule, idleSince, fromMs, this.#smoothedMs * (1 + TAIL_MARGIN));
     } else if (this.#isRepresentative()) {
       // The head is rounded down to its bin's beginning, the tail up to its bin's end.
-      const headMs = this.#binOf(HEAD) * BIN_MS * (1 - HEAD_MARGIN);
-      resumeBetween(plan, idleSince, headMs, (this.#binOf(TAIL) + 1) * BIN_MS * (1 + TAIL_MARGIN));
+      const headMs = this.#binOf(HEAD_SHARE) * BIN_MS * (1 - HEAD_MARGIN);
+      resumeBetween(schedule, idleSince, headMs, (this.#binOf(TAIL_SHARE) + 1) * BIN_MS * (1 + TAIL_MARGIN));
     } else {
-      sleepOnly(plan, idleSince + this.#fallbackMs);
+      sleepOnly(schedule, idleSince + this.#fallbackMs);
     }
   }
 
-  planAgain(asleepAt: SimTime, plan: Plan): void {
-    sleepOnly(plan, asleepAt);
+  scheduleNext(suspendedAt: SimTime, schedule: SleepSchedule): void {
+    sleepOnly(schedule, suspendedAt);
   }
 
   /** By the coefficient of variation of the bins' counts. */
@@ -83,22 +89,27 @@ class HybridKeeper implements Keeper {
 
   /** The bin that this share of the idle times in range does not exceed. */
   #binOf(share: number): number {
-    let left = Math.ceil(share * this.#inRange);
+    let remaining = Math.ceil(share * this.#inRange);
     for (let bin = 0; bin < this.#bins.length; bin += 1) {
-      left -= this.#bins[bin] as number;
-      if (left <= 0) return bin;
+      remaining -= this.#bins[bin] as number;
+      if (remaining <= 0) return bin;
     }
     return this.#bins.length - 1;
   }
 }
 
 /** Asleep until `fromMs` and awake until `untilMs`; where that is from the beginning, it does not sleep before. */
-function resumeBetween(plan: Plan, idleSince: SimTime, fromMs: DurationMs, untilMs: DurationMs): void {
+function resumeBetween(
+  schedule: SleepSchedule,
+  idleSince: SimTime,
+  fromMs: DurationMs,
+  untilMs: DurationMs,
+): void {
   if (fromMs < SECOND) {
-    sleepOnly(plan, idleSince + Math.round(untilMs));
+    sleepOnly(schedule, idleSince + Math.round(untilMs));
     return;
   }
-  plan.sleepAt = idleSince;
-  plan.resumeAt = idleSince + Math.round(fromMs);
-  plan.holdMs = Math.round(untilMs) - Math.round(fromMs);
+  schedule.sleepAt = idleSince;
+  schedule.resumeAt = idleSince + Math.round(fromMs);
+  schedule.holdMs = Math.round(untilMs) - Math.round(fromMs);
 }

@@ -1,14 +1,14 @@
 import { type DurationMs, SECOND } from "../../platform/core/time.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import { type Keeper, type Plan, type Policy, sleepOnly } from "./policy.ts";
+import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
 /** Each bin is so much longer than the one before: a delay is known to 7 %, and 200 bins reach a week. */
 const GROWTH = 1.07;
 const BINS = Math.ceil(Math.log(LONGEST_DELAY_S) / Math.log(GROWTH)) + 1;
 /** Before it has seen so many idle times it takes the delay of the ski rental. */
-const ENOUGH = 10;
+const MIN_SAMPLES = 10;
 /** It decides anew when it has seen so much more. */
-const NEWS = 1.1;
+const RECOMPUTE_GROWTH = 1.1;
 
 /**
  * Keeps the idle times that it has seen, and takes the delay that would have been cheapest for them: by the time that nothing has come,
@@ -19,15 +19,15 @@ export const learnedHazard: Policy = {
   knows: "past",
   isRandom: false,
   resumes: false,
-  keeper: ({ coldStartS }) => new HazardKeeper(coldStartS * SECOND),
+  createState: ({ coldStartS }) => new HazardState(coldStartS * SECOND),
 };
 
-class HazardKeeper implements Keeper {
+class HazardState implements PolicyState {
   readonly #breakEvenMs: DurationMs;
   readonly #counts = new Float64Array(BINS + 1);
   readonly #sumsMs = new Float64Array(BINS + 1);
-  #seen = 0;
-  #decideAt = ENOUGH;
+  #samples = 0;
+  #recomputeAt = MIN_SAMPLES;
   #delayMs: DurationMs;
 
   constructor(breakEvenMs: DurationMs) {
@@ -35,29 +35,29 @@ class HazardKeeper implements Keeper {
     this.#delayMs = breakEvenMs;
   }
 
-  plan(idleSince: number, plan: Plan): void {
-    sleepOnly(plan, idleSince + this.#delayMs);
+  schedule(idleSince: number, schedule: SleepSchedule): void {
+    sleepOnly(schedule, idleSince + this.#delayMs);
   }
 
   learn(idleMs: DurationMs): void {
     const bin = Math.min(BINS, Math.max(0, Math.ceil(Math.log(idleMs / SECOND) / Math.log(GROWTH))));
     this.#counts[bin] = (this.#counts[bin] as number) + 1;
     this.#sumsMs[bin] = (this.#sumsMs[bin] as number) + idleMs;
-    this.#seen += 1;
-    if (this.#seen < this.#decideAt) return;
-    this.#decideAt = Math.ceil(this.#seen * NEWS);
-    this.#delayMs = this.#cheapest();
+    this.#samples += 1;
+    if (this.#samples < this.#recomputeAt) return;
+    this.#recomputeAt = Math.ceil(this.#samples * RECOMPUTE_GROWTH);
+    this.#delayMs = this.#cheapestDelay();
   }
 
   /** `Σ min(idle, T) + B·#{idle > T}` is least at 0 or at the end of a bin. */
-  #cheapest(): DurationMs {
-    let [shorterMs, longer, best, least] = [0, this.#seen, 0, this.#seen * this.#breakEvenMs];
+  #cheapestDelay(): DurationMs {
+    let [shorterMs, longer, best, lowestCost] = [0, this.#samples, 0, this.#samples * this.#breakEvenMs];
     for (let bin = 0; bin < BINS; bin += 1) {
       const delayMs = Math.ceil(GROWTH ** bin * SECOND);
       shorterMs += this.#sumsMs[bin] as number;
       longer -= this.#counts[bin] as number;
-      const burden = shorterMs + longer * (delayMs + this.#breakEvenMs);
-      if (burden < least) [best, least] = [delayMs, burden];
+      const weightedCost = shorterMs + longer * (delayMs + this.#breakEvenMs);
+      if (weightedCost < lowestCost) [best, lowestCost] = [delayMs, weightedCost];
     }
     return best;
   }

@@ -17,9 +17,15 @@ export const POLICY_FORMS: readonly { readonly form: string; readonly meaning: s
   { form: "best-fixed:compute", meaning: "the delay that would have been best for each, in hindsight" },
   { form: "ski-rental", meaning: "awake for what a cold start is worth" },
   { form: "ski-rental:randomised", meaning: "awake for a random share of it" },
-  { form: "hybrid[:range=4h,fallback=5m]", meaning: "histogram of idle times, resumes before it is needed (Serverless in the Wild)" },
+  {
+    form: "hybrid[:range=4h,fallback=5m]",
+    meaning: "histogram of idle times, resumes before it is needed (Serverless in the Wild)",
+  },
   { form: "hazard", meaning: "the delay that was best for the idle times seen so far" },
-  { form: "predictive[:delay=5m,lead=5m,share=0.5]", meaning: "resumes ahead of the usual hours of the week" },
+  {
+    form: "predictive[:delay=5m,lead=5m,share=0.5]",
+    meaning: "resumes ahead of the usual hours of the week",
+  },
   { form: "clairvoyant", meaning: "knows the future: the bound for policies that only sleep" },
   { form: "clairvoyant:resume", meaning: "knows the future: the bound for policies that resume, too" },
 ];
@@ -27,15 +33,17 @@ export const POLICY_FORMS: readonly { readonly form: string; readonly meaning: s
 /** The policy that a text names. Throws a RangeError that names the field, and all that there are. */
 export function parsePolicy(text: string): Policy {
   const [kind = "", rest] = splitAtColon(text.trim());
-  const plain = PLAIN.get(text.trim());
-  if (plain !== undefined) return plain;
-  if (kind === "fixed") return fixed(secondsOf(text, rest));
+  const withoutOptions = POLICIES_WITHOUT_OPTIONS.get(text.trim());
+  if (withoutOptions !== undefined) return withoutOptions;
+  if (kind === "fixed") return fixed(parseSeconds(text, rest));
   if (kind === "hybrid") return parseHybrid(text, rest ?? "");
   if (kind === "predictive") return parsePredictive(text, rest ?? "");
-  throw new RangeError(`policy: "${text}" is not known; known are ${POLICY_FORMS.map(({ form }) => form).join(", ")}`);
+  throw new RangeError(
+    `policy: "${text}" is not known; known are ${POLICY_FORMS.map(({ form }) => form).join(", ")}`,
+  );
 }
 
-const PLAIN: ReadonlyMap<string, Policy> = new Map(
+const POLICIES_WITHOUT_OPTIONS: ReadonlyMap<string, Policy> = new Map(
   [
     ownDelays,
     fixed("never"),
@@ -51,40 +59,64 @@ const PLAIN: ReadonlyMap<string, Policy> = new Map(
 );
 
 function parseHybrid(text: string, rest: string): Policy {
-  const options = optionsOf(text, rest, ["range", "fallback"]);
-  const rangeMs = durationOf(text, "range", options.get("range"), 4 * HOUR);
-  if (rangeMs < HOUR || rangeMs > 4 * HOUR) throw new RangeError(`policy: range in "${text}" must be 1h to 4h`);
-  return hybridHistogram({ rangeMs, fallbackMs: durationOf(text, "fallback", options.get("fallback"), 5 * MINUTE) }, text.trim());
+  const options = parsePolicyOptions(text, rest, ["range", "fallback"]);
+  const rangeMs = parseDurationOption(text, "range", options.get("range"), 4 * HOUR);
+  if (rangeMs < HOUR || rangeMs > 4 * HOUR)
+    throw new RangeError(`policy: range in "${text}" must be 1h to 4h`);
+  return hybridHistogram(
+    { rangeMs, fallbackMs: parseDurationOption(text, "fallback", options.get("fallback"), 5 * MINUTE) },
+    text.trim(),
+  );
 }
 
 function parsePredictive(text: string, rest: string): Policy {
-  const options = optionsOf(text, rest, ["delay", "lead", "share"]);
+  const options = parsePolicyOptions(text, rest, ["delay", "lead", "share"]);
   const share = Number(options.get("share") ?? 0.5);
-  if (!(share > 0 && share <= 1)) throw new RangeError(`policy: share in "${text}" must be a number above 0 and up to 1`);
-  const delayMs = durationOf(text, "delay", options.get("delay"), 5 * MINUTE);
-  return predictiveResume({ delayMs, leadMs: durationOf(text, "lead", options.get("lead"), 5 * MINUTE), share }, text.trim());
+  if (!(share > 0 && share <= 1))
+    throw new RangeError(`policy: share in "${text}" must be a number above 0 and up to 1`);
+  const delayMs = parseDurationOption(text, "delay", options.get("delay"), 5 * MINUTE);
+  return predictiveResume(
+    { delayMs, leadMs: parseDurationOption(text, "lead", options.get("lead"), 5 * MINUTE), share },
+    text.trim(),
+  );
 }
 
-function secondsOf(text: string, rest: string | undefined): number {
+function parseSeconds(text: string, rest: string | undefined): number {
   const seconds = rest === undefined || !/^\d+$/.test(rest) ? Number.NaN : Number(rest);
   if (seconds <= LONGEST_DELAY_S) return seconds;
-  throw new RangeError(`policy: "${text}" needs a delay of whole seconds from 0 to ${LONGEST_DELAY_S}, as in fixed:300`);
+  throw new RangeError(
+    `policy: "${text}" needs a delay of whole seconds from 0 to ${LONGEST_DELAY_S}, as in fixed:300`,
+  );
 }
 
-function optionsOf(text: string, rest: string, known: readonly string[]): ReadonlyMap<string, string> {
+function parsePolicyOptions(
+  text: string,
+  rest: string,
+  optionNames: readonly string[],
+): ReadonlyMap<string, string> {
   const options = new Map<string, string>();
   for (const part of rest === "" ? [] : rest.split(",")) {
     const [name = "", value = ""] = part.split("=");
-    if (!known.includes(name)) throw new RangeError(`policy: "${name}" in "${text}" is no option; there are ${known.join(", ")}`);
+    if (!optionNames.includes(name))
+      throw new RangeError(
+        `policy: "${name}" in "${text}" is no option; there are ${optionNames.join(", ")}`,
+      );
     options.set(name, value);
   }
   return options;
 }
 
-function durationOf(text: string, name: string, value: string | undefined, otherwise: number): number {
-  const ms = value === undefined ? otherwise : parseDuration(/^\d+$/.test(value) ? `${value}s` : value);
+function parseDurationOption(
+  text: string,
+  name: string,
+  value: string | undefined,
+  defaultMs: number,
+): number {
+  const ms = value === undefined ? defaultMs : parseDuration(/^\d+$/.test(value) ? `${value}s` : value);
   if (ms !== undefined && ms >= SECOND) return ms;
-  throw new RangeError(`policy: ${name} in "${text}" must be a duration of at least a second, like 300, 5m or 1h`);
+  throw new RangeError(
+    `policy: ${name} in "${text}" must be a duration of at least a second, like 300, 5m or 1h`,
+  );
 }
 
 function splitAtColon(text: string): [string, string | undefined] {

@@ -1,5 +1,5 @@
 import { type DurationMs, HOUR, type SimTime, WEEK } from "../../platform/core/time.ts";
-import type { Keeper, Plan, Policy } from "./policy.ts";
+import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 
 export type PredictiveOptions = {
   /** After the last use it sleeps after so long, and after a resume that nobody came to. */
@@ -10,22 +10,28 @@ export type PredictiveOptions = {
   readonly share: number;
 };
 
-const HOURS = WEEK / HOUR;
+const HOURS_PER_WEEK = WEEK / HOUR;
 
 /**
  * Resumes ahead of the hours of the week in which somebody usually comes (the idea of Moneyball, VLDB'22, and ProRP, SIGMOD'24, with hours of UTC for
  * their forecasts): `lead` before the earliest arrival that such an hour has seen.
  */
 export function predictiveResume(options: PredictiveOptions, name = "predictive"): Policy {
-  return { name, knows: "past", isRandom: false, resumes: true, keeper: () => new PredictiveKeeper(options) };
+  return {
+    name,
+    knows: "past",
+    isRandom: false,
+    resumes: true,
+    createState: () => new PredictiveState(options),
+  };
 }
 
-class PredictiveKeeper implements Keeper {
+class PredictiveState implements PolicyState {
   readonly #options: PredictiveOptions;
   /** Of each hour of the week: in how many weeks somebody came, the last of those, and the earliest instant within the hour. */
-  readonly #weeks = new Uint32Array(HOURS);
-  readonly #lastWeek = new Float64Array(HOURS).fill(-1);
-  readonly #earliestMs = new Float64Array(HOURS).fill(HOUR);
+  readonly #weeks = new Uint32Array(HOURS_PER_WEEK);
+  readonly #lastWeek = new Float64Array(HOURS_PER_WEEK).fill(-1);
+  readonly #earliestMs = new Float64Array(HOURS_PER_WEEK).fill(HOUR);
   #firstHour: number | undefined;
 
   constructor(options: PredictiveOptions) {
@@ -34,7 +40,7 @@ class PredictiveKeeper implements Keeper {
 
   learn(_idleMs: DurationMs, at: SimTime): void {
     const hour = Math.floor(at / HOUR);
-    const [slot, week] = [hour % HOURS, Math.floor(hour / HOURS)];
+    const [slot, week] = [hour % HOURS_PER_WEEK, Math.floor(hour / HOURS_PER_WEEK)];
     this.#firstHour ??= hour;
     this.#earliestMs[slot] = Math.min(this.#earliestMs[slot] as number, at - hour * HOUR);
     if (this.#lastWeek[slot] === week) return;
@@ -42,34 +48,34 @@ class PredictiveKeeper implements Keeper {
     this.#weeks[slot] = (this.#weeks[slot] as number) + 1;
   }
 
-  plan(idleSince: SimTime, plan: Plan): void {
-    plan.sleepAt = idleSince + this.#options.delayMs;
-    this.#resumeAfter(plan.sleepAt, plan);
+  schedule(idleSince: SimTime, schedule: SleepSchedule): void {
+    schedule.sleepAt = idleSince + this.#options.delayMs;
+    this.#resumeAfter(schedule.sleepAt, schedule);
   }
 
-  planAgain(asleepAt: SimTime, plan: Plan): void {
-    this.#resumeAfter(asleepAt, plan);
+  scheduleNext(suspendedAt: SimTime, schedule: SleepSchedule): void {
+    this.#resumeAfter(suspendedAt, schedule);
   }
 
   /** Within the next week, the first hour that is expected to be one of use and whose lead has not begun yet. */
-  #resumeAfter(asleepAt: SimTime, plan: Plan): void {
+  #resumeAfter(suspendedAt: SimTime, schedule: SleepSchedule): void {
     const { delayMs, leadMs } = this.#options;
-    plan.holdMs = leadMs + delayMs;
-    const from = Math.floor(asleepAt / HOUR);
-    for (let hour = from; hour <= from + HOURS; hour += 1) {
-      const resumeAt = hour * HOUR + (this.#earliestMs[hour % HOURS] as number) - leadMs;
-      if (resumeAt > asleepAt && this.#isExpected(hour)) {
-        plan.resumeAt = resumeAt;
+    schedule.holdMs = leadMs + delayMs;
+    const from = Math.floor(suspendedAt / HOUR);
+    for (let hour = from; hour <= from + HOURS_PER_WEEK; hour += 1) {
+      const resumeAt = hour * HOUR + (this.#earliestMs[hour % HOURS_PER_WEEK] as number) - leadMs;
+      if (resumeAt > suspendedAt && this.#isExpected(hour)) {
+        schedule.resumeAt = resumeAt;
         return;
       }
     }
-    plan.resumeAt = Number.POSITIVE_INFINITY;
+    schedule.resumeAt = Number.POSITIVE_INFINITY;
   }
 
   #isExpected(hour: number): boolean {
-    const seenHours = hour - (this.#firstHour ?? hour);
+    const hoursSeen = hour - (this.#firstHour ?? hour);
     // So often has this hour of the week been over since the first arrival.
-    const seen = Math.ceil(seenHours / HOURS);
-    return seen > 0 && (this.#weeks[hour % HOURS] as number) >= this.#options.share * seen;
+    const weeksSeen = Math.ceil(hoursSeen / HOURS_PER_WEEK);
+    return weeksSeen > 0 && (this.#weeks[hour % HOURS_PER_WEEK] as number) >= this.#options.share * weeksSeen;
   }
 }

@@ -8,7 +8,9 @@ export const skiRental: Policy = {
   knows: "past",
   isRandom: false,
   resumes: false,
-  keeper: ({ coldStartS }) => ({ plan: (idleSince, plan) => sleepOnly(plan, idleSince + coldStartS * SECOND) }),
+  createState: ({ coldStartS }) => ({
+    schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + coldStartS * SECOND),
+  }),
 };
 
 /** Awake for a share of that which chance decides, anew each time: on average e / (e − 1) = 1.5820 times as dear for every gap. */
@@ -17,9 +19,12 @@ export const skiRentalRandomised: Policy = {
   knows: "past",
   isRandom: true,
   resumes: false,
-  keeper: ({ coldStartS, chance, number }) => {
-    const source = chance.source("whatif-ski-rental", number);
-    return { plan: (idleSince, plan) => sleepOnly(plan, idleSince + Math.round(randomisedDelay(coldStartS * SECOND, uniform(source)))) };
+  createState: ({ coldStartS, random, number }) => {
+    const draw = random.stream("whatif-ski-rental", number);
+    return {
+      schedule: (idleSince, schedule) =>
+        sleepOnly(schedule, idleSince + Math.round(randomisedDelay(coldStartS * SECOND, uniform(draw)))),
+    };
   },
 };
 

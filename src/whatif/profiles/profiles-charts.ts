@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { amount } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
+import { drawChart, INK } from "../report/svg.ts";
 import type { ProfilesReport } from "./profiles-report.ts";
 
 /** Cost, or CU-hours where one profile has no price, and waits. */
@@ -12,8 +12,15 @@ export function profilesCharts({ profiles }: ProfilesReport): Chart[] {
     spent: figures.cost !== null && isPriced ? figures.cost : figures.cu_hours,
     wait: figures.wait_mean_ms,
   }));
-  const bars = (name: string, title: string, caption: string, x: "spent" | "wait", label: string, fill: string): Chart =>
-    draw({
+  const bars = (
+    name: string,
+    title: string,
+    caption: string,
+    x: "spent" | "wait",
+    label: string,
+    fill: string,
+  ): Chart =>
+    drawChart({
       name,
       title,
       caption,
@@ -38,8 +45,22 @@ export function profilesCharts({ profiles }: ProfilesReport): Chart[] {
     });
   return [
     isPriced
-      ? bars("cost", "Cost", "At the price of each profile, from the end of each start.", "spent", "dollars →", INK.accent)
+      ? bars(
+          "cost",
+          "Cost",
+          "At the price of each profile, from the end of each start.",
+          "spent",
+          "dollars →",
+          INK.accent,
+        )
       : bars("cost", "CU-hours", "One of the profiles has no price.", "spent", "CU-hours →", INK.accent),
-    bars("wait", "Added wait, mean of all requests", "What requests wait for starts.", "wait", "ms →", INK.present),
+    bars(
+      "wait",
+      "Added wait, mean of all requests",
+      "What requests wait for starts.",
+      "wait",
+      "ms →",
+      INK.current,
+    ),
   ];
 }

@@ -1,10 +1,10 @@
 import { amount, delayText, millisText, money, percentOf, plural, signed } from "../report/number-format.ts";
-import type { Page, PageTable } from "../report/page-layout.ts";
+import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { sizeText } from "../report/question.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
 /** Profiles side by side, as they are read. */
-export function profilesPage(report: ProfilesReport): Page {
+export function profilesPage(report: ProfilesReport): ReportPage {
   const { traffic, question, profiles } = report;
   return {
     title: "What another profile would have done",
@@ -12,12 +12,14 @@ export function profilesPage(report: ProfilesReport): Page {
       `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
       `${traffic.from} to ${traffic.to}`,
       sizeText(question.cu),
-      question.delay_s === null ? "each with its own preset delay" : `a delay of ${delayText(question.delay_s)}`,
+      question.delay_s === null
+        ? "each with its own preset delay"
+        : `a delay of ${delayText(question.delay_s)}`,
     ].join(" · "),
-    answer: answerOf(report),
+    answer: profilesAnswerText(report),
     facts: profiles.map((row) => ({
       label: row.profile,
-      value: costOf(row),
+      value: profileCostText(row),
       note: `${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
     })),
     tables: [publishedTable(report), figureTable(report)],
@@ -25,14 +27,14 @@ export function profilesPage(report: ProfilesReport): Page {
   };
 }
 
-function answerOf({ profiles: [first, ...others] }: ProfilesReport): string[] {
+function profilesAnswerText({ profiles: [first, ...others] }: ProfilesReport): string[] {
   if (first === undefined) return [];
   return others.map((row) => {
     const { cu_hours, cold_starts, wait_p99_ms } = row.difference;
     const parts = [
       row.figures.cost === null || first.figures.cost === null
-        ? `${costOf(row)} in place of ${costOf(first)} (CU-hours ${percentOf(cu_hours ?? 0, first.figures.cu_hours)})`
-        : `${costOf(row)} in place of ${costOf(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
+        ? `${profileCostText(row)} in place of ${profileCostText(first)} (CU-hours ${percentOf(cu_hours ?? 0, first.figures.cu_hours)})`
+        : `${profileCostText(row)} in place of ${profileCostText(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
       `${signed(cold_starts ?? 0)} cold starts`,
       `a p99 of the added wait of ${millisText(row.figures.wait_p99_ms)} (${signed(wait_p99_ms ?? 0, millisText)})`,
       `${signed(row.direct_refused - first.direct_refused)} connections refused`,
@@ -41,39 +43,46 @@ function answerOf({ profiles: [first, ...others] }: ProfilesReport): string[] {
   });
 }
 
-function costOf({ figures: { cost, cu_hours } }: ProfileRow): string {
+function profileCostText({ figures: { cost, cu_hours } }: ProfileRow): string {
   return cost === null ? `${amount(cu_hours)} CU-hours without a price` : money(cost);
 }
 
 /** What the profiles say: a row each that tells them apart first, then the others. */
 function publishedTable({ profiles, question }: ProfilesReport): PageTable {
-  const ofOneSize = [
+  const sizeRows = [
     [`RAM GB of ${question.cu} CU`, ({ ram_gb }: ProfileRow) => amount(ram_gb ?? 0)],
     [`cache GB of ${question.cu} CU`, ({ file_cache_gb }: ProfileRow) => amount(file_cache_gb ?? 0)],
-    [`max_connections of ${question.cu} CU`, ({ max_connections }: ProfileRow) => (max_connections ?? 0).toLocaleString("en")],
+    [
+      `max_connections of ${question.cu} CU`,
+      ({ max_connections }: ProfileRow) => (max_connections ?? 0).toLocaleString("en"),
+    ],
   ] as const;
   const rows = [
-    ["price per CU-hour", ({ price_per_cu_hour: price }: ProfileRow) => (price === null ? "none" : `$${price}`)],
+    [
+      "price per CU-hour",
+      ({ price_per_cu_hour: price }: ProfileRow) => (price === null ? "none" : `$${price}`),
+    ],
     ["start latency", ({ start_latency }: ProfileRow) => start_latency],
     ["preset delay", ({ default_delay_s }: ProfileRow) => delayText(default_delay_s)],
     ["shortest delay", ({ minimum_delay_s }: ProfileRow) => delayText(minimum_delay_s)],
     ["longest delay", ({ maximum_delay_s }: ProfileRow) => delayText(maximum_delay_s)],
-    ...(question.cu === "own" ? [] : ofOneSize),
+    ...(question.cu === "own" ? [] : sizeRows),
     ["pooled connections", ({ pooled_connections }: ProfileRow) => pooled_connections.toLocaleString("en")],
     ["largest CU, autoscaled", ({ largest_autoscaled_cu }: ProfileRow) => amount(largest_autoscaled_cu)],
     ["largest CU", ({ largest_cu }: ProfileRow) => amount(largest_cu)],
   ] as const;
   const records = profiles.map(
-    ({ figures: _, difference: __, delay_s: ___, best_delay_s: ____, direct_refused: _____, ...published }) => published,
+    ({ figures: _, difference: __, delay_s: ___, best_delay_s: ____, direct_refused: _____, ...published }) =>
+      published,
   );
-  return { ...table("published", "What the profiles say", profiles, rows), records };
+  return { ...profileTable("published", "What the profiles say", profiles, rows), records };
 }
 
 function figureTable({ profiles, question }: ProfilesReport): PageTable {
   const [first] = profiles;
   const rows = [
     ["delay", ({ delay_s }: ProfileRow) => delayText(delay_s)],
-    ["cost", costOf],
+    ["cost", profileCostText],
     ["CU-hours", ({ figures }: ProfileRow) => amount(figures.cu_hours)],
     ["active h", ({ figures }: ProfileRow) => amount(figures.active_s / 3_600)],
     ["cold starts", ({ figures }: ProfileRow) => figures.cold_starts.toLocaleString("en")],
@@ -81,7 +90,10 @@ function figureTable({ profiles, question }: ProfilesReport): PageTable {
     ["p99 wait", ({ figures }: ProfileRow) => millisText(figures.wait_p99_ms)],
     ["p99 of those that wait", ({ figures }: ProfileRow) => millisText(figures.wait_p99_of_waiting_ms)],
     ["connections refused", ({ direct_refused }: ProfileRow) => direct_refused.toLocaleString("en")],
-    [`best delay, a cold start worth ${delayText(question.cold_start_worth_s)}`, ({ best_delay_s }: ProfileRow) => delayText(best_delay_s)],
+    [
+      `best delay, a cold start worth ${delayText(question.cold_start_worth_s)}`,
+      ({ best_delay_s }: ProfileRow) => delayText(best_delay_s),
+    ],
   ] as const;
   const records = profiles.map(({ profile, delay_s, best_delay_s, direct_refused, figures, difference }) => ({
     profile,
@@ -92,11 +104,11 @@ function figureTable({ profiles, question }: ProfilesReport): PageTable {
     difference,
   }));
   const title = `What the traffic comes to${first === undefined ? "" : `; ≠ differs from ${first.profile}`}`;
-  return { ...table("figures", title, profiles, rows), records };
+  return { ...profileTable("figures", title, profiles, rows), records };
 }
 
 /** Profiles as columns; who differs from the first one is marked. */
-function table(
+function profileTable(
   name: string,
   title: string,
   profiles: readonly ProfileRow[],

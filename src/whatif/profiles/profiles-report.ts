@@ -1,19 +1,26 @@
 import type { Profile } from "../../platform/catalog/profile.ts";
-import { maxConnections, sizeFacts } from "../../platform/catalog/sizes.ts";
-import type { Chance } from "../../platform/core/random-port.ts";
-import { allOf, type Requests } from "../../recordings/trace/trace.ts";
+import { computeResources, maxConnections } from "../../platform/catalog/sizes.ts";
+import type { Random } from "../../platform/core/random-port.ts";
+import { type ComputeArrivals, collectParts } from "../../recordings/trace/trace.ts";
 import { directConnections, directLimit } from "../capacity/pool-connections.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
-import { type Curve, curveOf, type Delay, type DelayChoice } from "../curve/curve.ts";
+import { type Curve, curveOf, type DelayChoice, type SuspendDelay } from "../curve/curve.ts";
 import { bestDelay } from "../curve/optimum.ts";
 import { FixedReplay } from "../replay/fixed-replay.ts";
 import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
-import type { Limits } from "../report/page-layout.ts";
-import { cuOf, delaysUnder, latencyText, sameOf, sizeSentence, type WorldSetting } from "../report/question.ts";
+import type { ReportLimits } from "../report/page-layout.ts";
+import {
+  commonValue,
+  delaysUnder,
+  effectiveCu,
+  latencyText,
+  sizeSentence,
+  type WorldDefaults,
+} from "../report/question.ts";
 import { GapReader } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "../trace/traffic-summary.ts";
+import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 
 /** A profile as somebody names it: one of those that are there, or one's own. */
 export type NamedProfile = { readonly name: string; readonly profile: Profile };
@@ -22,10 +29,10 @@ export type ProfilesQuestion = {
   /** The others are compared with the first. */
   readonly profiles: readonly NamedProfile[];
   /** The same under each; `undefined`: those of the world, else the one that each presets. */
-  readonly delay: Delay | undefined;
+  readonly delay: SuspendDelay | undefined;
   /** Of all computes; `undefined`: as the world has it, else the default. */
   readonly cu: number | undefined;
-  readonly world?: WorldSetting | undefined;
+  readonly world?: WorldDefaults | undefined;
   readonly coldStartS: number;
   readonly reserved: number;
   readonly seed: number;
@@ -48,7 +55,7 @@ export type ProfileRow = {
   readonly largest_autoscaled_cu: number;
   readonly largest_cu: number;
   readonly delay_s: DelayChoice;
-  readonly best_delay_s: Delay;
+  readonly best_delay_s: SuspendDelay;
   /** Connections that find all taken, less those that the platform keeps. */
   readonly direct_refused: number;
   readonly figures: OutcomeFigures;
@@ -56,7 +63,7 @@ export type ProfileRow = {
   readonly difference: { readonly [Name in keyof OutcomeFigures]: number | null };
 };
 
-export type ToldProfilesQuestion = {
+export type ProfilesQuestionSummary = {
   readonly profiles: readonly string[];
   /** Null: the one that each presets; "own": each compute's own. */
   readonly delay_s: DelayChoice | null;
@@ -69,23 +76,27 @@ export type ToldProfilesQuestion = {
 };
 
 export type ProfilesReport = {
-  readonly question: ToldProfilesQuestion;
-  readonly traffic: ToldTraffic;
+  readonly question: ProfilesQuestionSummary;
+  readonly traffic: TrafficSummary;
   readonly profiles: readonly ProfileRow[];
-  readonly limits: Limits;
+  readonly limits: ReportLimits;
 };
 
 /** Replays the traffic under each profile; tells after each compute how many are done, all profiles counted. */
-export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chance: Chance): Generator<number, ProfilesReport> {
+export function* profilesReport(
+  traffic: Traffic,
+  question: ProfilesQuestion,
+  random: Random,
+): Generator<number, ProfilesReport> {
   const { period } = traffic;
-  const goneAt = asked.world?.goneAt;
+  const deletedAt = question.world?.deletedAt;
   const reader = new GapReader(period);
-  const runs = asked.profiles.map(({ profile }) => new ProfileRun(traffic, asked, profile, chance));
+  const runs = question.profiles.map(({ profile }) => new ProfileRun(traffic, question, profile, random));
   let done = 0;
   for (const number of traffic.computes.keys()) {
-    const own = allOf(traffic.requests(number));
+    const own = collectParts(traffic.arrivals(number));
     reader.add(own);
-    reader.end(goneAt?.[number]);
+    reader.end(deletedAt?.[number]);
     for (const run of runs) {
       run.add(own, number);
       done += 1;
@@ -94,20 +105,22 @@ export function* profilesReport(traffic: Traffic, asked: ProfilesQuestion, chanc
   }
   const curve = curveOf(reader.gaps);
   const [first] = runs;
-  const { profiles } = asked;
+  const { profiles } = question;
   return {
-    question: toldProfiles(asked),
-    traffic: toldTraffic(traffic, reader.gaps.computes, reader.gaps.requests),
-    profiles: runs.map((run, index) => run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures())),
-    limits: limitsOf(asked),
+    question: profilesQuestionSummary(question),
+    traffic: trafficSummary(traffic, reader.gaps.computes, reader.gaps.arrivals),
+    profiles: runs.map((run, index) =>
+      run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures()),
+    ),
+    limits: profilesLimits(question),
   };
 }
 
-export function toldProfiles(asked: ProfilesQuestion): ToldProfilesQuestion {
-  const { profiles, delay, world, coldStartS: cold_start_worth_s, reserved, seed } = asked;
-  const cu = cuOf(asked.cu, world);
-  const own = world === undefined ? "preset" : (sameOf(world.delays) ?? "own");
-  const fromWorld = [delay === undefined && ("delay" as const), asked.cu === undefined && ("cu" as const)];
+export function profilesQuestionSummary(question: ProfilesQuestion): ProfilesQuestionSummary {
+  const { profiles, delay, world, coldStartS: cold_start_worth_s, reserved, seed } = question;
+  const cu = effectiveCu(question.cu, world);
+  const own = world === undefined ? "preset" : (commonValue(world.delays) ?? "own");
+  const fromWorld = [delay === undefined && ("delay" as const), question.cu === undefined && ("cu" as const)];
   return {
     profiles: profiles.map(({ name }) => name),
     delay_s: delay ?? (own === "preset" ? null : own),
@@ -124,36 +137,44 @@ class ProfileRun {
   readonly #costs: Costs;
   readonly #delay: DelayChoice;
   /** By compute, where they are a world's. */
-  readonly #ownDelays: readonly Delay[] | undefined;
-  readonly #goneAt: WorldSetting["goneAt"] | undefined;
+  readonly #ownDelays: readonly SuspendDelay[] | undefined;
+  readonly #deletedAt: WorldDefaults["deletedAt"] | undefined;
   readonly #latency: StartLatency;
   readonly #replay: FixedReplay;
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #periodMs: number;
   readonly #reserved: number;
   #refused = 0;
 
-  constructor({ period }: Traffic, { delay, cu, world, coldStartS, reserved }: ProfilesQuestion, profile: Profile, chance: Chance) {
+  constructor(
+    { period }: Traffic,
+    { delay, cu, world, coldStartS, reserved }: ProfilesQuestion,
+    profile: Profile,
+    random: Random,
+  ) {
     const preset = profile.suspendTimeout.defaultS;
     this.#profile = profile;
-    this.#costs = { cu: cuOf(cu, world), coldStartS, pricePerCuHour: profile.pricePerCuHour.paid };
+    this.#costs = { cu: effectiveCu(cu, world), coldStartS, pricePerCuHour: profile.pricePerCuHour.paid };
     this.#ownDelays = delay === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
-    this.#goneAt = world?.goneAt;
-    this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (sameOf(this.#ownDelays) ?? "own"));
+    this.#deletedAt = world?.deletedAt;
+    this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (commonValue(this.#ownDelays) ?? "own"));
     this.#latency = profile.durations.start_compute;
     this.#replay = new FixedReplay(period, this.#delay === "own" ? preset : this.#delay);
-    this.#chance = chance;
+    this.#random = random;
     this.#periodMs = period.endAt - period.startAt;
     this.#reserved = reserved;
   }
 
-  add(requests: Requests, number: number): void {
+  add(arrivals: ComputeArrivals, number: number): void {
     const cu = sizeOf(this.#costs, number);
-    const own = { cu, delay: this.#ownDelays?.[number], goneAt: this.#goneAt?.[number] };
-    this.#replay.begin(new StartLatencies(this.#latency, this.#chance, number), own);
-    this.#replay.add(requests);
+    const own = { cu, delay: this.#ownDelays?.[number], deletedAt: this.#deletedAt?.[number] };
+    this.#replay.begin(new StartLatencies(this.#latency, this.#random, number), own);
+    this.#replay.add(arrivals);
     this.#replay.end();
-    this.#refused += directConnections(requests, directLimit(this.#profile, { minCu: cu, maxCu: cu }, this.#reserved)).refused;
+    this.#refused += directConnections(
+      arrivals,
+      directLimit(this.#profile, { minCu: cu, maxCu: cu }, this.#reserved),
+    ).refused;
   }
 
   figures(): OutcomeFigures {
@@ -166,7 +187,10 @@ class ProfileRun {
     const figures = this.figures();
     const { ramGb, fileCacheGb, connections } =
       typeof cu === "number"
-        ? { ...sizeFacts(this.#profile, cu), connections: maxConnections(this.#profile, { minCu: cu, maxCu: cu }) }
+        ? {
+            ...computeResources(this.#profile, cu),
+            connections: maxConnections(this.#profile, { minCu: cu, maxCu: cu }),
+          }
         : { ramGb: null, fileCacheGb: null, connections: null };
     return {
       profile: name,
@@ -185,18 +209,21 @@ class ProfileRun {
       best_delay_s: bestDelay(curve, coldStartS, suspendTimeout.minimumS, suspendTimeout.maximumS).delay,
       direct_refused: this.#refused,
       figures,
-      difference: differenceOf(figures, base),
+      difference: figureDifference(figures, base),
     };
   }
 }
 
-function differenceOf(figures: OutcomeFigures, base: OutcomeFigures): ProfileRow["difference"] {
+function figureDifference(figures: OutcomeFigures, base: OutcomeFigures): ProfileRow["difference"] {
   const names = Object.keys(figures) as (keyof OutcomeFigures)[];
-  const entries = names.map((name) => [name, figures[name] === null || base[name] === null ? null : figures[name] - base[name]] as const);
+  const entries = names.map(
+    (name) =>
+      [name, figures[name] === null || base[name] === null ? null : figures[name] - base[name]] as const,
+  );
   return Object.fromEntries(entries) as ProfileRow["difference"];
 }
 
-function limitsOf({ cu, world }: ProfilesQuestion): Limits {
+function profilesLimits({ cu, world }: ProfilesQuestion): ReportLimits {
   return {
     exact: [
       "Replays of every request under each profile: its delay, its start latency, its price. Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again.",
@@ -206,9 +233,9 @@ function limitsOf({ cu, world }: ProfilesQuestion): Limits {
     ],
     left_out: [
       "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
-      `${sizeSentence({ cu: cuOf(cu, world) })}. Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.`,
+      `${sizeSentence({ cu: effectiveCu(cu, world) })}. Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.`,
       "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
-      BEHIND_THE_END,
+      AFTER_TRACE_END,
     ],
   };
 }

@@ -1,30 +1,39 @@
 import * as Plot from "@observablehq/plot";
 import { amount, delayText } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
-import { monthOf } from "./quota-page.ts";
+import { drawChart, INK } from "../report/svg.ts";
+import { shownMonth } from "./quota-page.ts";
 import type { QuotaReport } from "./quota-report.ts";
 
-const MOST_ROWS = 20;
+const MAX_ROWS = 20;
 
 /** Use against the quota, and the date with its interval where it is reached. */
 export function quotaCharts(report: QuotaReport): Chart[] {
   const rows = report.delays
     .flatMap(({ delay_s, projects }) =>
       projects.flatMap((project) => {
-        const month = monthOf(report, project);
+        const month = shownMonth(report, project);
         if (month === undefined) return [];
-        const name = projects.length === 1 ? delayText(delay_s) : `${delayText(delay_s)} · ${project.project}`;
-        return [{ name, month, quota: project.quota_cu_hours, used: month.used_cu_hours.mean, off: month.used_cu_hours.plus_minus ?? 0 }];
+        const name =
+          projects.length === 1 ? delayText(delay_s) : `${delayText(delay_s)} · ${project.project}`;
+        return [
+          {
+            name,
+            month,
+            quota: project.quota_cu_hours,
+            used: month.used_cu_hours.mean,
+            off: month.used_cu_hours.plus_minus ?? 0,
+          },
+        ];
       }),
     )
-    .slice(0, MOST_ROWS);
+    .slice(0, MAX_ROWS);
   const frame = { height: 70 + rows.length * 34, marginLeft: 160 };
   const y = { label: null, domain: rows.map(({ name }) => name), tickSize: 0 };
   const month = rows[0]?.month.month ?? "";
   return [
-    ...dates(rows, frame, y),
-    draw({
+    ...reachedDatesChart(rows, frame, y),
+    drawChart({
       name: "quota",
       title: `CU-hours used in ${month}`,
       caption: "Up to where the quota stops the computes; the stroke is the quota.",
@@ -34,16 +43,19 @@ export function quotaCharts(report: QuotaReport): Chart[] {
         y,
         marks: [
           Plot.barX(rows, { x: "used", y: "name", fill: INK.accent, insetTop: 6, insetBottom: 6, rx: 2 }),
-          Plot.tickX(rows, { x: "quota", y: "name", stroke: INK.present, strokeWidth: 3 }),
+          Plot.tickX(rows, { x: "quota", y: "name", stroke: INK.current, strokeWidth: 3 }),
         ],
       },
     }),
   ];
 }
 
-type Row = { readonly name: string; readonly month: QuotaReport["delays"][number]["projects"][number]["months"][number] };
+type QuotaChartRow = {
+  readonly name: string;
+  readonly month: QuotaReport["delays"][number]["projects"][number]["months"][number];
+};
 
-function dates(rows: readonly Row[], frame: object, y: object): Chart[] {
+function reachedDatesChart(rows: readonly QuotaChartRow[], frame: object, y: object): Chart[] {
   const reached = rows.flatMap(({ name, month: { month, reached_at } }) => {
     if (reached_at.median === null) return [];
     return [
@@ -52,36 +64,42 @@ function dates(rows: readonly Row[], frame: object, y: object): Chart[] {
         month,
         low: dayOf(reached_at.low ?? reached_at.median),
         at: dayOf(reached_at.median),
-        high: reached_at.high === null ? END : dayOf(reached_at.high),
+        high: reached_at.high === null ? MONTH_END_DAY : dayOf(reached_at.high),
       },
     ];
   });
   if (reached.length === 0) return [];
   return [
-    draw({
+    drawChart({
       name: "dates",
       title: `When the quota of ${reached[0]?.month} is used up`,
       caption:
         "Day of the month: the middle replication, and where the next one would lie. What reaches the right edge may not come at all.",
       plot: {
         ...frame,
-        x: { label: "day of the month →", grid: true, domain: [1, END], ticks: 16, tickFormat: amount },
+        x: {
+          label: "day of the month →",
+          grid: true,
+          domain: [1, MONTH_END_DAY],
+          ticks: 16,
+          tickFormat: amount,
+        },
         y,
         marks: [
           Plot.ruleY(reached, { x1: "low", x2: "high", y: "name", stroke: INK.accent, strokeWidth: 4 }),
-          Plot.dot(reached, { x: "at", y: "name", fill: INK.present, r: 6 }),
+          Plot.dot(reached, { x: "at", y: "name", fill: INK.current, r: 6 }),
         ],
       },
     }),
   ];
 }
 
-const END = 32;
-const HOURS_OF_A_DAY = 24;
-const MINUTES_OF_AN_HOUR = 60;
+const MONTH_END_DAY = 32;
+const HOURS_PER_DAY = 24;
+const MINUTES_PER_HOUR = 60;
 
 /** 2026-02-03T12:00 is 3.5. */
 function dayOf(instant: string): number {
   const [day = 1, hour = 0, minute = 0] = [8, 11, 14].map((from) => Number(instant.slice(from, from + 2)));
-  return day + (hour + minute / MINUTES_OF_AN_HOUR) / HOURS_OF_A_DAY;
+  return day + (hour + minute / MINUTES_PER_HOUR) / HOURS_PER_DAY;
 }

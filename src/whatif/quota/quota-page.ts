@@ -1,11 +1,11 @@
 import { amount, delayText, plural } from "../report/number-format.ts";
-import type { Page, PageRow, PageTable } from "../report/page-layout.ts";
-import type { ProjectQuota, QuotaMonth, QuotaReport, ToldDate, ToldMean } from "./quota-report.ts";
+import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
+import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";
 
-const MOST_PROJECTS = 20;
+const MAX_PROJECTS = 20;
 
 /** When quotas are used up, as it is read. */
-export function quotaPage(report: QuotaReport): Page {
+export function quotaPage(report: QuotaReport): ReportPage {
   const { traffic, question, delays } = report;
   const [first] = delays;
   return {
@@ -16,15 +16,15 @@ export function quotaPage(report: QuotaReport): Page {
       `${question.cu} CU, starts take ${question.start_latency}`,
       plural(report.replications, "replication"),
     ].join(" · "),
-    answer: answerOf(report),
+    answer: quotaAnswerText(report),
     facts: delays.flatMap(({ delay_s, projects: [project] }) => {
-      const month = project === undefined ? undefined : monthOf(report, project);
+      const month = project === undefined ? undefined : shownMonth(report, project);
       if (project === undefined || month === undefined) return [];
       return [
         {
           label: `${delayText(delay_s)}${projectName(report, project)}`,
-          value: month.reached_at.median === null ? "not reached" : day(month.reached_at.median),
-          note: `${around(month.used_cu_hours)} of ${amount(project.quota_cu_hours)} CU-hours, ${around(month.refused)} refused`,
+          value: month.reached_at.median === null ? "not reached" : dayText(month.reached_at.median),
+          note: `${meanText(month.used_cu_hours)} of ${amount(project.quota_cu_hours)} CU-hours, ${meanText(month.refused)} refused`,
         },
       ];
     }),
@@ -34,48 +34,56 @@ export function quotaPage(report: QuotaReport): Page {
 }
 
 /** The month that is asked for; without one, the first in which the quota is reached, else the last. */
-export function monthOf({ month }: QuotaReport, { months }: ProjectQuota): QuotaMonth | undefined {
+export function shownMonth({ month }: QuotaReport, { months }: ProjectQuota): QuotaMonth | undefined {
   const reached = months.find(({ reached_at }) => reached_at.median !== null);
   return month === null ? (reached ?? months.at(-1)) : months.find((one) => one.month === month);
 }
 
-function answerOf(report: QuotaReport): string[] {
+function quotaAnswerText(report: QuotaReport): string[] {
   const sentences = report.delays.flatMap(({ delay_s, projects }) => {
     const [soonest] = projects;
-    const month = soonest === undefined ? undefined : monthOf(report, soonest);
+    const month = soonest === undefined ? undefined : shownMonth(report, soonest);
     if (soonest === undefined || month === undefined) return [];
-    const whose = projects.length === 1 ? "" : `${many(report, projects)} Soonest is "${soonest.project}": `;
-    return [`With a delay of ${delayText(delay_s)}: ${whose}${sentenceOf(soonest, month)}`];
+    const projectPrefix =
+      projects.length === 1 ? "" : `${projectCountText(report, projects)} Soonest is "${soonest.project}": `;
+    return [`With a delay of ${delayText(delay_s)}: ${projectPrefix}${quotaSentence(soonest, month)}`];
   });
-  return sentences.length === 0 ? ["No project has a quota of compute time, so nothing is used up."] : sentences;
+  return sentences.length === 0
+    ? ["No project has a quota of compute time, so nothing is used up."]
+    : sentences;
 }
 
-function many(report: QuotaReport, projects: readonly ProjectQuota[]): string {
-  const reached = projects.filter((project) => (monthOf(report, project)?.reached_at.median ?? null) !== null).length;
+function projectCountText(report: QuotaReport, projects: readonly ProjectQuota[]): string {
+  const reached = projects.filter(
+    (project) => (shownMonth(report, project)?.reached_at.median ?? null) !== null,
+  ).length;
   return `${reached.toLocaleString("en")} of ${plural(projects.length, "project")} ${reached === 1 ? "uses" : "use"} up the quota.`;
 }
 
-function sentenceOf({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string {
+function quotaSentence({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string {
   const quota = `${amount(quota_cu_hours)} CU-hours`;
-  const used = `${around(month.used_cu_hours)} of ${quota} used in ${month.month}`;
+  const used = `${meanText(month.used_cu_hours)} of ${quota} used in ${month.month}`;
   const { reached_at, reached_share } = month;
   if (reached_share === 0) return `the quota is not used up, ${used}.`;
-  const share = reached_share === 1 ? "" : ` It is reached in ${amount(reached_share * 100)} % of the replications.`;
+  const share =
+    reached_share === 1 ? "" : ` It is reached in ${amount(reached_share * 100)} % of the replications.`;
   if (reached_at.median === null) return `the quota is rather not used up, ${used}.${share}`;
-  return `the quota of ${quota} is used up on ${minute(reached_at.median)}${interval(reached_at)}; then ${around(month.refused)} of ${around(month.requests)} requests of ${month.month} are refused.${share}`;
+  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)}${intervalText(reached_at)}; then ${meanText(month.refused)} of ${meanText(month.requests)} requests of ${month.month} are refused.${share}`;
 }
 
-function interval({ low, high, confidence }: ToldDate): string {
+function intervalText({ low, high, confidence }: DateSummary): string {
   if (confidence === 0) return "";
-  return ` (${amount(Math.round(confidence * 1_000) / 10)} %: ${low === null ? "not at all" : minute(low)} to ${high === null ? "not at all" : minute(high)})`;
+  return ` (${amount(Math.round(confidence * 1_000) / 10)} %: ${low === null ? "not at all" : minuteText(low)} to ${high === null ? "not at all" : minuteText(high)})`;
 }
 
 /** Of several projects, each in the month that is asked for. */
 function projectTable(report: QuotaReport): PageTable[] {
   const rows = report.delays.flatMap(({ delay_s, projects }) =>
-    projects.slice(0, MOST_PROJECTS).flatMap((project): PageRow[] => {
-      const month = monthOf(report, project);
-      return month === undefined ? [] : [{ cells: [project.project, delayText(delay_s), ...cellsOf(project, month)] }];
+    projects.slice(0, MAX_PROJECTS).flatMap((project): PageRow[] => {
+      const month = shownMonth(report, project);
+      return month === undefined
+        ? []
+        : [{ cells: [project.project, delayText(delay_s), ...monthCells(project, month)] }];
     }),
   );
   const most = Math.max(0, ...report.delays.map(({ projects }) => projects.length));
@@ -83,8 +91,8 @@ function projectTable(report: QuotaReport): PageTable[] {
   return [
     {
       name: "projects",
-      title: `Projects${most > MOST_PROJECTS ? `: the first ${MOST_PROJECTS} of ${most}` : ""}`,
-      headings: ["project", "delay", ...HEADINGS],
+      title: `Projects${most > MAX_PROJECTS ? `: the first ${MAX_PROJECTS} of ${most}` : ""}`,
+      headings: ["project", "delay", ...MONTH_HEADINGS],
       records: monthRecords(report, () => true),
       rows,
     },
@@ -96,8 +104,9 @@ function monthTable(report: QuotaReport): PageTable {
   const rows = report.delays.flatMap(({ delay_s, projects: [project] }) =>
     (project?.months ?? []).map(
       (month): PageRow => ({
-        cells: [delayText(delay_s), ...cellsOf(project as ProjectQuota, month)],
-        mark: month.month === report.month && delay_s === report.question.present_delay_s ? "present" : undefined,
+        cells: [delayText(delay_s), ...monthCells(project as ProjectQuota, month)],
+        mark:
+          month.month === report.month && delay_s === report.question.present_delay_s ? "present" : undefined,
       }),
     ),
   );
@@ -105,7 +114,7 @@ function monthTable(report: QuotaReport): PageTable {
   return {
     name: "months",
     title: `Months${project === undefined ? "" : projectName(report, project)}`,
-    headings: ["delay", ...HEADINGS],
+    headings: ["delay", ...MONTH_HEADINGS],
     records: monthRecords(report, (index) => index === 0),
     rows,
   };
@@ -120,20 +129,30 @@ function monthRecords({ delays }: QuotaReport, isWanted: (index: number) => bool
   );
 }
 
-const HEADINGS = ["month", "used CU-hours", "quota", "reached", "used up at", "not before", "not after", "requests", "refused"] as const;
+const MONTH_HEADINGS = [
+  "month",
+  "used CU-hours",
+  "quota",
+  "reached",
+  "used up at",
+  "not before",
+  "not after",
+  "requests",
+  "refused",
+] as const;
 
-function cellsOf({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string[] {
+function monthCells({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string[] {
   const { median, low, high, confidence } = month.reached_at;
-  const bounds = confidence === 0 ? ["", ""] : [low, high].map((at) => (at === null ? "–" : minute(at)));
+  const bounds = confidence === 0 ? ["", ""] : [low, high].map((at) => (at === null ? "–" : minuteText(at)));
   return [
     month.month,
-    around(month.used_cu_hours),
+    meanText(month.used_cu_hours),
     amount(quota_cu_hours),
     `${amount(month.reached_share * 100)} %`,
-    median === null ? "–" : minute(median),
+    median === null ? "–" : minuteText(median),
     ...bounds,
-    around(month.requests),
-    around(month.refused),
+    meanText(month.requests),
+    meanText(month.refused),
   ];
 }
 
@@ -142,14 +161,16 @@ function projectName({ delays }: QuotaReport, { project }: ProjectQuota): string
 }
 
 /** What is smaller than any digit that is shown is none. */
-function around({ mean, plus_minus }: ToldMean): string {
-  return plus_minus === null || plus_minus < mean * 1e-6 ? amount(mean) : `${amount(mean)} ± ${amount(plus_minus)}`;
+function meanText({ mean, plus_minus }: MeanSummary): string {
+  return plus_minus === null || plus_minus < mean * 1e-6
+    ? amount(mean)
+    : `${amount(mean)} ± ${amount(plus_minus)}`;
 }
 
-function minute(instant: string): string {
+function minuteText(instant: string): string {
   return `${instant.slice(0, "2026-01-31".length)} ${instant.slice("2026-01-31T".length, "2026-01-31T12:00".length)}`;
 }
 
-function day(instant: string): string {
+function dayText(instant: string): string {
   return instant.slice(0, "2026-01-31".length);
 }

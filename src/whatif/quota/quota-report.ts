@@ -1,16 +1,29 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import { HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
-import { allOf, type Period, type Requests } from "../../recordings/trace/trace.ts";
+import { type ComputeArrivals, collectParts, type Period } from "../../recordings/trace/trace.ts";
 import type { DelayChoice } from "../curve/curve.ts";
-import { intervalOf, type Prediction, predictionOf } from "../replay/replications.ts";
-import type { Limits } from "../report/page-layout.ts";
-import { fleetSetting, type Question, sizeSentence, type ToldQuestion, toldQuestion } from "../report/question.ts";
+import { confidenceInterval, type PredictionInterval, predictionInterval } from "../replay/replications.ts";
+import type { ReportLimits } from "../report/page-layout.ts";
+import {
+  fleetSetting,
+  type Question,
+  type QuestionSummary,
+  questionSummary,
+  sizeSentence,
+} from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { checkLength, MOST_REQUESTS } from "../trace/load-all.ts";
-import { type ToldTraffic, toldTraffic } from "../trace/traffic-summary.ts";
-import { continuation, continued, continuedLength, isDrawn, type Repeat, recordedDays } from "./bootstrap.ts";
-import { type Month, type MonthOutcome, monthsOf, quotaMonths } from "./quota-months.ts";
+import { checkPeriodLength, MAX_ARRIVALS } from "../trace/load-all.ts";
+import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
+import {
+  type BootstrapBlock,
+  bootstrapBlocks,
+  bootstrapped,
+  bootstrappedLength,
+  isBootstrapRandom,
+  recordedDays,
+} from "./bootstrap.ts";
+import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";
 
 /** Computes that share a quota, by their indices in the traffic. */
 export type QuotaProject = {
@@ -29,10 +42,10 @@ export type QuotaQuestion = {
 };
 
 /** A mean of the replications, and half of its 95 % interval; null where there is one replication alone. */
-export type ToldMean = { readonly mean: number; readonly plus_minus: number | null };
+export type MeanSummary = { readonly mean: number; readonly plus_minus: number | null };
 
 /** A date as the replications have it; null where it is not within the month. */
-export type ToldDate = {
+export type DateSummary = {
   readonly median: string | null;
   readonly low: string | null;
   readonly high: string | null;
@@ -48,11 +61,11 @@ export type QuotaMonth = {
   readonly recorded_until: string | null;
   /** Share of the replications in which the quota was reached. */
   readonly reached_share: number;
-  readonly reached_at: ToldDate;
-  readonly used_cu_hours: ToldMean;
-  readonly requests: ToldMean;
+  readonly reached_at: DateSummary;
+  readonly used_cu_hours: MeanSummary;
+  readonly requests: MeanSummary;
   /** Requests that came while the quota was reached, until the end of the month. */
-  readonly refused: ToldMean;
+  readonly refused: MeanSummary;
 };
 
 export type ProjectQuota = {
@@ -63,8 +76,8 @@ export type ProjectQuota = {
 };
 
 export type QuotaReport = {
-  readonly question: ToldQuestion;
-  readonly traffic: ToldTraffic;
+  readonly question: QuestionSummary;
+  readonly traffic: TrafficSummary;
   readonly replications: number;
   /** Whole days of the trace, out of which those behind its end are drawn. */
   readonly days_recorded: number;
@@ -74,121 +87,142 @@ export type QuotaReport = {
   readonly delays: readonly { readonly delay_s: DelayChoice; readonly projects: readonly ProjectQuota[] }[];
   /** Without a quota: nothing is reached there. */
   readonly projects_without_quota: number;
-  readonly limits: Limits;
+  readonly limits: ReportLimits;
 };
 
 /** A month counts from its beginning where not more of it is missing. */
-const MISSING_AT_MOST = HOUR;
+const MAX_MISSING_MS = HOUR;
 
 /** Each delay through all replications, project by project: tells how many of these runs are done, out of `quotaRuns`. */
 export function* quotaReport(
   traffic: Traffic,
   question: Question,
-  asked: QuotaQuestion,
-  chanceOf: (seed: number) => Chance,
+  quotaQuestion: QuotaQuestion,
+  randomFor: (seed: number) => Random,
 ): Generator<number, QuotaReport> {
   const { period } = traffic;
-  checkLength(period);
-  const horizon = horizonOf(period, asked);
-  const limited = asked.projects.filter(({ computeSeconds }) => computeSeconds !== undefined);
-  const replications = replicationsOf(period, question, asked);
+  checkPeriodLength(period);
+  const horizon = horizonOf(period, quotaQuestion);
+  const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined);
+  const replications = replicationsOf(period, question, quotaQuestion);
   const days = recordedDays(period).length;
-  const rows: ProjectQuota[][] = asked.delays.map(() => []);
-  let [done, requests, used] = [0, 0, 0];
+  const rows: ProjectQuota[][] = quotaQuestion.delays.map(() => []);
+  let [done, arrivals, used] = [0, 0, 0];
   for (const project of limited) {
-    const own = project.computes.map((compute) => allOf(traffic.requests(compute)));
-    requests += own.reduce((sum, { at }) => sum + at.length, 0);
+    const own = project.computes.map((compute) => collectParts(traffic.arrivals(compute)));
+    arrivals += own.reduce((sum, { at }) => sum + at.length, 0);
     used += own.filter(({ at }) => at.length > 0).length;
-    const runs: MonthOutcome[][][] = asked.delays.map(() => []);
+    const runs: QuotaMonthOutcome[][][] = quotaQuestion.delays.map(() => []);
     for (let replication = 0; replication < replications; replication += 1) {
-      const chance = chanceOf(question.seed + replication);
-      const repeats = horizon.endAt > period.endAt ? continuation(period, horizon.endAt, chance) : [];
-      const all = goingOn(own, repeats, project.project);
-      for (const [index, delay] of asked.delays.entries()) {
-        runs[index]?.push(run(all, delay, project, question, horizon, chance));
+      const random = randomFor(question.seed + replication);
+      const repeats = horizon.endAt > period.endAt ? bootstrapBlocks(period, horizon.endAt, random) : [];
+      const all = extendArrivals(own, repeats, project.project);
+      for (const [index, delay] of quotaQuestion.delays.entries()) {
+        runs[index]?.push(simulateProject(all, delay, project, question, horizon, random));
         done += 1;
         yield done;
       }
     }
-    for (const [index, outcomes] of runs.entries()) rows[index]?.push(told(project, outcomes, horizon, period));
+    for (const [index, outcomes] of runs.entries())
+      rows[index]?.push(projectQuota(project, outcomes, horizon, period));
   }
-  const month = askedMonth(period, horizon);
+  const month = reportedMonth(period, horizon);
   return {
-    question: toldQuestion(question),
-    traffic: toldTraffic(traffic, used, requests),
+    question: questionSummary(question),
+    traffic: trafficSummary(traffic, used, arrivals),
     replications,
     days_recorded: days,
-    month: month === undefined ? null : nameOf(month),
-    delays: asked.delays.map((delay, index) => ({ delay_s: delay, projects: soonestFirst(rows[index] ?? [], month) })),
-    projects_without_quota: asked.projects.length - limited.length,
-    limits: limitsOf(question, period, horizon, days),
+    month: month === undefined ? null : monthName(month),
+    delays: quotaQuestion.delays.map((delay, index) => ({
+      delay_s: delay,
+      projects: soonestFirst(rows[index] ?? [], month),
+    })),
+    projects_without_quota: quotaQuestion.projects.length - limited.length,
+    limits: quotaLimits(question, period, horizon, days),
   };
 }
 
 /** How many runs a report takes. */
-export function quotaRuns(traffic: Traffic, question: Question, asked: QuotaQuestion): number {
-  const limited = asked.projects.filter(({ computeSeconds }) => computeSeconds !== undefined).length;
-  return limited * asked.delays.length * replicationsOf(traffic.period, question, asked);
+export function quotaRuns(traffic: Traffic, question: Question, quotaQuestion: QuotaQuestion): number {
+  const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined).length;
+  return limited * quotaQuestion.delays.length * replicationsOf(traffic.period, question, quotaQuestion);
 }
 
 /** Where nothing is drawn, one says all. */
-function replicationsOf(period: Period, { latency }: Question, { monthsAhead, replications }: QuotaQuestion): number {
-  const isChance = latency.kind !== "fixed" || (monthsAhead !== undefined && isDrawn(period));
-  return isChance ? replications : 1;
+function replicationsOf(
+  period: Period,
+  { latency }: Question,
+  { monthsAhead, replications }: QuotaQuestion,
+): number {
+  const hasRandomness = latency.kind !== "fixed" || (monthsAhead !== undefined && isBootstrapRandom(period));
+  return hasRandomness ? replications : 1;
 }
 
 /** From the beginning of the trace to the end of the last month that is looked at. Throws a RangeError where no day could come again. */
 function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): Period {
   if (monthsAhead === undefined) return { startAt, endAt };
   if (recordedDays({ startAt, endAt }).length === 0)
-    throw new RangeError("the trace holds no whole day (UTC), so nothing can be said of what comes behind it");
+    throw new RangeError(
+      "the trace holds no whole day (UTC), so nothing can be said of what comes behind it",
+    );
   const months = monthsOf({ startAt, endAt });
   let until = months.at(-1)?.endAt as SimTime;
-  for (let ahead = 0; ahead < monthsAhead; ahead += 1) until = monthsOf({ startAt: until, endAt: until + 1 })[0]?.endAt as SimTime;
+  for (let offset = 0; offset < monthsAhead; offset += 1)
+    until = monthsOf({ startAt: until, endAt: until + 1 })[0]?.endAt as SimTime;
   return { startAt, endAt: until };
 }
 
-function goingOn(own: readonly Requests[], repeats: readonly Repeat[], project: string): readonly Requests[] {
-  if (own.reduce((sum, requests) => sum + continuedLength(requests, repeats), 0) > MOST_REQUESTS) {
+function extendArrivals(
+  own: readonly ComputeArrivals[],
+  repeats: readonly BootstrapBlock[],
+  project: string,
+): readonly ComputeArrivals[] {
+  if (own.reduce((sum, arrivals) => sum + bootstrappedLength(arrivals, repeats), 0) > MAX_ARRIVALS) {
     throw new RangeError(
-      `project "${project}": more than ${MOST_REQUESTS.toLocaleString("en")} requests in the time that is looked at; look at fewer months, or at a part of the trace`,
+      `project "${project}": more than ${MAX_ARRIVALS.toLocaleString("en")} requests in the time that is looked at; look at fewer months, or at a part of the trace`,
     );
   }
-  return repeats.length === 0 ? own : own.map((requests) => continued(requests, repeats));
+  return repeats.length === 0 ? own : own.map((arrivals) => bootstrapped(arrivals, repeats));
 }
 
-function run(
-  requests: readonly Requests[],
+function simulateProject(
+  arrivals: readonly ComputeArrivals[],
   delay: DelayChoice,
   { computes, computeSeconds = Number.POSITIVE_INFINITY }: QuotaProject,
   question: Question,
   period: Period,
-  chance: Chance,
-): MonthOutcome[] {
+  random: Random,
+): QuotaMonthOutcome[] {
   const fleet = {
     period,
     ...fleetSetting(question, delay, computes),
-    requests,
+    arrivals,
     clients: [],
     latency: question.latency,
     starts: {},
-    chance,
+    random,
   };
   return quotaMonths(fleet, computeSeconds);
 }
 
-function told(project: QuotaProject, runs: readonly MonthOutcome[][], horizon: Period, recorded: Period): ProjectQuota {
+function projectQuota(
+  project: QuotaProject,
+  runs: readonly QuotaMonthOutcome[][],
+  horizon: Period,
+  recorded: Period,
+): ProjectQuota {
   const months = monthsOf(horizon).map((month, index): QuotaMonth => {
-    const outcomes = runs.map((outcome) => outcome[index] as MonthOutcome);
-    const mean = (of: (outcome: MonthOutcome) => number) => toldMean(outcomes.map(of));
+    const outcomes = runs.map((outcome) => outcome[index] as QuotaMonthOutcome);
+    const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of));
     return {
-      month: nameOf(month),
+      month: monthName(month),
       from: isoInstant(Math.max(month.startAt, horizon.startAt)),
-      recorded_until: month.startAt >= recorded.endAt ? null : isoInstant(Math.min(month.endAt, recorded.endAt)),
+      recorded_until:
+        month.startAt >= recorded.endAt ? null : isoInstant(Math.min(month.endAt, recorded.endAt)),
       reached_share: outcomes.filter(({ reachedAt }) => Number.isFinite(reachedAt)).length / outcomes.length,
-      reached_at: toldDate(predictionOf(outcomes.map(({ reachedAt }) => reachedAt))),
+      reached_at: dateSummary(predictionInterval(outcomes.map(({ reachedAt }) => reachedAt))),
       used_cu_hours: mean(({ usedCuHours }) => usedCuHours),
-      requests: mean(({ requests }) => requests),
+      requests: mean(({ arrivals: requests }) => requests),
       refused: mean(({ refused }) => refused),
     };
   });
@@ -196,34 +230,38 @@ function told(project: QuotaProject, runs: readonly MonthOutcome[][], horizon: P
   return { project: project.project, computes: project.computes.length, quota_cu_hours, months };
 }
 
-function toldMean(values: readonly number[]): ToldMean {
-  const { mean, halfWidth } = intervalOf(values);
+function meanSummary(values: readonly number[]): MeanSummary {
+  const { mean, halfWidth } = confidenceInterval(values);
   return { mean, plus_minus: values.length === 1 ? null : halfWidth };
 }
 
-function toldDate({ low, median, high, confidence }: Prediction): ToldDate {
+function dateSummary({ low, median, high, confidence }: PredictionInterval): DateSummary {
   const date = (at: number) => (Number.isFinite(at) ? isoInstant(at) : null);
   return { median: date(median), low: date(low), high: date(high), confidence };
 }
 
 /** The first month that is not over when the trace ends and that was counted from its beginning. */
-function askedMonth(recorded: Period, horizon: Period): Month | undefined {
+function reportedMonth(recorded: Period, horizon: Period): MonthPeriod | undefined {
   return monthsOf(horizon).find(
-    ({ startAt, endAt }) => endAt > recorded.endAt && endAt <= horizon.endAt && horizon.startAt - startAt <= MISSING_AT_MOST,
+    ({ startAt, endAt }) =>
+      endAt > recorded.endAt && endAt <= horizon.endAt && horizon.startAt - startAt <= MAX_MISSING_MS,
   );
 }
 
-function nameOf({ startAt }: Month): string {
+function monthName({ startAt }: MonthPeriod): string {
   return isoInstant(startAt).slice(0, "2026-01".length);
 }
 
 /** In the month that is asked for, else in any; then those that have least left. */
-function soonestFirst(projects: readonly ProjectQuota[], month: Month | undefined): ProjectQuota[] {
-  const name = month === undefined ? undefined : nameOf(month);
+function soonestFirst(projects: readonly ProjectQuota[], month: MonthPeriod | undefined): ProjectQuota[] {
+  const name = month === undefined ? undefined : monthName(month);
   const key = ({ months, quota_cu_hours }: ProjectQuota): readonly [string, number] => {
-    const looked = months.filter((one) => name === undefined || one.month === name);
-    const reached = looked.find(({ reached_at }) => reached_at.median !== null)?.reached_at.median ?? "~";
-    return [reached, -Math.max(0, ...looked.map(({ used_cu_hours }) => used_cu_hours.mean)) / quota_cu_hours];
+    const considered = months.filter((one) => name === undefined || one.month === name);
+    const reached = considered.find(({ reached_at }) => reached_at.median !== null)?.reached_at.median ?? "~";
+    return [
+      reached,
+      -Math.max(0, ...considered.map(({ used_cu_hours }) => used_cu_hours.mean)) / quota_cu_hours,
+    ];
   };
   return [...projects].sort((a, b) => {
     const [[atA, shareA], [atB, shareB]] = [key(a), key(b)];
@@ -231,26 +269,35 @@ function soonestFirst(projects: readonly ProjectQuota[], month: Month | undefine
   });
 }
 
-function limitsOf({ costs, goneAt = [] }: Question, recorded: Period, horizon: Period, days: number): Limits {
-  const isAhead = horizon.endAt > recorded.endAt;
+function quotaLimits(
+  { costs, deletedAt = [] }: Question,
+  recorded: Period,
+  horizon: Period,
+  days: number,
+): ReportLimits {
+  const isExtended = horizon.endAt > recorded.endAt;
   return {
     exact: [
       "The use counts from the end of each start, by calendar months in UTC. In the millisecond in which it is as much as the quota, all computes of the project are suspended; requests are refused until the month is over. These are the rules of the double, event by event.",
     ],
-    simulated: isAhead
+    simulated: isExtended
       ? [
           `Behind ${isoInstant(recorded.endAt)}, each day is one of the ${days} whole days that were recorded, drawn anew in each replication (a bootstrap by days; workdays for workdays and weekends for weekends where both were recorded), the same for all computes.`,
           "The interval of the date is one of prediction: between the least and the greatest of the replications, or nearer where there are more than 39. ± is half of a 95 % interval of the mean.",
         ]
       : [],
     left_out: [
-      ...(isAhead
+      ...(isExtended
         ? [
             "Growth, weeks that are busy as a whole, and anything that was not recorded: days are drawn one by one, so the interval is too narrow where busy days come together.",
-            ...(goneAt.some((at) => at !== undefined)
+            ...(deletedAt.some((at) => at !== undefined)
               ? ["Deletions behind the end: what a deleted compute was asked on a day comes again with it."]
               : []),
-            ...(days < 7 ? [`Only ${days === 1 ? "one day was" : `${days} days were`} recorded: that is little to draw from.`] : []),
+            ...(days < 7
+              ? [
+                  `Only ${days === 1 ? "one day was" : `${days} days were`} recorded: that is little to draw from.`,
+                ]
+              : []),
           ]
         : []),
       "What was used in a month before the trace begins: a month in which it begins is counted from there.",

@@ -1,28 +1,32 @@
 import { SECOND } from "../../platform/core/time.ts";
-import type { Period, Requests } from "../../recordings/trace/trace.ts";
-import type { Delay } from "../curve/curve.ts";
+import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
 import type { LatencySource } from "./start-latency.ts";
 
 /** A time from the end of a start to the suspend, and what is served in it: from the index `from` up to, not including, `to`. */
-export type Awake = { readonly period: Period; readonly from: number; readonly to: number };
+export type ActiveInterval = { readonly period: Period; readonly from: number; readonly to: number };
 
 /** When a compute is awake under a delay, by the rules of `FixedReplay`; `served` are its requests, each from when it does not wait any more. */
-export function awakeTimes(
-  { at: arrivals, durationMs }: Requests,
+export function activeIntervals(
+  { at: arrivals, durationMs }: ComputeArrivals,
   { endAt }: Period,
-  delay: Delay,
+  delay: SuspendDelay,
   latencies: LatencySource,
-): { readonly served: Requests; readonly awake: readonly Awake[] } {
+): { readonly served: ComputeArrivals; readonly intervals: readonly ActiveInterval[] } {
   const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
-  const awake: Awake[] = [];
+  const intervals: ActiveInterval[] = [];
   const at = new Float64Array(arrivals.length);
   let [from, readyAt, busyEnd] = [0, 0, 0];
-  const sleep = (to: number) =>
-    awake.push({ period: { startAt: readyAt, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + delayMs) }, from, to });
+  const suspend = (to: number) =>
+    intervals.push({
+      period: { startAt: readyAt, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + delayMs) },
+      from,
+      to,
+    });
   for (let i = 0; i < at.length; i += 1) {
     const arrival = arrivals[i] as number;
     if (i === 0 || arrival > busyEnd + delayMs) {
-      if (i > 0) sleep(i);
+      if (i > 0) suspend(i);
       from = i;
       readyAt = arrival + latencies.at(arrival);
       busyEnd = readyAt;
@@ -30,6 +34,6 @@ export function awakeTimes(
     at[i] = Math.max(arrival, readyAt);
     busyEnd = Math.max(busyEnd, (at[i] as number) + (durationMs[i] as number));
   }
-  if (at.length > 0) sleep(at.length);
-  return { served: { at, durationMs }, awake };
+  if (at.length > 0) suspend(at.length);
+  return { served: { at, durationMs }, intervals };
 }

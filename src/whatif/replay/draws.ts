@@ -1,4 +1,4 @@
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 
 /** Spreads 32 bits: neighbours have nothing in common afterwards. Different factors give different spreads. */
 export function mix(value: number, factor: number): number {
@@ -7,27 +7,27 @@ export function mix(value: number, factor: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-export const SPREAD = 0x21f0aaad;
+export const MIX_FACTOR = 0x21f0aaad;
 /** 2^32 over the golden ratio: steps of it visit every 32-bit number. */
-export const STEP = 0x9e3779b9;
+export const GOLDEN_STEP = 0x9e3779b9;
 
 /** Uniform draws of many who each have a stream of their own, a word of memory each (SplitMix on 32 bits). */
-export class ManyDraws {
+export class IndexedStreams {
   readonly #states: Uint32Array;
 
-  constructor(chance: Chance, stream: string, many: number) {
-    this.#states = Uint32Array.from({ length: many }, (_, number) => chance.source(stream, number)());
+  constructor(random: Random, stream: string, count: number) {
+    this.#states = Uint32Array.from({ length: count }, (_, number) => random.stream(stream, number)());
   }
 
   /** The next one of `who`, in (0, 1): never an end, so that its logarithm is finite. */
-  uniform(who: number): number {
-    const state = ((this.#states[who] as number) + STEP) >>> 0;
-    this.#states[who] = state;
-    return (mix(state, SPREAD) + 0.5) / 2 ** 32;
+  uniform(index: number): number {
+    const state = ((this.#states[index] as number) + GOLDEN_STEP) >>> 0;
+    this.#states[index] = state;
+    return (mix(state, MIX_FACTOR) + 0.5) / 2 ** 32;
   }
 
   /** Exponential with this mean, in whole numbers from 1. */
-  exponential(who: number, mean: number): number {
-    return Math.max(1, Math.round(-Math.log(this.uniform(who)) * mean));
+  exponential(index: number, mean: number): number {
+    return Math.max(1, Math.round(-Math.log(this.uniform(index)) * mean));
   }
 }

@@ -1,18 +1,22 @@
 import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
-import { type Period, type Requests, untilGone } from "../../recordings/trace/trace.ts";
-import type { Delay } from "../curve/curve.ts";
-import { bookAwake, noOutcome, type Outcome } from "./replay-outcome.ts";
+import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
 
 /** Told when a compute sleeps and when it starts, in order: for timelines, and for tests that look at every event. */
-export type Witness = {
+export type ReplayObserver = {
   /** A start begins at `at` and is over at `readyAt`. */
   started(at: SimTime, readyAt: SimTime): void;
   suspended(at: SimTime): void;
 };
 
 /** What a compute has in the place of what is held the same for all. */
-export type OwnSetting = { readonly cu?: number | undefined; readonly delay?: Delay | undefined; readonly goneAt?: SimTime | undefined };
+export type ComputeSetting = {
+  readonly cu?: number | undefined;
+  readonly delay?: SuspendDelay | undefined;
+  readonly deletedAt?: SimTime | undefined;
+};
 
 /**
  * Replays one compute after another under one delay, each in as many consecutive parts as one likes. The rules are those of the platform
@@ -20,33 +24,38 @@ export type OwnSetting = { readonly cu?: number | undefined; readonly delay?: De
  * duration from the end of its wait; at exactly the delay after the last end it sleeps, unless somebody arrives at that instant.
  */
 export class FixedReplay {
-  readonly outcome: Outcome;
+  readonly outcome: ReplayOutcome;
   readonly #period: Period;
-  readonly #delay: Delay;
-  readonly #witness: Witness | undefined;
+  readonly #delay: SuspendDelay;
+  readonly #observer: ReplayObserver | undefined;
   /** Of the compute: shorter where it was deleted. */
-  #there: Period;
+  #lifetime: Period;
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
   #cu = 1;
   #isNew = true;
   /** Beginning of the start that the compute is awake by, and its end. */
-  #awakeSince: SimTime = 0;
+  #activeSince: SimTime = 0;
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
 
   /** Adds to `outcome`: that of one compute, or of a fleet. */
-  constructor(period: Period, delay: Delay, outcome: Outcome = noOutcome(period), witness?: Witness) {
+  constructor(
+    period: Period,
+    delay: SuspendDelay,
+    outcome: ReplayOutcome = emptyOutcome(period),
+    observer?: ReplayObserver,
+  ) {
     this.#period = period;
-    this.#there = period;
+    this.#lifetime = period;
     this.#delay = delay;
     this.outcome = outcome;
-    this.#witness = witness;
+    this.#observer = observer;
   }
 
   /** The requests that come are those of a compute whose starts take this long, and which has this of its own. */
-  begin(latencies: LatencySource, { cu = 1, delay = this.#delay, goneAt }: OwnSetting = {}): void {
-    this.#there = untilGone(this.#period, goneAt);
+  begin(latencies: LatencySource, { cu = 1, delay = this.#delay, deletedAt }: ComputeSetting = {}): void {
+    this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
     this.#cu = cu;
@@ -54,16 +63,16 @@ export class FixedReplay {
   }
 
   /** The next requests of the compute. */
-  add({ at, durationMs }: Requests): void {
-    let i = this.#isNew && at.length > 0 ? this.#first(at[0] as number, durationMs[0] as number) : 0;
+  add({ at, durationMs }: ComputeArrivals): void {
+    let i = this.#isNew && at.length > 0 ? this.#addFirst(at[0] as number, durationMs[0] as number) : 0;
     for (;;) {
-      i = this.#addAwake(at, durationMs, this.#addWaiting(at, durationMs, i));
+      i = this.#addActive(at, durationMs, this.#addWaiting(at, durationMs, i));
       if (i === at.length) break;
       this.#sleep();
       this.outcome.coldStarts += 1;
       this.#busyEnd = this.#start(at[i] as number);
     }
-    this.outcome.requests += at.length;
+    this.outcome.arrivals += at.length;
   }
 
   /** That was all of this compute. */
@@ -73,7 +82,7 @@ export class FixedReplay {
   }
 
   /** Before its first request a compute sleeps. Gives the number of requests that are done with. */
-  #first(arrival: SimTime, duration: DurationMs): number {
+  #addFirst(arrival: SimTime, duration: DurationMs): number {
     this.#isNew = false;
     this.outcome.firstStarts += 1;
     const readyAt = this.#start(arrival);
@@ -99,7 +108,7 @@ export class FixedReplay {
   }
 
   /** Those who find it awake: nearly all. Gives the index of the first who does not. */
-  #addAwake(at: Float64Array, durationMs: Float64Array, from: number): number {
+  #addActive(at: Float64Array, durationMs: Float64Array, from: number): number {
     // A product is a float for sure; what may be anything would be put into a box in every turn.
     const delayMs = this.#delayMs * 1;
     let busyEnd = this.#busyEnd * 1;
@@ -116,15 +125,20 @@ export class FixedReplay {
 
   #start(at: SimTime): SimTime {
     if (this.#latencies === undefined) throw new Error("a replay begins with a compute");
-    this.#awakeSince = at;
+    this.#activeSince = at;
     this.#readyAt = at + this.#latencies.at(at);
-    this.#witness?.started(at, this.#readyAt);
+    this.#observer?.started(at, this.#readyAt);
     return this.#readyAt;
   }
 
   #sleep(): void {
     const at = this.#busyEnd + this.#delayMs;
-    bookAwake(this.outcome, this.#there, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
-    if (at < this.#there.endAt) this.#witness?.suspended(at);
+    addActiveTime(
+      this.outcome,
+      this.#lifetime,
+      { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
+      this.#cu,
+    );
+    if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
   }
 }

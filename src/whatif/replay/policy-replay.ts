@@ -1,8 +1,8 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import { type Period, type Requests, untilGone } from "../../recordings/trace/trace.ts";
-import type { Keeper, Plan } from "../policies/policy.ts";
-import type { OwnSetting, Witness } from "./fixed-replay.ts";
-import { bookAwake, noOutcome, type Outcome } from "./replay-outcome.ts";
+import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
+import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
+import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";
+import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
 
 /**
@@ -10,37 +10,41 @@ import type { LatencySource } from "./start-latency.ts";
  * resume starts the compute like an arrival, and nobody waits for it but who arrives meanwhile.
  */
 export class PolicyReplay {
-  readonly outcome: Outcome;
+  readonly outcome: ReplayOutcome;
   readonly #period: Period;
-  readonly #witness: Witness | undefined;
-  readonly #plan: Plan = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+  readonly #observer: ReplayObserver | undefined;
+  readonly #schedule: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
   /** Of the compute: shorter where it was deleted. */
-  #there: Period;
-  #keeper: Keeper | undefined;
+  #lifetime: Period;
+  #policyState: PolicyState | undefined;
   #latencies: LatencySource | undefined;
   #cu = 1;
   #isNew = true;
-  #awakeSince: SimTime = 0;
+  #activeSince: SimTime = 0;
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
 
-  constructor(period: Period, outcome: Outcome = noOutcome(period), witness?: Witness) {
+  constructor(period: Period, outcome: ReplayOutcome = emptyOutcome(period), observer?: ReplayObserver) {
     this.#period = period;
-    this.#there = period;
+    this.#lifetime = period;
     this.outcome = outcome;
-    this.#witness = witness;
+    this.#observer = observer;
   }
 
   /** The requests that come are those of a compute that this keeper decides for and whose starts take this long, at this size. */
-  begin(keeper: Keeper, latencies: LatencySource, { cu = 1, goneAt }: Omit<OwnSetting, "delay"> = {}): void {
-    this.#there = untilGone(this.#period, goneAt);
-    this.#keeper = keeper;
+  begin(
+    policyState: PolicyState,
+    latencies: LatencySource,
+    { cu = 1, deletedAt }: Omit<ComputeSetting, "delay"> = {},
+  ): void {
+    this.#lifetime = untilDeleted(this.#period, deletedAt);
+    this.#policyState = policyState;
     this.#cu = cu;
     this.#latencies = latencies;
     this.#isNew = true;
   }
 
-  add({ at, durationMs }: Requests): void {
+  add({ at, durationMs }: ComputeArrivals): void {
     for (let i = 0; i < at.length; i += 1) {
       const arrival = at[i] as number;
       if (this.#isNew) {
@@ -54,47 +58,48 @@ export class PolicyReplay {
       this.outcome.waits.add(begin - arrival);
       this.#busyEnd = Math.max(this.#busyEnd, begin + (durationMs[i] as number));
     }
-    this.outcome.requests += at.length;
+    this.outcome.arrivals += at.length;
   }
 
   end(): void {
     if (!this.#isNew) {
-      this.#keeper?.plan(this.#busyEnd, this.#plan, Number.POSITIVE_INFINITY);
-      if (this.#sleepUntil(this.#there.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
+      this.#policyState?.schedule(this.#busyEnd, this.#schedule, Number.POSITIVE_INFINITY);
+      if (this.#sleepUntil(this.#lifetime.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
     }
     this.#isNew = true;
   }
 
   #endIdle(arrival: SimTime): void {
     const idleSince = this.#busyEnd;
-    this.#keeper?.plan(idleSince, this.#plan, arrival);
+    this.#policyState?.schedule(idleSince, this.#schedule, arrival);
     if (!this.#sleepUntil(arrival)) {
       this.outcome.coldStarts += 1;
       this.#start(arrival);
     }
-    this.#keeper?.learn?.(arrival - idleSince, arrival);
+    this.#policyState?.learn?.(arrival - idleSince, arrival);
   }
 
   /** Sleeps and resumes as planned until `at`; gives whether it is awake, or starting, then. */
   #sleepUntil(at: SimTime): boolean {
-    const plan = this.#plan;
-    let isAwake = at <= plan.sleepAt;
-    for (let sleepAt = plan.sleepAt; !isAwake; ) {
+    const schedule = this.#schedule;
+    let isActive = at <= schedule.sleepAt;
+    for (let sleepAt = schedule.sleepAt; !isActive; ) {
       this.#sleep(sleepAt);
-      const { resumeAt } = plan;
-      if (resumeAt > at || resumeAt >= this.#there.endAt) return false;
-      if (resumeAt < sleepAt) throw new Error(`a policy resumes at ${resumeAt}, before it sleeps at ${sleepAt}`);
+      const { resumeAt } = schedule;
+      if (resumeAt > at || resumeAt >= this.#lifetime.endAt) return false;
+      if (resumeAt < sleepAt)
+        throw new Error(`a policy resumes at ${resumeAt}, before it sleeps at ${sleepAt}`);
       this.#start(resumeAt);
-      const next = this.#readyAt + plan.holdMs;
-      isAwake = at <= next;
-      if (isAwake) this.outcome.resumesUsed += at < this.#there.endAt ? 1 : 0;
+      const holdEndsAt = this.#readyAt + schedule.holdMs;
+      isActive = at <= holdEndsAt;
+      if (isActive) this.outcome.resumesUsed += at < this.#lifetime.endAt ? 1 : 0;
       else this.outcome.resumesWasted += 1;
       // What a policy plans next must come later, or this would never end.
-      if (!isAwake) {
-        if (next <= sleepAt) throw new Error(`a policy resumes at ${resumeAt} for no time at all`);
-        sleepAt = next;
-        plan.resumeAt = Number.POSITIVE_INFINITY;
-        this.#keeper?.planAgain?.(sleepAt, plan);
+      if (!isActive) {
+        if (holdEndsAt <= sleepAt) throw new Error(`a policy resumes at ${resumeAt} for no time at all`);
+        sleepAt = holdEndsAt;
+        schedule.resumeAt = Number.POSITIVE_INFINITY;
+        this.#policyState?.scheduleNext?.(sleepAt, schedule);
       }
     }
     return true;
@@ -102,14 +107,19 @@ export class PolicyReplay {
 
   #start(at: SimTime): void {
     if (this.#latencies === undefined) throw new Error("a replay begins with a compute");
-    this.#awakeSince = at;
+    this.#activeSince = at;
     this.#readyAt = at + this.#latencies.at(at);
     this.#busyEnd = this.#readyAt;
-    this.#witness?.started(at, this.#readyAt);
+    this.#observer?.started(at, this.#readyAt);
   }
 
   #sleep(at: SimTime): void {
-    bookAwake(this.outcome, this.#there, { from: this.#awakeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at }, this.#cu);
-    if (at < this.#there.endAt) this.#witness?.suspended(at);
+    addActiveTime(
+      this.outcome,
+      this.#lifetime,
+      { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
+      this.#cu,
+    );
+    if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
   }
 }

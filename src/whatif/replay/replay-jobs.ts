@@ -1,11 +1,11 @@
-import type { Chance } from "../../platform/core/random-port.ts";
-import { allOf, eachPart, type Period } from "../../recordings/trace/trace.ts";
+import type { Random } from "../../platform/core/random-port.ts";
+import { collectParts, eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { parsePolicy } from "../policies/parse.ts";
-import { type Question, settingOf } from "../report/question.ts";
-import { GapReader, type Gaps, gapsOf, noGaps } from "../trace/gaps.ts";
+import { experimentSetting, type Question } from "../report/question.ts";
+import { emptyGaps, GapReader, type Gaps, gapsOf } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { type Replay, replayOf } from "./experiment.ts";
-import { mergeOutcome, noOutcome, type Outcome } from "./replay-outcome.ts";
+import { createReplay, type Replay } from "./experiment.ts";
+import { emptyOutcome, mergeOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** One policy, once through the traffic. Plain values, so that a worker can be asked. */
 export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
@@ -21,15 +21,15 @@ export type ReplayWork = {
 };
 
 /** Whether one of them is a policy of hindsight that asks for the gaps of the whole fleet: they have to be read before. */
-export function asksFleet(jobs: readonly ReplayJob[]): boolean {
-  return jobs.some(({ policy }) => parsePolicy(policy).asksFleet === true);
+export function needsFleetGaps(jobs: readonly ReplayJob[]): boolean {
+  return jobs.some(({ policy }) => parsePolicy(policy).usesFleetGaps === true);
 }
 
-export function fleetGapsOf(traffic: Traffic, goneAt?: Question["goneAt"]): Gaps {
-  const reader = new GapReader(traffic.period, noGaps(traffic.period));
+export function fleetGapsOf(traffic: Traffic, deletedAt?: Question["deletedAt"]): Gaps {
+  const reader = new GapReader(traffic.period, emptyGaps(traffic.period));
   for (const number of traffic.computes.keys()) {
-    eachPart(traffic.requests(number), (part) => reader.add(part));
-    reader.end(goneAt?.[number]);
+    eachPart(traffic.arrivals(number), (part) => reader.add(part));
+    reader.end(deletedAt?.[number]);
   }
   return reader.gaps;
 }
@@ -38,16 +38,22 @@ export function fleetGapsOf(traffic: Traffic, goneAt?: Question["goneAt"]): Gaps
 export function* replayComputes(
   traffic: Traffic,
   { jobs, from, to, fleetGaps }: ReplayWork,
-  chanceOf: (seed: number) => Chance,
-): Generator<number, Outcome[]> {
+  randomFor: (seed: number) => Random,
+): Generator<number, ReplayOutcome[]> {
   const gapsOfFleet = () => {
-    if (fleetGaps === undefined) throw new Error("a policy asks for the gaps of the fleet, which were not read");
+    if (fleetGaps === undefined)
+      throw new Error("a policy asks for the gaps of the fleet, which were not read");
     return fleetGaps;
   };
   const replays = jobs.map(({ policy, question, seed }) =>
-    replayOf(parsePolicy(policy), traffic.period, settingOf(question, chanceOf(seed)), gapsOfFleet),
+    createReplay(
+      parsePolicy(policy),
+      traffic.period,
+      experimentSetting(question, randomFor(seed)),
+      gapsOfFleet,
+    ),
   );
-  yield* replayPass(traffic, replays, from, to, jobs[0]?.question.goneAt);
+  yield* replayPass(traffic, replays, from, to, jobs[0]?.question.deletedAt);
   return replays.map(({ outcome }) => outcome);
 }
 
@@ -60,16 +66,16 @@ export function* replayPass(
   replays: readonly Replay[],
   from: number,
   to: number,
-  goneAt?: Question["goneAt"],
+  deletedAt?: Question["deletedAt"],
 ): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
     let own: Gaps | undefined;
     const ownGaps = () => {
-      own ??= gapsOf(allOf(traffic.requests(number)), traffic.period, goneAt?.[number]);
+      own ??= gapsOf(collectParts(traffic.arrivals(number)), traffic.period, deletedAt?.[number]);
       return own;
     };
     for (const replay of replays) replay.begin(number, ownGaps);
-    const parts = traffic.requests(number);
+    const parts = traffic.arrivals(number);
     for (let part = parts.next(); part !== undefined; part = parts.next()) {
       for (const replay of replays) {
         replay.add(part);
@@ -82,8 +88,13 @@ export function* replayPass(
 }
 
 /** What came of each job of all computes, of what came of it in parts. Whole numbers: the same for any partition. */
-export function mergeReplays(parts: readonly (readonly Outcome[])[], jobs: readonly ReplayJob[], period: Period): Outcome[] {
-  const merged = jobs.map(() => noOutcome(period));
-  for (const part of parts) for (const [index, outcome] of part.entries()) mergeOutcome(merged[index] as Outcome, outcome);
+export function mergeReplays(
+  parts: readonly (readonly ReplayOutcome[])[],
+  jobs: readonly ReplayJob[],
+  period: Period,
+): ReplayOutcome[] {
+  const merged = jobs.map(() => emptyOutcome(period));
+  for (const part of parts)
+    for (const [index, outcome] of part.entries()) mergeOutcome(merged[index] as ReplayOutcome, outcome);
   return merged;
 }

@@ -3,8 +3,8 @@ import type { Period } from "../../recordings/trace/trace.ts";
 import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
 
 /** What became of one compute, or of many together. */
-export type Outcome = {
-  requests: number;
+export type ReplayOutcome = {
+  arrivals: number;
   /** Starts of computes that nobody had used before in the period: no policy avoids them, but for one that resumes by itself. */
   firstStarts: number;
   /** Arrivals, the first one of each compute apart, that found it asleep. */
@@ -28,12 +28,12 @@ export type Outcome = {
 };
 
 /** So many days are told one by one: one instant that is far off makes millions of them. */
-export const MOST_DAYS = 3_660;
+export const MAX_DAYS = 3_660;
 
-export function noOutcome({ startAt, endAt }: Period): Outcome {
+export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
   const days = Math.max(1, Math.ceil((endAt - startAt) / DAY));
   return {
-    requests: 0,
+    arrivals: 0,
     firstStarts: 0,
     coldStarts: 0,
     activeMs: 0,
@@ -42,13 +42,13 @@ export function noOutcome({ startAt, endAt }: Period): Outcome {
     waits: new WaitHistogram(),
     resumesUsed: 0,
     resumesWasted: 0,
-    activeByDay: new Float64Array(days <= MOST_DAYS ? days : 0),
+    activeByDay: new Float64Array(days <= MAX_DAYS ? days : 0),
   };
 }
 
 /** Adds what became of other computes in the same period. */
-export function mergeOutcome(into: Outcome, part: Outcome): void {
-  into.requests += part.requests;
+export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
+  into.arrivals += part.arrivals;
   into.firstStarts += part.firstStarts;
   into.coldStarts += part.coldStarts;
   into.activeMs += part.activeMs;
@@ -57,30 +57,41 @@ export function mergeOutcome(into: Outcome, part: Outcome): void {
   into.waits.merge(part.waits);
   into.resumesUsed += part.resumesUsed;
   into.resumesWasted += part.resumesWasted;
-  for (const [day, activeMs] of part.activeByDay.entries()) into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
+  for (const [day, activeMs] of part.activeByDay.entries())
+    into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
 }
 
 /** An outcome in plain values, so that a worker can hand it over. */
-export type PlainOutcome = Omit<Outcome, "waits"> & { readonly waits: PlainWaits };
+export type PlainOutcome = Omit<ReplayOutcome, "waits"> & { readonly waits: PlainWaits };
 
-export function plainOutcome(outcome: Outcome): PlainOutcome {
+export function plainOutcome(outcome: ReplayOutcome): PlainOutcome {
   return { ...outcome, waits: outcome.waits.plain() };
 }
 
-export function outcomeFrom(plain: PlainOutcome): Outcome {
+export function outcomeFrom(plain: PlainOutcome): ReplayOutcome {
   return { ...plain, waits: WaitHistogram.from(plain.waits) };
 }
 
 /** What a bill is made of. */
-export function meteredMs({ activeMs, startingMs }: Outcome): DurationMs {
+export function meteredMs({ activeMs, startingMs }: ReplayOutcome): DurationMs {
   return activeMs - startingMs;
 }
 
 /** A time from the beginning of a start to the suspend: ready at `readyAt`, and idle from `busyEnd` on. */
-export type AwakeTime = { readonly from: SimTime; readonly readyAt: SimTime; readonly busyEnd: SimTime; readonly to: SimTime };
+export type ActiveTime = {
+  readonly from: SimTime;
+  readonly readyAt: SimTime;
+  readonly busyEnd: SimTime;
+  readonly to: SimTime;
+};
 
 /** Books it as far as the period says: what is busy at its end is charged until it is idle, and nothing else behind it. */
-export function bookAwake(outcome: Outcome, { startAt, endAt }: Period, { from, readyAt, busyEnd, to }: AwakeTime, cu: number): void {
+export function addActiveTime(
+  outcome: ReplayOutcome,
+  { startAt, endAt }: Period,
+  { from, readyAt, busyEnd, to }: ActiveTime,
+  cu: number,
+): void {
   const end = Math.min(to, Math.max(endAt, busyEnd));
   outcome.activeMs += end - from;
   outcome.startingMs += readyAt - from;

@@ -1,7 +1,7 @@
 import { type DurationDistribution, drawDuration } from "../../platform/core/distribution.ts";
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import { mix, SPREAD, STEP } from "./draws.ts";
+import { GOLDEN_STEP, MIX_FACTOR, mix } from "./draws.ts";
 
 /** How long a start takes: as one distribution, or from a pool of prepared computes that is empty now and then. */
 export type StartLatency =
@@ -17,7 +17,12 @@ export type StartLatency =
 export const NO_LATENCY: StartLatency = { kind: "fixed", ms: 0 };
 
 /** LogNormal(0.296, 1.326) in seconds: cold starts of a large cloud (Huawei 2025). */
-export const MEASURED_LATENCY: StartLatency = { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 };
+export const MEASURED_LATENCY: StartLatency = {
+  kind: "lognormal",
+  medianMs: 1_344,
+  sigma: 1.326,
+  maxMs: 600_000,
+};
 
 /** Tells how long a start takes that begins at an instant, in whole milliseconds. */
 export type LatencySource = { at(startAt: SimTime): DurationMs };
@@ -34,28 +39,37 @@ export class StartLatencies implements LatencySource {
   readonly #source = () => this.#next;
 
   /** `number` tells computes apart: each has a stream of its own. */
-  constructor(latency: StartLatency, chance: Chance, number: number) {
+  constructor(latency: StartLatency, random: Random, compute: number) {
     this.#latency = latency;
-    this.#key = latency.kind === "fixed" ? 0 : chance.source("whatif-start-latency", number)();
+    this.#key = latency.kind === "fixed" ? 0 : random.stream("whatif-start-latency", compute)();
   }
 
   at(startAt: SimTime): DurationMs {
     const latency = this.#latency;
     if (latency.kind === "fixed") return latency.ms;
-    this.#state = mix(this.#key ^ mix(startAt >>> 0, STEP) ^ Math.floor(startAt / 2 ** 32), SPREAD);
+    this.#state = mix(
+      this.#key ^ mix(startAt >>> 0, GOLDEN_STEP) ^ Math.floor(startAt / 2 ** 32),
+      MIX_FACTOR,
+    );
     if (latency.kind !== "pool") return drawDuration(latency, this.#source);
-    return drawDuration(this.#draw() / 2 ** 32 < latency.missShare ? latency.miss : latency.hit, this.#source);
+    return drawDuration(
+      this.#draw() / 2 ** 32 < latency.missShare ? latency.miss : latency.hit,
+      this.#source,
+    );
   }
 
   /** The next of the numbers in [0, 2^32) that an instant has: SplitMix on 32 bits. */
   #draw(): number {
-    this.#state = (this.#state + STEP) >>> 0;
-    return mix(this.#state, SPREAD);
+    this.#state = (this.#state + GOLDEN_STEP) >>> 0;
+    return mix(this.#state, MIX_FACTOR);
   }
 }
 
 /** For each compute, by its number; where no chance is in it, the same for all. */
-export function latenciesOf(latency: StartLatency, chance: Chance, computes: number): LatencySource[] {
-  const shared = latency.kind === "fixed" ? new StartLatencies(latency, chance, 0) : undefined;
-  return Array.from({ length: computes }, (_, number) => shared ?? new StartLatencies(latency, chance, number));
+export function latenciesOf(latency: StartLatency, random: Random, computes: number): LatencySource[] {
+  const shared = latency.kind === "fixed" ? new StartLatencies(latency, random, 0) : undefined;
+  return Array.from(
+    { length: computes },
+    (_, compute) => shared ?? new StartLatencies(latency, random, compute),
+  );
 }

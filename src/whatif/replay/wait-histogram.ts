@@ -3,7 +3,7 @@ import type { DurationMs } from "../../platform/core/time.ts";
 /** Waits up to here are counted to the millisecond: 17 minutes. Longer ones come from queues for starts. */
 const LONGEST_EXACT_MS = 2 ** 20 - 1;
 /** Steps between a longer wait and its double: it is counted as at most a thousandth longer. */
-const STEPS = 1_024;
+const STEPS_PER_DOUBLING = 1_024;
 
 /** How many waited so many milliseconds, for each wait that there was. */
 export type PlainWaits = {
@@ -18,7 +18,7 @@ export class WaitHistogram {
   /** Index is the wait in milliseconds, from 1; grows with the longest. */
   #counts = new Float64Array(1_024);
   /** Longer waits, by what they are counted as. */
-  readonly #long = new Map<DurationMs, number>();
+  readonly #longWaits = new Map<DurationMs, number>();
   /** Requests that had to wait, by more than nothing. */
   waited = 0;
   sumMs = 0;
@@ -28,7 +28,7 @@ export class WaitHistogram {
   add(waitMs: DurationMs): void {
     if (waitMs <= 0) return;
     if (waitMs > LONGEST_EXACT_MS) {
-      this.#addLong(countedAs(waitMs), 1);
+      this.#addLongWait(binOf(waitMs), 1);
     } else {
       if (waitMs >= this.#counts.length) this.#grow(waitMs);
       this.#counts[waitMs] = (this.#counts[waitMs] as number) + 1;
@@ -45,7 +45,7 @@ export class WaitHistogram {
       const count = counts[index] as number;
       histogram.waited += count;
       if (bin > LONGEST_EXACT_MS) {
-        histogram.#addLong(bin, count);
+        histogram.#addLongWait(bin, count);
       } else {
         if (bin >= histogram.#counts.length) histogram.#grow(bin);
         histogram.#counts[bin] = count;
@@ -64,16 +64,17 @@ export class WaitHistogram {
       waitsMs.push(bin);
       counts.push(count);
     }
-    waitsMs.push(...this.#long.keys());
-    counts.push(...this.#long.values());
+    waitsMs.push(...this.#longWaits.keys());
+    counts.push(...this.#longWaits.values());
     return { waitsMs, counts, sumMs: this.sumMs, longestMs: this.longestMs };
   }
 
   merge(part: WaitHistogram): void {
     const counts = part.#counts;
     if (counts.length > this.#counts.length) this.#grow(counts.length - 1);
-    for (let bin = 0; bin < counts.length; bin += 1) this.#counts[bin] = (this.#counts[bin] as number) + (counts[bin] as number);
-    for (const [bin, count] of part.#long) this.#addLong(bin, count);
+    for (let bin = 0; bin < counts.length; bin += 1)
+      this.#counts[bin] = (this.#counts[bin] as number) + (counts[bin] as number);
+    for (const [bin, count] of part.#longWaits) this.#addLongWait(bin, count);
     this.waited += part.waited;
     this.sumMs += part.sumMs;
     this.longestMs = Math.max(this.longestMs, part.longestMs);
@@ -82,16 +83,16 @@ export class WaitHistogram {
   /** The wait that `share` of all `requests` do not exceed; of those who waited alone where that is their number. 0 of nothing. */
   quantile(share: number, requests: number): DurationMs {
     // The rank is counted from the top, so that the many who did not wait need not be looked at.
-    let above = requests - Math.ceil(share * requests);
-    if (above >= this.waited) return 0;
-    for (const [bin, count] of [...this.#long].sort(([a], [b]) => b - a)) {
-      if (count > above) return Math.min(bin, this.longestMs);
-      above -= count;
+    let countAbove = requests - Math.ceil(share * requests);
+    if (countAbove >= this.waited) return 0;
+    for (const [bin, count] of [...this.#longWaits].sort(([a], [b]) => b - a)) {
+      if (count > countAbove) return Math.min(bin, this.longestMs);
+      countAbove -= count;
     }
     for (let bin = this.#counts.length - 1; bin > 0; bin -= 1) {
       const count = this.#counts[bin] as number;
-      if (count > above) return bin;
-      above -= count;
+      if (count > countAbove) return bin;
+      countAbove -= count;
     }
     return 0;
   }
@@ -100,8 +101,8 @@ export class WaitHistogram {
     return requests === 0 ? 0 : this.sumMs / requests;
   }
 
-  #addLong(bin: DurationMs, count: number): void {
-    this.#long.set(bin, (this.#long.get(bin) ?? 0) + count);
+  #addLongWait(bin: DurationMs, count: number): void {
+    this.#longWaits.set(bin, (this.#longWaits.get(bin) ?? 0) + count);
   }
 
   #grow(bin: number): void {
@@ -114,7 +115,7 @@ export class WaitHistogram {
 }
 
 /** The last wait of its step; of that, itself. */
-function countedAs(waitMs: DurationMs): DurationMs {
-  const step = 2 ** Math.floor(Math.log2(waitMs)) / STEPS;
+function binOf(waitMs: DurationMs): DurationMs {
+  const step = 2 ** Math.floor(Math.log2(waitMs)) / STEPS_PER_DOUBLING;
   return (Math.floor(waitMs / step) + 1) * step - 1;
 }

@@ -1,7 +1,7 @@
 import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
-import { billOf, burdenMs, type Costs } from "../curve/costs.ts";
-import type { CurvePoint, DelayChoice, Sized } from "../curve/curve.ts";
-import { meteredMs, type Outcome } from "../replay/replay-outcome.ts";
+import { billOf, type Costs, weightedCostMs } from "../curve/costs.ts";
+import type { CurvePoint, DelayChoice, WithCuMs } from "../curve/curve.ts";
+import { meteredMs, type ReplayOutcome } from "../replay/replay-outcome.ts";
 
 /** What a delay comes to, by the curve. Seconds, dollars; `cost` is null where there is no price. */
 export type PointFigures = {
@@ -21,12 +21,20 @@ export type PointFigures = {
 };
 
 /** A point of a curve, by which delay it is. */
-export type ChosenPoint = Sized<Omit<CurvePoint, "delay"> & { readonly delay: DelayChoice }>;
+export type ChosenPoint = WithCuMs<Omit<CurvePoint, "delay"> & { readonly delay: DelayChoice }>;
 
 /** Who waits: how long for a start on average, how many come, and how many computes are asleep before their first one. */
-export type Waiting = { readonly startMs: DurationMs; readonly requests: number; readonly firstStarts: number };
+export type AddedWaitInput = {
+  readonly startMs: DurationMs;
+  readonly arrivals: number;
+  readonly firstStarts: number;
+};
 
-export function pointFigures(point: ChosenPoint, costs: Costs, { startMs, requests, firstStarts }: Waiting): PointFigures {
+export function pointFigures(
+  point: ChosenPoint,
+  costs: Costs,
+  { startMs, arrivals, firstStarts }: AddedWaitInput,
+): PointFigures {
   const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
   const { cuHours, cost = null } = billOf(point, costs);
   const waitMs = (coldStarts + firstStarts) * startMs;
@@ -37,9 +45,9 @@ export function pointFigures(point: ChosenPoint, costs: Costs, { startMs, reques
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: burdenMs(point, costs.coldStartS) / SECOND,
+    burden_s: weightedCostMs(point, costs.coldStartS) / SECOND,
     added_wait_s: waitMs / SECOND,
-    added_wait_mean_ms: requests === 0 ? 0 : waitMs / requests,
+    added_wait_mean_ms: arrivals === 0 ? 0 : waitMs / arrivals,
   };
 }
 
@@ -65,8 +73,8 @@ export type OutcomeFigures = {
   readonly resumes_wasted: number;
 };
 
-export function outcomeFigures(outcome: Outcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
-  const { requests, coldStarts, activeMs, waits } = outcome;
+export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
+  const { arrivals, coldStarts, activeMs, waits } = outcome;
   const { cuHours, cost = null } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
   return {
     cold_starts: coldStarts,
@@ -74,11 +82,11 @@ export function outcomeFigures(outcome: Outcome, periodMs: DurationMs, costs: Co
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: burdenMs({ activeMs, coldStarts }, costs.coldStartS) / SECOND,
+    burden_s: weightedCostMs({ activeMs, coldStarts }, costs.coldStartS) / SECOND,
     waited: waits.waited,
-    wait_mean_ms: waits.mean(requests),
-    wait_p50_ms: waits.quantile(0.5, requests),
-    wait_p99_ms: waits.quantile(0.99, requests),
+    wait_mean_ms: waits.mean(arrivals),
+    wait_p50_ms: waits.quantile(0.5, arrivals),
+    wait_p99_ms: waits.quantile(0.99, arrivals),
     wait_p50_of_waiting_ms: waits.quantile(0.5, waits.waited),
     wait_p99_of_waiting_ms: waits.quantile(0.99, waits.waited),
     resumes_used: outcome.resumesUsed,

@@ -1,5 +1,5 @@
 /** How a report looks; its colours are those of the drawings. */
-export const STYLE = `*{box-sizing:border-box}
+export const REPORT_STYLE = `*{box-sizing:border-box}
 html{background:var(--paper);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;-webkit-text-size-adjust:100%}
 body{margin:0}
 main{max-width:940px;margin:0 auto;padding:48px 28px 72px}

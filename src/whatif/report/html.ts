@@ -1,9 +1,15 @@
-import { STYLE } from "./html-style.ts";
-import { type Chart, LIMIT_TITLES, type Limits, type Page, type PageTable } from "./page-layout.ts";
+import { REPORT_STYLE } from "./html-style.ts";
+import {
+  type Chart,
+  LIMIT_TITLES,
+  type PageTable,
+  type ReportLimits,
+  type ReportPage,
+} from "./page-layout.ts";
 import { PALETTE } from "./svg.ts";
 
 /** The page with its charts as one file: no script, nothing to load. */
-export function reportHtml(page: Page, charts: readonly Chart[], manifest: object): string {
+export function reportHtml(page: ReportPage, charts: readonly Chart[], manifest: object): string {
   const { title, subject, answer, facts, tables, limits } = page;
   const [first = "", ...others] = answer;
   return `<!doctype html>
@@ -12,28 +18,28 @@ export function reportHtml(page: Page, charts: readonly Chart[], manifest: objec
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${PALETTE}
-${STYLE}</style>
+${REPORT_STYLE}</style>
 </head>
 <body>
 <main>
 <header>
 <p class="kicker">standin what-if</p>
-<h1>${escaped(title)}</h1>
-<p class="answer">${escaped(first)}</p>
-${others.map((sentence) => `<p class="also">${escaped(sentence)}</p>`).join("\n")}
-<p class="subject">${escaped(subject)}</p>
+<h1>${escapeHtml(title)}</h1>
+<p class="answer">${escapeHtml(first)}</p>
+${others.map((sentence) => `<p class="also">${escapeHtml(sentence)}</p>`).join("\n")}
+<p class="subject">${escapeHtml(subject)}</p>
 </header>
 <section class="facts">
-${facts.map(({ label, value, note }) => `<div class="fact"><span class="label">${escaped(label)}</span><span class="value">${escaped(value)}</span><span class="note">${escaped(note)}</span></div>`).join("\n")}
+${facts.map(({ label, value, note }) => `<div class="fact"><span class="label">${escapeHtml(label)}</span><span class="value">${escapeHtml(value)}</span><span class="note">${escapeHtml(note)}</span></div>`).join("\n")}
 </section>
-${charts.map(figure).join("\n")}
-${tables.map(table).join("\n")}
-${limitsOf(limits)}
+${charts.map(figureHtml).join("\n")}
+${tables.map(tableHtml).join("\n")}
+${limitsHtml(limits)}
 <details>
 <summary>What repeats this report</summary>
-<pre>${escaped(JSON.stringify(manifest, null, 2))}</pre>
+<pre>${escapeHtml(JSON.stringify(manifest, null, 2))}</pre>
 </details>
 </main>
 </body>
@@ -41,32 +47,40 @@ ${limitsOf(limits)}
 `;
 }
 
-function figure({ title, caption, svg }: Chart): string {
-  return `<figure>\n<h2>${escaped(title)}</h2>\n${svg}\n<figcaption>${escaped(caption)}</figcaption>\n</figure>`;
+function figureHtml({ title, caption, svg }: Chart): string {
+  return `<figure>\n<h2>${escapeHtml(title)}</h2>\n${svg}\n<figcaption>${escapeHtml(caption)}</figcaption>\n</figure>`;
 }
 
-function table({ title, headings, rows }: PageTable): string {
-  const head = headings.map((heading) => `<th scope="col">${escaped(heading)}</th>`).join("");
+function tableHtml({ title, headings, rows }: PageTable): string {
+  const head = headings.map((heading) => `<th scope="col">${escapeHtml(heading)}</th>`).join("");
   const body = rows.map(({ cells, mark }) => {
     const [name = "", ...numbers] = cells;
     const tag = mark === undefined ? "" : ` <span class="tag">${mark}</span>`;
-    return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escaped(name)}${tag}</th>${numbers.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`;
+    return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escapeHtml(name)}${tag}</th>${numbers.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
   });
-  return `<section class="table">\n<h2>${escaped(title)}</h2>\n<div class="scroll"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
+  return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n<div class="scroll"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
 }
 
-function limitsOf(limits: Limits): string {
-  const kinds = (Object.keys(LIMIT_TITLES) as (keyof Limits)[]).filter((kind) => limits[kind].length > 0);
+function limitsHtml(limits: ReportLimits): string {
+  const kinds = (Object.keys(LIMIT_TITLES) as (keyof ReportLimits)[]).filter(
+    (kind) => limits[kind].length > 0,
+  );
   const parts = kinds.map((kind) => {
-    const sentences = limits[kind].map((sentence) => `<p>${escaped(sentence)}</p>`).join("");
+    const sentences = limits[kind].map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("");
     return `<div class="limit ${kind}"><h3>${LIMIT_TITLES[kind]}</h3>${sentences}</div>`;
   });
   return `<section class="limits">\n<h2>How far one may trust this</h2>\n<div class="columns">\n${parts.join("\n")}\n</div>\n</section>`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /** Names come from traces: nothing of them may be markup. */
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -5,12 +5,18 @@ import type { DelayChoice } from "../curve/curve.ts";
 export function amount(value: number): string {
   const size = Math.abs(value);
   const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4;
-  return value.toLocaleString("en", { minimumFractionDigits: Math.min(digits, 2), maximumFractionDigits: digits });
+  return value.toLocaleString("en", {
+    minimumFractionDigits: Math.min(digits, 2),
+    maximumFractionDigits: digits,
+  });
 }
 
 export function money(dollars: number): string {
   const digits = Math.abs(dollars) >= 1_000 ? 0 : 2;
-  const text = Math.abs(dollars).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const text = Math.abs(dollars).toLocaleString("en", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
   return `${dollars < 0 ? "−" : ""}$${text}`;
 }
 
@@ -40,7 +46,7 @@ const UNITS: readonly (readonly [string, number])[] = [
 
 /** Exactly, in as few units as it takes; short ones in seconds, as they are set. */
 /** The present setting within a sentence. */
-export function presentText(delay: DelayChoice): string {
+export function currentDelayText(delay: DelayChoice): string {
   return delay === "own" ? "delays that the computes have now" : `present ${delayText(delay)}`;
 }
 

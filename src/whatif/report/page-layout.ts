@@ -1,5 +1,5 @@
 /** A report as it is read, in a terminal or in a browser: the answer first. */
-export type Page = {
+export type ReportPage = {
   readonly title: string;
   /** What was looked at. */
   readonly subject: string;
@@ -8,7 +8,7 @@ export type Page = {
   /** The numbers that one remembers. */
   readonly facts: readonly Fact[];
   readonly tables: readonly PageTable[];
-  readonly limits: Limits;
+  readonly limits: ReportLimits;
 };
 
 export type Fact = { readonly label: string; readonly value: string; readonly note: string };
@@ -23,12 +23,28 @@ export type PageTable = {
   readonly records: readonly object[];
 };
 
-export type PageRow = { readonly cells: readonly string[]; readonly mark?: "best" | "present" | "bound" | undefined };
+export type PageRow = {
+  readonly cells: readonly string[];
+  readonly mark?: "best" | "present" | "bound" | undefined;
+};
 
 /** What one may trust, and how far. */
-export type Limits = { readonly exact: readonly string[]; readonly simulated: readonly string[]; readonly left_out: readonly string[] };
+export type ReportLimits = {
+  readonly exact: readonly string[];
+  readonly simulated: readonly string[];
+  readonly left_out: readonly string[];
+};
 
 /** A drawing of its own: an SVG that needs nothing around it. */
-export type Chart = { readonly name: string; readonly title: string; readonly caption: string; readonly svg: string };
+export type Chart = {
+  readonly name: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly svg: string;
+};
 
-export const LIMIT_TITLES: Readonly<Record<keyof Limits, string>> = { exact: "Exact", simulated: "Simulated", left_out: "Left out" };
+export const LIMIT_TITLES: Readonly<Record<keyof ReportLimits, string>> = {
+  exact: "Exact",
+  simulated: "Simulated",
+  left_out: "Left out",
+};

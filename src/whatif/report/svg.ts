@@ -10,7 +10,7 @@ export const INK = {
   accent: "var(--accent)",
   accentSoft: "var(--accent-soft)",
   best: "var(--best)",
-  present: "var(--present)",
+  current: "var(--present)",
   bound: "var(--bound)",
 } as const;
 
@@ -22,10 +22,15 @@ export const PALETTE = `:root{--paper:#ffffff;--panel:#f7f8fa;--ink:#1c2330;--fa
 const WIDTH = 860;
 const HEIGHT = 360;
 
-type Drawing = { readonly name: string; readonly title: string; readonly caption: string; readonly plot: Plot.PlotOptions };
+type ChartDrawing = {
+  readonly name: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly plot: Plot.PlotOptions;
+};
 
 /** Draws without a browser; the same bytes for the same numbers. */
-export function draw({ name, title, caption, plot }: Drawing): Chart {
+export function drawChart({ name, title, caption, plot }: ChartDrawing): Chart {
   const { document } = parseHTML("<html></html>");
   const svg = Plot.plot({
     document,
@@ -51,7 +56,7 @@ export function draw({ name, title, caption, plot }: Drawing): Chart {
 }
 
 /** A drawing as a file of its own. */
-export function standalone({ svg }: Chart): string {
+export function standaloneSvg({ svg }: Chart): string {
   const styled = svg.replace("<style>", `<style>${PALETTE} svg{background:var(--paper)} `);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${styled}\n`;
 }

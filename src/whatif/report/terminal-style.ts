@@ -1,46 +1,56 @@
-import { LIMIT_TITLES, type Limits, type Page, type PageTable } from "./page-layout.ts";
+import { LIMIT_TITLES, type PageTable, type ReportLimits, type ReportPage } from "./page-layout.ts";
 
 /** How a text is made to stand out, where the terminal can. */
-export type Paint = (colour: "green" | "yellow" | "dim" | "bold" | "cyan", text: string) => string;
+export type TextStyler = (colour: "green" | "yellow" | "dim" | "bold" | "cyan", text: string) => string;
 
 const MARKS = { best: "★", present: "●", bound: "◇" } as const;
 const COLOURS = { best: "green", present: "yellow", bound: "cyan" } as const;
 const MEANINGS = { best: "best", present: "present", bound: "bound, cannot be had" } as const;
 
 /** The page as text: the answer in its first lines. */
-export function terminalText(page: Page, width: number, paint: Paint): string {
+export function terminalText(page: ReportPage, width: number, style: TextStyler): string {
   const answer = page.answer.flatMap((sentence, index) =>
-    wrapped(sentence, width).map((line) => (index === 0 ? paint("bold", line) : line)),
+    wrapped(sentence, width).map((line) => (index === 0 ? style("bold", line) : line)),
   );
   const parts = [
     answer,
-    wrapped(page.subject, width).map((line) => paint("dim", line)),
-    ...page.tables.map((table) => tableLines(table, paint)),
+    wrapped(page.subject, width).map((line) => style("dim", line)),
+    ...page.tables.map((table) => tableLines(table, style)),
   ];
-  return [...parts, limitLines(page.limits, width, paint)].map((lines) => lines.join("\n")).join("\n\n");
+  return [...parts, limitLines(page.limits, width, style)].map((lines) => lines.join("\n")).join("\n\n");
 }
 
-function tableLines({ title, headings, rows }: PageTable, paint: Paint): string[] {
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)));
+function tableLines({ title, headings, rows }: PageTable, style: TextStyler): string[] {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
+  );
   const line = (cells: readonly string[]) =>
-    cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ");
+    cells
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join("  ");
   const marks = [...new Set(rows.flatMap(({ mark }) => (mark === undefined ? [] : [mark])))];
   const legend = marks.map((mark) => `${MARKS[mark]} ${MEANINGS[mark]}`).join("  ");
   return [
-    paint("bold", title),
-    paint("dim", `  ${line(headings)}`.trimEnd()),
+    style("bold", title),
+    style("dim", `  ${line(headings)}`.trimEnd()),
     ...rows.map(({ cells, mark }) =>
-      mark === undefined ? `  ${line(cells)}`.trimEnd() : paint(COLOURS[mark], `${MARKS[mark]} ${line(cells)}`.trimEnd()),
+      mark === undefined
+        ? `  ${line(cells)}`.trimEnd()
+        : style(COLOURS[mark], `${MARKS[mark]} ${line(cells)}`.trimEnd()),
     ),
-    ...(legend === "" ? [] : [paint("dim", `  ${legend}`)]),
+    ...(legend === "" ? [] : [style("dim", `  ${legend}`)]),
   ];
 }
 
-function limitLines(limits: Limits, width: number, paint: Paint): string[] {
-  return (Object.keys(LIMIT_TITLES) as (keyof Limits)[]).flatMap((kind) =>
+function limitLines(limits: ReportLimits, width: number, style: TextStyler): string[] {
+  return (Object.keys(LIMIT_TITLES) as (keyof ReportLimits)[]).flatMap((kind) =>
     limits[kind].flatMap((sentence, index) => {
       const label = index === 0 ? `${LIMIT_TITLES[kind]}: ` : "";
-      return wrapped(sentence, width - 12).map((line, row) => paint("dim", `${(row === 0 ? label : "").padEnd(12)}${line}`));
+      return wrapped(sentence, width - 12).map((line, row) =>
+        style("dim", `${(row === 0 ? label : "").padEnd(12)}${line}`),
+      );
     }),
   );
 }

@@ -1,29 +1,33 @@
 import * as Plot from "@observablehq/plot";
 import { amount } from "./number-format.ts";
 import type { Chart } from "./page-layout.ts";
-import { draw, INK } from "./svg.ts";
+import { drawChart, INK } from "./svg.ts";
 
-export type Timeline = { readonly name: string; readonly ink: string; readonly activeSeconds: readonly number[] };
+export type TimelineSeries = {
+  readonly name: string;
+  readonly ink: string;
+  readonly activeSeconds: readonly number[];
+};
 
-const FEWEST_DAYS = 2;
-const MOST_TICKS = 15;
+const MIN_DAYS = 2;
+const MAX_TICKS = 15;
 
 /** Active hours of the days, one line each; nothing where there are no days to compare. */
-export function timelineChart(lines: readonly Timeline[], from: string): Chart[] {
+export function timelineChart(lines: readonly TimelineSeries[], from: string): Chart[] {
   const days = lines[0]?.activeSeconds.length ?? 0;
-  if (days < FEWEST_DAYS) return [];
+  if (days < MIN_DAYS) return [];
   const rows = lines.flatMap(({ name, ink, activeSeconds }) =>
     activeSeconds.map((seconds, index) => ({ day: index + 1, hours: seconds / 3_600, name, ink })),
   );
   return [
-    draw({
+    drawChart({
       name: "timeline",
       title: "Active hours by day",
       caption: `All computes together, days counted from ${from}; a last day that is not whole is lower for that.`,
       plot: {
         height: 300,
         marginRight: 150,
-        x: { label: "day →", ticks: Math.min(days, MOST_TICKS), tickFormat: amount },
+        x: { label: "day →", ticks: Math.min(days, MAX_TICKS), tickFormat: amount },
         y: { label: "↑ active hours", grid: true, zero: true, nice: true, tickFormat: amount },
         color: { type: "identity" },
         marks: [

@@ -1,8 +1,8 @@
 import { type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
-import { EndTimes } from "../capacity/departure-queue.ts";
+import { DepartureQueue } from "../capacity/departure-queue.ts";
 
-const FIRST_LENGTH = 1_024;
+const INITIAL_LENGTH = 1_024;
 
 /** How many starts are under way at most, and when first; and how many begin in a minute. */
 export type StartLoad = {
@@ -16,8 +16,8 @@ export type StartLoad = {
 
 /** Starts as they are told, in any order. */
 export class StartTimes {
-  #at = new Float64Array(FIRST_LENGTH);
-  #readyAt = new Float64Array(FIRST_LENGTH);
+  #at = new Float64Array(INITIAL_LENGTH);
+  #readyAt = new Float64Array(INITIAL_LENGTH);
   #length = 0;
 
   add(at: SimTime, readyAt: SimTime): void {
@@ -39,26 +39,26 @@ export class StartTimes {
   }
 
   /** The most that are under way in each of equally long stretches of the period; what starts behind it counts for the last one. */
-  mostBy({ startAt, endAt }: Period, stretches: number): number[] {
-    const lengthMs: DurationMs = (endAt - startAt) / stretches;
-    const most = new Array<number>(stretches).fill(0);
+  maxConcurrentPerSlice({ startAt, endAt }: Period, slices: number): number[] {
+    const lengthMs: DurationMs = (endAt - startAt) / slices;
+    const maxima = new Array<number>(slices).fill(0);
     this.#sweep((at, underWay) => {
-      const stretch = Math.min(stretches - 1, Math.floor((at - startAt) / lengthMs));
-      most[stretch] = Math.max(most[stretch] as number, underWay);
+      const slice = Math.min(slices - 1, Math.floor((at - startAt) / lengthMs));
+      maxima[slice] = Math.max(maxima[slice] as number, underWay);
     });
-    return most;
+    return maxima;
   }
 
   /** By time, each with how many are under way then, itself included. Who is ready at an instant is so before the next one starts. */
   #sweep(visit: (at: SimTime, underWay: number) => void): void {
     const order = Uint32Array.from({ length: this.#length }, (_, index) => index);
     order.sort((a, b) => (this.#at[a] as number) - (this.#at[b] as number));
-    const ends = new EndTimes();
+    const departures = new DepartureQueue();
     for (const index of order) {
       const at = this.#at[index] as number;
-      while (ends.firstAt <= at) ends.take();
-      ends.add(this.#readyAt[index] as number);
-      visit(at, ends.size);
+      while (departures.firstAt <= at) departures.take();
+      departures.add(this.#readyAt[index] as number);
+      visit(at, departures.size);
     }
   }
 

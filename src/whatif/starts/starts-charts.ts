@@ -3,24 +3,27 @@ import { DAY, MINUTE } from "../../platform/core/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { amount, tickMillis } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { draw, INK } from "../report/svg.ts";
-import { limitName } from "./starts-page.ts";
+import { drawChart, INK } from "../report/svg.ts";
+import { startLimitName } from "./starts-page.ts";
 import { type StartsAnswer, WAIT_SHARES } from "./starts-report.ts";
 
-const STRETCHES = 300;
-const INKS = [INK.accent, INK.present, INK.best, INK.bound, INK.faint];
-const MINUTES_OF_A_DAY = DAY / MINUTE;
-const MINUTES_TOGETHER = 15;
+const TIME_SLICES = 300;
+const INKS = [INK.accent, INK.current, INK.best, INK.bound, INK.faint];
+const MINUTES_PER_DAY = DAY / MINUTE;
+const MINUTES_PER_BAR = 15;
 
 /** Starts under way over time, the most in a minute by the time of the day, and how waits spread. */
 export function startsCharts({ report, series }: StartsAnswer, period: Period): Chart[] {
-  const names = report.rows.map(limitName);
+  const names = report.rows.map(startLimitName);
   const ink = (index: number) => INKS[index % INKS.length] as string;
   const days = (period.endAt - period.startAt) / DAY;
   const underWay = series.flatMap(({ times }, index) =>
-    times
-      .mostBy(period, STRETCHES)
-      .map((most, stretch) => ({ day: 1 + ((stretch + 0.5) * days) / STRETCHES, most, name: names[index], ink: ink(index) })),
+    times.maxConcurrentPerSlice(period, TIME_SLICES).map((most, slice) => ({
+      day: 1 + ((slice + 0.5) * days) / TIME_SLICES,
+      most,
+      name: names[index],
+      ink: ink(index),
+    })),
   );
   const waits = series.flatMap(({ waits: values }, index) =>
     values.map((ms, place) => ({
@@ -31,23 +34,34 @@ export function startsCharts({ report, series }: StartsAnswer, period: Period): 
     })),
   );
   const legend = names.map((name, index) => ({ name, ink: ink(index) }));
-  const told = legend.map(({ name }, index) => `${["Blue", "Orange", "Green", "Violet", "Grey"][index % INKS.length]}: ${name}`).join("; ");
+  const legendText = legend
+    .map(
+      ({ name }, index) => `${["Blue", "Orange", "Green", "Violet", "Grey"][index % INKS.length]}: ${name}`,
+    )
+    .join("; ");
   return [
-    draw({
+    drawChart({
       name: "under-way",
       title: "Starts under way at once",
-      caption: `The most within each ${amount((days * 24) / STRETCHES)} h, days counted from ${report.traffic.from}. ${told}.`,
+      caption: `The most within each ${amount((days * 24) / TIME_SLICES)} h, days counted from ${report.traffic.from}. ${legendText}.`,
       plot: {
         x: { label: "day →", tickFormat: amount },
         y: { label: "↑ starts under way", grid: true, zero: true, nice: true, tickFormat: amount },
         color: { type: "identity" },
         marks: [
           Plot.ruleY([0], { stroke: INK.line }),
-          Plot.lineY(underWay, { x: "day", y: "most", z: "name", stroke: "ink", strokeWidth: 1.5, curve: "step" }),
+          Plot.lineY(underWay, {
+            x: "day",
+            y: "most",
+            z: "name",
+            stroke: "ink",
+            strokeWidth: 1.5,
+            curve: "step",
+          }),
         ],
       },
     }),
-    draw({
+    drawChart({
       name: "time-of-day",
       title: "Starts in a minute, by the time of the day",
       caption: `The busiest minute of each quarter of an hour (UTC) in all days together, with nothing shared.`,
@@ -68,27 +82,39 @@ export function startsCharts({ report, series }: StartsAnswer, period: Period): 
     ...(report.rows.every(({ figures }) => figures.waited === 0)
       ? []
       : [
-          draw({
+          drawChart({
             name: "waits",
             title: "How long those wait that meet a start",
-            caption: `Share of them that wait for longer. ${told}.`,
+            caption: `Share of them that wait for longer. ${legendText}.`,
             plot: {
               x: { type: "log", label: "added wait →", grid: true, ticks: 6, tickFormat: tickMillis },
               y: { label: "↑ wait longer, %", grid: true, domain: [0, 100] },
               color: { type: "identity" },
-              marks: [Plot.line(waits, { x: "ms", y: "over", z: "name", stroke: "ink", strokeWidth: 2.5, curve: "step-after" })],
+              marks: [
+                Plot.line(waits, {
+                  x: "ms",
+                  y: "over",
+                  z: "name",
+                  stroke: "ink",
+                  strokeWidth: 2.5,
+                  curve: "step-after",
+                }),
+              ],
             },
           }),
         ]),
   ];
 }
 
-function byTimeOfDay(perMinute: Uint32Array, { startAt }: Period): { from: number; to: number; most: number }[] {
-  const most = new Array<number>(MINUTES_OF_A_DAY / MINUTES_TOGETHER).fill(0);
+function byTimeOfDay(
+  perMinute: Uint32Array,
+  { startAt }: Period,
+): { from: number; to: number; most: number }[] {
+  const most = new Array<number>(MINUTES_PER_DAY / MINUTES_PER_BAR).fill(0);
   for (const [minute, starts] of perMinute.entries()) {
-    const place = Math.floor((Math.floor(startAt / MINUTE + minute) % MINUTES_OF_A_DAY) / MINUTES_TOGETHER);
+    const place = Math.floor((Math.floor(startAt / MINUTE + minute) % MINUTES_PER_DAY) / MINUTES_PER_BAR);
     most[place] = Math.max(most[place] as number, starts);
   }
-  const hours = MINUTES_TOGETHER / 60;
+  const hours = MINUTES_PER_BAR / 60;
   return most.map((starts, place) => ({ from: place * hours, to: (place + 1) * hours, most: starts }));
 }

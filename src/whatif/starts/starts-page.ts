@@ -1,9 +1,9 @@
 import { amount, delayText, millisText, plural, signed } from "../report/number-format.ts";
-import type { Page, PageTable } from "../report/page-layout.ts";
+import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import type { StartsReport, StartsRow } from "./starts-report.ts";
 
 /** Starts at once, as they are read. */
-export function startsPage(report: StartsReport): Page {
+export function startsPage(report: StartsReport): ReportPage {
   const { traffic, question, rows } = report;
   return {
     title: "How many computes start at once",
@@ -13,9 +13,9 @@ export function startsPage(report: StartsReport): Page {
       `a delay of ${delayText(report.delay_s)}`,
       `starts take ${question.start_latency}`,
     ].join(" · "),
-    answer: answerOf(report),
+    answer: startsAnswerText(report),
     facts: rows.map((row) => ({
-      label: limitName(row),
+      label: startLimitName(row),
       value: `${row.most_under_way.toLocaleString("en")} at once`,
       note: `p99 wait ${millisText(row.figures.wait_p99_ms)}, longest ${millisText(row.wait_max_ms)}`,
     })),
@@ -25,45 +25,62 @@ export function startsPage(report: StartsReport): Page {
 }
 
 /** What a row's starts are held back by. */
-export function limitName({ max_concurrent_starts: most, pool }: StartsRow): string {
+export function startLimitName({ max_concurrent_starts: most, pool }: StartsRow): string {
   if (most === null && pool === null) return "nothing shared";
-  return [...(most === null ? [] : [`at most ${most.toLocaleString("en")}`]), ...(pool === null ? [] : [`a pool of ${pool.size}`])].join(
-    ", ",
-  );
+  return [
+    ...(most === null ? [] : [`at most ${most.toLocaleString("en")}`]),
+    ...(pool === null ? [] : [`a pool of ${pool.size}`]),
+  ].join(", ");
 }
 
-function answerOf({ rows }: StartsReport): string[] {
-  const [alone, ...limited] = rows;
-  if (alone === undefined || alone.most_under_way_at === null || alone.per_minute_max_at === null)
+function startsAnswerText({ rows }: StartsReport): string[] {
+  const [unlimited, ...limited] = rows;
+  if (unlimited === undefined || unlimited.most_under_way_at === null || unlimited.per_minute_max_at === null)
     return ["Nothing starts: there is no request."];
   return [
-    `At most ${plural(alone.most_under_way, "start")} under way at once, at ${alone.most_under_way_at}; in the busiest minute, from ${alone.per_minute_max_at.slice(0, 16)}Z on, ${plural(alone.per_minute_max, "start")} (p50 ${amount(alone.per_minute_p50)}, p99 ${amount(alone.per_minute_p99)} of all minutes).`,
-    ...limited.map((row) => sentenceOf(row, alone)),
+    `At most ${plural(unlimited.most_under_way, "start")} under way at once, at ${unlimited.most_under_way_at}; in the busiest minute, from ${unlimited.per_minute_max_at.slice(0, 16)}Z on, ${plural(unlimited.per_minute_max, "start")} (p50 ${amount(unlimited.per_minute_p50)}, p99 ${amount(unlimited.per_minute_p99)} of all minutes).`,
+    ...limited.map((row) => startsSentence(row, unlimited)),
   ];
 }
 
-function sentenceOf(row: StartsRow, alone: StartsRow): string {
+function startsSentence(row: StartsRow, unlimited: StartsRow): string {
   const queue =
     row.max_concurrent_starts === null
       ? []
-      : [row.most_queued === 0 ? "nobody waits for a turn" : `up to ${row.most_queued.toLocaleString("en")} wait for their turn`];
+      : [
+          row.most_queued === 0
+            ? "nobody waits for a turn"
+            : `up to ${row.most_queued.toLocaleString("en")} wait for their turn`,
+        ];
   const hits =
     row.pool === null
       ? []
-      : [`${amount((row.pool_hits * 100) / Math.max(1, row.pool_hits + row.pool_misses))} % of starts find a prepared compute`];
-  const waits = `the p99 of the added wait is ${millisText(row.figures.wait_p99_ms)} in place of ${millisText(alone.figures.wait_p99_ms)}, the longest ${millisText(row.wait_max_ms)} in place of ${millisText(alone.wait_max_ms)}`;
-  return `With ${limitName(row)}: ${[...queue, ...hits, waits].join("; ")}.`;
+      : [
+          `${amount((row.pool_hits * 100) / Math.max(1, row.pool_hits + row.pool_misses))} % of starts find a prepared compute`,
+        ];
+  const waits = `the p99 of the added wait is ${millisText(row.figures.wait_p99_ms)} in place of ${millisText(unlimited.figures.wait_p99_ms)}, the longest ${millisText(row.wait_max_ms)} in place of ${millisText(unlimited.wait_max_ms)}`;
+  return `With ${startLimitName(row)}: ${[...queue, ...hits, waits].join("; ")}.`;
 }
 
 function startTable({ rows }: StartsReport): PageTable {
   return {
     name: "starts",
     title: "Starts",
-    headings: ["limit", "starts", "most at once", "when", "a minute: p50", "p99", "most", "most queued", "from the pool"],
+    headings: [
+      "limit",
+      "starts",
+      "most at once",
+      "when",
+      "a minute: p50",
+      "p99",
+      "most",
+      "most queued",
+      "from the pool",
+    ],
     records: rows,
     rows: rows.map((row) => ({
       cells: [
-        limitName(row),
+        startLimitName(row),
         row.starts.toLocaleString("en"),
         row.most_under_way.toLocaleString("en"),
         row.most_under_way_at?.slice(0, 19) ?? "",
@@ -82,10 +99,10 @@ function waitTable({ rows }: StartsReport): PageTable {
     name: "waits",
     title: "What requests wait for starts: of all, and of those that wait",
     headings: ["limit", "mean", "p50", "p99", "that wait", "p50 of those", "p90", "p99", "p99.9", "longest"],
-    records: rows.map((row) => ({ ...keyOf(row), ...row.figures, ...waitsOf(row) })),
+    records: rows.map((row) => ({ ...limitKey(row), ...row.figures, ...waitFigures(row) })),
     rows: rows.map((row) => ({
       cells: [
-        limitName(row),
+        startLimitName(row),
         ...[row.figures.wait_mean_ms, row.figures.wait_p50_ms, row.figures.wait_p99_ms].map(millisText),
         row.figures.waited.toLocaleString("en"),
         ...[
@@ -101,20 +118,24 @@ function waitTable({ rows }: StartsReport): PageTable {
 }
 
 function differenceTable({ rows }: StartsReport): PageTable[] {
-  const limited = rows.flatMap((row) => (row.difference === null ? [] : [{ row, difference: row.difference }]));
+  const limited = rows.flatMap((row) =>
+    row.difference === null ? [] : [{ row, difference: row.difference }],
+  );
   if (limited.length === 0) return [];
   return [
     {
       name: "differences",
       title: "Difference to nothing shared",
       headings: ["limit", "cold starts", "CU-hours", "mean wait", "p99 wait", "longest wait"],
-      records: limited.map(({ row, difference }) => ({ ...keyOf(row), ...difference })),
+      records: limited.map(({ row, difference }) => ({ ...limitKey(row), ...difference })),
       rows: limited.map(({ row, difference }) => ({
         cells: [
-          limitName(row),
+          startLimitName(row),
           signed(difference.cold_starts),
           signed(difference.cu_hours),
-          ...[difference.wait_mean_ms, difference.wait_p99_ms, difference.wait_max_ms].map((ms) => signed(ms, millisText)),
+          ...[difference.wait_mean_ms, difference.wait_p99_ms, difference.wait_max_ms].map((ms) =>
+            signed(ms, millisText),
+          ),
         ],
       })),
     },
@@ -127,15 +148,17 @@ function minuteTable({ busiest_minutes }: StartsReport): PageTable {
     title: "Busiest minutes, with nothing shared",
     headings: ["minute", "starts"],
     records: busiest_minutes,
-    rows: busiest_minutes.map(({ at, starts }) => ({ cells: [at.slice(0, 16), starts.toLocaleString("en")] })),
+    rows: busiest_minutes.map(({ at, starts }) => ({
+      cells: [at.slice(0, 16), starts.toLocaleString("en")],
+    })),
   };
 }
 
 /** Which of the rows it is. */
-function keyOf({ max_concurrent_starts, pool }: StartsRow) {
+function limitKey({ max_concurrent_starts, pool }: StartsRow) {
   return { max_concurrent_starts, pool };
 }
 
-function waitsOf({ wait_p90_of_waiting_ms, wait_p999_of_waiting_ms, wait_max_ms }: StartsRow) {
+function waitFigures({ wait_p90_of_waiting_ms, wait_p999_of_waiting_ms, wait_max_ms }: StartsRow) {
   return { wait_p90_of_waiting_ms, wait_p999_of_waiting_ms, wait_max_ms };
 }

@@ -1,20 +1,27 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
-import type { Chance } from "../../platform/core/random-port.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import { MINUTE, SECOND } from "../../platform/core/time.ts";
-import type { Requests } from "../../recordings/trace/trace.ts";
+import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 import { type CoupledOutcome, simulateCoupled } from "../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../coupled/start-limiter.ts";
 import { sizeOf } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 import { FixedReplay } from "../replay/fixed-replay.ts";
-import type { Outcome } from "../replay/replay-outcome.ts";
+import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
-import type { Limits } from "../report/page-layout.ts";
-import { delayOf, fleetSetting, latencyText, type Question, type ToldQuestion, toldQuestion } from "../report/question.ts";
+import type { ReportLimits } from "../report/page-layout.ts";
+import {
+  effectiveDelay,
+  fleetSetting,
+  latencyText,
+  type Question,
+  type QuestionSummary,
+  questionSummary,
+} from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { atHand, checkLength } from "../trace/load-all.ts";
-import { BEHIND_THE_END, type ToldTraffic, toldTraffic } from "../trace/traffic-summary.ts";
+import { checkPeriodLength, loadArrivals } from "../trace/load-all.ts";
+import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import { perMinuteQuantile, StartTimes } from "./start-times.ts";
 
 /** What all computes share: at most so many starts at once, and computes that are kept prepared. */
@@ -22,7 +29,9 @@ export type StartsQuestion = {
   readonly delay: DelayChoice;
   /** Each is a run of its own. */
   readonly concurrent: readonly number[];
-  readonly pool?: { readonly size: number; readonly refillMs: number; readonly latency: StartLatency } | undefined;
+  readonly pool?:
+    | { readonly size: number; readonly refillMs: number; readonly latency: StartLatency }
+    | undefined;
 };
 
 /** What came of the starts under one limit. Waits are those for the turn and for the start together. */
@@ -60,13 +69,13 @@ export type StartsRow = {
 };
 
 export type StartsReport = {
-  readonly question: ToldQuestion;
+  readonly question: QuestionSummary;
   readonly delay_s: DelayChoice;
-  readonly traffic: ToldTraffic;
+  readonly traffic: TrafficSummary;
   /** Without anything shared first, then the limits in the order of the question. */
   readonly rows: readonly StartsRow[];
   readonly busiest_minutes: readonly { readonly at: string; readonly starts: number }[];
-  readonly limits: Limits;
+  readonly limits: ReportLimits;
 };
 
 /** What drawings and further files are made of: too long for a summary. */
@@ -85,69 +94,85 @@ export const WAIT_SHARES: readonly number[] = [
   ...Array.from({ length: 9 }, (_, index) => 0.99 + (index + 1) / 1_000),
   1,
 ];
-const MOST_MINUTES = 10;
+const MAX_MINUTES = 10;
 
 /** Replays each compute alone, then all on one clock under each limit; tells how many computes are done. */
 export function* startsReport(
   traffic: Traffic,
   question: Question,
-  asked: StartsQuestion,
-  chance: Chance,
+  startsQuestion: StartsQuestion,
+  random: Random,
 ): Generator<number, StartsAnswer> {
-  checkLength(traffic.period);
-  const all = atHand(traffic);
-  const alone = yield* replayAlone(traffic, all, question, asked, chance);
-  const limited = limitsAsked(asked);
-  const runs: Run[] = [];
+  checkPeriodLength(traffic.period);
+  const all = loadArrivals(traffic);
+  const unlimited = yield* replayUnlimited(traffic, all, question, startsQuestion, random);
+  const limited = startLimitsOf(startsQuestion);
+  const runs: StartsRun[] = [];
   for (const starts of limited) {
-    runs.push(runTogether(traffic, all, question, asked, starts, chance));
+    runs.push(simulateLimited(traffic, all, question, startsQuestion, starts, random));
     yield (runs.length + 1) * traffic.computes.length;
   }
-  const base = rowOf(alone, traffic, question, asked, {}, undefined);
-  const rows = [base, ...runs.map((run, index) => rowOf(run, traffic, question, asked, limited[index] ?? {}, base))];
+  const base = startsRow(unlimited, traffic, question, startsQuestion, {}, undefined);
+  const rows = [
+    base,
+    ...runs.map((run, index) =>
+      startsRow(run, traffic, question, startsQuestion, limited[index] ?? {}, base),
+    ),
+  ];
   const { startAt } = traffic.period;
-  const perMinute = alone.times.load(traffic.period).perMinute;
+  const perMinute = unlimited.times.load(traffic.period).perMinute;
   const report: StartsReport = {
-    question: toldQuestion(question),
-    delay_s: asked.delay,
-    traffic: toldTraffic(traffic, alone.outcome.firstStarts, alone.outcome.requests),
+    question: questionSummary(question),
+    delay_s: startsQuestion.delay,
+    traffic: trafficSummary(traffic, unlimited.outcome.firstStarts, unlimited.outcome.arrivals),
     rows,
-    busiest_minutes: busiest(perMinute).map((minute) => ({
+    busiest_minutes: busiestMinutes(perMinute).map((minute) => ({
       at: isoInstant(startAt + minute * MINUTE),
       starts: perMinute[minute] as number,
     })),
-    limits: limitsOf(asked, question.latency.kind !== "fixed"),
+    limits: startsLimits(startsQuestion, question.latency.kind !== "fixed"),
   };
-  return { report, series: [alone, ...runs].map(({ times, outcome }) => seriesOf(times, outcome, traffic)) };
+  return {
+    report,
+    series: [unlimited, ...runs].map(({ times, outcome }) => startsSeries(times, outcome, traffic)),
+  };
 }
 
 /** How many computes are gone through, all runs counted. */
-export function startsSteps(traffic: Traffic, asked: StartsQuestion): number {
-  return (1 + limitsAsked(asked).length) * traffic.computes.length;
+export function startsSteps(traffic: Traffic, startsQuestion: StartsQuestion): number {
+  return (1 + startLimitsOf(startsQuestion).length) * traffic.computes.length;
 }
 
-type Run = { readonly times: StartTimes; readonly outcome: Outcome; readonly gate?: CoupledOutcome["gate"] };
+type StartsRun = {
+  readonly times: StartTimes;
+  readonly outcome: ReplayOutcome;
+  readonly gate?: CoupledOutcome["limiter"];
+};
 
-function limitsAsked({ concurrent, pool }: StartsQuestion): StartLimits[] {
+function startLimitsOf({ concurrent, pool }: StartsQuestion): StartLimits[] {
   if (concurrent.length === 0) return pool === undefined ? [] : [{ pool }];
   return concurrent.map((most) => ({ concurrent: most, pool }));
 }
 
-function* replayAlone(
+function* replayUnlimited(
   { period }: Traffic,
-  all: readonly Requests[],
+  all: readonly ComputeArrivals[],
   question: Question,
   { delay }: StartsQuestion,
-  chance: Chance,
-): Generator<number, Run> {
+  random: Random,
+): Generator<number, StartsRun> {
   const times = new StartTimes();
   const replay = new FixedReplay(period, delay === "own" ? 0 : delay, undefined, {
     started: (at, readyAt) => times.add(at, readyAt),
     suspended: () => {},
   });
   for (const [number, own] of all.entries()) {
-    const setting = { cu: sizeOf(question.costs, number), delay: delayOf(question, delay, number), goneAt: question.goneAt?.[number] };
-    replay.begin(new StartLatencies(question.latency, chance, number), setting);
+    const setting = {
+      cu: sizeOf(question.costs, number),
+      delay: effectiveDelay(question, delay, number),
+      deletedAt: question.deletedAt?.[number],
+    };
+    replay.begin(new StartLatencies(question.latency, random, number), setting);
     replay.add(own);
     replay.end();
     yield number + 1;
@@ -155,31 +180,34 @@ function* replayAlone(
   return { times, outcome: replay.outcome };
 }
 
-function runTogether(
+function simulateLimited(
   { period, computes }: Traffic,
-  requests: readonly Requests[],
+  arrivals: readonly ComputeArrivals[],
   question: Question,
   { delay, pool }: StartsQuestion,
   starts: StartLimits,
-  chance: Chance,
-): Run {
+  random: Random,
+): StartsRun {
   const times = new StartTimes();
   const fleet = {
     period,
     ...fleetSetting(question, delay, [...computes.keys()]),
-    requests,
+    arrivals,
     clients: [],
     latency: question.latency,
     preparedLatency: pool?.latency,
     starts,
-    chance,
+    random,
   };
-  const outcome = simulateCoupled(fleet, { started: (_, at, readyAt) => times.add(at, readyAt), suspended: () => {} });
-  return { times, outcome, gate: outcome.gate };
+  const outcome = simulateCoupled(fleet, {
+    started: (_, at, readyAt) => times.add(at, readyAt),
+    suspended: () => {},
+  });
+  return { times, outcome, gate: outcome.limiter };
 }
 
-function rowOf(
-  { times, outcome, gate }: Run,
+function startsRow(
+  { times, outcome, gate }: StartsRun,
   { period }: Traffic,
   { costs }: Question,
   { pool }: StartsQuestion,
@@ -203,7 +231,8 @@ function rowOf(
     per_minute_p50: perMinuteQuantile(perMinute, 0.5),
     per_minute_p99: perMinuteQuantile(perMinute, 0.99),
     per_minute_max: perMinuteMax,
-    per_minute_max_at: perMinuteMax === 0 ? null : isoInstant(period.startAt + perMinute.indexOf(perMinuteMax) * MINUTE),
+    per_minute_max_at:
+      perMinuteMax === 0 ? null : isoInstant(period.startAt + perMinute.indexOf(perMinuteMax) * MINUTE),
     most_queued: gate?.mostQueued ?? 0,
     pool_hits: pool === undefined ? 0 : (gate?.poolHits ?? 0),
     pool_misses: pool === undefined ? 0 : (gate?.poolMisses ?? 0),
@@ -224,19 +253,27 @@ function rowOf(
   };
 }
 
-function seriesOf(times: StartTimes, { waits }: Outcome, { period }: Traffic): StartsSeries {
-  return { times, perMinute: times.load(period).perMinute, waits: WAIT_SHARES.map((share) => waits.quantile(share, waits.waited)) };
+function startsSeries(times: StartTimes, { waits }: ReplayOutcome, { period }: Traffic): StartsSeries {
+  return {
+    times,
+    perMinute: times.load(period).perMinute,
+    waits: WAIT_SHARES.map((share) => waits.quantile(share, waits.waited)),
+  };
 }
 
-function busiest(perMinute: Uint32Array): number[] {
+function busiestMinutes(perMinute: Uint32Array): number[] {
   const minutes = [...perMinute.keys()].filter((minute) => (perMinute[minute] as number) > 0);
-  return minutes.sort((a, b) => (perMinute[b] as number) - (perMinute[a] as number) || a - b).slice(0, MOST_MINUTES);
+  return minutes
+    .sort((a, b) => (perMinute[b] as number) - (perMinute[a] as number) || a - b)
+    .slice(0, MAX_MINUTES);
 }
 
-function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean): Limits {
+function startsLimits({ concurrent, pool, delay }: StartsQuestion, hasRandomness: boolean): ReportLimits {
   const isShared = concurrent.length > 0 || pool !== undefined;
   return {
-    exact: ["When each compute starts, and for how long, if nothing holds it back: a replay of every request under the platform's rules."],
+    exact: [
+      "When each compute starts, and for how long, if nothing holds it back: a replay of every request under the platform's rules.",
+    ],
     simulated: [
       "How long a start takes is that of the question; who arrives during a start waits for its end.",
       ...(isShared
@@ -244,21 +281,23 @@ function limitsOf({ concurrent, pool, delay }: StartsQuestion, isChance: boolean
             "All computes on one clock: who may not start yet waits, first come, first served, and is not metered meanwhile. Its requests wait with it.",
           ]
         : []),
-      ...(isShared && isChance
+      ...(isShared && hasRandomness
         ? [
             "How long a start takes is drawn by its instant. One that waits for its turn begins later and draws another time: differences have that in them, and where few long starts decide they are mostly that.",
           ]
         : []),
       ...(pool === undefined
         ? []
-        : [`A start that finds a prepared compute takes it, and another one is prepared ${pool.refillMs / SECOND} s later.`]),
+        : [
+            `A start that finds a prepared compute takes it, and another one is prepared ${pool.refillMs / SECOND} s later.`,
+          ]),
     ],
     left_out: [
       "Clients that give up, or try again, while they wait; queries that a cold cache lengthens.",
       "The platform's own limits of starts are not published: those here are yours.",
       ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
       "Quantiles of waits beyond 17 minutes are rounded up, by a thousandth at most; means and the longest are exact.",
-      BEHIND_THE_END,
+      AFTER_TRACE_END,
     ],
   };
 }

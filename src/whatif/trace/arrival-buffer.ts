@@ -1,12 +1,12 @@
-import type { Requests } from "../../recordings/trace/trace.ts";
+import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 
-const FIRST_LENGTH = 1_024;
+const INITIAL_LENGTH = 1_024;
 
 /** Requests that come in any order. */
-export class GrowingRequests {
-  #at = new Float64Array(FIRST_LENGTH);
-  #durationMs = new Float64Array(FIRST_LENGTH);
-  #source = new Uint16Array(FIRST_LENGTH);
+export class ArrivalBuffer {
+  #at = new Float64Array(INITIAL_LENGTH);
+  #durationMs = new Float64Array(INITIAL_LENGTH);
+  #source = new Uint16Array(INITIAL_LENGTH);
   #length = 0;
   #isInOrder = true;
 
@@ -20,14 +20,14 @@ export class GrowingRequests {
   }
 
   /** By arrival; those of one instant as they were added. */
-  sorted(): Requests {
-    const [at, durationMs, source] = [this.#at, this.#durationMs, this.#source].map((column) => column.subarray(0, this.#length)) as [
-      Float64Array,
-      Float64Array,
-      Uint16Array,
-    ];
+  sorted(): ComputeArrivals {
+    const [at, durationMs, source] = [this.#at, this.#durationMs, this.#source].map((column) =>
+      column.subarray(0, this.#length),
+    ) as [Float64Array, Float64Array, Uint16Array];
     if (this.#isInOrder) return { at, durationMs, source };
-    const order = Uint32Array.from(at, (_, index) => index).sort((a, b) => (at[a] as number) - (at[b] as number) || a - b);
+    const order = Uint32Array.from(at, (_, index) => index).sort(
+      (a, b) => (at[a] as number) - (at[b] as number) || a - b,
+    );
     return {
       at: Float64Array.from(order, (index) => at[index] as number),
       durationMs: Float64Array.from(order, (index) => durationMs[index] as number),

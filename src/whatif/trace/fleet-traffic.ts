@@ -1,8 +1,8 @@
 import { type Period, partsOf } from "../../recordings/trace/trace.ts";
-import { type Pattern, pattern } from "../../traffic/description.ts";
-import { azureLikeFleet, previewLife } from "../../traffic/fleet.ts";
+import { azureLikeFleet, previewLifetime } from "../../traffic/fleet.ts";
+import { type Pattern, pattern } from "../../traffic/patterns.ts";
 import { TrafficSources } from "../../traffic/sources.ts";
-import { GrowingRequests } from "./arrival-buffer.ts";
+import { ArrivalBuffer } from "./arrival-buffer.ts";
 import type { Traffic } from "./known-traffic.ts";
 
 export type FleetPattern =
@@ -18,7 +18,9 @@ export type FleetPattern =
   | "heavy-tailed";
 
 /** What a compute of a synthetic fleet may have; rates per second. */
-export const FLEET_PATTERNS: Readonly<Record<FleetPattern, { readonly meaning: string; readonly pattern?: object }>> = {
+export const FLEET_PATTERNS: Readonly<
+  Record<FleetPattern, { readonly meaning: string; readonly pattern?: object }>
+> = {
   azure: { meaning: "rates and durations like those of a large serverless fleet (Shahrad et al., ATC'20)" },
   steady: {
     meaning: "a request every ten minutes on average, at any time",
@@ -39,17 +41,31 @@ export const FLEET_PATTERNS: Readonly<Record<FleetPattern, { readonly meaning: s
     pattern: { pattern: "office-hours", rate: 1 / 240, rate_outside: 0, duration: "300ms" },
   },
   subscriber: {
-    meaning: "a listener that is dropped after five silent minutes and back within another: as recorded under that delay",
-    pattern: { pattern: "heavy-tailed", gap: { distribution: "uniform", min: "301s", max: "6m" }, duration: "20ms" },
+    meaning:
+      "a listener that is dropped after five silent minutes and back within another: as recorded under that delay",
+    pattern: {
+      pattern: "heavy-tailed",
+      gap: { distribution: "uniform", min: "301s", max: "6m" },
+      duration: "20ms",
+    },
   },
-  "health-check": { meaning: "a probe every four minutes, day and night", pattern: { pattern: "constant", every: "4m", duration: "5ms" } },
+  "health-check": {
+    meaning: "a probe every four minutes, day and night",
+    pattern: { pattern: "constant", every: "4m", duration: "5ms" },
+  },
   cron: {
     meaning: "a job every hour, for half a minute",
     pattern: { pattern: "cron", schedule: "0 * * * *", jitter: "2m", duration: "30s" },
   },
   bursts: {
     meaning: "twenty requests in a row, every two seconds one of a second, every other hour",
-    pattern: { pattern: "bursts", gap: "2s", pause: { distribution: "exponential", mean: "2h" }, size: 20, duration: "1s" },
+    pattern: {
+      pattern: "bursts",
+      gap: "2s",
+      pause: { distribution: "exponential", mean: "2h" },
+      size: 20,
+      duration: "1s",
+    },
   },
   "preview-branch": {
     meaning: "there for some days only: builds of many requests at once, hours apart",
@@ -63,7 +79,11 @@ export const FLEET_PATTERNS: Readonly<Record<FleetPattern, { readonly meaning: s
   },
   "heavy-tailed": {
     meaning: "gaps of any length: seconds mostly, days now and then",
-    pattern: { pattern: "heavy-tailed", gap: { distribution: "lognormal", median: "3m", sigma: 2.2 }, duration: "400ms" },
+    pattern: {
+      pattern: "heavy-tailed",
+      gap: { distribution: "lognormal", median: "3m", sigma: 2.2 },
+      duration: "400ms",
+    },
   },
 };
 
@@ -77,10 +97,12 @@ export type FleetTrafficOptions = {
 
 /** A synthetic fleet; requests are made when they are read, and the same every time. */
 export function fleetTraffic({ computes, seed, patterns, period }: FleetTrafficOptions): Traffic {
-  const azure = patterns.includes("azure") ? [...azureLikeFleet({ computes, seed })].map((source) => source.pattern) : [];
-  const described = patterns.map((name): Pattern | undefined => {
-    const { pattern: given } = FLEET_PATTERNS[name];
-    return given === undefined ? undefined : pattern.parse(given);
+  const azure = patterns.includes("azure")
+    ? [...azureLikeFleet({ computes, seed })].map((source) => source.pattern)
+    : [];
+  const parsedPatterns = patterns.map((name): Pattern | undefined => {
+    const { pattern: description } = FLEET_PATTERNS[name];
+    return description === undefined ? undefined : pattern.parse(description);
   });
   const sources = new TrafficSources(seed);
   const names = Array.from({ length: computes }, (_, number) => `app-${number + 1}`);
@@ -88,17 +110,19 @@ export function fleetTraffic({ computes, seed, patterns, period }: FleetTrafficO
     period,
     sources: patterns,
     computes: names,
-    requests(compute) {
-      const growing = new GrowingRequests();
+    arrivals(compute) {
+      const buffer = new ArrivalBuffer();
       for (const [source, name] of patterns.entries()) {
-        const found = described[source] ?? azure[compute];
-        if (found === undefined) continue;
-        const whole = { from: period.startAt, until: period.endAt };
-        const there = name === "preview-branch" ? previewLife(seed, compute + 1, whole) : whole;
-        const arrivals = sources.open(`${names[compute]}/${name}`, found, there);
-        for (; arrivals.at < there.until; arrivals.next()) growing.add(arrivals.at, arrivals.durationMs, source);
+        const sourcePattern = parsedPatterns[source] ?? azure[compute];
+        if (sourcePattern === undefined) continue;
+        const wholePeriod = { from: period.startAt, until: period.endAt };
+        const activePeriod =
+          name === "preview-branch" ? previewLifetime(seed, compute + 1, wholePeriod) : wholePeriod;
+        const arrivals = sources.open(`${names[compute]}/${name}`, sourcePattern, activePeriod);
+        for (; arrivals.at < activePeriod.until; arrivals.next())
+          buffer.add(arrivals.at, arrivals.durationMs, source);
       }
-      return partsOf(growing.sorted());
+      return partsOf(buffer.sorted());
     },
   };
 }

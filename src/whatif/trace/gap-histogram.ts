@@ -19,7 +19,10 @@ export type GapHistogram = {
 
 export function emptyHistogram(): GapHistogram {
   // Shared memory: threads hand it over as it is, where 10 MB would have to be copied for a few hundred bins.
-  const [bins, blocks] = [new SharedArrayBuffer(2 * BINS * 8), new SharedArrayBuffer((BINS >>> BLOCK_BITS) + 1)];
+  const [bins, blocks] = [
+    new SharedArrayBuffer(2 * BINS * 8),
+    new SharedArrayBuffer((BINS >>> BLOCK_BITS) + 1),
+  ];
   return { bins: new Float64Array(bins), blocks: new Uint8Array(blocks) };
 }
 
@@ -27,7 +30,12 @@ export function emptyHistogram(): GapHistogram {
  * Adds every gap of these requests; gives the end of the last busy period, to go on from with the next part. `busyUntil` is where the
  * busy period before them ends. A gap ends with an arrival; one of no length is none.
  */
-export function addGaps({ bins, blocks }: GapHistogram, at: Float64Array, durationMs: Float64Array, busyUntil: number): number {
+export function addGaps(
+  { bins, blocks }: GapHistogram,
+  at: Float64Array,
+  durationMs: Float64Array,
+  busyUntil: number,
+): number {
   // What the loop needs is local: constants of a module are looked up each time. A product is a float for sure, where an argument may be
   // anything, and would be put into a box in every turn.
   const [longestMs, overflow, blockBits] = [LONGEST_DELAY_S * 1_000, OVERFLOW, BLOCK_BITS];
@@ -63,7 +71,8 @@ export function addGap({ bins, blocks }: GapHistogram, gapMs: number): void {
 /** Adds `part` to `into`, so often: of other computes, or from another worker. */
 export function mergeHistogram(into: GapHistogram, part: GapHistogram, times: number): void {
   eachBlock(part, (from, to, block) => {
-    for (let slot = 2 * from; slot < 2 * to; slot += 1) into.bins[slot] = (into.bins[slot] ?? 0) + times * (part.bins[slot] ?? 0);
+    for (let slot = 2 * from; slot < 2 * to; slot += 1)
+      into.bins[slot] = (into.bins[slot] ?? 0) + times * (part.bins[slot] ?? 0);
     into.blocks[block] = 1;
   });
 }
@@ -74,7 +83,10 @@ export function clearHistogram({ bins, blocks }: GapHistogram): void {
 }
 
 /** The bins that are not empty, shortest gaps first. `seconds` is a bin's upper bound; beyond the longest delay, one more than it. */
-export function eachBin(histogram: GapHistogram, visit: (seconds: number, count: number, sumMs: number) => void): void {
+export function eachBin(
+  histogram: GapHistogram,
+  visit: (seconds: number, count: number, sumMs: number) => void,
+): void {
   const { bins } = histogram;
   eachBlock(histogram, (from, to) => {
     for (let bin = from; bin < to; bin += 1) {

@@ -1,6 +1,13 @@
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import type { Period, Requests } from "../../recordings/trace/trace.ts";
-import { addGap, addGaps, clearHistogram, emptyHistogram, type GapHistogram, mergeHistogram } from "./gap-histogram.ts";
+import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import {
+  addGap,
+  addGaps,
+  clearHistogram,
+  emptyHistogram,
+  type GapHistogram,
+  mergeHistogram,
+} from "./gap-histogram.ts";
 
 /**
  * All that an autosuspend delay can be judged by, as long as the gaps do not depend on it. Adds up over computes, workers and machines,
@@ -14,13 +21,20 @@ export type Gaps = {
   readonly periodMs: DurationMs;
   /** From a compute's first arrival to the end of its last busy time, summed: busy times and gaps together. */
   spanMs: DurationMs;
-  requests: number;
+  arrivals: number;
   /** Computes that had a request. A compute sleeps before its first one, so each has one start that no delay avoids. */
   computes: number;
 };
 
-export function noGaps({ startAt, endAt }: Period): Gaps {
-  return { ended: emptyHistogram(), tails: emptyHistogram(), periodMs: endAt - startAt, spanMs: 0, requests: 0, computes: 0 };
+export function emptyGaps({ startAt, endAt }: Period): Gaps {
+  return {
+    ended: emptyHistogram(),
+    tails: emptyHistogram(),
+    periodMs: endAt - startAt,
+    spanMs: 0,
+    arrivals: 0,
+    computes: 0,
+  };
 }
 
 /**
@@ -28,11 +42,12 @@ export function noGaps({ startAt, endAt }: Period): Gaps {
  * active time becomes time of a CU. Sizes are quarters, so that stays exact.
  */
 export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
-  if (into.periodMs !== part.periodMs) throw new Error(`gaps of ${part.periodMs} ms cannot be added to gaps of ${into.periodMs} ms`);
+  if (into.periodMs !== part.periodMs)
+    throw new Error(`gaps of ${part.periodMs} ms cannot be added to gaps of ${into.periodMs} ms`);
   mergeHistogram(into.ended, part.ended, times);
   mergeHistogram(into.tails, part.tails, times);
   into.spanMs += times * part.spanMs;
-  into.requests += part.requests;
+  into.arrivals += part.arrivals;
   into.computes += part.computes;
 }
 
@@ -40,7 +55,7 @@ export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
 export function clearGaps(gaps: Gaps): void {
   clearHistogram(gaps.ended);
   clearHistogram(gaps.tails);
-  Object.assign(gaps, { spanMs: 0, requests: 0, computes: 0 });
+  Object.assign(gaps, { spanMs: 0, arrivals: 0, computes: 0 });
 }
 
 /**
@@ -54,13 +69,13 @@ export class GapReader {
   #busyEnd: SimTime = 0;
 
   /** Adds to `gaps`: those of one compute, or of a fleet. */
-  constructor(period: Period, gaps: Gaps = noGaps(period)) {
+  constructor(period: Period, gaps: Gaps = emptyGaps(period)) {
     this.gaps = gaps;
     this.#endAt = period.endAt;
   }
 
   /** The next requests of the compute. */
-  add({ at, durationMs }: Requests): void {
+  add({ at, durationMs }: ComputeArrivals): void {
     const first = at[0];
     if (first === undefined) return;
     if (this.#firstAt === undefined) {
@@ -68,13 +83,13 @@ export class GapReader {
       this.#busyEnd = first;
     }
     this.#busyEnd = addGaps(this.gaps.ended, at, durationMs, this.#busyEnd);
-    this.gaps.requests += at.length;
+    this.gaps.arrivals += at.length;
   }
 
   /** That was all of this compute, which may have been deleted before the period ends; what comes next is another one's. */
-  end(goneAt: SimTime = this.#endAt): void {
+  end(deletedAt: SimTime = this.#endAt): void {
     if (this.#firstAt === undefined) return;
-    addGap(this.gaps.tails, Math.min(this.#endAt, goneAt) - this.#busyEnd);
+    addGap(this.gaps.tails, Math.min(this.#endAt, deletedAt) - this.#busyEnd);
     this.gaps.spanMs += this.#busyEnd - this.#firstAt;
     this.gaps.computes += 1;
     this.#firstAt = undefined;
@@ -82,9 +97,9 @@ export class GapReader {
 }
 
 /** The gaps of one compute whose requests are all at hand. */
-export function gapsOf(requests: Requests, period: Period, goneAt?: SimTime): Gaps {
+export function gapsOf(arrivals: ComputeArrivals, period: Period, deletedAt?: SimTime): Gaps {
   const reader = new GapReader(period);
-  reader.add(requests);
-  reader.end(goneAt);
+  reader.add(arrivals);
+  reader.end(deletedAt);
   return reader.gaps;
 }

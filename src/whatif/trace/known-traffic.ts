@@ -1,5 +1,13 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import { indexAt, type Period, partsOf, type RequestParts, type Requests, type Trace, viewOf } from "../../recordings/trace/trace.ts";
+import {
+  type ArrivalParts,
+  type ComputeArrivals,
+  lowerBound,
+  type Period,
+  partsOf,
+  rangeView,
+  type Trace,
+} from "../../recordings/trace/trace.ts";
 
 /** Requests of many computes that can be read again and again: at hand, or in a file. */
 export interface Traffic {
@@ -8,7 +16,7 @@ export interface Traffic {
   readonly computes: readonly string[];
   /** Names that `source` columns refer to. */
   readonly sources: readonly string[];
-  requests(compute: number): RequestParts;
+  arrivals(compute: number): ArrivalParts;
 }
 
 /** The first instant that is looked at, and the first that is not any more. */
@@ -20,7 +28,7 @@ export function trafficOf({ period, computes, sources = [] }: Trace): Traffic {
     period,
     sources,
     computes: computes.map(({ id }) => id),
-    requests: (compute) => partsOf(computes[compute]?.requests ?? NOTHING),
+    arrivals: (compute) => partsOf(computes[compute]?.arrivals ?? EMPTY_ARRIVALS),
   };
 }
 
@@ -28,8 +36,13 @@ export function trafficOf({ period, computes, sources = [] }: Trace): Traffic {
  * The part of a trace that somebody asks for by its bounds, and all of it without any. One who says that it ends later, or begins earlier, knows
  * that nothing came there. `undefined` where nothing of what is known is left.
  */
-export function periodAsked(known: Period, { from = known.startAt, to = known.endAt }: PeriodBounds): Period | undefined {
-  return from < to && from < known.endAt && to > known.startAt ? { startAt: from, endAt: to } : undefined;
+export function selectPeriod(
+  recorded: Period,
+  { from = recorded.startAt, to = recorded.endAt }: PeriodBounds,
+): Period | undefined {
+  return from < to && from < recorded.endAt && to > recorded.startAt
+    ? { startAt: from, endAt: to }
+    : undefined;
 }
 
 /** What arrives within `period`. What arrived before it and still runs in it is not seen. */
@@ -37,13 +50,13 @@ export function trafficWithin(traffic: Traffic, period: Period): Traffic {
   return {
     ...traffic,
     period,
-    requests(compute) {
-      const parts = traffic.requests(compute);
+    arrivals(compute) {
+      const parts = traffic.arrivals(compute);
       return {
         next() {
           for (let part = parts.next(); part !== undefined; part = parts.next()) {
-            const [from, to] = [indexAt(part.at, period.startAt), indexAt(part.at, period.endAt)];
-            if (from < to) return viewOf(part, from, to);
+            const [from, to] = [lowerBound(part.at, period.startAt), lowerBound(part.at, period.endAt)];
+            if (from < to) return rangeView(part, from, to);
           }
           return undefined;
         },
@@ -52,4 +65,4 @@ export function trafficWithin(traffic: Traffic, period: Period): Traffic {
   };
 }
 
-const NOTHING: Requests = { at: new Float64Array(0), durationMs: new Float64Array(0) };
+const EMPTY_ARRIVALS: ComputeArrivals = { at: new Float64Array(0), durationMs: new Float64Array(0) };

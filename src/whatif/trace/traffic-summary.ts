@@ -3,7 +3,7 @@ import { DAY } from "../../platform/core/time.ts";
 import type { Traffic } from "./known-traffic.ts";
 
 /** What a report has looked at. */
-export type ToldTraffic = {
+export type TrafficSummary = {
   readonly computes: number;
   readonly computes_used: number;
   readonly requests: number;
@@ -12,7 +12,11 @@ export type ToldTraffic = {
   readonly days: number;
 };
 
-export function toldTraffic({ period, computes }: Traffic, used: number, requests: number): ToldTraffic {
+export function trafficSummary(
+  { period, computes }: Traffic,
+  used: number,
+  requests: number,
+): TrafficSummary {
   const { startAt, endAt } = period;
   return {
     computes: computes.length,
@@ -25,5 +29,5 @@ export function toldTraffic({ period, computes }: Traffic, used: number, request
 }
 
 /** For the limits of reports whose figures end with the trace. */
-export const BEHIND_THE_END =
+export const AFTER_TRACE_END =
   "What comes behind the end of the trace: a compute that is busy there is charged until it is idle, and not for the rest of its delay. A later end (--to) means that nothing came until then.";

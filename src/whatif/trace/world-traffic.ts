@@ -1,15 +1,22 @@
 import type { Compute } from "../../platform/compute/compute.ts";
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { COMPUTE_TURNS, type JournalEvent, JournalRows } from "../../recordings/formats/journal-rows.ts";
+import {
+  COMPUTE_LIFECYCLE_EVENTS,
+  type JournalEvent,
+  JournalRows,
+} from "../../recordings/formats/journal-rows.ts";
 import { Intake } from "../../recordings/rows/intake.ts";
-import { GrowingRequests } from "./arrival-buffer.ts";
+import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { type Traffic, trafficOf } from "./known-traffic.ts";
 
 /** What a replay asks of a compute. */
-export type KnownCompute = Pick<Compute, "id" | "projectId" | "branchId" | "range" | "suspendTimeoutSeconds"> & {
+export type KnownCompute = Pick<
+  Compute,
+  "id" | "projectId" | "branchId" | "range" | "suspendTimeoutSeconds"
+> & {
   /** When it, its branch or its project was deleted: it costs nothing from then on, under any delay. */
-  readonly goneAt?: SimTime | undefined;
+  readonly deletedAt?: SimTime | undefined;
 };
 
 /** Reads the traffic of a world from its events, as they come. */
@@ -17,7 +24,7 @@ export class WorldTraffic {
   readonly #computes = new Map<string, KnownCompute>();
   /** Computes, branches and projects, by their ids. */
   readonly #deletedAt = new Map<string, SimTime>();
-  readonly #columns = new Map<number, GrowingRequests>();
+  readonly #columns = new Map<number, ArrivalBuffer>();
   readonly #intake: Intake;
   readonly #rows: JournalRows;
   readonly #until: SimTime;
@@ -26,23 +33,27 @@ export class WorldTraffic {
   /** `until`: what comes from then on is not looked at, as if nothing of it had happened yet. */
   constructor(until: SimTime = END_OF_TIME) {
     this.#until = until;
-    this.#intake = new Intake({ add: (compute, at, durationMs, source) => this.#columnOf(compute).add(at, durationMs, source) });
+    this.#intake = new Intake({
+      add: (compute, at, durationMs, source) => this.#columnOf(compute).add(at, durationMs, source),
+    });
     this.#rows = new JournalRows(this.#intake);
   }
 
   add(event: RecordedEvent): void {
     this.#firstAt ??= event.at;
-    this.#know(event);
-    if (event.at < this.#until && isOfTraffic(event)) this.#rows.take(event.seq, event);
+    this.#trackCompute(event);
+    if (event.at < this.#until && isTrafficEvent(event)) this.#rows.take(event.seq, event);
   }
 
   /** Each compute as it is in the world, and one that is deleted as it was last: its traffic stays. */
-  computes(present: Iterable<KnownCompute>): readonly KnownCompute[] {
-    const known = new Map([...this.#computes.values(), ...present].map((compute) => [compute.id, compute]));
+  computes(existing: Iterable<KnownCompute>): readonly KnownCompute[] {
+    const known = new Map([...this.#computes.values(), ...existing].map((compute) => [compute.id, compute]));
     return [...known.values()].map((compute) => {
-      const deleted = [compute.id, compute.branchId, compute.projectId].map((id) => this.#deletedAt.get(id) ?? END_OF_TIME);
-      const goneAt = Math.min(...deleted);
-      return goneAt < this.#until && goneAt < END_OF_TIME ? { ...compute, goneAt } : compute;
+      const deleted = [compute.id, compute.branchId, compute.projectId].map(
+        (id) => this.#deletedAt.get(id) ?? END_OF_TIME,
+      );
+      const deletedAt = Math.min(...deleted);
+      return deletedAt < this.#until && deletedAt < END_OF_TIME ? { ...compute, deletedAt } : compute;
     });
   }
 
@@ -51,7 +62,10 @@ export class WorldTraffic {
     this.#rows.end(Math.min(now, this.#until));
     const startAt = this.#firstAt ?? now;
     const names = this.#intake.computeNames;
-    const computes = [...this.#columns].map(([number, column]) => ({ id: names[number] ?? "", requests: column.sorted() }));
+    const computes = [...this.#columns].map(([number, column]) => ({
+      id: names[number] ?? "",
+      arrivals: column.sorted(),
+    }));
     return trafficOf({
       period: { startAt, endAt: Math.max(now, this.#intake.lastAt + 1, startAt + 1) },
       computes: computes.sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -59,7 +73,7 @@ export class WorldTraffic {
     });
   }
 
-  #know(event: RecordedEvent): void {
+  #trackCompute(event: RecordedEvent): void {
     switch (event.type) {
       case "ComputeCreated":
         this.#computes.set(event.compute.id, event.compute);
@@ -93,15 +107,19 @@ export class WorldTraffic {
     }
   }
 
-  #columnOf(compute: number): GrowingRequests {
-    const column = this.#columns.get(compute) ?? new GrowingRequests();
+  #columnOf(compute: number): ArrivalBuffer {
+    const column = this.#columns.get(compute) ?? new ArrivalBuffer();
     this.#columns.set(compute, column);
     return column;
   }
 }
 
-function isOfTraffic(event: RecordedEvent): event is RecordedEvent & JournalEvent {
-  return OF_TRAFFIC.has(event.type);
+function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalEvent {
+  return TRAFFIC_EVENT_TYPES.has(event.type);
 }
 
-const OF_TRAFFIC: ReadonlySet<RecordedEvent["type"]> = new Set(["ActivityRecorded", "WorldReset", ...COMPUTE_TURNS]);
+const TRAFFIC_EVENT_TYPES: ReadonlySet<RecordedEvent["type"]> = new Set([
+  "ActivityRecorded",
+  "WorldReset",
+  ...COMPUTE_LIFECYCLE_EVENTS,
+]);

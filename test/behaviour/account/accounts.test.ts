@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createAccount, createBranch, worldOf } from "../../support/compute.ts";
+import { createAccount, createBranch, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject } from "../../support/double.ts";
 
 async function createTwo() {
@@ -12,7 +12,7 @@ async function createTwo() {
 
 test("to another account, everything of the first one is not there: each call is 404 and changes nothing", async () => {
   const { double, projectId, branchId, childId, endpointId, path, created, other } = await createTwo();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const project = `/projects/${projectId}`;
   const calls: readonly (readonly [string, string, unknown?])[] = [
     ["GET", project],
@@ -44,7 +44,7 @@ test("to another account, everything of the first one is not there: each call is
     const answer = await double.api(method, call, body, other.key);
     expect([method, call, answer.status, answer.body.code]).toEqual([method, call, 404, "PROJECT_NOT_FOUND"]);
   }
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
   expect((await double.api("GET", "/projects", undefined, other.key)).body.projects).toEqual([]);
   expect(endpointId).toBeDefined();
 });
@@ -60,8 +60,14 @@ test("another account's object and one that was never there are told apart by no
 test("a branch, an endpoint and an operation of another account are not found in a project of one's own", async () => {
   const { double, branchId, endpointId, created, other } = await createTwo();
   const own = await createProject(double, {}, other.key);
-  for (const path of [`branches/${branchId}`, `endpoints/${endpointId}`, `operations/${created.operations[0].id}`]) {
-    expect((await double.api("GET", `/projects/${own.projectId}/${path}`, undefined, other.key)).status).toBe(404);
+  for (const path of [
+    `branches/${branchId}`,
+    `endpoints/${endpointId}`,
+    `operations/${created.operations[0].id}`,
+  ]) {
+    expect((await double.api("GET", `/projects/${own.projectId}/${path}`, undefined, other.key)).status).toBe(
+      404,
+    );
   }
 });
 
@@ -95,7 +101,8 @@ test("the account says who it is, and what its plan allows", async () => {
 
 test("an account has one organization, which is blind to the others", async () => {
   const { double, other } = await createTwo();
-  const organizationOf = async (key: string) => (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations;
+  const organizationOf = async (key: string) =>
+    (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations;
   const [mine] = await organizationOf(API_KEY);
   const [theirs] = await organizationOf(other.key);
   expect(await organizationOf(API_KEY)).toHaveLength(1);
@@ -109,7 +116,9 @@ test("an account has one organization, which is blind to the others", async () =
 
 test("the key tells its account", async () => {
   const { double, other } = await createTwo();
-  expect((await double.api("GET", "/auth", undefined, other.key)).body).toMatchObject({ account_id: other.accountId });
+  expect((await double.api("GET", "/auth", undefined, other.key)).body).toMatchObject({
+    account_id: other.accountId,
+  });
 });
 
 test("the console makes accounts with a plan, an id, and a key that is given or drawn", async () => {
@@ -123,7 +132,12 @@ test("the console makes accounts with a plan, an id, and a key that is given or 
     api_key: given,
   });
   expect(status).toBe(200);
-  expect(body.account).toMatchObject({ id: "acme", name: "Acme", plan: "free", created_at: "2026-01-01T00:00:00.000Z" });
+  expect(body.account).toMatchObject({
+    id: "acme",
+    name: "Acme",
+    plan: "free",
+    created_at: "2026-01-01T00:00:00.000Z",
+  });
   expect(body.api_key).toMatchObject({ key: given, name: "ops", account_id: "acme" });
   expect((await double.api("GET", "/users/me", undefined, given)).body.id).toBe("acme");
   const again = await double.sim("POST", "/accounts", { id: "acme", name: "Acme" });
@@ -150,11 +164,15 @@ test.each([
 test("the console's keys: made, listed by account, revoked", async () => {
   const double = await createDouble();
   const other = await createAccount(double);
-  const made = (await double.sim("POST", "/api_keys", { key_name: "second", account_id: other.accountId })).body;
+  const made = (await double.sim("POST", "/api_keys", { key_name: "second", account_id: other.accountId }))
+    .body;
   expect((await double.api("GET", "/projects", undefined, made.key)).status).toBe(200);
   const listed = (await double.sim("GET", `/api_keys?account_id=${other.accountId}`)).body.api_keys;
   expect(listed.map((key: any) => key.id)).toEqual([other.keyId, made.id]);
-  expect((await double.sim("DELETE", `/api_keys/${made.id}`)).body).toMatchObject({ id: made.id, revoked: true });
+  expect((await double.sim("DELETE", `/api_keys/${made.id}`)).body).toMatchObject({
+    id: made.id,
+    revoked: true,
+  });
   expect((await double.api("GET", "/projects", undefined, made.key)).status).toBe(401);
   expect((await double.sim("DELETE", `/api_keys/${made.id}`)).status).toBe(404);
   expect((await double.sim("POST", "/api_keys", { key_name: "x", account_id: "nobody" })).status).toBe(404);

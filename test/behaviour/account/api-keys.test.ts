@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { hashSecret, newApiKeySecret, sameHash } from "../../../src/worlds/secrets.ts";
-import { createAccount, worldOf } from "../../support/compute.ts";
+import { createAccount, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, type Double } from "../../support/double.ts";
 
-const create = (double: Double, key_name: unknown = "ci", key?: string) => double.api("POST", "/api_keys", { key_name }, key);
-const keysOf = async (double: Double, key?: string) => (await double.api("GET", "/api_keys", undefined, key)).body as any[];
+const create = (double: Double, key_name: unknown = "ci", key?: string) =>
+  double.api("POST", "/api_keys", { key_name }, key);
+const keysOf = async (double: Double, key?: string) =>
+  (await double.api("GET", "/api_keys", undefined, key)).body as any[];
 
 test("a new key is answered with an integer id and a secret of 64 characters, and works", async () => {
   const double = await createDouble();
@@ -93,7 +95,9 @@ test("revocation cannot be reversed: the key is gone from the list and a second 
   const { body } = await create(double);
   await double.api("DELETE", `/api_keys/${body.id}`);
   expect((await keysOf(double)).map(({ id }) => id)).not.toContain(body.id);
-  expect((await double.api("DELETE", `/api_keys/${body.id}`)).body).toMatchObject({ code: "API_KEY_NOT_FOUND" });
+  expect((await double.api("DELETE", `/api_keys/${body.id}`)).body).toMatchObject({
+    code: "API_KEY_NOT_FOUND",
+  });
   const reused = await double.sim("POST", "/api_keys", { key_name: "again", api_key: body.key });
   expect([reused.status, reused.body.code]).toEqual([409, "API_KEY_EXISTS"]);
   await double.advance("365d");
@@ -136,8 +140,12 @@ test("keys are global to the account and open all of its objects", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   const made = await double.api("POST", "/projects", { project: { name: "shared" } });
-  expect((await double.api("GET", `/projects/${made.body.project.id}`, undefined, body.key)).status).toBe(200);
-  expect((await keysOf(double, body.key)).map(({ id }) => id)).toEqual((await keysOf(double)).map(({ id }) => id));
+  expect((await double.api("GET", `/projects/${made.body.project.id}`, undefined, body.key)).status).toBe(
+    200,
+  );
+  expect((await keysOf(double, body.key)).map(({ id }) => id)).toEqual(
+    (await keysOf(double)).map(({ id }) => id),
+  );
 });
 
 test("an account's keys are its own: others neither see nor revoke them", async () => {
@@ -150,14 +158,17 @@ test("an account's keys are its own: others neither see nor revoke them", async 
   expect((await keysOf(double)).map(({ id }) => id)).toEqual([mine.id]);
 });
 
-test.each([[undefined], [""], [7], [null], ["n".repeat(65)], [["ci"]]])("a key_name of %j is refused with 400, naming it", async (name) => {
-  const double = await createDouble();
-  const before = await worldOf(double);
-  const { status, body } = await double.api("POST", "/api_keys", { key_name: name });
-  expect(status).toBe(400);
-  expect(body.message).toContain("key_name");
-  expect(await worldOf(double)).toBe(before);
-});
+test.each([[undefined], [""], [7], [null], ["n".repeat(65)], [["ci"]]])(
+  "a key_name of %j is refused with 400, naming it",
+  async (name) => {
+    const double = await createDouble();
+    const before = await worldState(double);
+    const { status, body } = await double.api("POST", "/api_keys", { key_name: name });
+    expect(status).toBe(400);
+    expect(body.message).toContain("key_name");
+    expect(await worldState(double)).toBe(before);
+  },
+);
 
 test("a name may be as long as 64 characters, and two keys may share it", async () => {
   const double = await createDouble();
@@ -179,14 +190,21 @@ test.each([
 test("ten thousand keys work like one", async () => {
   const double = await createDouble();
   const secrets = Array.from({ length: 10_000 }, (_, index) => `${index}`.padStart(64, "s"));
-  await double.world.turn(({ world, execute }) => {
+  await double.world.transact(({ world, execute }) => {
     const [account] = world.accounts.values();
     for (const [index, secret] of secrets.entries()) {
-      execute({ type: "CreateApiKey", accountId: account?.id ?? "", name: `key ${index}`, hash: hashSecret(secret) });
+      execute({
+        type: "CreateApiKey",
+        accountId: account?.id ?? "",
+        name: `key ${index}`,
+        hash: hashSecret(secret),
+      });
     }
   });
   expect(await keysOf(double)).toHaveLength(10_001);
-  const statuses = await Promise.all(secrets.slice(0, 500).map(async (key) => (await double.api("GET", "/auth", undefined, key)).status));
+  const statuses = await Promise.all(
+    secrets.slice(0, 500).map(async (key) => (await double.api("GET", "/auth", undefined, key)).status),
+  );
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect((await double.api("GET", "/auth", undefined, API_KEY)).status).toBe(200);
   expect((await double.api("GET", "/auth", undefined, "x".repeat(64))).status).toBe(401);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { worldOf } from "../../support/compute.ts";
+import { worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 
 /** One call of every operation that is imitated, and of one that is not, one unknown path and one wrong method. */
@@ -48,15 +48,26 @@ const CALLS: readonly string[] = [
 ];
 
 type Headers = Record<string, string>;
-type Caller = (call: string, headers: Headers, body?: string) => Promise<{ status: number; headers: globalThis.Headers; body: any }>;
+type Caller = (
+  call: string,
+  headers: Headers,
+  body?: string,
+) => Promise<{ status: number; headers: globalThis.Headers; body: any }>;
 
 async function createCaller(): Promise<{ double: Double; call: Caller }> {
   const double = await createDouble();
   const { projectId, branchId, endpointId } = await createProject(double);
   const call: Caller = async (text, headers, body) => {
     const [method = "", path = ""] = text.split(" ");
-    const filled = path.replace(":project", projectId).replace(":branch", branchId).replace(":endpoint", endpointId);
-    const init: RequestInit = { method, headers, ...(body === undefined || method === "GET" ? {} : { body }) };
+    const filled = path
+      .replace(":project", projectId)
+      .replace(":branch", branchId)
+      .replace(":endpoint", endpointId);
+    const init: RequestInit = {
+      method,
+      headers,
+      ...(body === undefined || method === "GET" ? {} : { body }),
+    };
     const response = await double.fetch(new Request(`http://localhost/api/v2${filled}`, init));
     return { status: response.status, headers: response.headers, body: await response.json() };
   };
@@ -79,14 +90,14 @@ const BAD: Readonly<Record<string, Headers>> = {
 
 test.each(Object.keys(BAD))("with %s, every request fails with 401", async (name) => {
   const { double, call } = await createCaller();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   for (const text of CALLS) {
     const answer = await call(text, BAD[name] ?? {});
     expect([text, answer.status, answer.body.code]).toEqual([text, 401, "UNAUTHORIZED"]);
     expect(Object.keys(answer.body).sort()).toEqual(["code", "message", "request_id"]);
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
   }
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("with a revoked key, every request fails with 401", async () => {
@@ -126,6 +137,8 @@ test("a 401 never repeats the key", async () => {
   const { call } = await createCaller();
   const secret = "secret".padEnd(64, "s");
   for (const header of [`Bearer ${secret}`, `Basic ${secret}`, secret]) {
-    expect(JSON.stringify((await call("GET /projects", { Authorization: header })).body)).not.toContain("secret");
+    expect(JSON.stringify((await call("GET /projects", { Authorization: header })).body)).not.toContain(
+      "secret",
+    );
   }
 });

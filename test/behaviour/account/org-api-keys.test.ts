@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, worldOf } from "../../support/compute.ts";
+import { createAccount, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
-import { createStoredDouble } from "../../support/stored-double.ts";
+import { createFileDouble } from "../../support/file-double.ts";
 
 // S for the calls; D and A for what the keys may not do (see platform/access.ts).
 
@@ -9,7 +9,12 @@ async function createKey(double: Double, project_id?: string, key = API_KEY) {
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
   const orgId: string = organizations[0].id;
   const path = `/organizations/${orgId}/api_keys`;
-  const { status, body } = await double.api("POST", path, { key_name: "ci", ...(project_id && { project_id }) }, key);
+  const { status, body } = await double.api(
+    "POST",
+    path,
+    { key_name: "ci", ...(project_id && { project_id }) },
+    key,
+  );
   expect(status).toBe(200);
   return { orgId, path, id: body.id as number, secret: body.key as string, body };
 }
@@ -50,15 +55,20 @@ test("an organization's key acts for the organization, and is no person", async 
   const as = (method: string, path: string, body?: unknown) => double.api(method, path, body, secret);
   expect((await as("GET", "/auth")).body).toEqual({ account_id: orgId, auth_method: "api_key_org" });
   expect((await double.api("GET", "/auth")).body.auth_method).toBe("api_key_user");
-  expect((await as("GET", "/users/me/organizations")).body.organizations.map(({ id }: any) => id)).toEqual([orgId]);
+  expect((await as("GET", "/users/me/organizations")).body.organizations.map(({ id }: any) => id)).toEqual([
+    orgId,
+  ]);
   const made = await as("POST", "/projects", { project: {} });
   expect([made.status, made.body.project.org_id]).toEqual([201, orgId]);
   expect((await as("GET", "/projects")).body.projects).toHaveLength(1);
   await double.advance("10s");
   expect((await as("DELETE", `/projects/${made.body.project.id}`)).status).toBe(200);
   // D: only an admin in person makes keys of an organization.
-  expect(codeOf(await as("POST", `/organizations/${orgId}/api_keys`, { key_name: "next" }))).toEqual([403, "ACCESS_DENIED"]);
-  const before = await worldOf(double);
+  expect(codeOf(await as("POST", `/organizations/${orgId}/api_keys`, { key_name: "next" }))).toEqual([
+    403,
+    "ACCESS_DENIED",
+  ]);
+  const before = await worldState(double);
   for (const [method, path, body] of [
     ["GET", "/users/me"],
     ["GET", "/api_keys"],
@@ -68,7 +78,7 @@ test("an organization's key acts for the organization, and is no person", async 
   ] as const) {
     expect([path, ...codeOf(await as(method, path, body))]).toEqual([path, 403, "ACCESS_DENIED"]);
   }
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("an organization's key sees neither what was shared with its account nor the organizations that this joined", async () => {
@@ -78,9 +88,18 @@ test("an organization's key sees neither what was shared with its account nor th
   const { email } = (await double.api("GET", "/users/me")).body;
   await double.api("POST", `/projects/${theirs.projectId}/permissions`, { email }, other.key);
   const { orgId } = await createKey(double, undefined, other.key);
-  await double.api("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email, role: "admin" }] }, other.key);
+  await double.api(
+    "POST",
+    `/organizations/${orgId}/invitations`,
+    { invitations: [{ email, role: "admin" }] },
+    other.key,
+  );
   const { secret } = await createKey(double);
-  for (const path of [`/projects/${theirs.projectId}`, `/organizations/${orgId}`, `/projects?org_id=${orgId}`]) {
+  for (const path of [
+    `/projects/${theirs.projectId}`,
+    `/organizations/${orgId}`,
+    `/projects?org_id=${orgId}`,
+  ]) {
     expect([path, (await double.api("GET", path)).status]).toEqual([path, 200]);
     expect([path, (await double.api("GET", path, undefined, secret)).status]).toEqual([path, 404]);
   }
@@ -97,12 +116,14 @@ test("a project's key reaches its project alone", async () => {
   const as = (method: string, url: string, sent?: unknown) => double.api(method, url, sent, secret);
   expect((await as("GET", "/auth")).body.auth_method).toBe("api_key_org");
   for (const query of ["", `?org_id=${orgId}`]) {
-    expect((await as("GET", `/projects${query}`)).body.projects.map(({ id }: any) => id)).toEqual([projectId]);
+    expect((await as("GET", `/projects${query}`)).body.projects.map(({ id }: any) => id)).toEqual([
+      projectId,
+    ]);
   }
   expect((await as("PATCH", `/projects/${projectId}`, { project: { name: "n" } })).status).toBe(200);
   expect((await as("POST", `${path}/restart`)).status).toBe(200);
   await double.advance("10s");
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const unknown = await as("GET", "/projects/none");
   const hidden = await as("GET", `/projects/${other.projectId}`);
   expect(codeOf(hidden)).toEqual([404, "PROJECT_NOT_FOUND"]);
@@ -122,7 +143,7 @@ test("a project's key reaches its project alone", async () => {
     expect([url, ...codeOf(await as(method, url, sent))]).toEqual([url, 403, "ACCESS_DENIED"]);
   }
   expect((await as("GET", "/organizations/org-none")).status).toBe(404);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a key is made only for a project of the organization, by an admin of it", async () => {
@@ -130,9 +151,12 @@ test("a key is made only for a project of the organization, by an admin of it", 
   const other = await createAccount(double);
   const theirs = await createProject(double, {}, other.key);
   const { path } = await createKey(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   for (const project_id of [theirs.projectId, "none"]) {
-    expect(codeOf(await double.api("POST", path, { key_name: "k", project_id }))).toEqual([404, "PROJECT_NOT_FOUND"]);
+    expect(codeOf(await double.api("POST", path, { key_name: "k", project_id }))).toEqual([
+      404,
+      "PROJECT_NOT_FOUND",
+    ]);
   }
   for (const [method, url, body] of [
     ["GET", path],
@@ -142,15 +166,18 @@ test("a key is made only for a project of the organization, by an admin of it", 
     expect(codeOf(await double.api(method, url, body, other.key))).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
     expect((await double.api(method, url, body, "nobody")).status).toBe(401);
   }
-  for (const key_name of ["", undefined, "x".repeat(65)]) expect((await double.api("POST", path, { key_name })).status).toBe(400);
-  expect(await worldOf(double)).toBe(before);
+  for (const key_name of ["", undefined, "x".repeat(65)])
+    expect((await double.api("POST", path, { key_name })).status).toBe(400);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a key outlives the membership of whoever made it", async () => {
   const double = await createDouble();
   const { orgId, path } = await createKey(double);
   const admin = await createAccount(double, { email: "admin@standin.example" });
-  await double.api("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email: "admin@standin.example", role: "admin" }] });
+  await double.api("POST", `/organizations/${orgId}/invitations`, {
+    invitations: [{ email: "admin@standin.example", role: "admin" }],
+  });
   const { body } = await double.api("POST", path, { key_name: "theirs" }, admin.key);
   expect(body.created_by).toBe(admin.accountId);
   const { members } = (await double.api("GET", `/organizations/${orgId}/members?sort_order=asc`)).body;
@@ -160,24 +187,27 @@ test("a key outlives the membership of whoever made it", async () => {
 });
 
 test("with a project its keys are revoked, when it is gone for good, and so they are with a reset", async () => {
-  const stored = await createStoredDouble();
+  const stored = await createFileDouble();
   onTestFinished(stored.end);
   const { projectId } = await createProject(stored.double());
   const scoped = await createKey(stored.double(), projectId);
   const whole = await createKey(stored.double());
   await stored.double().api("DELETE", `/projects/${projectId}`);
   await stored.double().advance("10s");
-  expect((await stored.double().api("GET", `/projects/${projectId}`, undefined, scoped.secret)).status).toBeGreaterThanOrEqual(401);
+  expect(
+    (await stored.double().api("GET", `/projects/${projectId}`, undefined, scoped.secret)).status,
+  ).toBeGreaterThanOrEqual(401);
   await stored.double().advance("30d");
-  const auth = async (secret: string) => (await stored.double().api("GET", "/auth", undefined, secret)).status;
+  const auth = async (secret: string) =>
+    (await stored.double().api("GET", "/auth", undefined, secret)).status;
   expect([await auth(scoped.secret), await auth(whole.secret)]).toEqual([401, 200]);
   const again = await createProject(stored.double());
   const next = await createKey(stored.double(), again.projectId);
   await stored.double().sim("POST", "/reset");
   expect([await auth(next.secret), await auth(whole.secret)]).toEqual([401, 200]);
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });
-  const before = await worldOf(stored.double());
+  const before = await worldState(stored.double());
   await stored.reopen();
-  expect(await worldOf(stored.double())).toBe(before);
+  expect(await worldState(stored.double())).toBe(before);
   expect([await auth(next.secret), await auth(whole.secret)]).toEqual([401, 200]);
 });

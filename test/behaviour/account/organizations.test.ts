@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, worldOf } from "../../support/compute.ts";
+import { createAccount, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
-import { createStoredDouble } from "../../support/stored-double.ts";
+import { createFileDouble } from "../../support/file-double.ts";
 
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
@@ -13,7 +13,9 @@ async function organizationOf(double: Double, key = API_KEY): Promise<string> {
 async function createMember(double: Double, role: string, email = `${role}@standin.example`) {
   const orgId = await organizationOf(double);
   const account = await createAccount(double, { name: role, email });
-  const { status } = await double.api("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email, role }] });
+  const { status } = await double.api("POST", `/organizations/${orgId}/invitations`, {
+    invitations: [{ email, role }],
+  });
   expect(status).toBe(200);
   const { members } = (await double.api("GET", `/organizations/${orgId}/members?sort_order=asc`)).body;
   return {
@@ -44,7 +46,9 @@ test("an account is the first member of its organization, and its admin", async 
     },
   ]);
   expect(pagination).toEqual({ sort_by: "joined_at", sort_order: "desc" });
-  expect((await double.api("GET", `/organizations/${orgId}/members/${members[0].member.id}`)).body).toEqual(members[0].member);
+  expect((await double.api("GET", `/organizations/${orgId}/members/${members[0].member.id}`)).body).toEqual(
+    members[0].member,
+  );
 });
 
 test("whoever has an account joins when invited, in whatever case the address is written; nobody is invited twice", async () => {
@@ -54,33 +58,47 @@ test("whoever has an account joins when invited, in whatever case the address is
   expect(invitations).toMatchObject([{ email: "member@standin.example", role: "member", org_id: orgId }]);
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
   expect(organizations.map(({ id }: any) => id)).toEqual([await organizationOf(double, key), orgId]);
-  const before = await worldOf(double);
-  for (const emails of [["MEMBER@standin.example"], ["a@b.example", "A@b.example"], ["new@b.example", "member@standin.example"]]) {
+  const before = await worldState(double);
+  for (const emails of [
+    ["MEMBER@standin.example"],
+    ["a@b.example", "A@b.example"],
+    ["new@b.example", "member@standin.example"],
+  ]) {
     const answer = await double.api("POST", `/organizations/${orgId}/invitations`, {
       invitations: emails.map((email) => ({ email, role: "viewer" })),
     });
     expect(codeOf(answer)).toEqual([409, "MEMBER_EXISTS"]);
     expect(answer.body.message).toMatch(new RegExp(`^invitations\\.${emails.length - 1}\\.email`));
   }
-  expect(await worldOf(double)).toBe(before);
-  expect((await double.api("GET", `/organizations/${orgId}/members`)).body.members.map(({ member }: any) => member.user_id)).toContain(
-    accountId,
-  );
+  expect(await worldState(double)).toBe(before);
+  expect(
+    (await double.api("GET", `/organizations/${orgId}/members`)).body.members.map(
+      ({ member }: any) => member.user_id,
+    ),
+  ).toContain(accountId);
 });
 
 test("whoever has no account yet joins by the control API, once there is one", async () => {
   const double = await createDouble();
   const orgId = await organizationOf(double);
   const email = "later@standin.example";
-  const { body } = await double.api("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email, role: "viewer" }] });
-  const accept = () => double.sim("POST", `/organizations/${orgId}/invitations/${body.invitations[0].id}/accept`);
+  const { body } = await double.api("POST", `/organizations/${orgId}/invitations`, {
+    invitations: [{ email, role: "viewer" }],
+  });
+  const accept = () =>
+    double.sim("POST", `/organizations/${orgId}/invitations/${body.invitations[0].id}/accept`);
   expect(codeOf(await accept())).toEqual([404, "ACCOUNT_NOT_FOUND"]);
   const { key, accountId } = await createAccount(double, { email });
   expect((await double.api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(404);
-  expect((await accept()).body).toMatchObject({ member: { account_id: accountId, organization_id: orgId, role: "viewer" } });
+  expect((await accept()).body).toMatchObject({
+    member: { account_id: accountId, organization_id: orgId, role: "viewer" },
+  });
   expect((await double.api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(200);
   expect(codeOf(await accept())).toEqual([409, "MEMBER_EXISTS"]);
-  expect(codeOf(await double.sim("POST", `/organizations/${orgId}/invitations/${UNKNOWN}/accept`))).toEqual([404, "INVITATION_NOT_FOUND"]);
+  expect(codeOf(await double.sim("POST", `/organizations/${orgId}/invitations/${UNKNOWN}/accept`))).toEqual([
+    404,
+    "INVITATION_NOT_FOUND",
+  ]);
   expect(codeOf(await double.sim("POST", `/organizations/org-none/invitations/${UNKNOWN}/accept`))).toEqual([
     404,
     "ORGANIZATION_NOT_FOUND",
@@ -93,9 +111,13 @@ test("members see the organization's projects where they name it, and act in the
   const stranger = await createAccount(double, { plan: "free", email: "free@standin.example" });
   expect((await double.api("GET", `/projects/${projectId}`, undefined, stranger.key)).status).toBe(404);
   const orgId = await organizationOf(double);
-  await double.api("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email: "free@standin.example", role: "member" }] });
+  await double.api("POST", `/organizations/${orgId}/invitations`, {
+    invitations: [{ email: "free@standin.example", role: "member" }],
+  });
   const list = async (query: string) =>
-    (await double.api("GET", `/projects${query}`, undefined, stranger.key)).body.projects.map(({ id }: any) => id);
+    (await double.api("GET", `/projects${query}`, undefined, stranger.key)).body.projects.map(
+      ({ id }: any) => id,
+    );
   expect(await list("")).toEqual([]);
   expect(await list(`?org_id=${orgId}`)).toEqual([projectId]);
   const update = { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 } };
@@ -104,47 +126,69 @@ test("members see the organization's projects where they name it, and act in the
   expect([made.status, made.body.project.org_id]).toEqual([201, orgId]);
 });
 
-const MUTATIONS: readonly (readonly [string, (ids: { projectId: string; orgId: string; path: string }) => [string, string, unknown?]])[] = [
+const MUTATIONS: readonly (readonly [
+  string,
+  (ids: { projectId: string; orgId: string; path: string }) => [string, string, unknown?],
+])[] = [
   ["write", ({ projectId }) => ["PATCH", `/projects/${projectId}`, { project: { name: "renamed" } }]],
   ["write", ({ path }) => ["POST", `${path}/restart`]],
-  ["bring", ({ orgId }) => ["POST", "/projects", { project: { org_id: orgId } }]],
-  ["bring", ({ projectId }) => ["POST", `/projects/${projectId}/permissions`, { email: "guest@standin.example" }]],
-  ["rule", ({ projectId }) => ["DELETE", `/projects/${projectId}`]],
-  ["rule", ({ projectId }) => ["POST", `/projects/${projectId}/transfer_requests`, {}]],
-  ["rule", ({ orgId }) => ["POST", `/organizations/${orgId}/api_keys`, { key_name: "k" }]],
-  ["rule", ({ orgId }) => ["GET", `/organizations/${orgId}/api_keys`]],
-  ["rule", ({ orgId }) => ["PUT", `/organizations/${orgId}/billing/spending_limit`, { spending_limit_cents: 1 }]],
-  ["rule", ({ orgId }) => ["POST", `/organizations/${orgId}/invitations`, { invitations: [{ email: "x@y.example", role: "viewer" }] }]],
+  ["create", ({ orgId }) => ["POST", "/projects", { project: { org_id: orgId } }]],
+  [
+    "create",
+    ({ projectId }) => ["POST", `/projects/${projectId}/permissions`, { email: "guest@standin.example" }],
+  ],
+  ["admin", ({ projectId }) => ["DELETE", `/projects/${projectId}`]],
+  ["admin", ({ projectId }) => ["POST", `/projects/${projectId}/transfer_requests`, {}]],
+  ["admin", ({ orgId }) => ["POST", `/organizations/${orgId}/api_keys`, { key_name: "k" }]],
+  ["admin", ({ orgId }) => ["GET", `/organizations/${orgId}/api_keys`]],
+  [
+    "admin",
+    ({ orgId }) => ["PUT", `/organizations/${orgId}/billing/spending_limit`, { spending_limit_cents: 1 }],
+  ],
+  [
+    "admin",
+    ({ orgId }) => [
+      "POST",
+      `/organizations/${orgId}/invitations`,
+      { invitations: [{ email: "x@y.example", role: "viewer" }] },
+    ],
+  ],
 ];
 
 test.each([
   ["viewer", []],
-  ["member", ["write", "bring"]],
-  ["editor", ["write", "bring"]],
-  ["admin", ["write", "bring", "rule"]],
-])("a %s may read, and of the rest %j; what he may not do he is denied, and nothing happens", async (role, may) => {
-  for (const [need, request] of MUTATIONS) {
-    const double = await createDouble();
-    const { projectId, path } = await createProject(double);
-    const { key, orgId } = await createMember(double, role);
-    expect((await double.api("GET", path, undefined, key)).status).toBe(200);
-    const before = await worldOf(double);
-    const [method, url, body] = request({ projectId, orgId, path });
-    const answer = await double.api(method, url, body, key);
-    if (may.includes(need)) expect(answer.status).toBeLessThan(300);
-    else {
-      expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
-      expect(await worldOf(double)).toBe(before);
+  ["member", ["write", "create"]],
+  ["editor", ["write", "create"]],
+  ["admin", ["write", "create", "admin"]],
+])(
+  "a %s may read, and of the rest %j; what he may not do he is denied, and nothing happens",
+  async (role, may) => {
+    for (const [need, request] of MUTATIONS) {
+      const double = await createDouble();
+      const { projectId, path } = await createProject(double);
+      const { key, orgId } = await createMember(double, role);
+      expect((await double.api("GET", path, undefined, key)).status).toBe(200);
+      const before = await worldState(double);
+      const [method, url, body] = request({ projectId, orgId, path });
+      const answer = await double.api(method, url, body, key);
+      if (may.includes(need)) expect(answer.status).toBeLessThan(300);
+      else {
+        expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
+        expect(await worldState(double)).toBe(before);
+      }
     }
-  }
-});
+  },
+);
 
 test("a collaborator sees the organization, and of its projects those that were shared with him", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const other = await createProject(double);
   const { key, orgId } = await createMember(double, "collaborator");
-  const list = async () => (await double.api("GET", `/projects?org_id=${orgId}`, undefined, key)).body.projects.map(({ id }: any) => id);
+  const list = async () =>
+    (await double.api("GET", `/projects?org_id=${orgId}`, undefined, key)).body.projects.map(
+      ({ id }: any) => id,
+    );
   expect((await double.api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(200);
   expect(await list()).toEqual([]);
   expect((await double.api("GET", `/projects/${projectId}`, undefined, key)).status).toBe(404);
@@ -155,7 +199,9 @@ test("a collaborator sees the organization, and of its projects those that were 
   const consumed = async () => [
     (await consumption("projects")).projects.map((one: any) => one.project_id),
     (await consumption("v2/projects", metrics)).projects.map((one: any) => one.project_id),
-    (await consumption("v2/branches", `${metrics}&project_ids=${projectId},${other.projectId}`)).branches.map((one: any) => one.project_id),
+    (await consumption("v2/branches", `${metrics}&project_ids=${projectId},${other.projectId}`)).branches.map(
+      (one: any) => one.project_id,
+    ),
   ];
   expect(await consumed()).toEqual([[], [], []]);
   await double.api("POST", `/projects/${projectId}/permissions`, { email: "collaborator@standin.example" });
@@ -171,7 +217,10 @@ test("a new role counts at once; whoever is removed finds nothing any more", asy
   const { key, path, memberId } = await createMember(double, "viewer");
   const rename = () => double.api("PATCH", `/projects/${projectId}`, { project: { name: "n" } }, key);
   expect((await rename()).status).toBe(403);
-  expect((await double.api("PATCH", path, { role: "editor" })).body).toMatchObject({ id: memberId, role: "editor" });
+  expect((await double.api("PATCH", path, { role: "editor" })).body).toMatchObject({
+    id: memberId,
+    role: "editor",
+  });
   expect((await rename()).status).toBe(200);
   expect(codeOf(await double.api("DELETE", path, undefined, key))).toEqual([403, "ACCESS_DENIED"]);
   expect(await double.api("DELETE", path)).toMatchObject({ status: 200, body: {} });
@@ -185,13 +234,19 @@ test("the account that the organization belongs to stays its admin, whoever else
   const { key, orgId } = await createMember(double, "admin");
   const { members } = (await double.api("GET", `/organizations/${orgId}/members?sort_order=asc`)).body;
   const path = `/organizations/${orgId}/members/${members[0].member.id}`;
-  const before = await worldOf(double);
+  const before = await worldState(double);
   for (const as of [API_KEY, key]) {
-    expect(codeOf(await double.api("DELETE", path, undefined, as))).toEqual([422, "MEMBER_OWNS_ORGANIZATION"]);
-    expect(codeOf(await double.api("PATCH", path, { role: "member" }, as))).toEqual([422, "MEMBER_OWNS_ORGANIZATION"]);
+    expect(codeOf(await double.api("DELETE", path, undefined, as))).toEqual([
+      422,
+      "MEMBER_OWNS_ORGANIZATION",
+    ]);
+    expect(codeOf(await double.api("PATCH", path, { role: "member" }, as))).toEqual([
+      422,
+      "MEMBER_OWNS_ORGANIZATION",
+    ]);
     expect((await double.api("PATCH", path, { role: "admin" }, as)).status).toBe(200);
   }
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a page of members goes on in its own organization and its own order alone", async () => {
@@ -199,7 +254,8 @@ test("a page of members goes on in its own organization and its own order alone"
   const { key, orgId } = await createMember(double, "admin");
   const list = `/organizations/${orgId}/members`;
   const { pagination } = (await double.api("GET", `${list}?sort_by=email&limit=1`)).body;
-  const statusOf = async (path: string) => (await double.api("GET", `${path}cursor=${pagination.next}`, undefined, key)).status;
+  const statusOf = async (path: string) =>
+    (await double.api("GET", `${path}cursor=${pagination.next}`, undefined, key)).status;
   expect(await statusOf(`${list}?`)).toBe(200);
   expect(await statusOf(`${list}?sort_by=role&`)).toBe(400);
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
@@ -220,7 +276,11 @@ test("members are listed by any of the three keys, both ways, page by page, each
     const names: string[] = [];
     for (let cursor = ""; ; ) {
       const { body } = await double.api("GET", `/organizations/${orgId}/members?limit=2${query}${cursor}`);
-      names.push(...body.members.map(({ user, member }: any) => (member.user_id === me.id ? "me" : user.email.slice(0, 1))));
+      names.push(
+        ...body.members.map(({ user, member }: any) =>
+          member.user_id === me.id ? "me" : user.email.slice(0, 1),
+        ),
+      );
       if (body.pagination.next === undefined) return names;
       cursor = `&cursor=${body.pagination.next}`;
     }
@@ -243,11 +303,15 @@ test("a spending limit is set, told and cleared, as often as one likes; it is fo
   const limit = async () => (await double.api("GET", path)).body;
   expect(await limit()).toEqual({ spending_limit_cents: null });
   for (const cents of [1, 500]) {
-    expect((await double.api("PUT", path, { spending_limit_cents: cents })).body).toEqual({ spending_limit_cents: cents });
+    expect((await double.api("PUT", path, { spending_limit_cents: cents })).body).toEqual({
+      spending_limit_cents: cents,
+    });
     expect(await limit()).toEqual({ spending_limit_cents: cents });
   }
-  for (const wrong of [0, null, -1, 1.5, "5"]) expect((await double.api("PUT", path, { spending_limit_cents: wrong })).status).toBe(400);
-  for (let times = 0; times < 2; times += 1) expect(await double.api("DELETE", path)).toMatchObject({ status: 200, body: {} });
+  for (const wrong of [0, null, -1, 1.5, "5"])
+    expect((await double.api("PUT", path, { spending_limit_cents: wrong })).status).toBe(400);
+  for (let times = 0; times < 2; times += 1)
+    expect(await double.api("DELETE", path)).toMatchObject({ status: 200, body: {} });
   expect(await limit()).toEqual({ spending_limit_cents: null });
   const free = await createAccount(double, { plan: "free" });
   const theirs = `/organizations/${await organizationOf(double, free.key)}/billing/spending_limit`;
@@ -257,21 +321,24 @@ test("a spending limit is set, told and cleared, as often as one likes; it is fo
 });
 
 test("members, invitations and limits are still there after a restart, and after a reset, which takes the projects", async () => {
-  const stored = await createStoredDouble();
+  const stored = await createFileDouble();
   onTestFinished(stored.end);
   const { projectId } = await createProject(stored.double());
   const { key, orgId } = await createMember(stored.double(), "editor");
-  await stored.double().api("PUT", `/organizations/${orgId}/billing/spending_limit`, { spending_limit_cents: 7 });
+  await stored
+    .double()
+    .api("PUT", `/organizations/${orgId}/billing/spending_limit`, { spending_limit_cents: 7 });
   await stored.double().api("POST", `/projects/${projectId}/permissions`, { email: "x@y.example" });
-  const before = await worldOf(stored.double());
+  const before = await worldState(stored.double());
   await stored.reopen();
-  expect(await worldOf(stored.double())).toBe(before);
+  expect(await worldState(stored.double())).toBe(before);
   await stored.double().sim("POST", "/reset");
-  const kinds = async () => (await stored.double().sim("GET", "/state")).body.records.map(({ kind }: any) => kind);
+  const kinds = async () =>
+    (await stored.double().sim("GET", "/state")).body.records.map(({ kind }: any) => kind);
   expect(await kinds()).toEqual(["invitation", "member", "spendingLimit"]);
   expect((await stored.double().api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(200);
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });
-  const after = await worldOf(stored.double());
+  const after = await worldState(stored.double());
   await stored.reopen();
-  expect(await worldOf(stored.double())).toBe(after);
+  expect(await worldState(stored.double())).toBe(after);
 });

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { createAccount, createBranch, stateOf, statsOf, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createAccount,
+  createBranch,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 async function createFree() {
@@ -10,8 +16,15 @@ async function createFree() {
 
 test("a compute of the free plan has 0.25 CU and 1 GB of RAM", async () => {
   const { double, endpointId, created } = await createFree();
-  expect(created.endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_size_cu: 0.25, ram_gb: 1, max_connections: 112 });
+  expect(created.endpoints[0]).toMatchObject({
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 0.25,
+  });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_size_cu: 0.25,
+    ram_gb: 1,
+    max_connections: 112,
+  });
 });
 
 test.each([
@@ -23,23 +36,32 @@ test.each([
   ["no autosuspend", { suspend_timeout_seconds: -1 }],
 ])("the free plan refuses %s, names itself, and nothing changes", async (_, fields) => {
   const { double, key, projectId, path } = await createFree();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const answers = await Promise.all([
     double.api("PATCH", path, { endpoint: fields }, key),
     double.api("POST", "/projects", { project: { default_endpoint_settings: fields } }, key),
     double.api("PATCH", `/projects/${projectId}`, { project: { default_endpoint_settings: fields } }, key),
-    double.api("POST", `/projects/${projectId}/branches`, { endpoints: [{ type: "read_write", ...fields }] }, key),
+    double.api(
+      "POST",
+      `/projects/${projectId}/branches`,
+      { endpoints: [{ type: "read_write", ...fields }] },
+      key,
+    ),
   ]);
   for (const { status, body } of answers) {
     expect([status, body.code]).toEqual([422, "PLAN_LIMIT_EXCEEDED"]);
     expect(body.message).toContain("free plan");
   }
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("the free plan takes what it has anyway", async () => {
   const { double, key, path } = await createFree();
-  const fields = { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25, suspend_timeout_seconds: 300 };
+  const fields = {
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 0.25,
+    suspend_timeout_seconds: 300,
+  };
   expect((await double.api("PATCH", path, { endpoint: fields }, key)).status).toBe(200);
 });
 
@@ -64,7 +86,7 @@ test("paid plans have all of it: larger sizes, autoscaling, read replicas, their
   expect((await double.api("PATCH", path, { endpoint: fields })).body.endpoint).toMatchObject(fields);
   await double.advance("10s");
   const { paths } = await createBranch(double, projectId, [{ type: "read_only" }]);
-  expect(await stateOf(double, paths[0] ?? "")).toBe("active");
+  expect(await computeState(double, paths[0] ?? "")).toBe("active");
 });
 
 test("the world's plan is that of accounts that are created without one", async () => {

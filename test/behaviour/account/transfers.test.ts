@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, createBranch, worldOf } from "../../support/compute.ts";
+import { createAccount, createBranch, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createFileDouble } from "../../support/file-double.ts";
 import { loadPublicDocument } from "../../support/public-document.ts";
-import { createStoredDouble } from "../../support/stored-double.ts";
 
 const document = loadPublicDocument();
 const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
@@ -24,26 +24,35 @@ test("a request lives for a day, or as long as was asked for; at that instant it
   const { projectId } = await createProject(double);
   const { key } = await createAccount(double);
   const { body } = await double.api("POST", `/projects/${projectId}/transfer_requests`);
-  expect(body).toMatchObject({ project_id: projectId, created_at: "2026-01-01T00:00:10Z", expires_at: "2026-01-02T00:00:10Z" });
+  expect(body).toMatchObject({
+    project_id: projectId,
+    created_at: "2026-01-01T00:00:10Z",
+    expires_at: "2026-01-02T00:00:10Z",
+  });
   const minute = await requestTransfer(double, projectId, { ttl_seconds: 60 });
   const another = await requestTransfer(double, projectId, { ttl_seconds: 60 });
   await double.advance("60s");
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const late = await double.api("PUT", minute, undefined, key);
   expect(codeOf(late)).toEqual([404, "TRANSFER_REQUEST_NOT_FOUND"]);
   expect(late.body.message).toContain("expired");
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
   const next = await requestTransfer(double, projectId, { ttl_seconds: 60 });
   await double.advance("59999");
   expect((await double.api("PUT", next, undefined, key)).status).toBe(204);
-  expect(codeOf(await double.api("PUT", another, undefined, key))).toEqual([404, "TRANSFER_REQUEST_NOT_FOUND"]);
+  expect(codeOf(await double.api("PUT", another, undefined, key))).toEqual([
+    404,
+    "TRANSFER_REQUEST_NOT_FOUND",
+  ]);
   for (const ttl_seconds of [0, -1, 1.5, "60"]) {
-    expect((await double.api("POST", `/projects/${projectId}/transfer_requests`, { ttl_seconds }, key)).status).toBe(400);
+    expect(
+      (await double.api("POST", `/projects/${projectId}/transfer_requests`, { ttl_seconds }, key)).status,
+    ).toBe(400);
   }
 });
 
 test("an accepted project belongs to whoever accepted it, with all that is in it; the former owner finds nothing", async () => {
-  const stored = await createStoredDouble();
+  const stored = await createFileDouble();
   onTestFinished(stored.end);
   const double = stored.double();
   const { projectId, path } = await createProject(double, { name: "shop" });
@@ -56,14 +65,18 @@ test("an accepted project belongs to whoever accepted it, with all that is in it
   // Lists come oldest first, and a page after a page shows each once.
   expect(await idsOf(double, key)).toEqual([projectId, younger.projectId]);
   const { body } = await double.api("GET", `/projects/${projectId}`, undefined, key);
-  expect(body.project).toMatchObject({ owner_id: accountId, org_id: await organizationOf(double, key), name: "shop" });
+  expect(body.project).toMatchObject({
+    owner_id: accountId,
+    org_id: await organizationOf(double, key),
+    name: "shop",
+  });
   expect((await double.api("GET", path, undefined, key)).body.endpoint.current_state).toBe("active");
   expect((await double.api("POST", `${path}/restart`, undefined, key)).status).toBe(200);
   await double.advance("10s");
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const order = await idsOf(double, key, "?limit=1");
   await stored.reopen();
-  expect(await worldOf(stored.double())).toBe(before);
+  expect(await worldState(stored.double())).toBe(before);
   expect(await idsOf(stored.double(), key, "?limit=1")).toEqual(order);
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
@@ -101,8 +114,15 @@ test("a request is accepted for an organization, where one may bring projects", 
   const invitation = { invitations: [{ email: "member@standin.example", role: "viewer" }] };
   await double.api("POST", `/organizations/${orgId}/invitations`, invitation, org.key);
   expect(codeOf(await accept())).toEqual([403, "ACCESS_DENIED"]);
-  const { members } = (await double.api("GET", `/organizations/${orgId}/members?sort_order=asc`, undefined, org.key)).body;
-  await double.api("PATCH", `/organizations/${orgId}/members/${members.at(-1).member.id}`, { role: "member" }, org.key);
+  const { members } = (
+    await double.api("GET", `/organizations/${orgId}/members?sort_order=asc`, undefined, org.key)
+  ).body;
+  await double.api(
+    "PATCH",
+    `/organizations/${orgId}/members/${members.at(-1).member.id}`,
+    { role: "member" },
+    org.key,
+  );
   expect((await accept()).status).toBe(204);
   expect([await idsOf(double, org.key), await idsOf(double, member.key)]).toEqual([[projectId], []]);
 });
@@ -110,24 +130,34 @@ test("a request is accepted for an organization, where one may bring projects", 
 test("an account whose plan does not allow what is in the project is answered 406, with all reasons", async () => {
   const double = await createDouble({ planLimits: { projects: 1 } });
   const { projectId, branchId } = await createProject(double);
-  await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_only" } });
+  await double.api("POST", `/projects/${projectId}/endpoints`, {
+    endpoint: { branch_id: branchId, type: "read_only" },
+  });
   await double.advance("10s");
   const { key } = await createAccount(double, { plan: "free" });
   await createProject(double, {}, key);
   const request = await requestTransfer(double, projectId);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const { status, body } = await double.api("PUT", request, undefined, key);
   expect(status).toBe(406);
-  expect(body.reasons.map(({ code }: any) => code)).toEqual(["PROJECTS_LIMIT_EXCEEDED", "PLAN_LIMIT_EXCEEDED"]);
+  expect(body.reasons.map(({ code }: any) => code)).toEqual([
+    "PROJECTS_LIMIT_EXCEEDED",
+    "PLAN_LIMIT_EXCEEDED",
+  ]);
   expect(document.answerFaults("acceptProjectTransferRequest", status, body)).toEqual([]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a project that fits goes from a paid plan to a free one, and is under its limits from then on", async () => {
   const double = await createDouble();
-  const { projectId, path } = await createProject(double, { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 });
+  const { projectId, path } = await createProject(double, {
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 0.25,
+  });
   const { key } = await createAccount(double, { plan: "free" });
-  expect((await double.api("PUT", await requestTransfer(double, projectId), undefined, key)).status).toBe(204);
+  expect((await double.api("PUT", await requestTransfer(double, projectId), undefined, key)).status).toBe(
+    204,
+  );
   const larger = { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 } };
   expect(codeOf(await double.api("PATCH", path, larger, key))).toEqual([422, "PLAN_LIMIT_EXCEEDED"]);
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
@@ -137,15 +167,22 @@ test("what tied a project to its organization ends with the move: keys, restrict
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const orgId = await organizationOf(double);
-  const { body: scoped } = await double.api("POST", `/organizations/${orgId}/api_keys`, { key_name: "k", project_id: projectId });
-  await double.api("POST", `/organizations/${orgId}/vpc/region/aws-us-east-2/vpc_endpoints/vpce-1`, { label: "a" });
+  const { body: scoped } = await double.api("POST", `/organizations/${orgId}/api_keys`, {
+    key_name: "k",
+    project_id: projectId,
+  });
+  await double.api("POST", `/organizations/${orgId}/vpc/region/aws-us-east-2/vpc_endpoints/vpce-1`, {
+    label: "a",
+  });
   await double.api("POST", `/projects/${projectId}/vpc_endpoints/vpce-1`, { label: "a" });
   await double.api("POST", `/projects/${projectId}/permissions`, { email: "guest@standin.example" });
   const guest = await createAccount(double, { email: "guest@standin.example" });
   const { key } = await createAccount(double);
   await double.api("PUT", await requestTransfer(double, projectId), undefined, key);
   expect((await double.api("GET", "/auth", undefined, scoped.key)).status).toBe(401);
-  expect((await double.api("GET", `/projects/${projectId}/vpc_endpoints`, undefined, key)).body).toEqual({ endpoints: [] });
+  expect((await double.api("GET", `/projects/${projectId}/vpc_endpoints`, undefined, key)).body).toEqual({
+    endpoints: [],
+  });
   expect(await idsOf(double, guest.key, "/shared")).toEqual([projectId]);
   const { records } = (await double.sim("GET", "/state")).body;
   expect(records.map(({ kind }: any) => kind)).toEqual(["organizationVpcEndpoint", "projectPermission"]);
@@ -157,7 +194,12 @@ async function createPair(double: Double, role = "member", plan = "paid") {
   const other = await createAccount(double, { plan });
   const orgId = await organizationOf(double, other.key);
   const { email } = (await double.api("GET", "/users/me")).body;
-  await double.api("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email, role }] }, other.key);
+  await double.api(
+    "POST",
+    `/organizations/${orgId}/invitations`,
+    { invitations: [{ email, role }] },
+    other.key,
+  );
   return { key: other.key, from: await organizationOf(double), to: orgId };
 }
 
@@ -169,15 +211,19 @@ test.each(["organizations", "users"])(
     const two = await createProject(double);
     const { key, from, to } = await createPair(double);
     const path = by === "users" ? "/users/me/projects/transfer" : `/organizations/${from}/projects/transfer`;
-    const move = (ids: string[], destination = to) => double.api("POST", path, { destination_org_id: destination, project_ids: ids });
-    const before = await worldOf(double);
+    const move = (ids: string[], destination = to) =>
+      double.api("POST", path, { destination_org_id: destination, project_ids: ids });
+    const before = await worldState(double);
     expect(codeOf(await move([one.projectId, "none"]))).toEqual([404, "PROJECT_NOT_FOUND"]);
     expect(codeOf(await move([one.projectId], "org-none"))).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
     expect(codeOf(await move([one.projectId], from))).toEqual([422, "TRANSFER_NOT_ALLOWED"]);
     expect((await move([])).status).toBe(400);
     expect((await move(Array.from({ length: 401 }, () => "a"))).status).toBe(400);
-    expect(await worldOf(double)).toBe(before);
-    expect(await move([two.projectId, one.projectId, one.projectId])).toMatchObject({ status: 200, body: {} });
+    expect(await worldState(double)).toBe(before);
+    expect(await move([two.projectId, one.projectId, one.projectId])).toMatchObject({
+      status: 200,
+      body: {},
+    });
     expect([await idsOf(double), await idsOf(double, key)]).toEqual([[], [one.projectId, two.projectId]]);
     expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   },
@@ -188,7 +234,10 @@ test("projects move neither into an organization where one only looks on nor out
   const { projectId } = await createProject(double);
   const looking = await createPair(double, "viewer");
   const out = (source: string, destination: string, ids: string[]) =>
-    double.api("POST", `/organizations/${source}/projects/transfer`, { destination_org_id: destination, project_ids: ids });
+    double.api("POST", `/organizations/${source}/projects/transfer`, {
+      destination_org_id: destination,
+      project_ids: ids,
+    });
   expect(codeOf(await out(looking.from, looking.to, [projectId]))).toEqual([403, "ACCESS_DENIED"]);
   const working = await createPair(double, "member");
   const theirs = await createProject(double, {}, working.key);
@@ -200,13 +249,19 @@ test("projects move neither into an organization where one only looks on nor out
 
 test("an organization that cannot own the projects is answered 406, with the limits", async () => {
   const double = await createDouble();
-  const { projectId } = await createProject(double, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 });
+  const { projectId } = await createProject(double, {
+    autoscaling_limit_min_cu: 1,
+    autoscaling_limit_max_cu: 2,
+  });
   const { from, to } = await createPair(double, "member", "free");
   const { status, body } = await double.api("POST", `/organizations/${from}/projects/transfer`, {
     destination_org_id: to,
     project_ids: [projectId],
   });
-  expect([status, body]).toEqual([406, { limits: [{ name: "subscription_type", expected: "launch_v3", actual: "free_v3" }] }]);
+  expect([status, body]).toEqual([
+    406,
+    { limits: [{ name: "subscription_type", expected: "launch_v3", actual: "free_v3" }] },
+  ]);
   expect(document.answerFaults("transferProjectsFromOrgToOrg", status, body)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { actions, createBranch, worldOf } from "../../support/compute.ts";
+import { createBranch, describeOperations, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 // The clock stands at 00:00:20 where these tests begin.
@@ -12,7 +12,9 @@ async function createShop() {
 }
 
 async function namesOf(double: Double, path: string, query = ""): Promise<string[]> {
-  return (await double.api("GET", `${path}${query}`)).body.branches.map(({ name }: { name: string }) => name).sort();
+  return (await double.api("GET", `${path}${query}`)).body.branches
+    .map(({ name }: { name: string }) => name)
+    .sort();
 }
 
 async function refusalOf(answer: Promise<{ status: number; body: any }>): Promise<unknown[]> {
@@ -27,8 +29,13 @@ test("a branch that expires says when, and how long it was to live when that was
   const { branchId } = await createBranch(double, projectId, [], { expires_at: "2026-01-01T01:00:20Z" });
   const { branch } = (await double.api("GET", `${path}/${branchId}`)).body;
   expect(branch).toMatchObject({ expires_at: "2026-01-01T01:00:20Z", ttl_interval_seconds: 3_600 });
-  const changed = await double.api("PATCH", `${path}/${branchId}`, { branch: { expires_at: "2026-01-01T00:10:30Z" } });
-  expect(changed.body.branch).toMatchObject({ expires_at: "2026-01-01T00:10:30Z", ttl_interval_seconds: 600 });
+  const changed = await double.api("PATCH", `${path}/${branchId}`, {
+    branch: { expires_at: "2026-01-01T00:10:30Z" },
+  });
+  expect(changed.body.branch).toMatchObject({
+    expires_at: "2026-01-01T00:10:30Z",
+    ttl_interval_seconds: 600,
+  });
   expect(changed.body.operations).toEqual([]);
 });
 
@@ -45,18 +52,27 @@ test("a branch is deleted at the instant of its expiration, and not a millisecon
   expect((await double.api("GET", paths[0] ?? "")).body.code).toBe("ENDPOINT_NOT_FOUND");
   const listed = (await double.api("GET", `${path}?include_deleted=true&search=brief`)).body.branches;
   expect(listed).toMatchObject([
-    { recovery: { deleted_at: "2026-01-01T01:00:00Z", recoverable_until: "2026-01-08T01:00:00Z", deletion_method: "ttl" } },
+    {
+      recovery: {
+        deleted_at: "2026-01-01T01:00:00Z",
+        recoverable_until: "2026-01-08T01:00:00Z",
+        deletion_method: "ttl",
+      },
+    },
   ]);
 });
 
 test("an expiration waits for nobody: its operations come behind those that are under way", async () => {
   const { double, projectId, path } = await createShop();
-  await createBranch(double, projectId, [{ type: "read_write" }], { name: "brief", expires_at: "2026-01-01T00:01:00Z" });
+  await createBranch(double, projectId, [{ type: "read_write" }], {
+    name: "brief",
+    expires_at: "2026-01-01T00:01:00Z",
+  });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:00:59.500Z" });
   await double.api("POST", path, { branch: { name: "other" }, endpoints: [{ type: "read_write" }] });
   await double.advance("500");
   const { body } = await double.api("GET", `/projects/${projectId}/operations`);
-  expect(actions(body).slice(0, 4)).toEqual([
+  expect(describeOperations(body).slice(0, 4)).toEqual([
     "delete_timeline scheduling",
     "suspend_compute running",
     "start_compute scheduling",
@@ -73,9 +89,9 @@ test.each([
   ["more than 30 days from now", "2026-01-31T00:00:20.001Z"],
 ])("no branch expires %s", async (_, expires_at) => {
   const { double, path } = await createShop();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   expect(await refusalOf(double.api("POST", path, { branch: { expires_at } }))).toEqual(NOT_ALLOWED);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a branch expires 30 days from now at the latest", async () => {
@@ -89,32 +105,46 @@ test("neither the default branch, nor a protected one, nor a parent expires", as
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   await createBranch(double, projectId, [], { parent_id: parent.branchId });
   const guarded = await createBranch(double, projectId, [], { name: "guarded", protected: true });
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const expires_at = "2026-01-02T00:00:00Z";
   for (const id of [mainId, parent.branchId, guarded.branchId]) {
-    expect(await refusalOf(double.api("PATCH", `${path}/${id}`, { branch: { expires_at } }))).toEqual(NOT_ALLOWED);
+    expect(await refusalOf(double.api("PATCH", `${path}/${id}`, { branch: { expires_at } }))).toEqual(
+      NOT_ALLOWED,
+    );
   }
-  expect(await refusalOf(double.api("POST", path, { branch: { expires_at, protected: true } }))).toEqual(NOT_ALLOWED);
-  expect(await worldOf(double)).toBe(before);
-  expect((await double.api("PATCH", `${path}/${guarded.branchId}`, { branch: { expires_at, protected: false } })).status).toBe(200);
+  expect(await refusalOf(double.api("POST", path, { branch: { expires_at, protected: true } }))).toEqual(
+    NOT_ALLOWED,
+  );
+  expect(await worldState(double)).toBe(before);
+  expect(
+    (await double.api("PATCH", `${path}/${guarded.branchId}`, { branch: { expires_at, protected: false } }))
+      .status,
+  ).toBe(200);
 });
 
 test("a branch that expires gets neither children, nor protection, nor the designation", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], { expires_at: "2026-01-02T00:00:00Z" });
-  const before = await worldOf(double);
+  const before = await worldState(double);
   expect(await refusalOf(double.api("POST", path, { branch: { parent_id: branchId } }))).toEqual(NOT_ALLOWED);
-  expect(await refusalOf(double.api("PATCH", `${path}/${branchId}`, { branch: { protected: true } }))).toEqual(NOT_ALLOWED);
+  expect(
+    await refusalOf(double.api("PATCH", `${path}/${branchId}`, { branch: { protected: true } })),
+  ).toEqual(NOT_ALLOWED);
   expect(await refusalOf(double.api("POST", `${path}/${branchId}/set_as_default`))).toEqual(NOT_ALLOWED);
   const fromIt = { source_branch_id: branchId, preserve_under_name: "before" };
   expect(await refusalOf(double.api("POST", `${path}/${mainId}/restore`, fromIt))).toEqual(NOT_ALLOWED);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("null ends an expiration, and what was refused for its sake is allowed again", async () => {
   const { double, projectId, path } = await createShop();
-  const { branchId } = await createBranch(double, projectId, [], { name: "spared", expires_at: "2026-01-01T01:00:00Z" });
-  const { body } = await double.api("PATCH", `${path}/${branchId}`, { branch: { expires_at: null, protected: true } });
+  const { branchId } = await createBranch(double, projectId, [], {
+    name: "spared",
+    expires_at: "2026-01-01T01:00:00Z",
+  });
+  const { body } = await double.api("PATCH", `${path}/${branchId}`, {
+    branch: { expires_at: null, protected: true },
+  });
   expect(body.branch).toMatchObject({ protected: true });
   expect(body.branch).not.toHaveProperty("expires_at");
   expect(body.branch).not.toHaveProperty("ttl_interval_seconds");
@@ -125,7 +155,10 @@ test("null ends an expiration, and what was refused for its sake is allowed agai
 
 test("an expiration that was put off does not come at the former instant", async () => {
   const { double, projectId, path } = await createShop();
-  const { branchId } = await createBranch(double, projectId, [], { name: "brief", expires_at: "2026-01-01T01:00:00Z" });
+  const { branchId } = await createBranch(double, projectId, [], {
+    name: "brief",
+    expires_at: "2026-01-01T01:00:00Z",
+  });
   await double.api("PATCH", `${path}/${branchId}`, { branch: { expires_at: "2026-01-01T02:00:00Z" } });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T01:59:59Z" });
   expect(await namesOf(double, path)).toEqual(["brief", "main"]);
@@ -135,10 +168,19 @@ test("an expiration that was put off does not come at the former instant", async
 
 test("a branch that is reset from its parent lives as long again", async () => {
   const { double, projectId, mainId, path } = await createShop();
-  const { branchId } = await createBranch(double, projectId, [], { name: "brief", expires_at: "2026-01-01T01:00:20Z" });
+  const { branchId } = await createBranch(double, projectId, [], {
+    name: "brief",
+    expires_at: "2026-01-01T01:00:20Z",
+  });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:50:00Z" });
-  const { status, body } = await double.api("POST", `${path}/${branchId}/restore`, { source_branch_id: mainId });
-  expect([status, body.branch.expires_at, body.branch.ttl_interval_seconds]).toEqual([200, "2026-01-01T01:50:00Z", 3_600]);
+  const { status, body } = await double.api("POST", `${path}/${branchId}/restore`, {
+    source_branch_id: mainId,
+  });
+  expect([status, body.branch.expires_at, body.branch.ttl_interval_seconds]).toEqual([
+    200,
+    "2026-01-01T01:50:00Z",
+    3_600,
+  ]);
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T01:49:59.999Z" });
   expect(await namesOf(double, path)).toEqual(["brief", "main"]);
   await double.advance("1");
@@ -147,7 +189,10 @@ test("a branch that is reset from its parent lives as long again", async () => {
 
 test("a branch that expired can be recovered, and does not expire again", async () => {
   const { double, projectId, path } = await createShop();
-  const { branchId } = await createBranch(double, projectId, [], { name: "brief", expires_at: "2026-01-01T01:00:00Z" });
+  const { branchId } = await createBranch(double, projectId, [], {
+    name: "brief",
+    expires_at: "2026-01-01T01:00:00Z",
+  });
   await double.advance("2h");
   const { status, body } = await double.api("POST", `${path}/${branchId}/recover`);
   expect(status).toBe(200);
@@ -170,7 +215,9 @@ test("what is due while its project is deleted comes when that is recovered", as
 test("a branch that has an expiration does not become the default by taking the default one's place", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { snapshot } = (await double.api("POST", `${path}/${mainId}/snapshot`)).body;
-  const restored = (await double.api("POST", `/projects/${projectId}/snapshots/${snapshot.id}/restore`, { name: "restored" })).body.branch;
+  const restored = (
+    await double.api("POST", `/projects/${projectId}/snapshots/${snapshot.id}/restore`, { name: "restored" })
+  ).body.branch;
   await double.advance("10s");
   await double.api("PATCH", `${path}/${restored.id}`, { branch: { expires_at: "2026-01-01T01:00:00Z" } });
   await double.api("POST", `${path}/${restored.id}/finalize_restore`);

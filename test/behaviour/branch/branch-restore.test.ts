@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { actions, createBranch, stateOf, suspend, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  createBranch,
+  describeOperations,
+  suspendCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double, START } from "../../support/double.ts";
 
 // The clock stands at 00:00:10 where these tests begin.
@@ -13,13 +19,17 @@ async function createShop() {
 }
 
 async function addDatabase(double: Double, branchPath: string, name: string): Promise<void> {
-  const { status } = await double.api("POST", `${branchPath}/databases`, { database: { name, owner_name: "neondb_owner" } });
+  const { status } = await double.api("POST", `${branchPath}/databases`, {
+    database: { name, owner_name: "neondb_owner" },
+  });
   expect(status).toBe(201);
   await double.advance("10s");
 }
 
 async function databasesOf(double: Double, branchPath: string): Promise<string[]> {
-  return (await double.api("GET", `${branchPath}/databases`)).body.databases.map(({ name }: { name: string }) => name);
+  return (await double.api("GET", `${branchPath}/databases`)).body.databases.map(
+    ({ name }: { name: string }) => name,
+  );
 }
 
 async function branchAt(double: Double, branchPath: string): Promise<any> {
@@ -44,7 +54,10 @@ test("a reset makes a branch what its parent is now, and says when", async () =>
   });
   expect(await databasesOf(double, `${path}/${branchId}`)).toEqual(["neondb", "theirs"]);
   await double.advance("10s");
-  expect(await branchAt(double, `${path}/${branchId}`)).toMatchObject({ current_state: "ready", last_reset_at: "2026-01-01T00:00:40Z" });
+  expect(await branchAt(double, `${path}/${branchId}`)).toMatchObject({
+    current_state: "ready",
+    last_reset_at: "2026-01-01T00:00:40Z",
+  });
 });
 
 test("what a branch is restored to is what its source held at that instant, to the millisecond", async () => {
@@ -64,7 +77,9 @@ test("what a branch is restored to is what its source held at that instant, to t
 test("a new branch from an instant has what its parent had then, too", async () => {
   const { double, projectId, mainId, path } = await createShop();
   await addDatabase(double, `${path}/${mainId}`, "later");
-  const { branchId } = await createBranch(double, projectId, [], { parent_timestamp: "2026-01-01T00:00:09.999Z" });
+  const { branchId } = await createBranch(double, projectId, [], {
+    parent_timestamp: "2026-01-01T00:00:09.999Z",
+  });
   expect(await databasesOf(double, `${path}/${branchId}`)).toEqual(["neondb"]);
 });
 
@@ -73,16 +88,20 @@ test("an instant beyond the history that the project keeps is refused, and its e
   const { branchId } = await createBranch(double, projectId);
   await double.api("PATCH", `/projects/${projectId}`, { project: { history_retention_seconds: 3_600 } });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T02:00:00Z" });
-  const before = await worldOf(double);
+  const before = await worldState(double);
   for (const source_timestamp of ["2026-01-01T00:59:59.999Z", "2026-01-01T02:00:00.001Z"]) {
     const { status, body } = await restore(branchId, { source_branch_id: mainId, source_timestamp });
     expect([status, body.code]).toEqual([422, "PARENT_TIMESTAMP_NOT_ALLOWED"]);
     expect(body.message).toMatch(/^source_timestamp /);
   }
-  expect(await worldOf(double)).toBe(before);
-  expect((await restore(branchId, { source_branch_id: mainId, source_timestamp: "2026-01-01T01:00:00Z" })).status).toBe(200);
+  expect(await worldState(double)).toBe(before);
+  expect(
+    (await restore(branchId, { source_branch_id: mainId, source_timestamp: "2026-01-01T01:00:00Z" })).status,
+  ).toBe(200);
   await double.advance("10s");
-  expect((await double.api("GET", `${path}/${branchId}`)).body.branch.parent_timestamp).toBe("2026-01-01T01:00:00Z");
+  expect((await double.api("GET", `${path}/${branchId}`)).body.branch.parent_timestamp).toBe(
+    "2026-01-01T01:00:00Z",
+  );
 });
 
 test("the instant of a branch's creation, as it is told in whole seconds, is its creation wherever it is given back", async () => {
@@ -96,10 +115,15 @@ test("the instant of a branch's creation, as it is told in whole seconds, is its
   expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, told]);
   await double.advance("10s");
   const childPath = `/${child.body.branch.id}`;
-  expect((await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: told })).status).toBe(200);
+  expect(
+    (await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: told }))
+      .status,
+  ).toBe(200);
   await double.advance("10s");
   expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${told}`)).status).toBe(200);
-  expect((await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${told}`)).status).toBe(200);
+  expect((await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${told}`)).status).toBe(
+    200,
+  );
   expect((await ask("POST", `/${branchId}/snapshot?timestamp=${told}`)).status).toBe(200);
   const before = await ask("POST", "", { branch: { parent_timestamp: "2025-12-31T23:59:59.999Z" } });
   expect([before.status, before.body.code]).toEqual([422, "PARENT_TIMESTAMP_NOT_ALLOWED"]);
@@ -117,12 +141,19 @@ test("a branch goes back in its own history where what it was is preserved, and 
   const preservedId = body.branch.parent_id;
   expect(body.branch).toMatchObject({ id: mainId, name: "main", default: true });
   await double.advance("20s");
-  expect(await branchAt(double, `${path}/${preservedId}`)).toMatchObject({ name: "before", default: false, current_state: "ready" });
+  expect(await branchAt(double, `${path}/${preservedId}`)).toMatchObject({
+    name: "before",
+    default: false,
+    current_state: "ready",
+  });
   expect(await branchAt(double, `${path}/${preservedId}`)).not.toHaveProperty("parent_id");
   expect(await databasesOf(double, `${path}/${mainId}`)).toEqual(["neondb"]);
   expect(await databasesOf(double, `${path}/${preservedId}`)).toEqual(["neondb", "mistake"]);
   expect((await double.api("GET", `${path}/${preservedId}/endpoints`)).body.endpoints).toEqual([]);
-  expect((await double.api("GET", endpoint)).body.endpoint).toMatchObject({ branch_id: mainId, current_state: "active" });
+  expect((await double.api("GET", endpoint)).body.endpoint).toMatchObject({
+    branch_id: mainId,
+    current_state: "active",
+  });
 });
 
 test("a branch is not restored from its own history without an instant", async () => {
@@ -140,13 +171,20 @@ test("the children of a branch that is restored move to what it was, and are nee
   ];
   const refused = await restore(parent.branchId, { source_branch_id: mainId });
   expect([refused.status, refused.body.code]).toEqual([422, "RESTORE_NOT_ALLOWED"]);
-  const { status } = await restore(parent.branchId, { source_branch_id: mainId, preserve_under_name: "kept" });
+  const { status } = await restore(parent.branchId, {
+    source_branch_id: mainId,
+    preserve_under_name: "kept",
+  });
   expect(status).toBe(200);
   await double.advance("20s");
   const { branches } = (await double.api("GET", `${path}?search=kept`)).body;
-  for (const { branchId } of children) expect(await branchAt(double, `${path}/${branchId}`)).toMatchObject({ parent_id: branches[0].id });
+  for (const { branchId } of children)
+    expect(await branchAt(double, `${path}/${branchId}`)).toMatchObject({ parent_id: branches[0].id });
   expect(branches).toMatchObject([{ parent_id: mainId }]);
-  expect(await branchAt(double, `${path}/${parent.branchId}`)).toMatchObject({ parent_id: mainId, name: "parent" });
+  expect(await branchAt(double, `${path}/${parent.branchId}`)).toMatchObject({
+    parent_id: mainId,
+    name: "parent",
+  });
   expect((await double.api("DELETE", `${path}/${parent.branchId}`)).status).toBe(200);
 });
 
@@ -165,12 +203,22 @@ test("a deleted child moves as well, and can be recovered to where it is then", 
 
 test("active computes are suspended, and start again by themselves; idle ones stay so", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
-  const { branchId, paths } = await createBranch(double, projectId, [{ type: "read_write" }, { type: "read_only" }]);
-  await suspend(double, paths[1] ?? "");
+  const { branchId, paths } = await createBranch(double, projectId, [
+    { type: "read_write" },
+    { type: "read_only" },
+  ]);
+  await suspendCompute(double, paths[1] ?? "");
   const { body } = await restore(branchId, { source_branch_id: mainId });
-  expect(actions(body)).toEqual(["suspend_compute running", "create_branch scheduling", "start_compute scheduling"]);
+  expect(describeOperations(body)).toEqual([
+    "suspend_compute running",
+    "create_branch scheduling",
+    "start_compute scheduling",
+  ]);
   await double.advance("20s");
-  expect([await stateOf(double, paths[0] ?? ""), await stateOf(double, paths[1] ?? "")]).toEqual(["active", "idle"]);
+  expect([await computeState(double, paths[0] ?? ""), await computeState(double, paths[1] ?? "")]).toEqual([
+    "active",
+    "idle",
+  ]);
   expect(await branchAt(double, `${path}/${branchId}`)).toMatchObject({ current_state: "ready" });
 });
 
@@ -180,10 +228,10 @@ test.each([
 ])("with %s it is refused and nothing happens", async (_, fields, refusal) => {
   const { double, projectId, mainId, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const { status, body } = await restore(branchId, { source_branch_id: mainId, ...fields });
   expect([status, body.code]).toEqual(refusal);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a protected branch is not restored, and none is while its project is busy", async () => {
@@ -200,7 +248,8 @@ test("a protected branch is not restored, and none is while its project is busy"
 test("passwords go back with the roles, for they are what the branch held", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId);
-  const passwordOf = async (id: string) => (await double.api("GET", `${path}/${id}/roles/neondb_owner/reveal_password`)).body.password;
+  const passwordOf = async (id: string) =>
+    (await double.api("GET", `${path}/${id}/roles/neondb_owner/reveal_password`)).body.password;
   const former = await passwordOf(branchId);
   await double.api("POST", `${path}/${branchId}/roles/neondb_owner/reset_password`);
   await double.advance("10s");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { act, actions, createBranch, worldOf } from "../../support/compute.ts";
+import { createBranch, describeOperations, recordActivity, worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 async function createWithBranches() {
@@ -26,7 +26,7 @@ test("a new branch is init, pending ready, a child of the default branch, and re
     created_at: "2026-01-01T00:00:10Z",
   });
   expect(body.endpoints).toEqual([]);
-  expect(actions(body)).toEqual(["create_branch running"]);
+  expect(describeOperations(body)).toEqual(["create_branch running"]);
   await double.advance("1s");
   const { branch } = (await double.api("GET", `${path}/${body.branch.id}`)).body;
   expect(branch).toMatchObject({ current_state: "ready", state_changed_at: "2026-01-01T00:00:11Z" });
@@ -35,7 +35,9 @@ test("a new branch is init, pending ready, a child of the default branch, and re
 
 test("a branch has its parent's roles and databases, under ids of its own", async () => {
   const double = await createDouble();
-  const { projectId, created } = await createProject(double, { branch: { database_name: "shop", role_name: "alice" } });
+  const { projectId, created } = await createProject(double, {
+    branch: { database_name: "shop", role_name: "alice" },
+  });
   const { branchId } = await createBranch(double, projectId);
   const path = `/projects/${projectId}/branches/${branchId}`;
   const { roles } = (await double.api("GET", `${path}/roles`)).body;
@@ -48,7 +50,8 @@ test("a branch has its parent's roles and databases, under ids of its own", asyn
   expect((await double.api("GET", `${path}/databases/shop`)).status).toBe(200);
   expect((await double.api("GET", `${path}/databases/ghost`)).body.code).toBe("DATABASE_NOT_FOUND");
   const password = async (id: string) =>
-    (await double.api("GET", `/projects/${projectId}/branches/${id}/roles/alice/reveal_password`)).body.password;
+    (await double.api("GET", `/projects/${projectId}/branches/${id}/roles/alice/reveal_password`)).body
+      .password;
   expect(await password(branchId)).toBe(created.roles[0].password);
 });
 
@@ -58,7 +61,13 @@ test("a branch with computes answers with them and with the ways to connect", as
     endpoints: [{ type: "read_write", autoscaling_limit_max_cu: 2 }, { type: "read_only" }],
   });
   expect(body.endpoints).toMatchObject([
-    { type: "read_write", autoscaling_limit_max_cu: 2, branch_id: body.branch.id, current_state: "init", pending_state: "active" },
+    {
+      type: "read_write",
+      autoscaling_limit_max_cu: 2,
+      branch_id: body.branch.id,
+      current_state: "init",
+      pending_state: "active",
+    },
     { type: "read_only", branch_id: body.branch.id },
   ]);
   expect(body.connection_uris[0].connection_uri).toContain(body.endpoints[0].host);
@@ -73,13 +82,13 @@ test("a branch without a name is named for its id", async () => {
 test("a name that is taken is 409, in the words that public clients look for, on create and on rename", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId } = await createBranch(double, projectId, [], { name: "dev" });
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const created = await double.api("POST", path, { branch: { name: "dev" } });
   const renamed = await double.api("PATCH", `${path}/${branchId}`, { branch: { name: "main" } });
   expect([created.status, created.body.code]).toEqual([409, "BRANCH_ALREADY_EXISTS"]);
   expect(created.body.message).toBe('branch already exists; branch_name:"dev"');
   expect([renamed.status, renamed.body.message]).toEqual([409, 'branch already exists; branch_name:"main"']);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
   expect((await double.api("PATCH", `${path}/${branchId}`, { branch: { name: "dev" } })).status).toBe(200);
 });
 
@@ -87,7 +96,9 @@ test("a name is free again when its branch is deleted, and in other projects all
   const { double, projectId, path } = await createWithBranches();
   const { branchId } = await createBranch(double, projectId, [], { name: "dev" });
   const other = await createProject(double);
-  expect((await double.api("POST", `/projects/${other.projectId}/branches`, { branch: { name: "dev" } })).status).toBe(201);
+  expect(
+    (await double.api("POST", `/projects/${other.projectId}/branches`, { branch: { name: "dev" } })).status,
+  ).toBe(201);
   await double.api("DELETE", `${path}/${branchId}`);
   await double.advance("10s");
   expect((await double.api("POST", path, { branch: { name: "dev" } })).status).toBe(201);
@@ -126,7 +137,7 @@ test("a deleted branch is out of sight at once, with its computes, and gone when
 test("an activity told ahead that meets a branch on its way out is dropped, and the world lives on", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId, endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
-  await act(double, endpointIds[0] ?? "", { at: "2026-01-01T00:00:20.500Z" });
+  await recordActivity(double, endpointIds[0] ?? "", { at: "2026-01-01T00:00:20.500Z" });
   await double.api("DELETE", `${path}/${branchId}`);
   await double.advance("1m");
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
@@ -137,7 +148,7 @@ test("neither the default branch, nor a root, nor a parent, nor a protected bran
   const { double, projectId, branchId, path } = await createWithBranches();
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   const child = await createBranch(double, projectId, [], { parent_id: parent.branchId, protected: true });
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const remove = async (id: string) => {
     const { status, body } = await double.api("DELETE", `${path}/${id}`);
     return [status, body.code];
@@ -145,7 +156,7 @@ test("neither the default branch, nor a root, nor a parent, nor a protected bran
   expect(await remove(branchId)).toEqual([422, "BRANCH_IS_DEFAULT"]);
   expect(await remove(parent.branchId)).toEqual([422, "BRANCH_HAS_CHILDREN"]);
   expect(await remove(child.branchId)).toEqual([422, "BRANCH_IS_PROTECTED"]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
   await double.api("POST", `${path}/${parent.branchId}/set_as_default`);
   expect(await remove(branchId)).toEqual([422, "BRANCH_IS_ROOT"]);
   await double.api("PATCH", `${path}/${child.branchId}`, { branch: { protected: false } });
@@ -187,7 +198,8 @@ test("branches are counted by name and found by name or id, whatever the case", 
   expect((await double.api("GET", `${path}/count`)).body).toEqual({ count: 2 });
   expect((await double.api("GET", `${path}/count?search=login`)).body).toEqual({ count: 1 });
   expect((await double.api("GET", `${path}/count?search=${branchId}`)).body).toEqual({ count: 0 });
-  const found = async (search: string) => (await double.api("GET", `${path}?search=${search}`)).body.branches.map(({ name }: any) => name);
+  const found = async (search: string) =>
+    (await double.api("GET", `${path}?search=${search}`)).body.branches.map(({ name }: any) => name);
   expect(await found("FEATURE")).toEqual(["Feature/Login"]);
   expect(await found(branchId)).toEqual(["main"]);
   expect(await found("nothing")).toEqual([]);
@@ -196,7 +208,9 @@ test("branches are counted by name and found by name or id, whatever the case", 
 test("annotations are kept with their branch", async () => {
   const { double, path } = await createWithBranches();
   const { body } = await double.api("POST", path, { annotation_value: { ticket: "42" } });
-  expect((await double.api("GET", `${path}/${body.branch.id}`)).body.annotation.value).toEqual({ ticket: "42" });
+  expect((await double.api("GET", `${path}/${body.branch.id}`)).body.annotation.value).toEqual({
+    ticket: "42",
+  });
   expect((await double.api("GET", path)).body.annotations[body.branch.id].value).toEqual({ ticket: "42" });
 });
 
@@ -220,7 +234,8 @@ test("what a branch has used is told since the beginning of the billing period",
   const double = await createDouble();
   const { projectId, branchId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: -1 } });
-  const used = async () => (await double.api("GET", `/projects/${projectId}/branches/${branchId}`)).body.branch.cpu_used_sec;
+  const used = async () =>
+    (await double.api("GET", `/projects/${projectId}/branches/${branchId}`)).body.branch.cpu_used_sec;
   await double.sim("POST", "/clock/advance", { to: "2026-01-31T23:59:59Z" });
   expect(await used()).toBeGreaterThan(100_000);
   await double.sim("POST", "/clock/advance", { to: "2026-02-01T00:01:00Z" });

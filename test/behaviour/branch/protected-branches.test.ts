@@ -31,7 +31,10 @@ test("a child of a protected branch has passwords of its own, a child of another
   await double.advance("10s");
   const origin = await passwordOf(double, `${path}/${mainId}`, "neondb_owner");
   const fork = async (name: string) => {
-    const { status, body } = await double.api("POST", path, { branch: { name }, endpoints: [{ type: "read_write" }] });
+    const { status, body } = await double.api("POST", path, {
+      branch: { name },
+      endpoints: [{ type: "read_write" }],
+    });
     expect(status).toBe(201);
     await double.advance("10s");
     const password = await passwordOf(double, `${path}/${body.branch.id}`, "neondb_owner");
@@ -51,7 +54,8 @@ test("a protected branch is not replaced by what is restored from a snapshot of 
   const { double, projectId, mainId, path } = await createShop();
   const { snapshot } = (await double.api("POST", `${path}/${mainId}/snapshot`)).body;
   await protect(double, `${path}/${mainId}`, true);
-  const restore = (body: object) => double.api("POST", `/projects/${projectId}/snapshots/${snapshot.id}/restore`, body);
+  const restore = (body: object) =>
+    double.api("POST", `/projects/${projectId}/snapshots/${snapshot.id}/restore`, body);
   const atOnce = await restore({ finalize_restore: true });
   expect([atOnce.status, atOnce.body.code]).toEqual([422, "BRANCH_IS_PROTECTED"]);
   const beside = await restore({ name: "beside" });

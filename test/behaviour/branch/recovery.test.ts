@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { actions, createAccount, createBranch, endpointAt, stateOf, statsOf, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createAccount,
+  createBranch,
+  describeOperations,
+  endpointAt,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 // What is deleted can be recovered for 7 days: until then it is kept and not seen, and from then on it is gone.
@@ -9,7 +17,9 @@ const WEEK = 7 * 86_400_000;
 async function createShop() {
   const double = await createDouble();
   const { projectId, branchId } = await createProject(double);
-  const { branchId: devId, paths } = await createBranch(double, projectId, [{ type: "read_write" }], { name: "dev" });
+  const { branchId: devId, paths } = await createBranch(double, projectId, [{ type: "read_write" }], {
+    name: "dev",
+  });
   const path = `/projects/${projectId}/branches`;
   return { double, projectId, mainId: branchId, devId, endpoint: paths[0] ?? "", path };
 }
@@ -22,18 +32,25 @@ async function deleteAndWait(double: Double, path: string, ms: number): Promise<
 }
 
 async function branchesIn(double: Double, path: string, query = ""): Promise<string[]> {
-  return (await double.api("GET", `${path}${query}`)).body.branches.map(({ name }: { name: string }) => name).sort();
+  return (await double.api("GET", `${path}${query}`)).body.branches
+    .map(({ name }: { name: string }) => name)
+    .sort();
 }
 
 async function uriOf(double: Double, projectId: string, branchId: string): Promise<string> {
   return (
-    await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner&branch_id=${branchId}`)
+    await double.api(
+      "GET",
+      `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner&branch_id=${branchId}`,
+    )
   ).body.uri;
 }
 
 async function stateCounts(double: Double): Promise<Record<string, number>> {
   const { body } = await double.sim("GET", "/state");
-  return Object.fromEntries(Object.entries(body).flatMap(([name, rows]) => (Array.isArray(rows) ? [[name, rows.length]] : [])));
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, rows]) => (Array.isArray(rows) ? [[name, rows.length]] : [])),
+  );
 }
 
 test("a deleted branch is listed with when it was deleted, and until when it can be recovered, for those who ask", async () => {
@@ -43,13 +60,23 @@ test("a deleted branch is listed with when it was deleted, and until when it can
   expect((await double.api("GET", `${path}/count`)).body.count).toBe(1);
   const { branches } = (await double.api("GET", `${path}?include_deleted=true&search=dev`)).body;
   expect(branches).toMatchObject([
-    { id: devId, recovery: { deleted_at: "2026-01-01T00:00:20Z", recoverable_until: "2026-01-08T00:00:20Z", deletion_method: "user" } },
+    {
+      id: devId,
+      recovery: {
+        deleted_at: "2026-01-01T00:00:20Z",
+        recoverable_until: "2026-01-08T00:00:20Z",
+        deletion_method: "user",
+      },
+    },
   ]);
 });
 
 test("a recovered branch is as it was, its computes are idle, and the ways to connect are the same", async () => {
   const { double, projectId, mainId, devId, endpoint, path } = await createShop();
-  const before = { branch: (await double.api("GET", `${path}/${devId}`)).body.branch, uri: await uriOf(double, projectId, devId) };
+  const before = {
+    branch: (await double.api("GET", `${path}/${devId}`)).body.branch,
+    uri: await uriOf(double, projectId, devId),
+  };
   await deleteAndWait(double, `${path}/${devId}`, 86_400_000);
   const { status, body } = await double.api("POST", `${path}/${devId}/recover`);
   expect(status).toBe(200);
@@ -62,12 +89,12 @@ test("a recovered branch is as it was, its computes are idle, and the ways to co
   });
   expect(body.branch).not.toHaveProperty("recovery");
   expect(body.endpoints).toMatchObject([{ branch_id: devId, current_state: "idle" }]);
-  expect(await stateOf(double, endpoint)).toBe("idle");
+  expect(await computeState(double, endpoint)).toBe("idle");
   expect(await uriOf(double, projectId, devId)).toBe(before.uri);
   expect(await branchesIn(double, path)).toEqual(["dev", "main"]);
   expect((await double.api("POST", `${endpoint}/start`)).status).toBe(200);
   await double.advance("10s");
-  expect(await stateOf(double, endpoint)).toBe("active");
+  expect(await computeState(double, endpoint)).toBe("active");
 });
 
 test.each([
@@ -77,7 +104,9 @@ test.each([
 ])("of a branch: %s, recovery answers as it should", async (_, ms, expected) => {
   const { double, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, ms);
-  expect(await branchesIn(double, path, "?include_deleted=true")).toEqual(expected === 200 ? ["dev", "main"] : ["main"]);
+  expect(await branchesIn(double, path, "?include_deleted=true")).toEqual(
+    expected === 200 ? ["dev", "main"] : ["main"],
+  );
   expect((await double.api("POST", `${path}/${devId}/recover`)).status).toBe(expected);
 });
 
@@ -87,7 +116,9 @@ test.each([
 ])("of a project: %s, recovery answers as it should", async (_, ms, expected) => {
   const { double, projectId } = await createShop();
   await deleteAndWait(double, `/projects/${projectId}`, ms);
-  expect((await double.api("GET", "/projects?recoverable=true")).body.projects).toHaveLength(expected === 200 ? 1 : 0);
+  expect((await double.api("GET", "/projects?recoverable=true")).body.projects).toHaveLength(
+    expected === 200 ? 1 : 0,
+  );
   expect((await double.api("POST", `/projects/${projectId}/recover`)).status).toBe(expected);
 });
 
@@ -97,8 +128,13 @@ test("when 7 days are over, a branch and all that was on it leave the world", as
   await deleteAndWait(double, `${path}/${devId}`, WEEK - 1);
   expect(await stateCounts(double)).toMatchObject({ branches: 2, endpoints: 2 });
   await double.advance("1");
-  expect(await stateCounts(double)).toMatchObject({ branches: 1, endpoints: 1, operations: 0, connections: 0 });
-  const text = await worldOf(double);
+  expect(await stateCounts(double)).toMatchObject({
+    branches: 1,
+    endpoints: 1,
+    operations: 0,
+    connections: 0,
+  });
+  const text = await worldState(double);
   for (const id of [devId, endpointId]) expect(text).not.toContain(id);
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
@@ -109,7 +145,12 @@ test("when 7 days are over, a project and all that was in it leave the world", a
   await double.api("PUT", `${path}/${devId}/backup_schedule`, { schedule: [{ frequency: "hourly" }] });
   await double.advance("2h");
   await deleteAndWait(double, `/projects/${projectId}`, WEEK - 1);
-  expect(await stateCounts(double)).toMatchObject({ projects: 1, branches: 2, endpoints: 2, branch_snapshots: 3 });
+  expect(await stateCounts(double)).toMatchObject({
+    projects: 1,
+    branches: 2,
+    endpoints: 2,
+    branch_snapshots: 3,
+  });
   await double.advance("1");
   const counts = await stateCounts(double);
   for (const name of [
@@ -125,15 +166,18 @@ test("when 7 days are over, a project and all that was in it leave the world", a
   ]) {
     expect([name, counts[name]]).toEqual([name, 0]);
   }
-  expect(await worldOf(double)).not.toContain(projectId);
+  expect(await worldState(double)).not.toContain(projectId);
 });
 
 test("a branch that was deleted for good is gone with its operations, and what was to be recovered under it too", async () => {
   const { double, projectId, devId, path } = await createShop();
-  const child = await createBranch(double, projectId, [{ type: "read_write" }], { name: "child", parent_id: devId });
+  const child = await createBranch(double, projectId, [{ type: "read_write" }], {
+    name: "child",
+    parent_id: devId,
+  });
   await deleteAndWait(double, `${path}/${child.branchId}`, 10_000);
   const { body } = await double.api("DELETE", `${path}/${devId}?hard_delete=true`);
-  expect(actions(body)).toEqual(["suspend_compute running", "delete_timeline scheduling"]);
+  expect(describeOperations(body)).toEqual(["suspend_compute running", "delete_timeline scheduling"]);
   expect(await branchesIn(double, path, "?include_deleted=true")).not.toContain("dev");
   expect((await double.api("POST", `${path}/${devId}/recover`)).body.code).toBe("BRANCH_NOT_FOUND");
   await double.advance("10s");
@@ -153,10 +197,14 @@ test("a name that was taken meanwhile keeps a branch from being recovered, until
   const { double, projectId, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, 10_000);
   const other = await createBranch(double, projectId, [], { name: "dev" });
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const { status, body } = await double.api("POST", `${path}/${devId}/recover`);
-  expect([status, body.code, body.message]).toEqual([409, "BRANCH_ALREADY_EXISTS", 'branch already exists; branch_name:"dev"']);
-  expect(await worldOf(double)).toBe(before);
+  expect([status, body.code, body.message]).toEqual([
+    409,
+    "BRANCH_ALREADY_EXISTS",
+    'branch already exists; branch_name:"dev"',
+  ]);
+  expect(await worldState(double)).toBe(before);
   await double.api("PATCH", `${path}/${other.branchId}`, { branch: { name: "next" } });
   expect((await double.api("POST", `${path}/${devId}/recover`)).status).toBe(200);
 });
@@ -216,7 +264,10 @@ test("a recovered project brings its branches back, its computes idle, the ways 
   expect(body.branches.map(({ name }: { name: string }) => name).sort()).toEqual(["dev", "main"]);
   expect([await uriOf(double, projectId, mainId), await uriOf(double, projectId, devId)]).toEqual(uris);
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
-  expect(endpoints.map(({ current_state }: { current_state: string }) => current_state)).toEqual(["idle", "idle"]);
+  expect(endpoints.map(({ current_state }: { current_state: string }) => current_state)).toEqual([
+    "idle",
+    "idle",
+  ]);
   expect(await endpointAt(double, endpoint)).toMatchObject({ branch_id: devId });
   expect((await double.api("POST", `${path}/${gone.branchId}/recover`)).status).toBe(200);
 });
@@ -259,5 +310,5 @@ test("what a deleted branch's compute has used is told of its project until and 
   expect(before).toBeGreaterThan(0);
   await double.advance("8d");
   expect(await used()).toBeGreaterThanOrEqual(before);
-  expect((await statsOf(double, devId)).code).toBe("ENDPOINT_NOT_FOUND");
+  expect((await computeStats(double, devId)).code).toBe("ENDPOINT_NOT_FOUND");
 });

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { actions, createBranch, stateOf, suspend, update, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  createBranch,
+  describeOperations,
+  suspendCompute,
+  updateCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { type Answer, createDouble, createProject, type Double } from "../../support/double.ts";
 
 async function createShop(project: Record<string, unknown> = {}) {
@@ -26,10 +33,17 @@ test("a new role has a password, which is told then and revealed later", async (
   const { double, branchId, path } = await createShop();
   const { status, body } = await double.api("POST", `${path}/roles`, { role: { name: "alice" } });
   expect(status).toBe(201);
-  expect(body.role).toMatchObject({ branch_id: branchId, name: "alice", password: expect.stringMatching(/^npg_/), protected: false });
-  expect(actions(body)).toEqual(["apply_config running"]);
+  expect(body.role).toMatchObject({
+    branch_id: branchId,
+    name: "alice",
+    password: expect.stringMatching(/^npg_/),
+    protected: false,
+  });
+  expect(describeOperations(body)).toEqual(["apply_config running"]);
   await double.advance("10s");
-  expect((await double.api("GET", `${path}/roles/alice/reveal_password`)).body.password).toBe(body.role.password);
+  expect((await double.api("GET", `${path}/roles/alice/reveal_password`)).body.password).toBe(
+    body.role.password,
+  );
   expect((await double.api("GET", `${path}/roles/alice`)).body.role).not.toHaveProperty("password");
 });
 
@@ -37,28 +51,47 @@ test("a role that cannot log in has no password", async () => {
   const { double, path } = await createShop();
   const { body } = await createRole(double, path, "readers", { no_login: true });
   expect(body.role).not.toHaveProperty("password");
-  expect(codeOf(await double.api("GET", `${path}/roles/readers/reveal_password`))).toEqual([422, "ROLE_HAS_NO_PASSWORD"]);
-  expect(codeOf(await double.api("POST", `${path}/roles/readers/reset_password`))).toEqual([422, "ROLE_HAS_NO_PASSWORD"]);
+  expect(codeOf(await double.api("GET", `${path}/roles/readers/reveal_password`))).toEqual([
+    422,
+    "ROLE_HAS_NO_PASSWORD",
+  ]);
+  expect(codeOf(await double.api("POST", `${path}/roles/readers/reset_password`))).toEqual([
+    422,
+    "ROLE_HAS_NO_PASSWORD",
+  ]);
 });
 
 test("a reset password is another one, and the former is gone from every way to connect", async () => {
   const { double, projectId, path } = await createShop();
   const uri = async () =>
-    new URL((await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`)).body.uri)
-      .password;
+    new URL(
+      (
+        await double.api(
+          "GET",
+          `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`,
+        )
+      ).body.uri,
+    ).password;
   const former = await uri();
   const { status, body } = await done(double, "POST", `${path}/roles/neondb_owner/reset_password`);
-  expect([status, actions(body)]).toEqual([200, ["apply_config running"]]);
+  expect([status, describeOperations(body)]).toEqual([200, ["apply_config running"]]);
   expect(body.role.password).not.toBe(former);
   expect(await uri()).toBe(body.role.password);
-  expect((await double.api("GET", `${path}/roles/neondb_owner/reveal_password`)).body.password).toBe(body.role.password);
+  expect((await double.api("GET", `${path}/roles/neondb_owner/reveal_password`)).body.password).toBe(
+    body.role.password,
+  );
 });
 
 test("where a project stores no passwords, those of new roles and reset ones are told once", async () => {
   const { double, path } = await createShop({ store_passwords: false });
   expect((await createRole(double, path, "alice")).body.role.password).toMatch(/^npg_/);
-  expect((await done(double, "POST", `${path}/roles/alice/reset_password`)).body.role.password).toMatch(/^npg_/);
-  expect(codeOf(await double.api("GET", `${path}/roles/alice/reveal_password`))).toEqual([412, "PASSWORDS_NOT_STORED"]);
+  expect((await done(double, "POST", `${path}/roles/alice/reset_password`)).body.role.password).toMatch(
+    /^npg_/,
+  );
+  expect(codeOf(await double.api("GET", `${path}/roles/alice/reveal_password`))).toEqual([
+    412,
+    "PASSWORDS_NOT_STORED",
+  ]);
 });
 
 test("a deleted role is told of as it was, and is gone; one that owns a database stays", async () => {
@@ -78,19 +111,39 @@ test("a database has an owner among the branch's roles, and can be given to anot
   const { double, branchId, path } = await createShop();
   await createRole(double, path, "alice");
   const { status, body } = await createDatabase(double, path, "shop", "alice");
-  expect([status, actions(body)]).toEqual([201, ["apply_config running"]]);
+  expect([status, describeOperations(body)]).toEqual([201, ["apply_config running"]]);
   expect(body.database).toMatchObject({ branch_id: branchId, name: "shop", owner_name: "alice" });
-  const changed = await done(double, "PATCH", `${path}/databases/shop`, { database: { name: "store", owner_name: "neondb_owner" } });
-  expect(changed.body.database).toMatchObject({ id: body.database.id, name: "store", owner_name: "neondb_owner" });
+  const changed = await done(double, "PATCH", `${path}/databases/shop`, {
+    database: { name: "store", owner_name: "neondb_owner" },
+  });
+  expect(changed.body.database).toMatchObject({
+    id: body.database.id,
+    name: "store",
+    owner_name: "neondb_owner",
+  });
   expect(codeOf(await double.api("GET", `${path}/databases/shop`))).toEqual([404, "DATABASE_NOT_FOUND"]);
   const deleted = await done(double, "DELETE", `${path}/databases/store`);
   expect([deleted.status, deleted.body.database.name]).toEqual([200, "store"]);
-  expect((await double.api("GET", `${path}/databases`)).body.databases.map(({ name }: { name: string }) => name)).toEqual(["neondb"]);
+  expect(
+    (await double.api("GET", `${path}/databases`)).body.databases.map(({ name }: { name: string }) => name),
+  ).toEqual(["neondb"]);
 });
 
 test.each<[string, string, string, unknown, unknown[]]>([
-  ["a role's name that is taken", "POST", "/roles", { role: { name: "neondb_owner" } }, [409, "ROLE_ALREADY_EXISTS"]],
-  ["a role's name that is Postgres' own", "POST", "/roles", { role: { name: "pg_monitor" } }, [422, "ROLE_NAME_NOT_ALLOWED"]],
+  [
+    "a role's name that is taken",
+    "POST",
+    "/roles",
+    { role: { name: "neondb_owner" } },
+    [409, "ROLE_ALREADY_EXISTS"],
+  ],
+  [
+    "a role's name that is Postgres' own",
+    "POST",
+    "/roles",
+    { role: { name: "pg_monitor" } },
+    [422, "ROLE_NAME_NOT_ALLOWED"],
+  ],
   [
     "a database's name that is taken",
     "POST",
@@ -105,18 +158,36 @@ test.each<[string, string, string, unknown, unknown[]]>([
     { database: { name: "template1", owner_name: "neondb_owner" } },
     [422, "DATABASE_NAME_NOT_ALLOWED"],
   ],
-  ["an owner who is not there", "POST", "/databases", { database: { name: "shop", owner_name: "nobody" } }, [404, "ROLE_NOT_FOUND"]],
-  ["a new owner who is not there", "PATCH", "/databases/neondb", { database: { owner_name: "nobody" } }, [404, "ROLE_NOT_FOUND"]],
+  [
+    "an owner who is not there",
+    "POST",
+    "/databases",
+    { database: { name: "shop", owner_name: "nobody" } },
+    [404, "ROLE_NOT_FOUND"],
+  ],
+  [
+    "a new owner who is not there",
+    "PATCH",
+    "/databases/neondb",
+    { database: { owner_name: "nobody" } },
+    [404, "ROLE_NOT_FOUND"],
+  ],
   ["a role that is not there", "DELETE", "/roles/nobody", undefined, [404, "ROLE_NOT_FOUND"]],
   ["a password of nobody", "POST", "/roles/nobody/reset_password", undefined, [404, "ROLE_NOT_FOUND"]],
   ["a database that is not there", "DELETE", "/databases/nothing", undefined, [404, "DATABASE_NOT_FOUND"]],
   ["a role without a name", "POST", "/roles", { role: {} }, [400, "BAD_REQUEST"]],
-  ["a name longer than 63", "POST", "/databases", { database: { name: "x".repeat(64), owner_name: "neondb_owner" } }, [400, "BAD_REQUEST"]],
+  [
+    "a name longer than 63",
+    "POST",
+    "/databases",
+    { database: { name: "x".repeat(64), owner_name: "neondb_owner" } },
+    [400, "BAD_REQUEST"],
+  ],
 ])("%s is refused, and nothing happens", async (_, method, path, body, refusal) => {
   const shop = await createShop();
-  const before = await worldOf(shop.double);
+  const before = await worldState(shop.double);
   expect(codeOf(await shop.double.api(method, `${shop.path}${path}`, body))).toEqual(refusal);
-  expect(await worldOf(shop.double)).toBe(before);
+  expect(await worldState(shop.double)).toBe(before);
 });
 
 test("names have at most 63 bytes, whatever their letters, also one that is made here", async () => {
@@ -129,12 +200,16 @@ test("names have at most 63 bytes, whatever their letters, also one that is made
   const refused: [Answer, string][] = [
     [await createRole(double, path, tooLong), "role.name"],
     [await createDatabase(double, path, tooLong, fits), "database.name"],
-    [await done(double, "PATCH", `${path}/databases/${fits}`, { database: { name: tooLong } }), "database.name"],
+    [
+      await done(double, "PATCH", `${path}/databases/${fits}`, { database: { name: tooLong } }),
+      "database.name",
+    ],
     [await project({ role_name: tooLong }), "project.branch.role_name"],
     [await project({ role_name: fits, database_name: tooLong }), "project.branch.database_name"],
     [await done(double, "POST", `/projects/${projectId}/jwks`, jwks), "role_names.0"],
   ];
-  for (const [{ status, body }, field] of refused) expect([status, body.message]).toEqual([400, `${field}: must be at most 63 bytes long`]);
+  for (const [{ status, body }, field] of refused)
+    expect([status, body.message]).toEqual([400, `${field}: must be at most 63 bytes long`]);
   // Its owner is named for it, with six bytes more.
   expect(codeOf(await project({ database_name: "x".repeat(58) }))).toEqual([422, "ROLE_NAME_NOT_ALLOWED"]);
   expect((await project({ database_name: "x".repeat(57) })).status).toBe(201);
@@ -143,11 +218,12 @@ test("names have at most 63 bytes, whatever their letters, also one that is made
 test("a new name that is taken is refused, and the own one is not", async () => {
   const { double, path } = await createShop();
   await createDatabase(double, path, "shop");
-  expect(codeOf(await double.api("PATCH", `${path}/databases/shop`, { database: { name: "neondb" } }))).toEqual([
-    409,
-    "DATABASE_ALREADY_EXISTS",
-  ]);
-  expect((await done(double, "PATCH", `${path}/databases/shop`, { database: { name: "shop" } })).status).toBe(200);
+  expect(
+    codeOf(await double.api("PATCH", `${path}/databases/shop`, { database: { name: "neondb" } })),
+  ).toEqual([409, "DATABASE_ALREADY_EXISTS"]);
+  expect((await done(double, "PATCH", `${path}/databases/shop`, { database: { name: "shop" } })).status).toBe(
+    200,
+  );
 });
 
 test("roles and databases belong to their branch: another one has its own of the same name", async () => {
@@ -162,34 +238,47 @@ test("roles and databases belong to their branch: another one has its own of the
 test("while a project is busy none of them changes, and what is wrong anyway is said first", async () => {
   const { double, projectId, path } = await createShop();
   await double.api("POST", `/projects/${projectId}/branches`);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const BUSY = [423, "OPERATIONS_IN_PROGRESS"];
   expect(codeOf(await double.api("POST", `${path}/roles`, { role: { name: "alice" } }))).toEqual(BUSY);
   expect(codeOf(await double.api("POST", `${path}/roles/neondb_owner/reset_password`))).toEqual(BUSY);
-  expect(codeOf(await double.api("POST", `${path}/databases`, { database: { name: "shop", owner_name: "neondb_owner" } }))).toEqual(BUSY);
-  expect(codeOf(await double.api("PATCH", `${path}/databases/neondb`, { database: { name: "shop" } }))).toEqual(BUSY);
+  expect(
+    codeOf(
+      await double.api("POST", `${path}/databases`, {
+        database: { name: "shop", owner_name: "neondb_owner" },
+      }),
+    ),
+  ).toEqual(BUSY);
+  expect(
+    codeOf(await double.api("PATCH", `${path}/databases/neondb`, { database: { name: "shop" } })),
+  ).toEqual(BUSY);
   expect(codeOf(await double.api("DELETE", `${path}/databases/neondb`))).toEqual(BUSY);
-  expect(codeOf(await double.api("POST", `${path}/roles`, { role: { name: "neondb_owner" } }))).toEqual([409, "ROLE_ALREADY_EXISTS"]);
-  expect(await worldOf(double)).toBe(before);
+  expect(codeOf(await double.api("POST", `${path}/roles`, { role: { name: "neondb_owner" } }))).toEqual([
+    409,
+    "ROLE_ALREADY_EXISTS",
+  ]);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("an idle primary is started to apply a change, and falls asleep again by its own delay", async () => {
   const { double, endpoint, path } = await createShop();
-  await suspend(double, endpoint);
+  await suspendCompute(double, endpoint);
   const { body } = await double.api("POST", `${path}/roles`, { role: { name: "alice" } });
-  expect(actions(body)).toEqual(["start_compute running", "apply_config scheduling"]);
+  expect(describeOperations(body)).toEqual(["start_compute running", "apply_config scheduling"]);
   await double.advance("10s");
-  expect(await stateOf(double, endpoint)).toBe("active");
+  expect(await computeState(double, endpoint)).toBe("active");
   await double.advance("6m");
-  expect(await stateOf(double, endpoint)).toBe("idle");
+  expect(await computeState(double, endpoint)).toBe("idle");
 });
 
 test("without a primary that may start, a change takes no operation and is there all the same", async () => {
   const { double, projectId, endpoint, path } = await createShop();
   const child = await createBranch(double, projectId);
-  const onChild = await double.api("POST", `/projects/${projectId}/branches/${child.branchId}/roles`, { role: { name: "alice" } });
+  const onChild = await double.api("POST", `/projects/${projectId}/branches/${child.branchId}/roles`, {
+    role: { name: "alice" },
+  });
   expect([onChild.status, onChild.body.operations]).toEqual([201, []]);
-  await update(double, endpoint, { disabled: true });
+  await updateCompute(double, endpoint, { disabled: true });
   const disabled = await double.api("POST", `${path}/roles`, { role: { name: "alice" } });
   expect([disabled.status, disabled.body.operations]).toEqual([201, []]);
   expect((await double.api("GET", `${path}/roles/alice`)).status).toBe(200);

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { act, createBranch, stateOf, update, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  createBranch,
+  recordActivity,
+  updateCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const clockOf = async (double: Double) => (await double.sim("GET", "/clock")).body;
@@ -9,9 +15,17 @@ const types = (events: readonly { readonly type: string }[]) => events.map(({ ty
 
 test("the clock says what it shows, how it goes, and what comes next", async () => {
   const double = await createDouble();
-  expect(await clockOf(double)).toEqual({ now: "2026-01-01T00:00:00.000Z", mode: "manual", factor: 0, next_due: null });
+  expect(await clockOf(double)).toEqual({
+    now: "2026-01-01T00:00:00.000Z",
+    mode: "manual",
+    factor: 0,
+    next_due: null,
+  });
   await createProject(double);
-  expect(await clockOf(double)).toMatchObject({ now: "2026-01-01T00:00:10.000Z", next_due: "2026-01-01T00:05:04.000Z" });
+  expect(await clockOf(double)).toMatchObject({
+    now: "2026-01-01T00:00:10.000Z",
+    next_due: "2026-01-01T00:05:04.000Z",
+  });
 });
 
 test("a manual clock moves only when it is told to", async () => {
@@ -40,7 +54,9 @@ test.each([
 test("an advance by days, and one to an instant in any zone", async () => {
   const double = await createDouble();
   expect((await advance(double, { by: "7d" })).body.now).toBe("2026-01-08T00:00:00.000Z");
-  expect((await advance(double, { to: "2026-01-08T03:00:00+02:00" })).body.now).toBe("2026-01-08T01:00:00.000Z");
+  expect((await advance(double, { to: "2026-01-08T03:00:00+02:00" })).body.now).toBe(
+    "2026-01-08T01:00:00.000Z",
+  );
 });
 
 test("all due work is done in order, each at its own instant", async () => {
@@ -65,10 +81,10 @@ test("an advance by a and then by b leads to the same world as one by a + b", as
     const { projectId, endpointId, path } = await createProject(double);
     const { endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
     await double.api("POST", `${path}/restart`);
-    await act(double, endpointIds[0] ?? "", { duration_ms: 100_000, load: 0.2 });
-    await act(double, endpointId, { at: "2026-01-01T00:17:00Z", duration_ms: 5_000 });
+    await recordActivity(double, endpointIds[0] ?? "", { duration_ms: 100_000, load: 0.2 });
+    await recordActivity(double, endpointId, { at: "2026-01-01T00:17:00Z", duration_ms: 5_000 });
     for (const by of steps) await advance(double, { by });
-    return worldOf(double);
+    return worldState(double);
   };
   const whole = await play(["1h"]);
   expect(await play(["20m", "40m"])).toBe(whole);
@@ -80,7 +96,8 @@ test("next goes exactly to the next due work", async () => {
   const double = await createDouble();
   await startProject(double);
   const instants: string[] = [];
-  for (let step = 0; step < 4; step += 1) instants.push((await advance(double, { next: true })).body.now.slice(11));
+  for (let step = 0; step < 4; step += 1)
+    instants.push((await advance(double, { next: true })).body.now.slice(11));
   expect(instants).toEqual(["00:00:01.000Z", "00:00:04.000Z", "00:05:04.000Z", "00:05:04.000Z"]);
 });
 
@@ -90,18 +107,21 @@ test("next does all that is due at that instant, and where nothing is due it sta
   const { body } = await advance(double, { next: true });
   expect(types(body.events).filter((type) => type === "OperationFinished")).toHaveLength(2);
   const still = await createDouble();
-  expect((await advance(still, { next: true })).body).toEqual({ now: "2026-01-01T00:00:00.000Z", events: [] });
+  expect((await advance(still, { next: true })).body).toEqual({
+    now: "2026-01-01T00:00:00.000Z",
+    events: [],
+  });
 });
 
 test("next_due is kept right as deadlines move", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const nextDue = async () => (await clockOf(double)).next_due?.slice(11, 19) ?? null;
-  await act(double, endpointId, { duration_ms: 60_000 });
+  await recordActivity(double, endpointId, { duration_ms: 60_000 });
   expect(await nextDue()).toBe("00:06:10");
-  await update(double, path, { suspend_timeout_seconds: 60 });
+  await updateCompute(double, path, { suspend_timeout_seconds: 60 });
   expect(await nextDue()).toBe("00:02:10");
-  await update(double, path, { suspend_timeout_seconds: -1 });
+  await updateCompute(double, path, { suspend_timeout_seconds: -1 });
   expect(await nextDue()).toBeNull();
 });
 
@@ -131,11 +151,11 @@ test.each([
   [{ for: "5m" }],
 ])("to advance %j is refused with 400, and the clock stays", async (body) => {
   const double = await createDouble();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const answer = await advance(double, body);
   expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
   expect((await clockOf(double)).now).toBe("2026-01-01T00:00:00.000Z");
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("the clock goes to the end of the year 9999 and not a millisecond further", async () => {
@@ -149,13 +169,16 @@ test("the clock goes to the end of the year 9999 and not a millisecond further",
 
 test("an advance to the present instant is none, and allowed", async () => {
   const double = await createDouble();
-  expect((await advance(double, { to: "2026-01-01T00:00:00Z" })).body).toEqual({ now: "2026-01-01T00:00:00.000Z", events: [] });
+  expect((await advance(double, { to: "2026-01-01T00:00:00Z" })).body).toEqual({
+    now: "2026-01-01T00:00:00.000Z",
+    events: [],
+  });
 });
 
 test("a long list of events is capped, and next_since says where it goes on", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await update(double, path, { suspend_timeout_seconds: 60 });
+  await updateCompute(double, path, { suspend_timeout_seconds: 60 });
   const activities = Array.from({ length: 300 }, (_, index) => ({
     endpoint_id: endpointId,
     at: new Date(Date.parse("2026-01-01T01:00:00Z") + index * 600_000).toISOString(),
@@ -168,8 +191,10 @@ test("a long list of events is capped, and next_since says where it goes on", as
   expect(rest[0].seq).toBe(body.next_since + 1);
   const sequence = [...body.events, ...rest].map(({ seq }: any) => seq);
   expect(sequence).toEqual(sequence.map((_, index) => sequence[0] + index));
-  expect([...body.events, ...rest].map(({ at }: any) => at)).toEqual([...body.events, ...rest].map(({ at }: any) => at).sort());
-  expect(await stateOf(double, path)).toBe("idle");
+  expect([...body.events, ...rest].map(({ at }: any) => at)).toEqual(
+    [...body.events, ...rest].map(({ at }: any) => at).sort(),
+  );
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a short list has no next_since", async () => {

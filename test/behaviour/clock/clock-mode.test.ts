@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { END_OF_TIME } from "../../../src/platform/core/time.ts";
-import { Clock, type ClockState } from "../../../src/simulation/world-clock.ts";
-import { act, stateOf, statsOf } from "../../support/compute.ts";
+import { type ClockState, WorldClock } from "../../../src/simulation/world-clock.ts";
+import { computeState, computeStats, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject, type Double, START } from "../../support/double.ts";
 
 const put = (double: Double, body: unknown) => double.sim("PUT", "/clock", body);
@@ -9,7 +9,11 @@ const put = (double: Double, body: unknown) => double.sim("PUT", "/clock", body)
 /** A clock over a wall that the test moves. */
 function clockAt(mode: ClockState["mode"], factor: number, floor?: number) {
   const wall = { now: 1_000_000 };
-  const clock = new Clock({ mode, factor, simAnchor: START, wallAnchor: wall.now }, () => wall.now, floor);
+  const clock = new WorldClock(
+    { mode, factor, simAnchor: START, wallAnchor: wall.now },
+    () => wall.now,
+    floor,
+  );
   return { clock, wall };
 }
 
@@ -73,7 +77,7 @@ test("a clock made from a stored state shows the same instant", () => {
     const { clock, wall } = clockAt(mode, factor);
     clock.advanceTo(START + 7_777);
     wall.now += 3_000;
-    expect(new Clock(clock.state(), () => wall.now).now()).toBe(clock.now());
+    expect(new WorldClock(clock.state(), () => wall.now).now()).toBe(clock.now());
   }
 });
 
@@ -127,25 +131,26 @@ test("on a clock that moves, computes sleep and wake by themselves", async () =>
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await put(double, { mode: "scaled", factor: 10_000 });
-  const seen = async (state: string) => double.sim("POST", "/wait", { until: { endpoint_id: endpointId, state }, timeout: "10s" });
+  const seen = async (state: string) =>
+    double.sim("POST", "/wait", { until: { endpoint_id: endpointId, state }, timeout: "10s" });
   expect((await seen("idle")).status).toBe(200);
   await put(double, { mode: "manual" });
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await put(double, { mode: "scaled", factor: 1_000 });
   expect((await seen("active")).status).toBe(200);
   await put(double, { mode: "manual" });
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.close();
 });
 
 test("a clock that moves can be advanced as well", async () => {
   const double = await createDouble({ clock: { mode: "real", factor: 1 } });
   const { endpointId } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   const before = Date.parse((await double.sim("GET", "/clock")).body.now);
   const { body } = await double.advance("4m");
   expect(Date.parse(body.now) - before).toBeGreaterThanOrEqual(240_000);
-  const { suspend_in_ms } = (await statsOf(double, endpointId)).autosuspend;
+  const { suspend_in_ms } = (await computeStats(double, endpointId)).autosuspend;
   expect(suspend_in_ms).toBeLessThanOrEqual(60_000);
   expect(suspend_in_ms).toBeGreaterThan(50_000);
   await double.close();

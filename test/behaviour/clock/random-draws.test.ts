@@ -3,12 +3,12 @@ import { drawDuration } from "../../../src/platform/core/distribution.ts";
 import { ADJECTIVES, NOUNS } from "../../../src/platform/core/id-words.ts";
 import { drawId, drawUuid } from "../../../src/platform/core/ids.ts";
 import { normal, uniform } from "../../../src/platform/core/random-port.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { createAccount, createBranch } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 const draws = (seed: number, stream: string, number: number, count = 5) => {
-  const source = chanceFrom(seed).source(stream, number);
+  const source = randomFrom(seed).stream(stream, number);
   return Array.from({ length: count }, source);
 };
 
@@ -29,17 +29,18 @@ test("another seed, stream or number draws something else", () => {
 });
 
 test("a draw depends on nothing that was drawn before it", () => {
-  const chance = chanceFrom(1);
-  chance.source("project-id", 1)();
-  chance.source("anything else", 9)();
-  expect(Array.from({ length: 5 }, chance.source("project-id", 2))).toEqual(draws(1, "project-id", 2));
+  const chance = randomFrom(1);
+  chance.stream("project-id", 1)();
+  chance.stream("anything else", 9)();
+  expect(Array.from({ length: 5 }, chance.stream("project-id", 2))).toEqual(draws(1, "project-id", 2));
 });
 
 test("draws are whole numbers from 0 to 2^32 - 1, spread evenly", () => {
   const drawn = draws(3, "spread", 1, 20_000);
   for (const value of drawn) expect(Number.isInteger(value) && value >= 0 && value < 2 ** 32).toBe(true);
   const buckets = Array.from({ length: 10 }, () => 0);
-  for (const value of drawn) buckets[Math.floor((value / 2 ** 32) * 10)] = (buckets[Math.floor((value / 2 ** 32) * 10)] ?? 0) + 1;
+  for (const value of drawn)
+    buckets[Math.floor((value / 2 ** 32) * 10)] = (buckets[Math.floor((value / 2 ** 32) * 10)] ?? 0) + 1;
   for (const count of buckets) expect(Math.abs(count - 2_000)).toBeLessThan(200);
 });
 
@@ -51,7 +52,7 @@ test("first draws of neighbouring numbers have nothing in common", () => {
 });
 
 test("a uniform draw is at least 0 and below 1, a normal one has mean 0 and deviation 1", () => {
-  const source = chanceFrom(5).source("normal", 1);
+  const source = randomFrom(5).stream("normal", 1);
   for (let round = 0; round < 1_000; round += 1) {
     const value = uniform(source);
     expect(value >= 0 && value < 1).toBe(true);
@@ -65,26 +66,31 @@ test("a uniform draw is at least 0 and below 1, a normal one has mean 0 and devi
 
 test("a normal draw is a number even where its source gives the smallest or the greatest there is", () => {
   for (const extreme of [0, 2 ** 32 - 1]) {
-    const ms = drawDuration({ kind: "lognormal", medianMs: 1_000, sigma: 1, maxMs: 60_000 }, () => () => extreme);
+    const ms = drawDuration(
+      { kind: "lognormal", medianMs: 1_000, sigma: 1, maxMs: 60_000 },
+      () => () => extreme,
+    );
     expect([extreme, Number.isInteger(ms) && ms >= 0 && ms <= 60_000]).toEqual([extreme, true]);
   }
 });
 
 test("durations: always the same, between two bounds, or around a median with a cap", () => {
-  const source = chanceFrom(7).source("durations", 1);
+  const source = randomFrom(7).stream("durations", 1);
   const drawn = (distribution: Parameters<typeof drawDuration>[0]) =>
     Array.from({ length: 5_000 }, () => drawDuration(distribution, () => source));
   expect(new Set(drawn({ kind: "fixed", ms: 3_000 }))).toEqual(new Set([3_000]));
   const between = drawn({ kind: "uniform", minMs: 500, maxMs: 502 });
   expect([...new Set(between)].sort()).toEqual([500, 501, 502]);
-  const around = drawn({ kind: "lognormal", medianMs: 1_000, sigma: 0.5, maxMs: 2_000 }).sort((a, b) => a - b);
+  const around = drawn({ kind: "lognormal", medianMs: 1_000, sigma: 0.5, maxMs: 2_000 }).sort(
+    (a, b) => a - b,
+  );
   expect(Math.abs((around[2_500] ?? 0) - 1_000)).toBeLessThan(50);
   expect(around.at(-1)).toBe(2_000);
   expect(around.every((ms) => Number.isInteger(ms) && ms >= 0)).toBe(true);
 });
 
 test("ids are words with a number, under the prefix of their kind", () => {
-  const chance = chanceFrom(1);
+  const chance = randomFrom(1);
   const free = () => false;
   expect(drawId(chance, "project", 1, free)).toMatch(/^[a-z]+-[a-z]+-[1-9]\d{7}$/);
   expect(drawId(chance, "branch", 1, free)).toMatch(/^br-[a-z]+-[a-z]+-[1-9]\d{7}$/);
@@ -93,7 +99,7 @@ test("ids are words with a number, under the prefix of their kind", () => {
 });
 
 test("an id that is taken is drawn again, from the same stream", () => {
-  const chance = chanceFrom(1);
+  const chance = randomFrom(1);
   const first = drawId(chance, "endpoint", 1, () => false);
   const second = drawId(chance, "endpoint", 1, (id) => id === first);
   expect(second).not.toBe(first);
@@ -102,7 +108,7 @@ test("an id that is taken is drawn again, from the same stream", () => {
 
 test("a UUID is one of version 4", () => {
   for (let number = 0; number < 200; number += 1) {
-    expect(drawUuid(chanceFrom(1), "operation-id", number)).toMatch(
+    expect(drawUuid(randomFrom(1), "operation-id", number)).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   }

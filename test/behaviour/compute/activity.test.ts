@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { act, createBranch, endpointAt, statsOf, suspend, worldOf } from "../../support/compute.ts";
+import {
+  computeStats,
+  createBranch,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const tell = (double: Double, body: unknown) => double.sim("POST", "/activity", body);
@@ -11,30 +18,39 @@ test("an activity is a query, now, unless it says otherwise", async () => {
   expect(status).toBe(200);
   expect(body).toEqual({
     now: "2026-01-01T00:00:10.000Z",
-    activities: [{ endpoint_id: endpointId, kind: "query", at: "2026-01-01T00:00:10.000Z", outcome: "served", woke: false, waited_ms: 0 }],
+    activities: [
+      {
+        endpoint_id: endpointId,
+        kind: "query",
+        at: "2026-01-01T00:00:10.000Z",
+        outcome: "served",
+        woke: false,
+        waited_ms: 0,
+      },
+    ],
   });
-  expect((await statsOf(double, endpointId)).queries).toBe(1);
+  expect((await computeStats(double, endpointId)).queries).toBe(1);
 });
 
 test("one activity may stand for many queries; opening a connection stands for none", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { queries: 40 });
-  await act(double, endpointId, { kind: "transaction", queries: 2 });
-  await act(double, endpointId, { kind: "connect" });
-  await act(double, endpointId, { queries: 0 });
-  expect((await statsOf(double, endpointId)).queries).toBe(42);
+  await recordActivity(double, endpointId, { queries: 40 });
+  await recordActivity(double, endpointId, { kind: "transaction", queries: 2 });
+  await recordActivity(double, endpointId, { kind: "connect" });
+  await recordActivity(double, endpointId, { queries: 0 });
+  expect((await computeStats(double, endpointId)).queries).toBe(42);
 });
 
 test("the number of queries is that since the last start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { queries: 40 });
-  await suspend(double, path);
-  expect((await statsOf(double, endpointId)).queries).toBe(0);
-  await act(double, endpointId, { queries: 3 });
+  await recordActivity(double, endpointId, { queries: 40 });
+  await suspendCompute(double, path);
+  expect((await computeStats(double, endpointId)).queries).toBe(0);
+  await recordActivity(double, endpointId, { queries: 3 });
   await double.advance("3s");
-  expect((await statsOf(double, endpointId)).queries).toBe(3);
+  expect((await computeStats(double, endpointId)).queries).toBe(3);
 });
 
 test("every field is kept in history, and none that was not given", async () => {
@@ -53,10 +69,12 @@ test("every field is kept in history, and none that was not given", async () => 
     blocks: { hits: 10, misses: 2, writes: 1 },
   };
   const lastRecorded = async () =>
-    (await double.sim("GET", "/events")).body.events.findLast((event: any) => event.type === "ActivityRecorded");
-  await act(double, endpointId, told);
+    (await double.sim("GET", "/events")).body.events.findLast(
+      (event: any) => event.type === "ActivityRecorded",
+    );
+  await recordActivity(double, endpointId, told);
   expect((await lastRecorded()).activity).toEqual(told);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   expect((await lastRecorded()).activity).toEqual({ endpoint_id: endpointId, kind: "query" });
 });
 
@@ -70,45 +88,70 @@ test("an array is told in its order, in one answer", async () => {
     { endpoint_id: endpointId, kind: "disconnect", connection_id: "a" },
     { endpoint_id: endpointId, kind: "disconnect", connection_id: "a" },
   ]);
-  expect(body.activities.map(({ outcome }: any) => outcome)).toEqual(["served", "refused", "served", "refused"]);
+  expect(body.activities.map(({ outcome }: any) => outcome)).toEqual([
+    "served",
+    "refused",
+    "served",
+    "refused",
+  ]);
 });
 
 test("a transaction with a duration holds the compute awake so long; on a named connection without one, until it closes", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", duration_ms: 60_000 });
-  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 0, autosuspend: { suspend_in_ms: 360_000 } });
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
-  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 1, autosuspend: { suspend_in_ms: null } });
+  await recordActivity(double, endpointId, { kind: "transaction", duration_ms: 60_000 });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    open_transactions: 0,
+    autosuspend: { suspend_in_ms: 360_000 },
+  });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    open_transactions: 1,
+    autosuspend: { suspend_in_ms: null },
+  });
 });
 
 test("a transaction opens on a connection that is open already, once", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "app" });
-  for (let round = 0; round < 3; round += 1) await act(double, endpointId, { kind: "transaction", connection_id: "app" });
-  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 1, connections: { direct: 1 } });
-  await act(double, endpointId, { kind: "disconnect", connection_id: "app" });
-  expect(await statsOf(double, endpointId)).toMatchObject({ open_transactions: 0, connections: { direct: 0 } });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "app" });
+  for (let round = 0; round < 3; round += 1)
+    await recordActivity(double, endpointId, { kind: "transaction", connection_id: "app" });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    open_transactions: 1,
+    connections: { direct: 1 },
+  });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "app" });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    open_transactions: 0,
+    connections: { direct: 0 },
+  });
 });
 
 test("a transaction that waited for a start is open when it ends", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
   await double.advance("1d");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", open_transactions: 1 });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "active",
+    open_transactions: 1,
+  });
 });
 
 test("a client that leaves before the start is over holds nothing off", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  await act(double, endpointId, { kind: "transaction", connection_id: "impatient" });
-  await act(double, endpointId, { kind: "disconnect", connection_id: "impatient" });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "impatient" });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "impatient" });
   await double.advance("3s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", open_transactions: 0, connections: { direct: 0 } });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "active",
+    open_transactions: 0,
+    connections: { direct: 0 },
+  });
   await double.advance("300s");
   expect((await endpointAt(double, path)).current_state).toBe("idle");
 });
@@ -134,16 +177,16 @@ test.each([
 ])("a bad %s is refused with 400 that names it: %j", async (field, fields) => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const { status, body } = await tell(double, { endpoint_id: endpointId, ...fields });
   expect([status, body.message]).toEqual([400, expect.stringContaining(field)]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("one bad activity stops all of an array, and is named with its place", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const good = { endpoint_id: endpointId };
   const typed = await tell(double, [good, { ...good, kind: "touch" }]);
   expect([typed.status, typed.body.message]).toEqual([400, expect.stringContaining("1.kind")]);
@@ -162,7 +205,7 @@ test("one bad activity stops all of an array, and is named with its place", asyn
     ).status,
   ).toBe(400);
   expect((await tell(double, "{")).status).toBe(400);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("the past is 400, the present instant is now", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
 import { sizeForLoad } from "../../../src/platform/catalog/sizes.ts";
 import { addReading } from "../../../src/platform/compute/autoscaling.ts";
-import { act, endpointAt, statsOf, suspend } from "../../support/compute.ts";
+import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const SCALED = { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 4 };
@@ -12,7 +12,8 @@ async function createScaled(project = SCALED) {
   return { double, ...(await createProject(double, project)) };
 }
 
-const sizeOf = async (double: Double, endpointId: string) => (await statsOf(double, endpointId)).current_size_cu;
+const sizeOf = async (double: Double, endpointId: string) =>
+  (await computeStats(double, endpointId)).current_size_cu;
 
 test.each([
   [0, 0.5],
@@ -29,7 +30,7 @@ test.each([
 ])("a load of %d asks for %d CU within 0.5 to 4", async (load, cu) => {
   expect(sizeForLoad(PROFILES["2024"], { minCu: 0.5, maxCu: 4 }, load)).toBe(cu);
   const { double, endpointId } = await createScaled();
-  await act(double, endpointId, { load });
+  await recordActivity(double, endpointId, { load });
   expect(await sizeOf(double, endpointId)).toBe(cu);
 });
 
@@ -45,26 +46,41 @@ test("every size carries nine tenths of itself, and no more", () => {
 
 test("a compute starts at its minimum", async () => {
   const { double, endpointId } = await createScaled();
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_size_cu: 0.5, ram_gb: 2, file_cache_size_gb: 1.6 });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_size_cu: 0.5,
+    ram_gb: 2,
+    file_cache_size_gb: 1.6,
+  });
 });
 
 test("automatic scaling causes no restart and no disconnect, and leaves max_connections as it is", async () => {
   const { double, endpointId, path } = await createScaled();
   const { started_at } = await endpointAt(double, path);
-  await act(double, endpointId, { kind: "connect" });
-  await act(double, endpointId, { load: 3 });
-  const grown = await statsOf(double, endpointId);
-  expect(grown).toMatchObject({ current_size_cu: 4, ram_gb: 16, vcpu: 4, max_connections: 225, connections: { direct: 1 } });
+  await recordActivity(double, endpointId, { kind: "connect" });
+  await recordActivity(double, endpointId, { load: 3 });
+  const grown = await computeStats(double, endpointId);
+  expect(grown).toMatchObject({
+    current_size_cu: 4,
+    ram_gb: 16,
+    vcpu: 4,
+    max_connections: 225,
+    connections: { direct: 1 },
+  });
   await double.advance("2m");
-  const shrunk = await statsOf(double, endpointId);
-  expect(shrunk).toMatchObject({ current_size_cu: 0.5, ram_gb: 2, max_connections: 225, connections: { direct: 1 } });
+  const shrunk = await computeStats(double, endpointId);
+  expect(shrunk).toMatchObject({
+    current_size_cu: 0.5,
+    ram_gb: 2,
+    max_connections: 225,
+    connections: { direct: 1 },
+  });
   expect(await endpointAt(double, path)).toMatchObject({ current_state: "active", started_at });
   expect((await double.api("POST", `${path}/start`)).body.operations).toEqual([]);
 });
 
 test("the size falls exactly a minute after the activity that carried the load has ended", async () => {
   const { double, endpointId } = await createScaled();
-  await act(double, endpointId, { load: 1.5, duration_ms: 10_000 });
+  await recordActivity(double, endpointId, { load: 1.5, duration_ms: 10_000 });
   await double.advance("69999");
   expect(await sizeOf(double, endpointId)).toBe(2);
   await double.advance("1");
@@ -73,9 +89,9 @@ test("the size falls exactly a minute after the activity that carried the load h
 
 test("the size falls in steps, as each load ends", async () => {
   const { double, endpointId } = await createScaled();
-  await act(double, endpointId, { load: 3, duration_ms: 30_000 });
-  await act(double, endpointId, { load: 1.5, duration_ms: 60_000 });
-  await act(double, endpointId, { load: 0.8, duration_ms: 90_000 });
+  await recordActivity(double, endpointId, { load: 3, duration_ms: 30_000 });
+  await recordActivity(double, endpointId, { load: 1.5, duration_ms: 60_000 });
+  await recordActivity(double, endpointId, { load: 0.8, duration_ms: 90_000 });
   const seen: number[] = [];
   for (const by of ["89999", "1", "29999", "1", "29999", "1"]) {
     await double.advance(by);
@@ -86,9 +102,9 @@ test("the size falls in steps, as each load ends", async () => {
 
 test("a new reading takes up where the last one ends, without a step between them", async () => {
   const { double, endpointId } = await createScaled();
-  await act(double, endpointId, { load: 1.5 });
+  await recordActivity(double, endpointId, { load: 1.5 });
   await double.advance("59s");
-  await act(double, endpointId, { load: 1.5 });
+  await recordActivity(double, endpointId, { load: 1.5 });
   const { body } = await double.advance("59999");
   expect(body.events).toEqual([]);
   expect(await sizeOf(double, endpointId)).toBe(2);
@@ -96,15 +112,15 @@ test("a new reading takes up where the last one ends, without a step between the
 
 test("activity without a load changes no size", async () => {
   const { double, endpointId } = await createScaled();
-  await act(double, endpointId, { load: 3, duration_ms: 60_000 });
-  await act(double, endpointId, { duration_ms: 1_000 });
+  await recordActivity(double, endpointId, { load: 3, duration_ms: 60_000 });
+  await recordActivity(double, endpointId, { duration_ms: 1_000 });
   expect(await sizeOf(double, endpointId)).toBe(4);
 });
 
 test("a load that wakes a compute is the size that it starts with", async () => {
   const { double, endpointId, path } = await createScaled();
-  await suspend(double, path);
-  await act(double, endpointId, { load: 1.5, duration_ms: 5_000 });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { load: 1.5, duration_ms: 5_000 });
   await double.advance("3s");
   expect(await sizeOf(double, endpointId)).toBe(2);
   await double.advance("64999");
@@ -115,30 +131,33 @@ test("a load that wakes a compute is the size that it starts with", async () => 
 
 test("a restart forgets the load", async () => {
   const { double, endpointId, path } = await createScaled();
-  await act(double, endpointId, { load: 3, duration_ms: 3_600_000 });
+  await recordActivity(double, endpointId, { load: 3, duration_ms: 3_600_000 });
   await double.api("POST", `${path}/restart`);
   await double.advance("10s");
   expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 
 test("a fixed size does not scale", async () => {
-  const { double, endpointId } = await createScaled({ autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 });
-  await act(double, endpointId, { load: 100 });
+  const { double, endpointId } = await createScaled({
+    autoscaling_limit_min_cu: 2,
+    autoscaling_limit_max_cu: 2,
+  });
+  await recordActivity(double, endpointId, { load: 100 });
   expect(await sizeOf(double, endpointId)).toBe(2);
 });
 
 test("new limits count from the restart on: the size is within them when the compute is back", async () => {
   const { double, endpointId, path } = await createScaled();
-  await act(double, endpointId, { load: 3, duration_ms: 3_600_000 });
+  await recordActivity(double, endpointId, { load: 3, duration_ms: 3_600_000 });
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 } });
   await double.advance("10s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_size_cu: 1, max_connections: 450 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_size_cu: 1, max_connections: 450 });
 });
 
 test("a change of limits after a load has ended goes back to no earlier instant", async () => {
   const { double, endpointId, path } = await createScaled();
   // Its end changes no size, so nobody has looked at it since.
-  await act(double, endpointId, { load: 0.2 });
+  await recordActivity(double, endpointId, { load: 0.2 });
   await double.advance("2m");
   const since = (await double.sim("GET", "/state")).body.seq;
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 4 } });
@@ -151,9 +170,10 @@ test("a change of limits after a load has ended goes back to no earlier instant"
 test("cpu_used_sec is the sum of compute units times active seconds, through every change of size", async () => {
   const { double, projectId, endpointId } = await createScaled();
   const used = async () =>
-    (await double.api("GET", "/projects")).body.projects.find((project: any) => project.id === projectId).cpu_used_sec;
+    (await double.api("GET", "/projects")).body.projects.find((project: any) => project.id === projectId)
+      .cpu_used_sec;
   expect(await used()).toBe(3);
-  await act(double, endpointId, { load: 3 });
+  await recordActivity(double, endpointId, { load: 3 });
   await double.advance("60s");
   expect(await used()).toBe(3 + 60 * 4);
   await double.advance("40s");

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { act, createAccount, endpointAt, stateOf, statsOf, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createAccount,
+  endpointAt,
+  recordActivity,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const setDelay = (double: Double, path: string, seconds: unknown, key?: string) =>
@@ -22,12 +29,12 @@ test.each([
 ])("a delay of %s is answered %i", async (seconds, status) => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const answer = await setDelay(double, path, seconds);
   expect(answer.status).toBe(status);
   if (status === 200) return;
   expect(answer.body.message).toContain("suspend_timeout_seconds");
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a delay that is refused names what is allowed", async () => {
@@ -40,8 +47,10 @@ test("a delay that is refused names what is allowed", async () => {
 
 test("a delay may be chosen when the compute is created, and as the project's default", async () => {
   const double = await createDouble();
-  const { projectId, endpointId } = await createProject(double, { default_endpoint_settings: { suspend_timeout_seconds: 120 } });
-  expect((await statsOf(double, endpointId)).autosuspend.delay_s).toBe(120);
+  const { projectId, endpointId } = await createProject(double, {
+    default_endpoint_settings: { suspend_timeout_seconds: 120 },
+  });
+  expect((await computeStats(double, endpointId)).autosuspend.delay_s).toBe(120);
   const branch = await double.api("POST", `/projects/${projectId}/branches`, {});
   await double.advance("10s");
   const create = (suspend_timeout_seconds: number) =>
@@ -56,44 +65,50 @@ test("a delay may be chosen when the compute is created, and as the project's de
 test("a longer delay counts at once: at the old deadline the compute is awake", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("299s");
   await setDelay(double, path, 600);
   await double.advance("300999");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a shorter delay that is not over yet moves the deadline, counted from the last activity", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("59s");
   await setDelay(double, path, 60);
   await double.advance("999");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a shorter delay that is over already puts the compute to sleep now: at this instant, not in the past", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("4m");
   const since = (await double.sim("GET", "/state")).body.seq;
   await setDelay(double, path, 60);
   const { now } = (await double.sim("GET", "/clock")).body;
-  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", suspended_at: `${now.slice(0, 19)}Z` });
+  expect(await endpointAt(double, path)).toMatchObject({
+    current_state: "idle",
+    suspended_at: `${now.slice(0, 19)}Z`,
+  });
   const { events } = (await double.sim("GET", `/events?since=${since}`)).body;
   expect(events.map((event: any) => event.at)).toEqual(events.map(() => now));
 });
 
 test("a shorter delay takes nothing back: what the compute used until now stays booked", async () => {
   const double = await createDouble();
-  const { projectId, endpointId, path } = await createProject(double, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
-  await act(double, endpointId);
+  const { projectId, endpointId, path } = await createProject(double, {
+    autoscaling_limit_min_cu: 1,
+    autoscaling_limit_max_cu: 1,
+  });
+  await recordActivity(double, endpointId);
   await double.advance("4m");
   const used = async () => (await double.api("GET", `/projects/${projectId}`)).body.project.cpu_used_sec;
   expect(await used()).toBe(246);
@@ -118,23 +133,23 @@ test("an always-active compute that gets a delay back sleeps when that is over",
   const { endpointId, path } = await createProject(double);
   await setDelay(double, path, -1);
   await double.advance("1h");
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("100s");
   await setDelay(double, path, 0);
   await double.advance("199999");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a running query and an open transaction hold a shortened delay off as well", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
   await double.advance("4m");
   await setDelay(double, path, 60);
   await double.advance("1h");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test("autosuspend is a paid-plan setting: on the free plan it is fixed at the default", async () => {

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { act, actions, createBranch, endpointAt, operationsOf, stateOf, statsOf, suspend } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createBranch,
+  describeOperations,
+  endpointAt,
+  operationsOf,
+  recordActivity,
+  suspendCompute,
+} from "../../support/compute.ts";
 import { createDouble, createProject, START } from "../../support/double.ts";
 
 /** A project is made at the start of the world: its timeline takes one second, the start of its compute three. */
@@ -9,39 +18,44 @@ const iso = (at: number) => new Date(at).toISOString();
 test("a compute sleeps exactly at its delay, not a millisecond before", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "query", duration_ms: 1500 });
+  await recordActivity(double, endpointId, { kind: "query", duration_ms: 1500 });
   await double.advance("301499");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("without any activity, idleness counts from the moment the compute became active", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   await double.sim("POST", "/clock/advance", { to: iso(ACTIVE_SINCE + 299_999) });
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
-test.each([60, 61, 300, 3_600, 604_799, 604_800])("a delay of %i s is kept to the millisecond", async (seconds) => {
-  const double = await createDouble();
-  const { endpointId, path } = await createProject(double);
-  expect((await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: seconds } })).status).toBe(200);
-  await double.advance("1s");
-  await act(double, endpointId);
-  await double.advance(String(seconds * 1_000 - 1));
-  expect(await stateOf(double, path)).toBe("active");
-  await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
-});
+test.each([60, 61, 300, 3_600, 604_799, 604_800])(
+  "a delay of %i s is kept to the millisecond",
+  async (seconds) => {
+    const double = await createDouble();
+    const { endpointId, path } = await createProject(double);
+    expect((await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: seconds } })).status).toBe(
+      200,
+    );
+    await double.advance("1s");
+    await recordActivity(double, endpointId);
+    await double.advance(String(seconds * 1_000 - 1));
+    expect(await computeState(double, path)).toBe("active");
+    await double.advance("1");
+    expect(await computeState(double, path)).toBe("idle");
+  },
+);
 
 test("a delay of 0 is the default of five minutes, and stays a 0 in answers", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   expect((await endpointAt(double, path)).suspend_timeout_seconds).toBe(0);
-  expect((await statsOf(double, endpointId)).autosuspend.delay_s).toBe(300);
+  expect((await computeStats(double, endpointId)).autosuspend.delay_s).toBe(300);
 });
 
 test("with autosuspend disabled the compute stays always active", async () => {
@@ -49,84 +63,99 @@ test("with autosuspend disabled the compute stays always active", async () => {
   const { endpointId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: -1 } });
   await double.advance("365d");
-  expect(await stateOf(double, path)).toBe("active");
-  expect((await statsOf(double, endpointId)).autosuspend).toMatchObject({ delay_s: null, suspend_at: null, suspend_in_ms: null });
+  expect(await computeState(double, path)).toBe("active");
+  expect((await computeStats(double, endpointId)).autosuspend).toMatchObject({
+    delay_s: null,
+    suspend_at: null,
+    suspend_in_ms: null,
+  });
 });
 
 test("a running query holds the autosuspend off, however long it runs", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 86_400_000 });
+  await recordActivity(double, endpointId, { duration_ms: 86_400_000 });
   await double.advance("1d");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("299999");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("of queries that overlap, the end of the last one counts, not the last one's end", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 60_000 });
+  await recordActivity(double, endpointId, { duration_ms: 60_000 });
   await double.advance("10s");
-  await act(double, endpointId, { duration_ms: 1_000 });
-  expect((await statsOf(double, endpointId)).autosuspend.suspend_in_ms).toBe(50_000 + 300_000);
+  await recordActivity(double, endpointId, { duration_ms: 1_000 });
+  expect((await computeStats(double, endpointId)).autosuspend.suspend_in_ms).toBe(50_000 + 300_000);
 });
 
 test("an open transaction holds the autosuspend off until its connection closes", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "left open" });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "left open" });
   await double.advance("2d");
-  expect(await stateOf(double, path)).toBe("active");
-  expect((await statsOf(double, endpointId)).autosuspend.suspend_at).toBeNull();
-  await act(double, endpointId, { kind: "disconnect", connection_id: "left open" });
+  expect(await computeState(double, path)).toBe("active");
+  expect((await computeStats(double, endpointId)).autosuspend.suspend_at).toBeNull();
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "left open" });
   await double.advance("299999");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("of two open transactions, the last to end counts", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  for (const connection_id of ["one", "two"]) await act(double, endpointId, { kind: "transaction", connection_id });
-  await act(double, endpointId, { kind: "disconnect", connection_id: "one" });
+  for (const connection_id of ["one", "two"])
+    await recordActivity(double, endpointId, { kind: "transaction", connection_id });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "one" });
   await double.advance("1h");
-  expect(await stateOf(double, path)).toBe("active");
-  await act(double, endpointId, { kind: "disconnect", connection_id: "two" });
-  expect((await statsOf(double, endpointId)).autosuspend.suspend_in_ms).toBe(300_000);
+  expect(await computeState(double, path)).toBe("active");
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "two" });
+  expect((await computeStats(double, endpointId)).autosuspend.suspend_in_ms).toBe(300_000);
 });
 
 test("an idle open connection is no activity, and is closed when the compute sleeps", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "idle", duration_ms: 3_600_000 });
+  await recordActivity(double, endpointId, {
+    kind: "connect",
+    connection_id: "idle",
+    duration_ms: 3_600_000,
+  });
   await double.advance("299999");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", connections: { direct: 1 } });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "active",
+    connections: { direct: 1 },
+  });
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
-  expect((await statsOf(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
+  expect(await computeState(double, path)).toBe("idle");
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
 });
 
 test("the closing of an idle connection is no activity", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "short" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "short" });
   await double.advance("1m");
-  await act(double, endpointId, { kind: "disconnect", connection_id: "short" });
-  expect((await statsOf(double, endpointId)).autosuspend.suspend_in_ms).toBe(240_000);
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "short" });
+  expect((await computeStats(double, endpointId)).autosuspend.suspend_in_ms).toBe(240_000);
 });
 
 test("an arrival at exactly the deadline finds the compute awake and keeps it so; a millisecond later it has to wait", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const deadline = ACTIVE_SINCE + 300_000;
-  await act(double, endpointId, { at: iso(deadline) });
+  await recordActivity(double, endpointId, { at: iso(deadline) });
   await double.sim("POST", "/clock/advance", { to: iso(deadline) });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", autosuspend: { suspend_in_ms: 300_000 } });
-  await act(double, endpointId, { at: iso(deadline + 300_001) });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "active",
+    autosuspend: { suspend_in_ms: 300_000 },
+  });
+  await recordActivity(double, endpointId, { at: iso(deadline + 300_001) });
   const { body } = await double.sim("POST", "/clock/advance", { to: iso(deadline + 300_001) });
   expect(body.events.find((event: any) => event.type === "ActivityRecorded").waited_ms).toBe(3_000);
 });
@@ -136,14 +165,17 @@ test("the sleep is recorded as a suspend_compute operation that nobody has to wa
   const { projectId, path } = await createProject(double);
   await double.sim("POST", "/clock/advance", { to: iso(ACTIVE_SINCE + 300_000) });
   expect((await operationsOf(double, projectId))[0]).toBe("suspend_compute finished");
-  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", suspended_at: "2026-01-01T00:05:04Z" });
+  expect(await endpointAt(double, path)).toMatchObject({
+    current_state: "idle",
+    suspended_at: "2026-01-01T00:05:04Z",
+  });
   expect((await double.api("POST", `${path}/start`)).status).toBe(200);
 });
 
 test("a compute that was put to sleep by a call does not fall asleep once more", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   await double.advance("1h");
   const operations = await operationsOf(double, projectId);
   expect(operations.filter((operation) => operation.startsWith("suspend_compute"))).toHaveLength(1);
@@ -152,22 +184,31 @@ test("a compute that was put to sleep by a call does not fall asleep once more",
 test("read replicas sleep by their own delay and their own activity", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
-  const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_only", suspend_timeout_seconds: 60 }]);
-  await act(double, endpointId);
-  await act(double, endpointIds[0] ?? "");
+  const { endpointIds, paths } = await createBranch(double, projectId, [
+    { type: "read_only", suspend_timeout_seconds: 60 },
+  ]);
+  await recordActivity(double, endpointId);
+  await recordActivity(double, endpointIds[0] ?? "");
   await double.advance("60s");
-  expect([await stateOf(double, path), await stateOf(double, paths[0] ?? "")]).toEqual(["active", "idle"]);
+  expect([await computeState(double, path), await computeState(double, paths[0] ?? "")]).toEqual([
+    "active",
+    "idle",
+  ]);
 });
 
 test("a PATCH of the delay alone restarts nothing and drops nothing", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const before = await endpointAt(double, path);
-  await act(double, endpointId, { kind: "connect", connection_id: "stays" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "stays" });
   const { body } = await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: 600 } });
-  expect(actions(body)).toEqual(["apply_config running"]);
-  expect(body.endpoint).toMatchObject({ current_state: "active", pending_state: "active", suspend_timeout_seconds: 600 });
+  expect(describeOperations(body)).toEqual(["apply_config running"]);
+  expect(body.endpoint).toMatchObject({
+    current_state: "active",
+    pending_state: "active",
+    suspend_timeout_seconds: 600,
+  });
   await double.advance("10s");
   expect((await endpointAt(double, path)).started_at).toBe(before.started_at);
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
 });

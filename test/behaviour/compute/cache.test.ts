@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
-import { cacheAdvice, cacheCapacity, countBlocks, EMPTY_CACHE, hitRatio } from "../../../src/platform/compute/cache.ts";
-import { act, statsOf, suspend, update } from "../../support/compute.ts";
+import {
+  cacheAdvice,
+  cacheCapacity,
+  countBlocks,
+  EMPTY_CACHE,
+  hitRatio,
+} from "../../../src/platform/compute/cache.ts";
+import { computeStats, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-const cacheOf = async (double: Double, endpointId: string) => (await statsOf(double, endpointId)).cache;
+const cacheOf = async (double: Double, endpointId: string) => (await computeStats(double, endpointId)).cache;
 
 const EMPTY = {
   file_cache_hits: 0,
@@ -24,10 +30,10 @@ test("cache statistics start at zero, and there is no ratio at 0/0", async () =>
 test("hits, misses and writes add up over all activity", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { blocks: { hits: 900, misses: 100, writes: 100 } });
-  await act(double, endpointId, { blocks: { hits: 99 } });
-  await act(double, endpointId, { blocks: { misses: 1, writes: 20 } });
-  await act(double, endpointId);
+  await recordActivity(double, endpointId, { blocks: { hits: 900, misses: 100, writes: 100 } });
+  await recordActivity(double, endpointId, { blocks: { hits: 99 } });
+  await recordActivity(double, endpointId, { blocks: { misses: 1, writes: 20 } });
+  await recordActivity(double, endpointId);
   expect(await cacheOf(double, endpointId)).toEqual({
     file_cache_hits: 999,
     file_cache_misses: 101,
@@ -57,15 +63,15 @@ test("below 99 a larger compute is advised; at 99, above it and without reads it
   expect(advice(0, 0)).toBeUndefined();
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { blocks: { hits: 98, misses: 2 } });
+  await recordActivity(double, endpointId, { blocks: { hits: 98, misses: 2 } });
   expect((await cacheOf(double, endpointId)).advice).toContain("a larger compute is advised");
 });
 
 test("the statistics are lost when the compute stops and start at zero when it starts", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { blocks: { hits: 5, misses: 5, writes: 5 } });
-  await suspend(double, path);
+  await recordActivity(double, endpointId, { blocks: { hits: 5, misses: 5, writes: 5 } });
+  await suspendCompute(double, path);
   expect(await cacheOf(double, endpointId)).toEqual(EMPTY);
   await double.api("POST", `${path}/start`);
   await double.advance("3s");
@@ -75,32 +81,36 @@ test("the statistics are lost when the compute stops and start at zero when it s
 test.each([
   ["an autosuspend", (double: Double) => double.advance("1h")],
   ["a restart", (double: Double, path: string) => double.api("POST", `${path}/restart`)],
-  ["a change of size", (double: Double, path: string) => double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } })],
+  [
+    "a change of size",
+    (double: Double, path: string) =>
+      double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } }),
+  ],
 ])("%s loses them", async (_, stop) => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { blocks: { hits: 5, misses: 5, writes: 5 } });
+  await recordActivity(double, endpointId, { blocks: { hits: 5, misses: 5, writes: 5 } });
   await stop(double, path);
   await double.advance("10s");
   await double.api("POST", `${path}/start`);
   await double.advance("10s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", cache: EMPTY });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", cache: EMPTY });
 });
 
 test("a change of the delay keeps them", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { blocks: { hits: 5 } });
-  await update(double, path, { suspend_timeout_seconds: 600 });
+  await recordActivity(double, endpointId, { blocks: { hits: 5 } });
+  await updateCompute(double, path, { suspend_timeout_seconds: 600 });
   expect((await cacheOf(double, endpointId)).file_cache_hits).toBe(5);
 });
 
 test("what a waking query reads counts from the start that it waited for", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  await act(double, endpointId, { blocks: { misses: 7, writes: 7 } });
-  await act(double, endpointId, { blocks: { hits: 3, writes: 1 } });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { blocks: { misses: 7, writes: 7 } });
+  await recordActivity(double, endpointId, { blocks: { hits: 3, writes: 1 } });
   expect(await cacheOf(double, endpointId)).toEqual(EMPTY);
   await double.advance("3s");
   expect(await cacheOf(double, endpointId)).toMatchObject({
@@ -115,20 +125,31 @@ test("the file cache holds 80 % of the RAM in pages of 8 kB, and never more", as
   const capacity = cacheCapacity(PROFILES["2024"], 0.25);
   expect(capacity).toBe(Math.floor((0.8 * 1024 ** 3) / 8192));
   expect(countBlocks(EMPTY_CACHE, { hits: 0, misses: 0, writes: capacity }, capacity).used).toBe(capacity);
-  expect(countBlocks(EMPTY_CACHE, { hits: 0, misses: 0, writes: capacity - 1 }, capacity).used).toBe(capacity - 1);
+  expect(countBlocks(EMPTY_CACHE, { hits: 0, misses: 0, writes: capacity - 1 }, capacity).used).toBe(
+    capacity - 1,
+  );
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { blocks: { writes: capacity + 1 } });
-  expect(await cacheOf(double, endpointId)).toMatchObject({ file_cache_used: capacity, file_cache_writes: capacity + 1 });
+  await recordActivity(double, endpointId, { blocks: { writes: capacity + 1 } });
+  expect(await cacheOf(double, endpointId)).toMatchObject({
+    file_cache_used: capacity,
+    file_cache_writes: capacity + 1,
+  });
 });
 
 test("an autoscaled compute's cache grows with it and gives up what no longer fits", async () => {
   const double = await createDouble();
-  const { endpointId } = await createProject(double, { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 1 });
+  const { endpointId } = await createProject(double, {
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 1,
+  });
   const [small, large] = [cacheCapacity(PROFILES["2024"], 0.25), cacheCapacity(PROFILES["2024"], 1)];
-  await act(double, endpointId, { load: 0.9 });
-  await act(double, endpointId, { blocks: { writes: large + 1 } });
+  await recordActivity(double, endpointId, { load: 0.9 });
+  await recordActivity(double, endpointId, { blocks: { writes: large + 1 } });
   expect((await cacheOf(double, endpointId)).file_cache_used).toBe(large);
   await double.advance("2m");
-  expect(await cacheOf(double, endpointId)).toMatchObject({ file_cache_used: small, file_cache_writes: large + 1 });
+  expect(await cacheOf(double, endpointId)).toMatchObject({
+    file_cache_used: small,
+    file_cache_writes: large + 1,
+  });
 });

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { act, endpointAt, statsOf, suspend, update } from "../../support/compute.ts";
+import {
+  computeStats,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+  updateCompute,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const outcomesOf = async (double: Double, activities: readonly Record<string, unknown>[]) => {
@@ -14,29 +20,34 @@ test("a compute of 0.25 CU takes 112 connections and refuses the next", async ()
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   expect(new Set(await outcomesOf(double, connects(endpointId, 112)))).toEqual(new Set(["served"]));
-  const refused = await act(double, endpointId, { kind: "connect" });
+  const refused = await recordActivity(double, endpointId, { kind: "connect" });
   expect(refused).toMatchObject({ outcome: "refused", code: "TOO_MANY_CONNECTIONS" });
   expect(refused.message).toContain("112");
-  expect((await statsOf(double, endpointId)).connections).toEqual({ direct: 112, pooled: 0 });
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 112, pooled: 0 });
 });
 
 test("a full compute refuses queries and transactions on new connections, and serves those on open ones", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "mine" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "mine" });
   await outcomesOf(double, connects(endpointId, 111));
   for (const kind of ["query", "transaction", "connect"]) {
-    expect(await act(double, endpointId, { kind })).toMatchObject({ outcome: "refused", code: "TOO_MANY_CONNECTIONS" });
+    expect(await recordActivity(double, endpointId, { kind })).toMatchObject({
+      outcome: "refused",
+      code: "TOO_MANY_CONNECTIONS",
+    });
   }
-  expect(await act(double, endpointId, { connection_id: "mine" })).toMatchObject({ outcome: "served" });
+  expect(await recordActivity(double, endpointId, { connection_id: "mine" })).toMatchObject({
+    outcome: "served",
+  });
 });
 
 test("a connection that closes makes room for the next", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "first" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "first" });
   await outcomesOf(double, connects(endpointId, 111));
-  await act(double, endpointId, { kind: "disconnect", connection_id: "first" });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "first" });
   expect(await outcomesOf(double, connects(endpointId, 2))).toEqual(["served", "refused"]);
 });
 
@@ -48,10 +59,10 @@ test("a connection made for a query closes when it ends, exactly", async () => {
     Array.from({ length: 112 }, () => ({ endpoint_id: endpointId, duration_ms: 10_000 })),
   );
   await double.advance("9999");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(112);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(112);
   expect(await outcomesOf(double, connects(endpointId, 1))).toEqual(["refused"]);
   await double.advance("1");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
   expect(await outcomesOf(double, connects(endpointId, 1))).toEqual(["served"]);
 });
 
@@ -62,7 +73,7 @@ test("queries that take no time leave no connection", async () => {
     double,
     Array.from({ length: 200 }, () => ({ endpoint_id: endpointId })),
   );
-  expect(await statsOf(double, endpointId)).toMatchObject({ queries: 200, connections: { direct: 0 } });
+  expect(await computeStats(double, endpointId)).toMatchObject({ queries: 200, connections: { direct: 0 } });
 });
 
 test("the pooler takes 10,000 clients and refuses the next; direct connections have their own limit", async () => {
@@ -71,18 +82,24 @@ test("the pooler takes 10,000 clients and refuses the next; direct connections h
   const outcomes = await outcomesOf(double, connects(endpointId, 10_000, { pooled: true }));
   expect(outcomes).toHaveLength(10_000);
   expect(new Set(outcomes)).toEqual(new Set(["served"]));
-  const refused = await act(double, endpointId, { kind: "connect", pooled: true });
+  const refused = await recordActivity(double, endpointId, { kind: "connect", pooled: true });
   expect(refused).toMatchObject({ outcome: "refused", code: "TOO_MANY_CONNECTIONS" });
   expect(refused.message).toContain("10000");
-  expect(await outcomesOf(double, connects(endpointId, 113))).toEqual([...Array.from({ length: 112 }, () => "served"), "refused"]);
-  expect((await statsOf(double, endpointId)).connections).toEqual({ direct: 112, pooled: 10_000 });
+  expect(await outcomesOf(double, connects(endpointId, 113))).toEqual([
+    ...Array.from({ length: 112 }, () => "served"),
+    "refused",
+  ]);
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 112, pooled: 10_000 });
 });
 
 test("max_connections is set by the minimum size and does not grow when the compute does", async () => {
   const double = await createDouble();
-  const { endpointId } = await createProject(double, { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 10 });
-  await act(double, endpointId, { load: 9 });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_size_cu: 10, max_connections: 225 });
+  const { endpointId } = await createProject(double, {
+    autoscaling_limit_min_cu: 0.5,
+    autoscaling_limit_max_cu: 10,
+  });
+  await recordActivity(double, endpointId, { load: 9 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_size_cu: 10, max_connections: 225 });
   const outcomes = await outcomesOf(double, connects(endpointId, 226));
   expect(outcomes.filter((outcome) => outcome === "served")).toHaveLength(225);
   expect(outcomes.at(-1)).toBe("refused");
@@ -91,26 +108,29 @@ test("max_connections is set by the minimum size and does not grow when the comp
 test("connections that wait for a start count towards the limit", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   const outcomes = await outcomesOf(double, connects(endpointId, 113));
   expect(outcomes).toEqual([...Array.from({ length: 112 }, () => "waits"), "refused"]);
   await double.advance("3s");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(112);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(112);
 });
 
 test("connections are dropped at suspend and restart, and those that came for the next start live on", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   for (const verb of ["suspend", "restart"]) {
-    await act(double, endpointId, { kind: "connect", connection_id: `before ${verb}` });
+    await recordActivity(double, endpointId, { kind: "connect", connection_id: `before ${verb}` });
     await double.api("POST", `${path}/${verb}`);
-    expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
-    await act(double, endpointId, { kind: "connect", connection_id: `after ${verb}` });
+    expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
+    await recordActivity(double, endpointId, { kind: "connect", connection_id: `after ${verb}` });
     await double.advance("10s");
-    expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
-    expect(await act(double, endpointId, { connection_id: `before ${verb}` })).toHaveProperty("connection_id", `before ${verb}`);
-    await suspend(double, path);
-    await act(double, endpointId);
+    expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
+    expect(await recordActivity(double, endpointId, { connection_id: `before ${verb}` })).toHaveProperty(
+      "connection_id",
+      `before ${verb}`,
+    );
+    await suspendCompute(double, path);
+    await recordActivity(double, endpointId);
     await double.advance("10s");
   }
 });
@@ -118,33 +138,43 @@ test("connections are dropped at suspend and restart, and those that came for th
 test("a waiting connection with an end counts it from the end of the start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  await act(double, endpointId, { duration_ms: 5_000 });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { duration_ms: 5_000 });
   await double.advance("7999");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
   await double.advance("1");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 
 test("a connection is named once, and known until it closes", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const connect = { kind: "connect", connection_id: "app" };
-  expect(await act(double, endpointId, connect)).toMatchObject({ outcome: "served", connection_id: "app" });
-  expect(await act(double, endpointId, connect)).toMatchObject({ outcome: "refused", code: "CONNECTION_EXISTS" });
-  expect(await act(double, endpointId, { ...connect, kind: "disconnect" })).toMatchObject({ outcome: "served" });
-  expect(await act(double, endpointId, { ...connect, kind: "disconnect" })).toMatchObject({
+  expect(await recordActivity(double, endpointId, connect)).toMatchObject({
+    outcome: "served",
+    connection_id: "app",
+  });
+  expect(await recordActivity(double, endpointId, connect)).toMatchObject({
+    outcome: "refused",
+    code: "CONNECTION_EXISTS",
+  });
+  expect(await recordActivity(double, endpointId, { ...connect, kind: "disconnect" })).toMatchObject({
+    outcome: "served",
+  });
+  expect(await recordActivity(double, endpointId, { ...connect, kind: "disconnect" })).toMatchObject({
     outcome: "refused",
     code: "CONNECTION_NOT_FOUND",
   });
-  expect(await act(double, endpointId, connect)).toMatchObject({ outcome: "served" });
+  expect(await recordActivity(double, endpointId, connect)).toMatchObject({ outcome: "served" });
 });
 
 test("a connection names a database of the branch", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double, { branch: { database_name: "shop" } });
-  expect(await act(double, endpointId, { kind: "connect", database: "shop" })).toMatchObject({ outcome: "served" });
-  const refused = await act(double, endpointId, { kind: "connect", database: "neondb" });
+  expect(await recordActivity(double, endpointId, { kind: "connect", database: "shop" })).toMatchObject({
+    outcome: "served",
+  });
+  const refused = await recordActivity(double, endpointId, { kind: "connect", database: "neondb" });
   expect(refused).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
   expect(refused.message).toContain("neondb");
 });
@@ -152,8 +182,8 @@ test("a connection names a database of the branch", async () => {
 test("what is refused wakes nobody and is no activity", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  await act(double, endpointId, { database: "nothing" });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { database: "nothing" });
   await double.advance("1m");
   expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle" });
   expect(await endpointAt(double, path)).not.toHaveProperty("last_active");
@@ -162,10 +192,10 @@ test("what is refused wakes nobody and is no activity", async () => {
 test("a smaller compute has fewer connections after its restart, a larger one more", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await update(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
+  await updateCompute(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
   await outcomesOf(double, connects(endpointId, 450));
   expect(await outcomesOf(double, connects(endpointId, 1))).toEqual(["refused"]);
-  await update(double, path, { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 });
+  await updateCompute(double, path, { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 });
   const outcomes = await outcomesOf(double, connects(endpointId, 113));
   expect(outcomes.lastIndexOf("served")).toBe(111);
 });
@@ -177,7 +207,8 @@ test("what comes while a compute is suspended for another size is counted agains
   ] as const) {
     const double = await createDouble();
     const { path, endpointId } = await createProject(double);
-    const resize = (cu: number) => double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu } });
+    const resize = (cu: number) =>
+      double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu } });
     await resize(from);
     await double.advance("10s");
     await double.sim("POST", "/activity", { endpoint_id: endpointId });

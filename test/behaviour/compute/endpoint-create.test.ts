@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { actions, createBranch, worldOf } from "../../support/compute.ts";
+import { createBranch, describeOperations, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -41,19 +41,28 @@ test("a new compute is init with pending_state active, and its start_compute ope
     suspend_timeout_seconds: 0,
     provisioner: "k8s-neonvm",
   });
-  expect(actions(body)).toEqual(["start_compute running"]);
-  expect(body.operations[0]).toMatchObject({ endpoint_id: body.endpoint.id, branch_id: branchId, project_id: projectId });
+  expect(describeOperations(body)).toEqual(["start_compute running"]);
+  expect(body.operations[0]).toMatchObject({
+    endpoint_id: body.endpoint.id,
+    branch_id: branchId,
+    project_id: projectId,
+  });
 });
 
 test("a new compute becomes active exactly after its start", async () => {
   const { double, projectId, branchId } = await createBare();
   const { body } = await create(double, projectId, { branch_id: branchId, type: "read_write" });
-  const read = async () => (await double.api("GET", `/projects/${projectId}/endpoints/${body.endpoint.id}`)).body.endpoint;
+  const read = async () =>
+    (await double.api("GET", `/projects/${projectId}/endpoints/${body.endpoint.id}`)).body.endpoint;
   await double.advance("2999");
   expect(await read()).toMatchObject({ current_state: "init", pending_state: "active" });
   await double.advance("1");
   const active = await read();
-  expect(active).toMatchObject({ current_state: "active", started_at: "2026-01-01T00:00:23Z", updated_at: "2026-01-01T00:00:23Z" });
+  expect(active).toMatchObject({
+    current_state: "active",
+    started_at: "2026-01-01T00:00:23Z",
+    updated_at: "2026-01-01T00:00:23Z",
+  });
   expect(active).not.toHaveProperty("pending_state");
   expect(active).not.toHaveProperty("last_active");
 });
@@ -103,7 +112,11 @@ test("a compute takes the project's defaults for what nobody chose", async () =>
 
 test("a compute made disabled is never started", async () => {
   const { double, projectId, branchId } = await createBare();
-  const { status, body } = await create(double, projectId, { branch_id: branchId, type: "read_write", disabled: true });
+  const { status, body } = await create(double, projectId, {
+    branch_id: branchId,
+    type: "read_write",
+    disabled: true,
+  });
   expect(status).toBe(201);
   expect(body.operations).toEqual([]);
   expect(body.endpoint).toMatchObject({ disabled: true, current_state: "idle", pending_state: "idle" });
@@ -113,7 +126,11 @@ test("ids are never drawn twice", async () => {
   const { double, projectId, branchId } = await createBare();
   const ids = new Set<string>();
   for (let round = 0; round < 50; round += 1) {
-    const { body } = await create(double, projectId, { branch_id: branchId, type: "read_only", disabled: true });
+    const { body } = await create(double, projectId, {
+      branch_id: branchId,
+      type: "read_only",
+      disabled: true,
+    });
     ids.add(body.endpoint.id);
   }
   expect(ids.size).toBe(50);
@@ -135,11 +152,15 @@ const BAD: readonly (readonly [name: string, field: string, fields: Record<strin
 
 test.each(BAD)("a compute with %s is refused, naming %s", async (_, field, fields) => {
   const { double, projectId, branchId } = await createBare();
-  const before = await worldOf(double);
-  const { status, body } = await create(double, projectId, { branch_id: branchId, type: "read_write", ...fields });
+  const before = await worldState(double);
+  const { status, body } = await create(double, projectId, {
+    branch_id: branchId,
+    type: "read_write",
+    ...fields,
+  });
   expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
   expect(body.message).toContain(`endpoint.${field}`);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("an unknown type is answered with the types that there are", async () => {

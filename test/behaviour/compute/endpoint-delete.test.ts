@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { act, createBranch, endpointAt, statsOf, suspend } from "../../support/compute.ts";
+import {
+  computeStats,
+  createBranch,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 test("a deletion answers with the deleted compute, without pending_state, and with no operations", async () => {
@@ -35,8 +41,8 @@ test("deleting a compute is permanent", async () => {
 test("a deleted compute's id, connections and scheduled activity are gone, and nothing comes due for it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
-  await act(double, endpointId, { at: "2026-01-01T01:00:00Z" });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z" });
   await double.api("DELETE", path);
   const { body } = await double.advance("30d");
   expect(body.events).toEqual([]);
@@ -71,12 +77,14 @@ test("a branch whose last compute is deleted cannot be reached until it has anot
 test("an idle, a disabled and a starting compute can be deleted as well", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   expect((await double.api("DELETE", path)).status).toBe(200);
   const { branchId, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.api("PATCH", paths[0] ?? "", { endpoint: { disabled: true } });
   expect((await double.api("DELETE", paths[0] ?? "")).status).toBe(200);
-  const { body } = await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_write" } });
+  const { body } = await double.api("POST", `/projects/${projectId}/endpoints`, {
+    endpoint: { branch_id: branchId, type: "read_write" },
+  });
   const deleted = await double.api("DELETE", `/projects/${projectId}/endpoints/${body.endpoint.id}`);
   expect(deleted.body.endpoint.current_state).toBe("init");
   await double.advance("1h");
@@ -86,8 +94,8 @@ test("an idle, a disabled and a starting compute can be deleted as well", async 
 test("what waited for a compute that is deleted waits no more, and leaves nothing behind", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  await act(double, endpointId, { duration_ms: 60_000 });
+  await suspendCompute(double, path);
+  await recordActivity(double, endpointId, { duration_ms: 60_000 });
   await double.api("DELETE", path);
   await double.advance("1h");
   const { operations } = (await double.api("GET", `/projects/${projectId}/operations`)).body;
@@ -97,7 +105,10 @@ test("what waited for a compute that is deleted waits no more, and leaves nothin
 
 test("a deletion books what the compute used", async () => {
   const double = await createDouble();
-  const { projectId, path } = await createProject(double, { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 });
+  const { projectId, path } = await createProject(double, {
+    autoscaling_limit_min_cu: 2,
+    autoscaling_limit_max_cu: 2,
+  });
   const used = async () => (await double.api("GET", `/projects/${projectId}`)).body.project.cpu_used_sec;
   expect(await used()).toBe(12);
   await double.api("DELETE", path);
@@ -109,6 +120,8 @@ test("a compute of another project cannot be deleted through this one", async ()
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const other = await createProject(double);
-  expect((await double.api("DELETE", `/projects/${other.projectId}/endpoints/${endpointId}`)).status).toBe(404);
-  expect((await statsOf(double, endpointId)).current_state).toBe("active");
+  expect((await double.api("DELETE", `/projects/${other.projectId}/endpoints/${endpointId}`)).status).toBe(
+    404,
+  );
+  expect((await computeStats(double, endpointId)).current_state).toBe("active");
 });

@@ -1,11 +1,19 @@
 import { expect, test } from "vitest";
-import { act, actions, endpointAt, stateOf, statsOf, suspend, update } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  describeOperations,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+  updateCompute,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 async function createDisabled() {
   const double = await createDouble();
   const project = await createProject(double);
-  await update(double, project.path, { disabled: true });
+  await updateCompute(double, project.path, { disabled: true });
   return { double, ...project };
 }
 
@@ -14,7 +22,7 @@ test("disabling an active compute suspends it", async () => {
   const { path } = await createProject(double);
   const { status, body } = await double.api("PATCH", path, { endpoint: { disabled: true } });
   expect(status).toBe(200);
-  expect(actions(body)).toEqual(["suspend_compute running"]);
+  expect(describeOperations(body)).toEqual(["suspend_compute running"]);
   expect(body.endpoint).toMatchObject({ disabled: true, current_state: "active", pending_state: "idle" });
   await double.advance("1s");
   expect(await endpointAt(double, path)).toMatchObject({ disabled: true, current_state: "idle" });
@@ -23,24 +31,37 @@ test("disabling an active compute suspends it", async () => {
 test("disabling drops connections and open transactions", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
-  await update(double, path, { disabled: true });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "idle", connections: { direct: 0 }, open_transactions: 0 });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await updateCompute(double, path, { disabled: true });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "idle",
+    connections: { direct: 0 },
+    open_transactions: 0,
+  });
 });
 
-test.each(["query", "transaction", "connect"])("a disabled compute refuses a %s and sleeps on", async (kind) => {
-  const { double, endpointId, path } = await createDisabled();
-  expect(await act(double, endpointId, { kind })).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
-  await double.advance("1h");
-  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle" });
-  expect(await endpointAt(double, path)).not.toHaveProperty("last_active");
-});
+test.each(["query", "transaction", "connect"])(
+  "a disabled compute refuses a %s and sleeps on",
+  async (kind) => {
+    const { double, endpointId, path } = await createDisabled();
+    expect(await recordActivity(double, endpointId, { kind })).toMatchObject({
+      outcome: "refused",
+      code: "ENDPOINT_DISABLED",
+    });
+    await double.advance("1h");
+    expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle" });
+    expect(await endpointAt(double, path)).not.toHaveProperty("last_active");
+  },
+);
 
 test("activity is refused from the call on, not from the end of the suspend", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { disabled: true } });
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
+  expect(await recordActivity(double, endpointId)).toMatchObject({
+    outcome: "refused",
+    code: "ENDPOINT_DISABLED",
+  });
 });
 
 test.each(["start", "restart"])("a disabled compute cannot be brought up by a %s call", async (verb) => {
@@ -57,38 +78,50 @@ test("a suspend of a disabled compute has nothing to do", async () => {
 
 test("an enabled compute is woken by the next client, not by being enabled", async () => {
   const { double, endpointId, path } = await createDisabled();
-  const body = await update(double, path, { disabled: false });
+  const body = await updateCompute(double, path, { disabled: false });
   expect(body.endpoint).toMatchObject({ disabled: false, current_state: "idle", pending_state: "idle" });
-  expect(await stateOf(double, path)).toBe("idle");
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", woke: true });
+  expect(await computeState(double, path)).toBe("idle");
+  expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", woke: true });
   await double.advance("3s");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test("an enabled compute can be started by a call", async () => {
   const { double, path } = await createDisabled();
-  await update(double, path, { disabled: false });
+  await updateCompute(double, path, { disabled: false });
   expect((await double.api("POST", `${path}/start`)).status).toBe(200);
 });
 
 test("a change of size together with disabling does not start the compute again", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  const { body } = await double.api("PATCH", path, { endpoint: { disabled: true, autoscaling_limit_max_cu: 2 } });
-  expect(actions(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  const { body } = await double.api("PATCH", path, {
+    endpoint: { disabled: true, autoscaling_limit_max_cu: 2 },
+  });
+  expect(describeOperations(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
   await double.advance("1h");
-  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", autoscaling_limit_max_cu: 2 });
+  expect(await endpointAt(double, path)).toMatchObject({
+    current_state: "idle",
+    autoscaling_limit_max_cu: 2,
+  });
 });
 
 test("a change of a disabled compute leaves it asleep", async () => {
   const { double, path } = await createDisabled();
-  await update(double, path, { autoscaling_limit_max_cu: 2 });
-  expect(await endpointAt(double, path)).toMatchObject({ disabled: true, current_state: "idle", autoscaling_limit_max_cu: 2 });
+  await updateCompute(double, path, { autoscaling_limit_max_cu: 2 });
+  expect(await endpointAt(double, path)).toMatchObject({
+    disabled: true,
+    current_state: "idle",
+    autoscaling_limit_max_cu: 2,
+  });
 });
 
 test("a disabled compute is no obstacle to its deletion, and still counts as its branch's primary", async () => {
   const { double, projectId, branchId, path } = await createDisabled();
-  const create = () => double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_write" } });
+  const create = () =>
+    double.api("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branchId, type: "read_write" },
+    });
   expect((await create()).status).toBe(409);
   expect((await double.api("DELETE", path)).status).toBe(200);
   expect((await create()).status).toBe(201);
@@ -97,7 +130,7 @@ test("a disabled compute is no obstacle to its deletion, and still counts as its
 test("disabling an idle compute leaves it idle", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  await suspend(double, path);
-  await update(double, path, { disabled: true });
+  await suspendCompute(double, path);
+  await updateCompute(double, path, { disabled: true });
   expect(await endpointAt(double, path)).toMatchObject({ disabled: true, current_state: "idle" });
 });

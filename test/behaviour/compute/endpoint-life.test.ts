@@ -1,34 +1,47 @@
 import { expect, test } from "vitest";
-import { act, actions, createBranch, endpointAt, stateOf, statsOf, suspend } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createBranch,
+  describeOperations,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 test("a restart drops all connections, and the compute is active again", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  for (const pooled of [true, false]) await act(double, endpointId, { kind: "connect", pooled, connection_id: `pooled ${pooled}` });
+  for (const pooled of [true, false])
+    await recordActivity(double, endpointId, { kind: "connect", pooled, connection_id: `pooled ${pooled}` });
   const { status, body } = await double.api("POST", `${path}/restart`);
   expect(status).toBe(200);
-  expect(actions(body)).toEqual(["suspend_compute running", "start_compute scheduling"]);
+  expect(describeOperations(body)).toEqual(["suspend_compute running", "start_compute scheduling"]);
   expect(body.endpoint).toMatchObject({ current_state: "active", pending_state: "active" });
-  expect((await statsOf(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
   await double.advance("1s");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   await double.advance("2999");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   await double.advance("1");
   const endpoint = await endpointAt(double, path);
-  expect(endpoint).toMatchObject({ current_state: "active", started_at: "2026-01-01T00:00:14Z", suspended_at: "2026-01-01T00:00:11Z" });
-  expect((await statsOf(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
+  expect(endpoint).toMatchObject({
+    current_state: "active",
+    started_at: "2026-01-01T00:00:14Z",
+    suspended_at: "2026-01-01T00:00:11Z",
+  });
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
 });
 
 test("a restart ends open transactions and running queries", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
-  await act(double, endpointId, { duration_ms: 3_600_000 });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await recordActivity(double, endpointId, { duration_ms: 3_600_000 });
   await double.api("POST", `${path}/restart`);
   await double.advance("10s");
-  expect(await statsOf(double, endpointId)).toMatchObject({
+  expect(await computeStats(double, endpointId)).toMatchObject({
     open_transactions: 0,
     autosuspend: { idle_since: "2026-01-01T00:00:14.000Z" },
   });
@@ -37,25 +50,25 @@ test("a restart ends open transactions and running queries", async () => {
 test("a restart of an idle compute leaves it active", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   const { body } = await double.api("POST", `${path}/restart`);
   expect(body.endpoint).toMatchObject({ current_state: "idle", pending_state: "active" });
   await double.advance("4s");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test("a start call makes an idle compute active after the start delay", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   const { status, body } = await double.api("POST", `${path}/start`);
   expect(status).toBe(200);
-  expect(actions(body)).toEqual(["start_compute running"]);
+  expect(describeOperations(body)).toEqual(["start_compute running"]);
   expect(body.endpoint).toMatchObject({ current_state: "idle", pending_state: "active" });
   await double.advance("2999");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test("a start of an active compute schedules nothing, and neither does a suspend of an idle one", async () => {
@@ -64,7 +77,7 @@ test("a start of an active compute schedules nothing, and neither does a suspend
   const started = await double.api("POST", `${path}/start`);
   expect([started.status, started.body.operations]).toEqual([200, []]);
   expect(started.body.endpoint).toMatchObject({ current_state: "active", pending_state: "active" });
-  await suspend(double, path);
+  await suspendCompute(double, path);
   const suspended = await double.api("POST", `${path}/suspend`);
   expect([suspended.status, suspended.body.operations]).toEqual([200, []]);
   expect(suspended.body.endpoint).toMatchObject({ current_state: "idle", pending_state: "idle" });
@@ -73,54 +86,66 @@ test("a start of an active compute schedules nothing, and neither does a suspend
 test("a suspend call closes the connections when it begins, and the compute is idle when it ends", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
   const { status, body } = await double.api("POST", `${path}/suspend`);
   expect(status).toBe(200);
-  expect(actions(body)).toEqual(["suspend_compute running"]);
+  expect(describeOperations(body)).toEqual(["suspend_compute running"]);
   expect(body.endpoint).toMatchObject({ current_state: "active", pending_state: "idle" });
-  expect(await statsOf(double, endpointId)).toMatchObject({ connections: { direct: 0, pooled: 0 }, open_transactions: 0 });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    connections: { direct: 0, pooled: 0 },
+    open_transactions: 0,
+  });
   await double.advance("999");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", suspended_at: "2026-01-01T00:00:11Z" });
+  expect(await endpointAt(double, path)).toMatchObject({
+    current_state: "idle",
+    suspended_at: "2026-01-01T00:00:11Z",
+  });
 });
 
 test("an always-active compute can be suspended by a call, and then stays idle until a client comes", async () => {
   const double = await createDouble();
-  const { endpointId, path } = await createProject(double, { default_endpoint_settings: { suspend_timeout_seconds: -1 } });
-  await suspend(double, path);
+  const { endpointId, path } = await createProject(double, {
+    default_endpoint_settings: { suspend_timeout_seconds: -1 },
+  });
+  await suspendCompute(double, path);
   await double.advance("30d");
-  expect(await stateOf(double, path)).toBe("idle");
-  await act(double, endpointId);
+  expect(await computeState(double, path)).toBe("idle");
+  await recordActivity(double, endpointId);
   await double.advance("3s");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test.each(["start", "suspend", "restart"])("to %s what is not there is 404", async (verb) => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   const other = await createProject(double);
-  const call = (project: string, endpoint: string) => double.api("POST", `/projects/${project}/endpoints/${endpoint}/${verb}`);
+  const call = (project: string, endpoint: string) =>
+    double.api("POST", `/projects/${project}/endpoints/${endpoint}/${verb}`);
   expect((await call(projectId, "ep-not-there-12345678")).body.code).toBe("ENDPOINT_NOT_FOUND");
   expect((await call(other.projectId, endpointId)).body.code).toBe("ENDPOINT_NOT_FOUND");
   expect((await call("no-such-project", endpointId)).body.code).toBe("PROJECT_NOT_FOUND");
 });
 
-test.each(["start", "suspend", "restart"])("to %s needs no body and does not mind an empty one", async (verb) => {
-  const double = await createDouble();
-  const { path } = await createProject(double);
-  expect((await double.api("POST", `${path}/${verb}`, {})).status).toBe(200);
-});
+test.each(["start", "suspend", "restart"])(
+  "to %s needs no body and does not mind an empty one",
+  async (verb) => {
+    const double = await createDouble();
+    const { path } = await createProject(double);
+    expect((await double.api("POST", `${path}/${verb}`, {})).status).toBe(200);
+  },
+);
 
 test("the console's status is Active or Idle", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const endpointId = body.endpoints[0].id;
-  expect((await statsOf(double, endpointId)).status).toBe("Idle");
+  expect((await computeStats(double, endpointId)).status).toBe("Idle");
   await double.advance("4s");
-  expect((await statsOf(double, endpointId)).status).toBe("Active");
+  expect((await computeStats(double, endpointId)).status).toBe("Active");
   await double.advance("5m");
-  expect((await statsOf(double, endpointId)).status).toBe("Idle");
+  expect((await computeStats(double, endpointId)).status).toBe("Idle");
 });
 
 test("pending_state is in the answers to create, update, start, suspend and restart, and never in lists or deletions", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { act, createBranch, endpointAt, suspend } from "../../support/compute.ts";
+import { createBranch, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 const FIELDS = [
@@ -26,7 +26,7 @@ const FIELDS = [
 test("the list is an object with endpoints, each with every field of the reference but pending_state", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   const { status, body } = await double.api("GET", `/projects/${projectId}/endpoints`);
   expect(status).toBe(200);
   expect(Object.keys(body)).toEqual(["endpoints"]);
@@ -41,7 +41,11 @@ test("the list holds all computes of the project and no other, oldest first", as
   const two = await createBranch(double, projectId, [{ type: "read_only" }]);
   await createProject(double);
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
-  expect(endpoints.map((endpoint: any) => endpoint.id)).toEqual([endpointId, ...one.endpointIds, ...two.endpointIds]);
+  expect(endpoints.map((endpoint: any) => endpoint.id)).toEqual([
+    endpointId,
+    ...one.endpointIds,
+    ...two.endpointIds,
+  ]);
 });
 
 test("the list keeps its order when a compute changes or moves", async () => {
@@ -50,9 +54,13 @@ test("the list keeps its order when a compute changes or moves", async () => {
   const { branchId, endpointIds } = await createBranch(double, projectId, [{ type: "read_only" }]);
   await double.api("PATCH", path, { endpoint: { branch_id: branchId } });
   await double.advance("10s");
-  const ids = async (list: string) => (await double.api("GET", list)).body.endpoints.map((endpoint: any) => endpoint.id);
+  const ids = async (list: string) =>
+    (await double.api("GET", list)).body.endpoints.map((endpoint: any) => endpoint.id);
   expect(await ids(`/projects/${projectId}/endpoints`)).toEqual([endpointId, ...endpointIds]);
-  expect(await ids(`/projects/${projectId}/branches/${branchId}/endpoints`)).toEqual([endpointId, ...endpointIds]);
+  expect(await ids(`/projects/${projectId}/branches/${branchId}/endpoints`)).toEqual([
+    endpointId,
+    ...endpointIds,
+  ]);
 });
 
 test("the list of a branch holds its computes only", async () => {
@@ -70,24 +78,25 @@ test("a settled compute is the same in the list as on its own", async () => {
   const { projectId, endpointId, path } = await createProject(double);
   const listed = async () => (await double.api("GET", `/projects/${projectId}/endpoints`)).body.endpoints[0];
   expect(await listed()).toEqual(await endpointAt(double, path));
-  await act(double, endpointId, { duration_ms: 90_000 });
+  await recordActivity(double, endpointId, { duration_ms: 90_000 });
   for (let step = 0; step < 4; step += 1) {
     await double.advance("30s");
     expect(await listed()).toEqual(await endpointAt(double, path));
   }
-  await suspend(double, path);
+  await suspendCompute(double, path);
   expect(await listed()).toEqual(await endpointAt(double, path));
 });
 
 test("last_active in the list goes with the clock while something runs", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
-  const lastActive = async () => (await double.api("GET", `/projects/${projectId}/endpoints`)).body.endpoints[0].last_active;
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  const lastActive = async () =>
+    (await double.api("GET", `/projects/${projectId}/endpoints`)).body.endpoints[0].last_active;
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
   expect(await lastActive()).toBe("2026-01-01T00:00:10Z");
   await double.advance("1h");
   expect(await lastActive()).toBe("2026-01-01T01:00:10Z");
-  await act(double, endpointId, { kind: "disconnect", connection_id: "open" });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "open" });
   await double.advance("1m");
   expect(await lastActive()).toBe("2026-01-01T01:00:10Z");
 });
@@ -97,7 +106,9 @@ test("a project without computes has an empty list, an unknown project none at a
   const { projectId, path } = await createProject(double);
   await double.api("DELETE", path);
   expect((await double.api("GET", `/projects/${projectId}/endpoints`)).body).toEqual({ endpoints: [] });
-  expect((await double.api("GET", "/projects/no-such-project/endpoints")).body.code).toBe("PROJECT_NOT_FOUND");
+  expect((await double.api("GET", "/projects/no-such-project/endpoints")).body.code).toBe(
+    "PROJECT_NOT_FOUND",
+  );
 });
 
 test("an endpoint is read by its id, of its project only", async () => {
@@ -105,6 +116,8 @@ test("an endpoint is read by its id, of its project only", async () => {
   const { path, endpointId } = await createProject(double);
   const other = await createProject(double);
   expect((await double.api("GET", path)).status).toBe(200);
-  expect((await double.api("GET", `/projects/${other.projectId}/endpoints/${endpointId}`)).body.code).toBe("ENDPOINT_NOT_FOUND");
+  expect((await double.api("GET", `/projects/${other.projectId}/endpoints/${endpointId}`)).body.code).toBe(
+    "ENDPOINT_NOT_FOUND",
+  );
   expect((await double.api("GET", `/projects/${other.projectId}/endpoints/NOT_AN_ID`)).status).toBe(400);
 });

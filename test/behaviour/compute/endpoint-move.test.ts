@@ -1,12 +1,24 @@
 import { expect, test } from "vitest";
-import { act, actions, createBranch, endpointAt, stateOf, statsOf, suspend, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createBranch,
+  describeOperations,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 async function createTwoBranches() {
   const double = await createDouble();
   const project = await createProject(double);
   const bare = await createBranch(double, project.projectId);
-  const taken = await createBranch(double, project.projectId, [{ type: "read_write" }, { type: "read_only" }]);
+  const taken = await createBranch(double, project.projectId, [
+    { type: "read_write" },
+    { type: "read_only" },
+  ]);
   const move = (path: string, branch_id: string) => double.api("PATCH", path, { endpoint: { branch_id } });
   return { double, ...project, bare, taken, move };
 }
@@ -15,26 +27,32 @@ test("an update of branch_id moves a compute: the state stays, pending idle, app
   const { endpointId, path, bare, move } = await createTwoBranches();
   const { status, body } = await move(path, bare.branchId);
   expect(status).toBe(200);
-  expect(body.endpoint).toMatchObject({ id: endpointId, branch_id: bare.branchId, current_state: "active", pending_state: "idle" });
-  expect(actions(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
-  for (const operation of body.operations) expect(operation).toMatchObject({ endpoint_id: endpointId, branch_id: bare.branchId });
+  expect(body.endpoint).toMatchObject({
+    id: endpointId,
+    branch_id: bare.branchId,
+    current_state: "active",
+    pending_state: "idle",
+  });
+  expect(describeOperations(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  for (const operation of body.operations)
+    expect(operation).toMatchObject({ endpoint_id: endpointId, branch_id: bare.branchId });
 });
 
 test("a moved compute that was active is active again by itself, on the new branch, without its connections", async () => {
   const { double, endpointId, path, bare, move } = await createTwoBranches();
-  await act(double, endpointId, { kind: "connect", connection_id: "client" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "client" });
   await move(path, bare.branchId);
   await double.advance("5s");
   expect(await endpointAt(double, path)).toMatchObject({ branch_id: bare.branchId, current_state: "active" });
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 
 test("a moved compute that was idle stays idle", async () => {
   const { double, path, bare, move } = await createTwoBranches();
-  await suspend(double, path);
+  await suspendCompute(double, path);
   await move(path, bare.branchId);
   await double.advance("1h");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a compute keeps its id, host and creation when it moves", async () => {
@@ -45,17 +63,20 @@ test("a compute keeps its id, host and creation when it moves", async () => {
 
 test("a primary does not move to a branch that has one", async () => {
   const { double, path, taken, move } = await createTwoBranches();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const { status, body } = await move(path, taken.branchId);
   expect([status, body.message]).toEqual([409, "read_write endpoint already exists"]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a read replica moves to any branch", async () => {
   const { double, branchId, bare, taken, move } = await createTwoBranches();
   const replica = taken.paths[1] ?? "";
   for (const target of [branchId, bare.branchId, taken.branchId]) {
-    expect((await move(replica, target)).body.endpoint).toMatchObject({ branch_id: target, type: "read_only" });
+    expect((await move(replica, target)).body.endpoint).toMatchObject({
+      branch_id: target,
+      type: "read_only",
+    });
     await double.advance("10s");
   }
 });
@@ -91,7 +112,7 @@ test("a move to where the compute is already is allowed, and restarts it", async
   const { status, body } = await move(path, branchId);
   expect([status, body.endpoint.branch_id]).toEqual([200, branchId]);
   await double.advance("10s");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test("a compute does not move to a branch of another project, to an unknown one or to a deleted one", async () => {
@@ -105,7 +126,8 @@ test("a compute does not move to a branch of another project, to an unknown one 
 
 test("what a compute used before its move stays with the branch that it left", async () => {
   const { double, projectId, branchId, path, bare, move } = await createTwoBranches();
-  const used = async (id: string) => (await double.api("GET", `/projects/${projectId}/branches/${id}`)).body.branch.active_time_seconds;
+  const used = async (id: string) =>
+    (await double.api("GET", `/projects/${projectId}/branches/${id}`)).body.branch.active_time_seconds;
   await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: -1 } });
   await double.advance("100s");
   const before = await used(branchId);
@@ -118,10 +140,15 @@ test("what a compute used before its move stays with the branch that it left", a
 
 test("a client names a database of the branch to which the compute has moved", async () => {
   const double = await createDouble();
-  const { projectId, endpointId, path, branchId } = await createProject(double, { branch: { database_name: "shop" } });
+  const { projectId, endpointId, path, branchId } = await createProject(double, {
+    branch: { database_name: "shop" },
+  });
   const { branchId: child } = await createBranch(double, projectId, [], { parent_id: branchId });
   await double.api("PATCH", path, { endpoint: { branch_id: child } });
   await double.advance("10s");
-  expect(await act(double, endpointId, { database: "shop" })).toMatchObject({ outcome: "served" });
-  expect(await act(double, endpointId, { database: "nothing" })).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
+  expect(await recordActivity(double, endpointId, { database: "shop" })).toMatchObject({ outcome: "served" });
+  expect(await recordActivity(double, endpointId, { database: "nothing" })).toMatchObject({
+    outcome: "refused",
+    code: "DATABASE_NOT_FOUND",
+  });
 });

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { act, actions, endpointAt, stateOf, statsOf, suspend, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  describeOperations,
+  endpointAt,
+  recordActivity,
+  suspendCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 const RESTARTING: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -10,42 +18,54 @@ const RESTARTING: readonly (readonly [string, Record<string, unknown>])[] = [
   ["the pooler", { pooler_enabled: true }],
   ["passwordless access", { passwordless_access: false }],
   ["the provisioner", { provisioner: "k8s-pod" }],
-  ["a size beside the delay and the name", { autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 60, name: "both" }],
+  [
+    "a size beside the delay and the name",
+    { autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 60, name: "both" },
+  ],
 ];
 
-test.each(RESTARTING)("to change %s leaves the state as it is, pending idle, with exactly two operations", async (_, fields) => {
-  const double = await createDouble();
-  const { path } = await createProject(double);
-  const { status, body } = await double.api("PATCH", path, { endpoint: fields });
-  expect(status).toBe(200);
-  expect(body.endpoint).toMatchObject({ ...fields, current_state: "active", pending_state: "idle" });
-  expect(actions(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
-});
+test.each(RESTARTING)(
+  "to change %s leaves the state as it is, pending idle, with exactly two operations",
+  async (_, fields) => {
+    const double = await createDouble();
+    const { path } = await createProject(double);
+    const { status, body } = await double.api("PATCH", path, { endpoint: fields });
+    expect(status).toBe(200);
+    expect(body.endpoint).toMatchObject({ ...fields, current_state: "active", pending_state: "idle" });
+    expect(describeOperations(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  },
+);
 
-test.each(RESTARTING)("to change %s restarts an active compute and drops its connections", async (_, fields) => {
-  const double = await createDouble();
-  const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "client" });
-  await double.api("PATCH", path, { endpoint: fields });
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
-  await double.advance("1s");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
-  await double.advance("3999");
-  expect(await stateOf(double, path)).toBe("idle");
-  await double.advance("1");
-  expect(await endpointAt(double, path)).toMatchObject({ current_state: "active", started_at: "2026-01-01T00:00:15Z" });
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
-});
+test.each(RESTARTING)(
+  "to change %s restarts an active compute and drops its connections",
+  async (_, fields) => {
+    const double = await createDouble();
+    const { endpointId, path } = await createProject(double);
+    await recordActivity(double, endpointId, { kind: "connect", connection_id: "client" });
+    await double.api("PATCH", path, { endpoint: fields });
+    expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
+    await double.advance("1s");
+    expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
+    await double.advance("3999");
+    expect(await computeState(double, path)).toBe("idle");
+    await double.advance("1");
+    expect(await endpointAt(double, path)).toMatchObject({
+      current_state: "active",
+      started_at: "2026-01-01T00:00:15Z",
+    });
+    expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
+  },
+);
 
 test("a compute that was idle stays idle after a change", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   const { body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
   expect(body.endpoint).toMatchObject({ current_state: "idle", pending_state: "idle" });
-  expect(actions(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  expect(describeOperations(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
   await double.advance("1h");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test.each([
@@ -56,13 +76,13 @@ test.each([
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const { started_at } = await endpointAt(double, path);
-  await act(double, endpointId, { kind: "connect", connection_id: "client" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "client" });
   const { body } = await double.api("PATCH", path, { endpoint: fields });
-  expect(actions(body)).toEqual(["apply_config running"]);
+  expect(describeOperations(body)).toEqual(["apply_config running"]);
   expect(body.endpoint).toMatchObject({ ...fields, current_state: "active", pending_state: "active" });
   await double.advance("10s");
   expect(await endpointAt(double, path)).toMatchObject({ ...fields, current_state: "active", started_at });
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
 });
 
 test("changes take effect immediately: the list shows them at once", async () => {
@@ -72,9 +92,9 @@ test("changes take effect immediately: the list shows them at once", async () =>
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
   expect(endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 });
   // What runs was started with the old ones: `max_connections` comes with the restart.
-  expect((await statsOf(double, endpointId)).max_connections).toBe(112);
+  expect((await computeStats(double, endpointId)).max_connections).toBe(112);
   await double.advance("5s");
-  expect((await statsOf(double, endpointId)).max_connections).toBe(450);
+  expect((await computeStats(double, endpointId)).max_connections).toBe(450);
 });
 
 test("updated_at moves with a change, created_at does not", async () => {
@@ -103,11 +123,11 @@ test("settings that are not named stay, those that are named are replaced", asyn
 test("queries that ran when the restart began have ended then", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 3_600_000 });
+  await recordActivity(double, endpointId, { duration_ms: 3_600_000 });
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
   await double.advance("10s");
   expect((await endpointAt(double, path)).last_active).toBe("2026-01-01T00:00:11Z");
-  expect((await statsOf(double, endpointId)).autosuspend.idle_since).toBe("2026-01-01T00:00:15.000Z");
+  expect((await computeStats(double, endpointId)).autosuspend.idle_since).toBe("2026-01-01T00:00:15.000Z");
 });
 
 test.each([
@@ -118,17 +138,20 @@ test.each([
 ])("to ask for %s is answered %i", async (_, status, endpoint) => {
   const double = await createDouble();
   const { path } = await createProject(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   expect((await double.api("PATCH", path, { endpoint })).status).toBe(status);
-  if (status !== 200) expect(await worldOf(double)).toBe(before);
+  if (status !== 200) expect(await worldState(double)).toBe(before);
   expect((await endpointAt(double, path)).type).toBe("read_write");
 });
 
-test.each([undefined, {}, [], { endpoint: null }, { endpoint: [] }, "{"])("a body of %j is refused with 400", async (body) => {
-  const double = await createDouble();
-  const { path } = await createProject(double);
-  expect((await double.api("PATCH", path, body)).status).toBe(400);
-});
+test.each([undefined, {}, [], { endpoint: null }, { endpoint: [] }, "{"])(
+  "a body of %j is refused with 400",
+  async (body) => {
+    const double = await createDouble();
+    const { path } = await createProject(double);
+    expect((await double.api("PATCH", path, body)).status).toBe(400);
+  },
+);
 
 test("to change what is not there is 404", async () => {
   const double = await createDouble();

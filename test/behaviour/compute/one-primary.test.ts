@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBranch, worldOf } from "../../support/compute.ts";
+import { createBranch, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const create = (double: Double, projectId: string, branch_id: string, type: string, more = {}) =>
@@ -7,23 +7,31 @@ const create = (double: Double, projectId: string, branch_id: string, type: stri
 
 async function primariesOf(double: Double, projectId: string, branchId: string): Promise<number> {
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
-  return endpoints.filter((endpoint: any) => endpoint.branch_id === branchId && endpoint.type === "read_write").length;
+  return endpoints.filter(
+    (endpoint: any) => endpoint.branch_id === branchId && endpoint.type === "read_write",
+  ).length;
 }
 
 test("a second primary on a branch is 409, in the words that public clients know, and changes nothing", async () => {
   const double = await createDouble();
   const { projectId, branchId } = await createProject(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const { status, body } = await create(double, projectId, branchId, "read_write");
-  expect([status, body.code, body.message]).toEqual([409, "READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists"]);
-  expect(await worldOf(double)).toBe(before);
+  expect([status, body.code, body.message]).toEqual([
+    409,
+    "READ_WRITE_ENDPOINT_EXISTS",
+    "read_write endpoint already exists",
+  ]);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("of many creations at the same time on one branch, exactly one succeeds", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => create(double, projectId, branchId, "read_write")));
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => create(double, projectId, branchId, "read_write")),
+  );
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).toEqual([201, ...Array.from({ length: 99 }, () => 409)]);
   expect(await primariesOf(double, projectId, branchId)).toBe(1);
@@ -33,7 +41,9 @@ test("of many creations in an immediate world, exactly one succeeds as well", as
   const double = await createDouble({ operations: "immediate" });
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => create(double, projectId, branchId, "read_write")));
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => create(double, projectId, branchId, "read_write")),
+  );
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(99);
 });
@@ -43,7 +53,9 @@ test("of two computes that move to one branch at the same time, one arrives", as
   const { projectId, path } = await createProject(double);
   const { paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all([path, paths[0] ?? ""].map((from) => double.api("PATCH", from, { endpoint: { branch_id: branchId } })));
+  const answers = await Promise.all(
+    [path, paths[0] ?? ""].map((from) => double.api("PATCH", from, { endpoint: { branch_id: branchId } })),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect(await primariesOf(double, projectId, branchId)).toBe(1);
 });
@@ -63,11 +75,11 @@ test("a creation and a move to one branch at the same time: one of them", async 
 test("a new branch takes one primary at most", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const two = { endpoints: [{ type: "read_write" }, { type: "read_only" }, { type: "read_write" }] };
   const { status, body } = await double.api("POST", `/projects/${projectId}/branches`, two);
   expect([status, body.message]).toEqual([409, "read_write endpoint already exists"]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a read replica is no obstacle to a primary, nor a primary to a read replica", async () => {
@@ -102,5 +114,10 @@ test("a project's default branch gets a primary when the project is created", as
   const double = await createDouble();
   const { created, branchId } = await createProject(double);
   expect(created.endpoints).toHaveLength(1);
-  expect(created.endpoints[0]).toMatchObject({ branch_id: branchId, type: "read_write", current_state: "init", pending_state: "active" });
+  expect(created.endpoints[0]).toMatchObject({
+    branch_id: branchId,
+    type: "read_write",
+    current_state: "init",
+    pending_state: "active",
+  });
 });

@@ -1,17 +1,26 @@
 import { expect, test } from "vitest";
-import { act, createBranch, endpointAt, operationsOf, stateOf, statsOf, suspend, update } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createBranch,
+  endpointAt,
+  operationsOf,
+  recordActivity,
+  suspendCompute,
+  updateCompute,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double, type DoubleOptions } from "../../support/double.ts";
 
 async function createSleeping(options: DoubleOptions = {}) {
   const double = await createDouble(options);
   const project = await createProject(double);
-  await suspend(double, project.path);
+  await suspendCompute(double, project.path);
   return { double, ...project };
 }
 
 test("a query wakes an idle compute, which is active exactly after the start delay", async () => {
   const { double, projectId, endpointId, path } = await createSleeping();
-  const answer = await act(double, endpointId);
+  const answer = await recordActivity(double, endpointId);
   expect(answer).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3_000 });
   expect((await operationsOf(double, projectId))[0]).toBe("start_compute running");
   await double.advance("2999");
@@ -23,18 +32,26 @@ test("a query wakes an idle compute, which is active exactly after the start del
   expect((await operationsOf(double, projectId))[0]).toBe("start_compute finished");
 });
 
-test.each(["query", "transaction", "connect"])("any client activity wakes an idle compute: %s", async (kind) => {
-  const { double, endpointId, path } = await createSleeping();
-  expect(await act(double, endpointId, { kind, connection_id: "client" })).toMatchObject({ outcome: "waits", woke: true });
-  await double.advance("3s");
-  expect(await stateOf(double, path)).toBe("active");
-});
+test.each(["query", "transaction", "connect"])(
+  "any client activity wakes an idle compute: %s",
+  async (kind) => {
+    const { double, endpointId, path } = await createSleeping();
+    expect(await recordActivity(double, endpointId, { kind, connection_id: "client" })).toMatchObject({
+      outcome: "waits",
+      woke: true,
+    });
+    await double.advance("3s");
+    expect(await computeState(double, path)).toBe("active");
+  },
+);
 
 test("a disconnect wakes nothing", async () => {
   const { double, endpointId, path } = await createSleeping();
-  expect(await act(double, endpointId, { kind: "disconnect", connection_id: "client" })).toMatchObject({ outcome: "refused" });
+  expect(
+    await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "client" }),
+  ).toMatchObject({ outcome: "refused" });
   await double.advance("10s");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("calls of the API wake nothing: only clients of the compute do", async () => {
@@ -43,27 +60,36 @@ test("calls of the API wake nothing: only clients of the compute do", async () =
   await double.api("GET", `/projects/${projectId}/endpoints`);
   await double.api("PATCH", path, { endpoint: { name: "still asleep" } });
   await double.advance("1m");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a query that wakes a compute runs from the end of the start", async () => {
   const { double, endpointId, path } = await createSleeping();
-  await act(double, endpointId, { duration_ms: 10_000 });
+  await recordActivity(double, endpointId, { duration_ms: 10_000 });
   await double.advance(String(3_000 + 10_000 + 299_999));
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("arrivals during the start wait for it and do not start it again", async () => {
   const { double, projectId, endpointId, path } = await createSleeping();
-  await act(double, endpointId, { duration_ms: 1_000 });
+  await recordActivity(double, endpointId, { duration_ms: 1_000 });
   await double.advance("1200");
-  expect(await act(double, endpointId, { duration_ms: 5_000 })).toMatchObject({ outcome: "waits", woke: false, waited_ms: 1_800 });
+  expect(await recordActivity(double, endpointId, { duration_ms: 5_000 })).toMatchObject({
+    outcome: "waits",
+    woke: false,
+    waited_ms: 1_800,
+  });
   await double.advance("1800");
-  expect(await stateOf(double, path)).toBe("active");
-  expect(await statsOf(double, endpointId)).toMatchObject({ queries: 2, autosuspend: { suspend_in_ms: 305_000 } });
-  const starts = (await operationsOf(double, projectId)).filter((operation) => operation.startsWith("start_compute"));
+  expect(await computeState(double, path)).toBe("active");
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    queries: 2,
+    autosuspend: { suspend_in_ms: 305_000 },
+  });
+  const starts = (await operationsOf(double, projectId)).filter((operation) =>
+    operation.startsWith("start_compute"),
+  );
   expect(starts).toHaveLength(2);
 });
 
@@ -71,17 +97,27 @@ test("arrivals during the first start of a new compute wait for it too", async (
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const endpointId = body.endpoints[0].id;
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", woke: false, waited_ms: 4_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({
+    outcome: "waits",
+    woke: false,
+    waited_ms: 4_000,
+  });
   await double.advance("4s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
 test("arrivals at a compute whose branch is still being made wait for both", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
-  const { body } = await double.api("POST", `/projects/${projectId}/branches`, { endpoints: [{ type: "read_write" }] });
+  const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
+    endpoints: [{ type: "read_write" }],
+  });
   await double.advance("300");
-  expect(await act(double, body.endpoints[0].id)).toMatchObject({ outcome: "waits", woke: false, waited_ms: 700 + 3_000 });
+  expect(await recordActivity(double, body.endpoints[0].id)).toMatchObject({
+    outcome: "waits",
+    woke: false,
+    waited_ms: 700 + 3_000,
+  });
 });
 
 test("arrivals during a suspend wait for its end and then start the compute", async () => {
@@ -89,22 +125,30 @@ test("arrivals during a suspend wait for its end and then start the compute", as
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/suspend`);
   await double.advance("400");
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", woke: true, waited_ms: 600 + 3_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({
+    outcome: "waits",
+    woke: true,
+    waited_ms: 600 + 3_000,
+  });
   await double.advance("600");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   await double.advance("2999");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   await double.advance("1");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
 test("arrivals during a restart wait for the start that is scheduled already", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", woke: false, waited_ms: 4_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({
+    outcome: "waits",
+    woke: false,
+    waited_ms: 4_000,
+  });
   await double.advance("4s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
   expect(await operationsOf(double, projectId)).toHaveLength(4);
 });
 
@@ -112,53 +156,65 @@ test("arrivals during the restart of an update are served once, and start the co
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "served", waited_ms: 0 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "served", waited_ms: 0 });
   await double.advance("1500");
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_500 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_500 });
   await double.advance("3500");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   await double.advance("1m");
-  const starts = (await operationsOf(double, projectId)).filter((operation) => operation.startsWith("start_compute"));
+  const starts = (await operationsOf(double, projectId)).filter((operation) =>
+    operation.startsWith("start_compute"),
+  );
   expect(starts).toHaveLength(2);
 });
 
 test("arrivals at an idle compute that is being changed wait for the change and then start it", async () => {
   const { double, endpointId, path } = await createSleeping();
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", woke: true, waited_ms: 1_000 + 1_000 + 3_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({
+    outcome: "waits",
+    woke: true,
+    waited_ms: 1_000 + 1_000 + 3_000,
+  });
   await double.advance("5s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
 test("activity is never answered 423: another compute's operations hold nothing up", async () => {
   const { double, projectId, endpointId } = await createSleeping();
   const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.api("POST", `${paths[0]}/restart`);
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_000 });
-  expect(await act(double, endpointIds[0] ?? "")).toMatchObject({ outcome: "waits", waited_ms: 4_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_000 });
+  expect(await recordActivity(double, endpointIds[0] ?? "")).toMatchObject({
+    outcome: "waits",
+    waited_ms: 4_000,
+  });
 });
 
 test("a start by a call is waited for as well as one by activity", async () => {
   const { double, endpointId, path } = await createSleeping();
   await double.api("POST", `${path}/start`);
   await double.advance("1s");
-  expect(await act(double, endpointId)).toMatchObject({ woke: false, waited_ms: 2_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ woke: false, waited_ms: 2_000 });
 });
 
 test("a compute of the free plan wakes as others do", async () => {
   const { double, endpointId } = await createSleeping({ plan: "free" });
-  expect(await act(double, endpointId)).toMatchObject({ woke: true, waited_ms: 3_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ woke: true, waited_ms: 3_000 });
 });
 
 test("the start delay is configurable, and drawn for each start", async () => {
   const waits = async (seed: number) => {
-    const { double, endpointId, path } = await createSleeping({ seed, startDelay: { kind: "uniform", minMs: 500, maxMs: 9_000 } });
+    const { double, endpointId, path } = await createSleeping({
+      seed,
+      startDelay: { kind: "uniform", minMs: 500, maxMs: 9_000 },
+    });
     const drawn: number[] = [];
     for (let start = 0; start < 12; start += 1) {
-      drawn.push((await act(double, endpointId)).waited_ms);
+      drawn.push((await recordActivity(double, endpointId)).waited_ms);
       await double.advance("10s");
-      expect(await stateOf(double, path)).toBe("active");
-      await suspend(double, path);
+      expect(await computeState(double, path)).toBe("active");
+      await suspendCompute(double, path);
     }
     return drawn;
   };
@@ -174,20 +230,20 @@ test("in immediate mode nobody waits for a start", async () => {
   const double: Double = await createDouble({ operations: "immediate" });
   const { endpointId, path } = await createProject(double);
   await double.advance("1h");
-  expect(await stateOf(double, path)).toBe("idle");
-  expect(await act(double, endpointId)).toMatchObject({ woke: true, waited_ms: 0 });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
+  expect(await computeState(double, path)).toBe("idle");
+  expect(await recordActivity(double, endpointId)).toMatchObject({ woke: true, waited_ms: 0 });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
 test("last_active is absent until the first activity, and then the end of the last one", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   expect(await endpointAt(double, path)).not.toHaveProperty("last_active");
-  await act(double, endpointId, { duration_ms: 20_000 });
+  await recordActivity(double, endpointId, { duration_ms: 20_000 });
   await double.advance("5s");
   expect((await endpointAt(double, path)).last_active).toBe("2026-01-01T00:00:15Z");
   await double.advance("1m");
   expect((await endpointAt(double, path)).last_active).toBe("2026-01-01T00:00:30Z");
-  await update(double, path, { autoscaling_limit_max_cu: 1 });
+  await updateCompute(double, path, { autoscaling_limit_max_cu: 1 });
   expect((await endpointAt(double, path)).last_active).toBe("2026-01-01T00:00:30Z");
 });

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { act, createBranch, stateOf, statsOf, suspend, update, worldOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createBranch,
+  recordActivity,
+  suspendCompute,
+  updateCompute,
+  worldState,
+} from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const recordedOf = (events: readonly any[]) => events.filter(({ type }) => type === "ActivityRecorded");
@@ -8,15 +16,20 @@ const scheduledIn = async (double: Double) => (await double.sim("GET", "/state")
 test("activity told ahead arrives at its instant and wakes the compute then", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  const told = await act(double, endpointId, { at: "2026-01-01T01:00:00Z", duration_ms: 1_000 });
-  expect(told).toEqual({ endpoint_id: endpointId, kind: "query", at: "2026-01-01T01:00:00.000Z", outcome: "scheduled" });
+  await suspendCompute(double, path);
+  const told = await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z", duration_ms: 1_000 });
+  expect(told).toEqual({
+    endpoint_id: endpointId,
+    kind: "query",
+    at: "2026-01-01T01:00:00.000Z",
+    outcome: "scheduled",
+  });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:59:59.999Z" });
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   const { body } = await double.advance("1");
   expect(recordedOf(body.events)).toMatchObject([{ at: "2026-01-01T01:00:00.000Z", waited_ms: 3_000 }]);
   await double.advance("3s");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
   expect(await scheduledIn(double)).toEqual([]);
 });
 
@@ -29,7 +42,7 @@ test("told in any order, activity arrives in the order of its instants, and at o
     ["01:00:00", "b"],
     ["01:30:00", "c"],
   ] as const) {
-    await act(double, endpointId, { at: `2026-01-01T${at}Z`, source });
+    await recordActivity(double, endpointId, { at: `2026-01-01T${at}Z`, source });
   }
   const { body } = await double.advance("1d");
   expect(recordedOf(body.events).map(({ activity }) => activity.source)).toEqual(["a", "b", "c", "d"]);
@@ -49,16 +62,20 @@ test("a day of activity told ahead wakes the compute once for each gap beyond th
   await double.sim("POST", "/activity", activities);
   const { body } = await double.advance("1d");
   // The first wakes it. A gap counts from the end of a start where the one before had to wait for it, 3 s later.
-  expect(recordedOf(body.events).map(({ waited_ms }) => waited_ms)).toEqual([3_000, 0, 0, 0, 3_000, 3_000, 2_000]);
-  expect((await double.api("GET", `/projects/${projectId}/operations`)).body.operations[0].action).toBe("suspend_compute");
+  expect(recordedOf(body.events).map(({ waited_ms }) => waited_ms)).toEqual([
+    3_000, 0, 0, 0, 3_000, 3_000, 2_000,
+  ]);
+  expect((await double.api("GET", `/projects/${projectId}/operations`)).body.operations[0].action).toBe(
+    "suspend_compute",
+  );
 });
 
 test("an operation that ends at the same instant ends first: the arrival finds the compute active", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   await double.api("POST", `${path}/start`);
-  await act(double, endpointId, { at: "2026-01-01T00:00:23Z" });
+  await recordActivity(double, endpointId, { at: "2026-01-01T00:00:23Z" });
   const { body } = await double.advance("3s");
   expect(recordedOf(body.events)).toMatchObject([{ waited_ms: 0 }]);
 });
@@ -66,33 +83,46 @@ test("an operation that ends at the same instant ends first: the arrival finds t
 test("what a compute refuses when it arrives is dropped with its reason, for nobody waits for an answer", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { at: "2026-01-01T01:00:00Z" });
-  await update(double, path, { disabled: true });
+  await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z" });
+  await updateCompute(double, path, { disabled: true });
   const { body } = await double.advance("1h");
   expect(body.events).toMatchObject([
-    { type: "ActivityDropped", at: "2026-01-01T01:00:00.000Z", endpoint_id: endpointId, reason: "ENDPOINT_DISABLED" },
+    {
+      type: "ActivityDropped",
+      at: "2026-01-01T01:00:00.000Z",
+      endpoint_id: endpointId,
+      reason: "ENDPOINT_DISABLED",
+    },
   ]);
   expect(await scheduledIn(double)).toEqual([]);
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a connection told ahead closes as it was told", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { at: "2026-01-01T00:01:00Z", kind: "connect", connection_id: "later" });
-  await act(double, endpointId, { at: "2026-01-01T00:02:00Z", kind: "disconnect", connection_id: "later" });
+  await recordActivity(double, endpointId, {
+    at: "2026-01-01T00:01:00Z",
+    kind: "connect",
+    connection_id: "later",
+  });
+  await recordActivity(double, endpointId, {
+    at: "2026-01-01T00:02:00Z",
+    kind: "disconnect",
+    connection_id: "later",
+  });
   await double.advance("50s");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(1);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
   await double.advance("60s");
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 
 test("what is told ahead for a compute keeps to that compute, and goes with it", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId, [{ type: "read_only" }]);
-  await act(double, endpointId, { at: "2026-01-01T01:00:00Z" });
-  await act(double, endpointIds[0] ?? "", { at: "2026-01-01T01:00:00Z" });
+  await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z" });
+  await recordActivity(double, endpointIds[0] ?? "", { at: "2026-01-01T01:00:00Z" });
   await double.api("DELETE", path);
   expect(await scheduledIn(double)).toHaveLength(1);
   const { body } = await double.advance("2h");
@@ -102,15 +132,18 @@ test("what is told ahead for a compute keeps to that compute, and goes with it",
 test("what is told ahead keeps nobody awake before it comes", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { at: "2026-01-01T00:20:00Z" });
+  await recordActivity(double, endpointId, { at: "2026-01-01T00:20:00Z" });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:05:04Z" });
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("what is told ahead for an unknown compute is 404, and schedules nothing", async () => {
   const double = await createDouble();
-  const before = await worldOf(double);
-  const { status } = await double.sim("POST", "/activity", { endpoint_id: "ep-not-there-12345678", at: "2026-02-01T00:00:00Z" });
+  const before = await worldState(double);
+  const { status } = await double.sim("POST", "/activity", {
+    endpoint_id: "ep-not-there-12345678",
+    at: "2026-02-01T00:00:00Z",
+  });
   expect(status).toBe(404);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });

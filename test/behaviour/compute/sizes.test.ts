@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { PLANS } from "../../../src/platform/catalog/plan.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
-import { decideRange, maxConnections, sizeFacts } from "../../../src/platform/catalog/sizes.ts";
-import { createBranch, statsOf, worldOf } from "../../support/compute.ts";
+import { computeResources, maxConnections, resolveSizeRange } from "../../../src/platform/catalog/sizes.ts";
+import { computeStats, createBranch, worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 const profile = PROFILES["2024"];
@@ -26,12 +26,18 @@ const TABLE = [
 test.each(TABLE)(
   "a compute of %d CU has %d vCPU, %d GB of RAM, %d GB of file cache, %d connections",
   async (cu, vcpu, ram, cache, connections) => {
-    expect(sizeFacts(profile, cu)).toEqual({ vcpu, ramGb: ram, fileCacheGb: cache });
+    expect(computeResources(profile, cu)).toEqual({ vcpu, ramGb: ram, fileCacheGb: cache });
     expect(maxConnections(profile, { minCu: cu, maxCu: cu })).toBe(connections);
     const double = await createDouble();
-    const { endpointId, created } = await createProject(double, { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu });
-    expect(created.endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu });
-    expect(await statsOf(double, endpointId)).toMatchObject({
+    const { endpointId, created } = await createProject(double, {
+      autoscaling_limit_min_cu: cu,
+      autoscaling_limit_max_cu: cu,
+    });
+    expect(created.endpoints[0]).toMatchObject({
+      autoscaling_limit_min_cu: cu,
+      autoscaling_limit_max_cu: cu,
+    });
+    expect(await computeStats(double, endpointId)).toMatchObject({
       current_size_cu: cu,
       vcpu,
       ram_gb: ram,
@@ -42,27 +48,33 @@ test.each(TABLE)(
   },
 );
 
-test.each(TABLE)("max_connections of %d CU is that of the minimum, whatever the maximum", (cu, _vcpu, _ram, _cache, connections) => {
-  for (const [maxCu] of TABLE) {
-    if (maxCu >= cu) expect(maxConnections(profile, { minCu: cu, maxCu })).toBe(connections);
-  }
-});
+test.each(TABLE)(
+  "max_connections of %d CU is that of the minimum, whatever the maximum",
+  (cu, _vcpu, _ram, _cache, connections) => {
+    for (const [maxCu] of TABLE) {
+      if (maxCu >= cu) expect(maxConnections(profile, { minCu: cu, maxCu })).toBe(connections);
+    }
+  },
+);
 
 test("the sizes are those of the table and no others", () => {
   expect(profile.sizes).toEqual({ autoscaled: TABLE.map(([cu]) => cu), fixedOnly: [] });
 });
 
-test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])("%d CU is no size: refused, naming those that there are", async (cu) => {
-  const double = await createDouble();
-  const { path } = await createProject(double);
-  const before = await worldOf(double);
-  for (const field of ["autoscaling_limit_min_cu", "autoscaling_limit_max_cu"]) {
-    const { status, body } = await double.api("PATCH", path, { endpoint: { [field]: cu } });
-    expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
-    expect(body.message).toContain("0.25, 0.5 and whole numbers from 1 to 10");
-  }
-  expect(await worldOf(double)).toBe(before);
-});
+test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])(
+  "%d CU is no size: refused, naming those that there are",
+  async (cu) => {
+    const double = await createDouble();
+    const { path } = await createProject(double);
+    const before = await worldState(double);
+    for (const field of ["autoscaling_limit_min_cu", "autoscaling_limit_max_cu"]) {
+      const { status, body } = await double.api("PATCH", path, { endpoint: { [field]: cu } });
+      expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
+      expect(body.message).toContain("0.25, 0.5 and whole numbers from 1 to 10");
+    }
+    expect(await worldState(double)).toBe(before);
+  },
+);
 
 test.each([["1"], [null], [true], [[1]]])("a size of %j is no number: 400, naming the field", async (cu) => {
   const double = await createDouble();
@@ -81,7 +93,7 @@ test.each([
   [{ maxCu: 4 }, from(0.25, 0.25), from(0.25, 4)],
   [{}, from(1, 2), from(1, 2)],
 ])("of bounds %j over %j come %j", (asked, base, expected) => {
-  expect(decideRange(PLANS.paid, profile, asked, base)).toEqual({ ok: true, value: expected });
+  expect(resolveSizeRange(PLANS.paid, profile, asked, base)).toEqual({ ok: true, value: expected });
 });
 
 test.each([
@@ -89,17 +101,22 @@ test.each([
   [{ maxCu: 0.25 }, from(1, 2)],
   [{ minCu: 10, maxCu: 9 }, from(0.25, 0.25)],
 ])("a minimum above the maximum is refused: %j over %j", (asked, base) => {
-  expect(decideRange(PLANS.paid, profile, asked, base)).toMatchObject({ ok: false, refusal: { code: "COMPUTE_SIZE_NOT_ALLOWED" } });
+  expect(resolveSizeRange(PLANS.paid, profile, asked, base)).toMatchObject({
+    ok: false,
+    refusal: { code: "COMPUTE_SIZE_NOT_ALLOWED" },
+  });
 });
 
 test("a range is fixed where minimum and maximum are equal", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  const { body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 3, autoscaling_limit_max_cu: 3 } });
+  const { body } = await double.api("PATCH", path, {
+    endpoint: { autoscaling_limit_min_cu: 3, autoscaling_limit_max_cu: 3 },
+  });
   expect(body.endpoint).toMatchObject({ autoscaling_limit_min_cu: 3, autoscaling_limit_max_cu: 3 });
   await double.advance("10s");
   await double.sim("POST", "/activity", { endpoint_id: endpointId, load: 10 });
-  expect((await statsOf(double, endpointId)).current_size_cu).toBe(3);
+  expect((await computeStats(double, endpointId)).current_size_cu).toBe(3);
 });
 
 test("sizes are checked wherever a compute is made: with a project, with a branch, on its own, as a default", async () => {
@@ -112,14 +129,24 @@ test("sizes are checked wherever a compute is made: with a project, with a branc
     double.api("POST", "/projects", { project: { default_endpoint_settings: bad } }),
     double.api("PATCH", `/projects/${projectId}`, { project: { default_endpoint_settings: bad } }),
     double.api("POST", `/projects/${projectId}/branches`, { endpoints: [{ type: "read_write", ...bad }] }),
-    double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_write", ...bad } }),
+    double.api("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branchId, type: "read_write", ...bad },
+    }),
   ]);
-  for (const { status, body } of answers) expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
+  for (const { status, body } of answers)
+    expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
 });
 
 test("an idle compute has no size; the figures beside it are those that it will start with", async () => {
   const double = await createDouble();
-  const { endpointId } = await createProject(double, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 4 });
+  const { endpointId } = await createProject(double, {
+    autoscaling_limit_min_cu: 1,
+    autoscaling_limit_max_cu: 4,
+  });
   await double.advance("1h");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_size_cu: 0, ram_gb: 4, max_connections: 450 });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_size_cu: 0,
+    ram_gb: 4,
+    max_connections: 450,
+  });
 });

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { worldOf } from "../../support/compute.ts";
+import { worldState } from "../../support/compute.ts";
 import { createProject, type Double } from "../../support/double.ts";
-import { createKept } from "../../support/history.ts";
-import { SHELVES } from "../../support/shelved-double.ts";
+import { createTestDouble } from "../../support/history-requests.ts";
+import { STORAGE_KINDS } from "../../support/storage-double.ts";
 
 const listOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/snapshots")).body.snapshots;
 
@@ -16,31 +16,37 @@ async function backUp({ worlds }: Double, keep = 24): Promise<string | undefined
   return kept?.name;
 }
 
-test.each(SHELVES)("%s: a backup is a snapshot with a name of the server's, and restores the world", async (kind) => {
-  const double = (await createKept(kind)).double();
-  await createProject(double);
-  const state = await worldOf(double);
-  const name = await backUp(double);
-  expect(name).toMatch(/^backup-\d{8}t\d{6}z$/);
-  expect(await listOf(double)).toMatchObject([{ name, kind: "backup", now: "2026-01-01T00:00:10.000Z" }]);
-  await double.advance("1h");
-  expect((await double.sim("POST", `/snapshots/${name}/restore`)).status).toBe(200);
-  expect(await worldOf(double)).toBe(state);
-});
+test.each(STORAGE_KINDS)(
+  "%s: a backup is a snapshot with a name of the server's, and restores the world",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    await createProject(double);
+    const state = await worldState(double);
+    const name = await backUp(double);
+    expect(name).toMatch(/^backup-\d{8}t\d{6}z$/);
+    expect(await listOf(double)).toMatchObject([{ name, kind: "backup", now: "2026-01-01T00:00:10.000Z" }]);
+    await double.advance("1h");
+    expect((await double.sim("POST", `/snapshots/${name}/restore`)).status).toBe(200);
+    expect(await worldState(double)).toBe(state);
+  },
+);
 
-test.each(SHELVES)("%s: where nothing has happened since the last backup, none is made", async (kind) => {
-  const double = (await createKept(kind)).double();
-  const first = await backUp(double);
-  expect(await backUp(double)).toBe(undefined);
-  await createProject(double);
-  const second = await backUp(double);
-  expect(second).not.toBe(first);
-  expect(await backUp(double)).toBe(undefined);
-  expect(await listOf(double)).toHaveLength(2);
-});
+test.each(STORAGE_KINDS)(
+  "%s: where nothing has happened since the last backup, none is made",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    const first = await backUp(double);
+    expect(await backUp(double)).toBe(undefined);
+    await createProject(double);
+    const second = await backUp(double);
+    expect(second).not.toBe(first);
+    expect(await backUp(double)).toBe(undefined);
+    expect(await listOf(double)).toHaveLength(2);
+  },
+);
 
-test.each(SHELVES)("%s: only the newest backups are kept, and every other snapshot", async (kind) => {
-  const double = (await createKept(kind)).double();
+test.each(STORAGE_KINDS)("%s: only the newest backups are kept, and every other snapshot", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
   await double.sim("POST", "/snapshots", { name: "mine" });
   const seqs: number[] = [];
   for (let round = 0; round < 5; round += 1) {
@@ -54,10 +60,13 @@ test.each(SHELVES)("%s: only the newest backups are kept, and every other snapsh
   expect(list.slice(1, 3).map(({ seq }: any) => seq)).toEqual(seqs.slice(-2));
 });
 
-test.each(SHELVES)("%s: a restored world is another history, and is kept though its events are old", async (kind) => {
-  const double = (await createKept(kind)).double();
-  await createProject(double);
-  const first = await backUp(double);
-  await double.sim("POST", `/snapshots/${first}/restore`);
-  expect(await backUp(double)).not.toBe(first);
-});
+test.each(STORAGE_KINDS)(
+  "%s: a restored world is another history, and is kept though its events are old",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    await createProject(double);
+    const first = await backUp(double);
+    await double.sim("POST", `/snapshots/${first}/restore`);
+    expect(await backUp(double)).not.toBe(first);
+  },
+);

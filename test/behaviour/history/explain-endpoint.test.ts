@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { act, createBranch, suspend, update } from "../../support/compute.ts";
+import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { explain, told, toldAbout } from "../../support/explained.ts";
+import { explain, explanationAbout, explanationLines } from "../../support/explanation.ts";
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
@@ -18,14 +18,14 @@ test("a new compute: what it waits for, and until when its project is locked", a
   const { body } = await double.api("POST", "/projects", { project: {} });
   const [ep, br] = [body.endpoints[0].id, body.branch.id];
   const [timeline, start] = [`create_timeline of ${br}`, `start_compute of ${ep}`];
-  expect(await told(double, ep)).toEqual([
+  expect(await explanationLines(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: ${start} waits for ${timeline} [OperationScheduled]`,
     FIRST_START,
     `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("2s");
-  expect(await told(double, ep)).toEqual([
+  expect(await explanationLines(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: start_compute of ${ep} runs until ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
     FIRST_START,
@@ -37,14 +37,27 @@ test("the answer names compute, project, state and instant", async () => {
   const double = await createDouble();
   const { endpointId, projectId } = await createProject(double);
   const { body } = await explain(double, endpointId);
-  expect(body).toMatchObject({ endpoint_id: endpointId, project_id: projectId, state: "active", at: at("00:00:10.000") });
-  expect(Object.keys(body).sort()).toEqual(["at", "endpoint_id", "events", "project_id", "reasons", "state", "summary"]);
+  expect(body).toMatchObject({
+    endpoint_id: endpointId,
+    project_id: projectId,
+    state: "active",
+    at: at("00:00:10.000"),
+  });
+  expect(Object.keys(body).sort()).toEqual([
+    "at",
+    "endpoint_id",
+    "events",
+    "project_id",
+    "reasons",
+    "state",
+    "summary",
+  ]);
 });
 
 test("an active compute that nobody has used: since when, and when it goes to sleep", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  expect(await told(double, endpointId)).toEqual([
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     FIRST_START,
     `suspend: nothing has used it since ${at("00:00:04.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:04.000")}, in 294 s [ComputeActivated]`,
@@ -55,9 +68,9 @@ test("an active compute that nobody has used: since when, and when it goes to sl
 test("an active compute that was used: its last activity proves when it goes to sleep", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("50s");
-  expect(await toldAbout(double, "suspend", endpointId)).toBe(
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(
     `suspend: nothing has used it since ${at("00:00:10.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:10.000")}, in 250 s [ActivityRecorded]`,
   );
 });
@@ -65,8 +78,8 @@ test("an active compute that was used: its last activity proves when it goes to 
 test("while a query runs: until when, and when it goes to sleep after that", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 60_000 });
-  expect(await toldAbout(double, "suspend", endpointId)).toBe(
+  await recordActivity(double, endpointId, { duration_ms: 60_000 });
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(
     `suspend: a query runs until ${at("00:01:10.000")}, and after 300 s without activity it goes to sleep: at ${at("00:06:10.000")}, in 360 s [ActivityRecorded]`,
   );
 });
@@ -74,9 +87,9 @@ test("while a query runs: until when, and when it goes to sleep after that", asy
 test("a long query is proven by the event that it came with, not by a short one that came later", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 60_000, source: "report" });
+  await recordActivity(double, endpointId, { duration_ms: 60_000, source: "report" });
   await double.advance("1s");
-  await act(double, endpointId, { source: "ping" });
+  await recordActivity(double, endpointId, { source: "ping" });
   const { reasons, events } = (await explain(double, endpointId)).body;
   const suspends = reasons.find(({ about }: any) => about === "suspend");
   expect(suspends.text).toContain(`a query runs until ${at("00:01:10.000")}`);
@@ -87,33 +100,37 @@ test("a long query is proven by the event that it came with, not by a short one 
 test("what has been idle since its start is proven by that start, not by an activity of a life before it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId);
-  await suspend(double, path);
+  await recordActivity(double, endpointId);
+  await suspendCompute(double, path);
   await double.api("POST", `${path}/start`);
   await double.advance("10s");
-  expect(await toldAbout(double, "suspend", endpointId)).toBe(
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(
     `suspend: nothing has used it since ${at("00:00:23.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:23.000")}, in 293 s [ComputeActivated]`,
   );
 });
 
 test("a compute that never goes to sleep by itself: because of which setting", async () => {
   const double = await createDouble();
-  const { endpointId, path } = await createProject(double, { default_endpoint_settings: { suspend_timeout_seconds: -1 } });
+  const { endpointId, path } = await createProject(double, {
+    default_endpoint_settings: { suspend_timeout_seconds: -1 },
+  });
   const never = "suspend: it never goes to sleep by itself: suspend_timeout_seconds is -1";
-  expect(await toldAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeCreated]`);
-  await update(double, path, { suspend_timeout_seconds: 60 });
-  await update(double, path, { suspend_timeout_seconds: -1 });
-  await update(double, path, { name: "renamed" });
-  expect(await toldAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeUpdated]`);
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeCreated]`);
+  await updateCompute(double, path, { suspend_timeout_seconds: 60 });
+  await updateCompute(double, path, { suspend_timeout_seconds: -1 });
+  await updateCompute(double, path, { name: "renamed" });
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeUpdated]`);
   const { events } = (await explain(double, endpointId)).body;
-  expect(events.filter(({ type }: any) => type === "ComputeUpdated")).toMatchObject([{ changes: { suspend_timeout_seconds: -1 } }]);
+  expect(events.filter(({ type }: any) => type === "ComputeUpdated")).toMatchObject([
+    { changes: { suspend_timeout_seconds: -1 } },
+  ]);
 });
 
 test("a delay that was changed is told as it counts now", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await update(double, path, { suspend_timeout_seconds: 600 });
-  expect(await toldAbout(double, "suspend", endpointId)).toContain(
+  await updateCompute(double, path, { suspend_timeout_seconds: 600 });
+  expect(await explanationAbout(double, "suspend", endpointId)).toContain(
     `after 600 s without activity it goes to sleep: at ${at("00:10:04.000")}, in 584 s`,
   );
 });
@@ -121,22 +138,27 @@ test("a delay that was changed is told as it counts now", async () => {
 test("open transactions keep it awake: which ones", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  for (const connection_id of ["job-1", "job-2"]) await act(double, endpointId, { kind: "transaction", connection_id });
-  await act(double, endpointId, { kind: "connect", connection_id: "idle" });
+  for (const connection_id of ["job-1", "job-2"])
+    await recordActivity(double, endpointId, { kind: "transaction", connection_id });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "idle" });
   await double.advance("1h");
-  expect(await toldAbout(double, "suspend", endpointId)).toBe(
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(
     'suspend: 2 open transactions keep it awake until they end: connections "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
   );
-  for (const connection_id of ["job-1", "job-2"]) await act(double, endpointId, { kind: "disconnect", connection_id });
-  expect(await toldAbout(double, "suspend", endpointId)).toContain(`nothing has used it since ${at("01:00:10.000")}`);
+  for (const connection_id of ["job-1", "job-2"])
+    await recordActivity(double, endpointId, { kind: "disconnect", connection_id });
+  expect(await explanationAbout(double, "suspend", endpointId)).toContain(
+    `nothing has used it since ${at("01:00:10.000")}`,
+  );
 });
 
 test("one open transaction is told as one", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  for (const connection_id of ["job-1", "job-2"]) await act(double, endpointId, { kind: "transaction", connection_id });
-  await act(double, endpointId, { kind: "disconnect", connection_id: "job-2" });
-  const left = await toldAbout(double, "suspend", endpointId);
+  for (const connection_id of ["job-1", "job-2"])
+    await recordActivity(double, endpointId, { kind: "transaction", connection_id });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "job-2" });
+  const left = await explanationAbout(double, "suspend", endpointId);
   expect(left).toContain('"job-1"');
   expect(left).not.toContain('"job-2"');
   expect(left).not.toContain("1 open transactions");
@@ -145,9 +167,9 @@ test("one open transaction is told as one", async () => {
 test("idle by autosuspend: since when nothing had used it, and with which delay", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 20_000 });
+  await recordActivity(double, endpointId, { duration_ms: 20_000 });
   await double.advance("1h");
-  expect(await told(double, endpointId)).toEqual([
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:05:30.000")}: nothing had used it since ${at("00:00:30.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     FIRST_START,
     ACCEPTED,
@@ -157,7 +179,7 @@ test("idle by autosuspend: since when nothing had used it, and with which delay"
 test("idle by autosuspend without ever being used: since its start", async () => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
-  expect(await toldAbout(double, "state", endpointId)).toBe(
+  expect(await explanationAbout(double, "state", endpointId)).toBe(
     `state: ${endpointId} has been idle since ${at("00:05:04.000")}: nothing had used it since ${at("00:00:04.000")}, for 300 s [ComputeActivated, ComputeSuspended]`,
   );
 });
@@ -165,11 +187,11 @@ test("idle by autosuspend without ever being used: since its start", async () =>
 test("idle by autosuspend after a start that nobody used: since that start, whatever was before it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId);
-  await suspend(double, path);
+  await recordActivity(double, endpointId);
+  await suspendCompute(double, path);
   await double.api("POST", `${path}/start`);
   await double.advance("1h");
-  expect(await toldAbout(double, "state", endpointId)).toContain(
+  expect(await explanationAbout(double, "state", endpointId)).toContain(
     `has been idle since ${at("00:05:23.000")}: nothing had used it since ${at("00:00:23.000")}`,
   );
 });
@@ -177,8 +199,8 @@ test("idle by autosuspend after a start that nobody used: since that start, what
 test("idle, with a delay that never lets it sleep any more: there is no number to tell", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
-  await update(double, path, { suspend_timeout_seconds: -1 });
-  const state = await toldAbout(double, "state", endpointId);
+  await updateCompute(double, path, { suspend_timeout_seconds: -1 });
+  const state = await explanationAbout(double, "state", endpointId);
   expect(state).toContain(`has been idle since ${at("00:05:04.000")}`);
   expect(state).not.toContain("undefined");
 });
@@ -186,8 +208,8 @@ test("idle, with a delay that never lets it sleep any more: there is no number t
 test("idle by request: who suspended it is not the autosuspend", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await suspend(double, path);
-  expect(await told(double, endpointId)).toEqual([
+  await suspendCompute(double, path);
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     FIRST_START,
     ACCEPTED,
@@ -200,7 +222,7 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
   await double.api("POST", `${path}/restart`);
   const [suspending, starting] = [`suspend_compute of ${endpointId}`, `start_compute of ${endpointId}`];
   const asked = `wake: its last start was asked for at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
-  expect(await told(double, endpointId)).toEqual([
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     `pending: ${suspending} runs until ${at("00:00:11.000")} [OperationScheduled]`,
     `pending: ${starting} waits for ${suspending} [OperationScheduled]`,
@@ -209,21 +231,23 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
   ]);
   await double.advance("1s");
   const running = `start_compute of ${endpointId}`;
-  expect(await told(double, endpointId)).toEqual([
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     `pending: ${running} runs until ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
     asked,
     `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
   ]);
   await double.advance("3s");
-  expect(await toldAbout(double, "state", endpointId)).toContain(`has been active since ${at("00:00:14.000")}`);
+  expect(await explanationAbout(double, "state", endpointId)).toContain(
+    `has been active since ${at("00:00:14.000")}`,
+  );
 });
 
 test("a start that follows an update is told as that", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await update(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
-  expect(await told(double, endpointId)).toEqual([
+  await updateCompute(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:15.000")}, with 1 CU [ComputeActivated]`,
     `wake: its last start was asked for at ${at("00:00:12.000")}, by the update that it was restarted for [OperationScheduled]`,
     `suspend: nothing has used it since ${at("00:00:15.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:15.000")}, in 295 s [ComputeActivated]`,
@@ -241,7 +265,7 @@ test("made disabled: it has never started", async () => {
     endpoint: { branch_id: branchId, type: "read_write", disabled: true },
   });
   const { id } = body.endpoint;
-  expect(await told(double, id)).toEqual([
+  expect(await explanationLines(double, id)).toEqual([
     `state: ${id} is idle: it was made disabled and has not been started [ComputeCreated]`,
     `wake: ${id} is disabled: nothing wakes it before it is enabled again [ComputeCreated]`,
     ACCEPTED,
@@ -257,19 +281,19 @@ test.each([
 ] as const)("woken by activity %j: whose it was, and of what kind", async (activity, whose) => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
-  await act(double, endpointId, activity);
+  await recordActivity(double, endpointId, activity);
   const woken = `wake: its last start was asked for at ${at("00:10:10.000")}, by a client's ${whose} that found the compute asleep [ActivityRecorded, OperationScheduled]`;
-  expect(await toldAbout(double, "wake", endpointId)).toBe(woken);
+  expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
   await double.advance("1m");
-  expect(await toldAbout(double, "wake", endpointId)).toBe(woken);
+  expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
 });
 
 test("woken by an activity that was told ahead: by the arrival, not by the telling", async () => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
-  await act(double, endpointId, { at: at("00:30:00"), source: "nightly" });
+  await recordActivity(double, endpointId, { at: at("00:30:00"), source: "nightly" });
   await double.advance("1h");
-  expect(await toldAbout(double, "wake", endpointId)).toBe(
+  expect(await explanationAbout(double, "wake", endpointId)).toBe(
     `wake: its last start was asked for at ${at("00:30:00.000")}, by a client's query of "nightly" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
   );
 });
@@ -278,7 +302,7 @@ test("woken by a request", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await double.api("POST", `${path}/start`);
-  expect(await toldAbout(double, "wake", endpointId)).toBe(
+  expect(await explanationAbout(double, "wake", endpointId)).toBe(
     `wake: its last start was asked for at ${at("00:10:10.000")}, by a request [OperationScheduled]`,
   );
 });
@@ -286,10 +310,10 @@ test("woken by a request", async () => {
 test("idle while a client waits for its start: that client came after it went to sleep", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("1h");
-  await act(double, endpointId, { source: "checkout" });
-  expect(await told(double, endpointId)).toEqual([
+  await recordActivity(double, endpointId, { source: "checkout" });
+  expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     `pending: start_compute of ${endpointId} runs until ${at("01:00:13.000")} [OperationScheduled]`,
     `wake: its last start was asked for at ${at("01:00:10.000")}, by a client's query of "checkout" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
@@ -300,47 +324,50 @@ test("idle while a client waits for its start: that client came after it went to
 test("thousands of queries do not change what is told of a compute, and neither do activities told ahead", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId);
-  const before = await told(double, endpointId);
+  await recordActivity(double, endpointId);
+  const before = await explanationLines(double, endpointId);
   await double.sim(
     "POST",
     "/activity",
     Array.from({ length: 1_500 }, () => ({ endpoint_id: endpointId })),
   );
-  const busy = await told(double, endpointId);
+  const busy = await explanationLines(double, endpointId);
   // What lies too far back is not told as proof, and nothing else is put in its place.
-  const texts = (lines: readonly string[]) => lines.filter((line) => !line.startsWith("wake")).map((line) => line.replace(/ \[.*\]$/, ""));
+  const texts = (lines: readonly string[]) =>
+    lines.filter((line) => !line.startsWith("wake")).map((line) => line.replace(/ \[.*\]$/, ""));
   expect(texts(busy)).toEqual(texts(before));
   await double.advance("1h");
-  const idle = await toldAbout(double, "state", endpointId);
+  const idle = await explanationAbout(double, "state", endpointId);
   expect(idle).toContain(`has been idle since ${at("00:05:10.000")}`);
   const ahead = Array.from({ length: 1_500 }, (_, minute) => ({
     endpoint_id: endpointId,
     at: new Date(Date.UTC(2026, 0, 2, 0, minute)).toISOString(),
   }));
   await double.sim("POST", "/activity", ahead);
-  expect((await toldAbout(double, "state", endpointId)).replace(/ \[.*\]$/, "")).toBe(idle.replace(/ \[.*\]$/, ""));
+  expect((await explanationAbout(double, "state", endpointId)).replace(/ \[.*\]$/, "")).toBe(
+    idle.replace(/ \[.*\]$/, ""),
+  );
 });
 
 test("a query that its connection's end has cut off is no later use than that", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 3_600_000, connection_id: "c" });
+  await recordActivity(double, endpointId, { duration_ms: 3_600_000, connection_id: "c" });
   await double.advance("10s");
-  await act(double, endpointId, { kind: "disconnect", connection_id: "c" });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "c" });
   await double.advance("10m");
   const since = `: nothing had used it since ${at("00:00:20.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`;
-  expect(await toldAbout(double, "state", endpointId)).toContain(since);
-  await act(double, endpointId);
-  expect(await toldAbout(double, "state", endpointId)).toContain(since);
+  expect(await explanationAbout(double, "state", endpointId)).toContain(since);
+  await recordActivity(double, endpointId);
+  expect(await explanationAbout(double, "state", endpointId)).toContain(since);
 });
 
 test("an idle compute that has been disabled says that nothing wakes it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
-  await update(double, path, { disabled: true });
+  await updateCompute(double, path, { disabled: true });
   await double.advance("10s");
-  expect(await told(double, endpointId)).toContain(
+  expect(await explanationLines(double, endpointId)).toContain(
     `wake: ${endpointId} is disabled: nothing wakes it before it is enabled again [ComputeUpdated]`,
   );
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { act, createBranch, suspend } from "../../support/compute.ts";
+import { createBranch, recordActivity, suspendCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { explain, told, toldAbout } from "../../support/explained.ts";
+import { explain, explanationAbout, explanationLines } from "../../support/explanation.ts";
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
@@ -14,7 +14,7 @@ test("an operation that waits is told what it waits for, and not what merely run
   });
   const [primary, replica] = body.endpoints.map(({ id }: any) => id);
   for (const id of [primary, replica]) {
-    expect(await toldAbout(double, "pending", id)).toBe(
+    expect(await explanationAbout(double, "pending", id)).toBe(
       `pending: start_compute of ${id} waits for create_branch of ${body.branch.id} [OperationScheduled]`,
     );
   }
@@ -25,70 +25,81 @@ test("a change of another compute of the project locks this one too, and it is t
   const { endpointId, projectId } = await createProject(double);
   const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.api("POST", `${paths[0]}/suspend`);
-  expect(await toldAbout(double, "pending", endpointId)).toBe("");
-  expect(await toldAbout(double, "changes", endpointId)).toBe(
+  expect(await explanationAbout(double, "pending", endpointId)).toBe("");
+  expect(await explanationAbout(double, "changes", endpointId)).toBe(
     `changes: changes of its project are answered 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
   );
 });
 
-type Locked = { readonly double: Double; readonly projectId: string; readonly path: string; readonly endpointId: string };
+type Locked = {
+  readonly double: Double;
+  readonly projectId: string;
+  readonly path: string;
+  readonly endpointId: string;
+};
 const LOCKS: Readonly<Record<string, (scene: Locked) => Promise<unknown>>> = {
   "a restart": ({ double, path }) => double.api("POST", `${path}/restart`),
   "a suspend": ({ double, path }) => double.api("POST", `${path}/suspend`),
   "an update of its name": ({ double, path }) => double.api("PATCH", path, { endpoint: { name: "renamed" } }),
-  "an update that restarts it": ({ double, path }) => double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } }),
+  "an update that restarts it": ({ double, path }) =>
+    double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } }),
   "a new branch with computes": ({ double, projectId }) =>
-    double.api("POST", `/projects/${projectId}/branches`, { endpoints: [{ type: "read_write" }, { type: "read_only" }] }),
+    double.api("POST", `/projects/${projectId}/branches`, {
+      endpoints: [{ type: "read_write" }, { type: "read_only" }],
+    }),
   "the removal of a branch": async ({ double, projectId }) => {
     const { branchId } = await createBranch(double, projectId, [{ type: "read_write" }]);
     return double.api("DELETE", `/projects/${projectId}/branches/${branchId}`);
   },
   "a client that wakes it": async ({ double, path, endpointId }) => {
-    await suspend(double, path);
-    return act(double, endpointId);
+    await suspendCompute(double, path);
+    return recordActivity(double, endpointId);
   },
 };
 
-test.each(Object.keys(LOCKS))("until %s is over, changes are answered 423: until the instant that is told, and no longer", async (name) => {
-  const double = await createDouble();
-  const project = await createProject(double);
-  const answer = (await LOCKS[name]?.({ double, ...project })) as { status?: number } | undefined;
-  expect(answer?.status ?? 200).toBeLessThan(300);
-  const text = await toldAbout(double, "changes", project.endpointId);
-  const [, after, until] = /423 until (some time after )?(\S+Z):/.exec(text) ?? [];
-  expect(until).toBeDefined();
-  const change = () => double.api("PATCH", project.path, { endpoint: { name: "changed" } });
-  await double.sim("POST", "/clock/advance", { to: new Date(Date.parse(until ?? "") - 1).toISOString() });
-  expect((await change()).status).toBe(423);
-  await double.sim("POST", "/clock/advance", { to: until });
-  // How long a start takes that follows by itself is not drawn yet.
-  expect((await change()).status).toBe(after === undefined ? 200 : 423);
-});
+test.each(Object.keys(LOCKS))(
+  "until %s is over, changes are answered 423: until the instant that is told, and no longer",
+  async (name) => {
+    const double = await createDouble();
+    const project = await createProject(double);
+    const answer = (await LOCKS[name]?.({ double, ...project })) as { status?: number } | undefined;
+    expect(answer?.status ?? 200).toBeLessThan(300);
+    const text = await explanationAbout(double, "changes", project.endpointId);
+    const [, after, until] = /423 until (some time after )?(\S+Z):/.exec(text) ?? [];
+    expect(until).toBeDefined();
+    const change = () => double.api("PATCH", project.path, { endpoint: { name: "changed" } });
+    await double.sim("POST", "/clock/advance", { to: new Date(Date.parse(until ?? "") - 1).toISOString() });
+    expect((await change()).status).toBe(423);
+    await double.sim("POST", "/clock/advance", { to: until });
+    // How long a start takes that follows by itself is not drawn yet.
+    expect((await change()).status).toBe(after === undefined ? 200 : 423);
+  },
+);
 
 test("a request that got 423 is explained by its instant, however long ago", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.advance("10m");
-  await act(double, endpointId, { source: "checkout" });
+  await recordActivity(double, endpointId, { source: "checkout" });
   await double.advance("1500");
   expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
   const then = (await double.sim("GET", "/clock")).body.now;
-  const before = await told(double, endpointId);
+  const before = await explanationLines(double, endpointId);
   await double.advance("30d");
-  const lines = await told(double, endpointId, then);
+  const lines = await explanationLines(double, endpointId, then);
   expect(lines).toEqual(before);
   expect(lines.at(-1)).toBe(
     `changes: changes of its project are answered 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   );
   expect((await explain(double, endpointId, then)).body.at).toBe(then);
-  expect((await told(double, endpointId)).at(-1)).toBe(ACCEPTED);
+  expect((await explanationLines(double, endpointId)).at(-1)).toBe(ACCEPTED);
 });
 
 test("at every point of its history a compute is told in the state that it had then", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await double.advance("10m");
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   await double.advance("10m");
   for (const [time, state] of [
     ["00:00:00", "init"],
@@ -112,7 +123,7 @@ test("between a shortened delay and the sleep that it brings, no time is left, a
   await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: 60 } });
   const { events } = (await double.sim("GET", "/events")).body;
   const { seq } = events.find(({ type }: any) => type === "ComputeUpdated");
-  expect(await toldAbout(double, "suspend", endpointId, seq)).not.toMatch(/in -/);
+  expect(await explanationAbout(double, "suspend", endpointId, seq)).not.toMatch(/in -/);
 });
 
 test("a compute is told of by what clients know: not before it was made, nor after it was deleted", async () => {
@@ -126,8 +137,15 @@ test("a compute is told of by what clients know: not before it was made, nor aft
     ["ep-nobody-knows-12345678", undefined],
     ["nonsense", undefined],
   ] as const) {
-    const { status, body } = point === undefined ? await double.sim("GET", `/explain/endpoints/${id}`) : await explain(double, id, point);
-    expect([status, body.code, body.message]).toEqual([404, "ENDPOINT_NOT_FOUND", `endpoint "${id}" not found`]);
+    const { status, body } =
+      point === undefined
+        ? await double.sim("GET", `/explain/endpoints/${id}`)
+        : await explain(double, id, point);
+    expect([status, body.code, body.message]).toEqual([
+      404,
+      "ENDPOINT_NOT_FOUND",
+      `endpoint "${id}" not found`,
+    ]);
   }
   expect((await explain(double, endpointId, seq)).body.state).toBe("active");
 });
@@ -135,7 +153,12 @@ test("a compute is told of by what clients know: not before it was made, nor aft
 test.each([
   ["2027-01-01T00:00:00Z", 422, "POINT_NOT_REACHED", /history has come to event 13/],
   ["14", 422, "POINT_NOT_REACHED", /history has come to event 13/],
-  ["yesterday", 400, "BAD_REQUEST", /^at: must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event/],
+  [
+    "yesterday",
+    400,
+    "BAD_REQUEST",
+    /^at: must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event/,
+  ],
   ["-1", 400, "BAD_REQUEST", /^at: must be/],
   ["", 400, "BAD_REQUEST", /^at: must be/],
 ] as const)("at %j nothing is told, and why is said", async (point, status, code, message) => {

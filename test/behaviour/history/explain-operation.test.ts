@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { act, createBranch, suspend, update } from "../../support/compute.ts";
+import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { explain, told } from "../../support/explained.ts";
+import { explain, explanationLines } from "../../support/explanation.ts";
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const newest = async (double: Double, projectId: string) =>
@@ -11,7 +11,7 @@ test("an operation that runs: who asked for it, and when it ends", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const timeline = `create_timeline of ${body.branch.id}`;
-  expect(await told(double, body.operations[0].id)).toEqual([
+  expect(await explanationLines(double, body.operations[0].id)).toEqual([
     `state: ${timeline} was scheduled at ${at("00:00:00.000")}, by a request [ProjectCreated, OperationScheduled]`,
     `pending: ${timeline} runs until ${at("00:00:01.000")} [OperationScheduled]`,
   ]);
@@ -28,7 +28,7 @@ test("an operation that waits: for which ones", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const start = `start_compute of ${body.endpoints[0].id}`;
-  expect(await told(double, body.operations[1].id)).toEqual([
+  expect(await explanationLines(double, body.operations[1].id)).toEqual([
     `state: ${start} was scheduled at ${at("00:00:00.000")}, by a request [ProjectCreated, OperationScheduled]`,
     `pending: ${start} waits for create_timeline of ${body.branch.id} [OperationScheduled]`,
   ]);
@@ -39,7 +39,7 @@ test("an operation that has waited: how long, and when it ends", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   await double.advance("2s");
-  const [, ...course] = await told(double, body.operations[1].id);
+  const [, ...course] = await explanationLines(double, body.operations[1].id);
   expect(course).toEqual([
     `pending: start_compute of ${body.endpoints[0].id} runs until ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
   ]);
@@ -51,7 +51,7 @@ test("an operation that is over: when, and what came of it", async () => {
   const { created } = await createProject(double);
   const ends: string[] = [];
   for (const { id } of created.operations) {
-    ends.push((await told(double, id)).at(-1) ?? "");
+    ends.push((await explanationLines(double, id)).at(-1) ?? "");
     expect((await explain(double, id)).body.status).toBe("finished");
   }
   expect(ends).toEqual([
@@ -64,12 +64,12 @@ test("an operation is told the same of, whatever has become of its project since
   const double = await createDouble();
   const { projectId, created } = await createProject(double);
   const id = created.operations[1].id;
-  const before = await told(double, id);
+  const before = await explanationLines(double, id);
   await double.advance("1h");
-  expect(await told(double, id)).toEqual(before);
+  expect(await explanationLines(double, id)).toEqual(before);
   await double.api("DELETE", `/projects/${projectId}`);
   await double.advance("1h");
-  expect(await told(double, id)).toEqual(before);
+  expect(await explanationLines(double, id)).toEqual(before);
 });
 
 test("the operation of an autosuspend took no time", async () => {
@@ -78,7 +78,7 @@ test("the operation of an autosuspend took no time", async () => {
   await double.advance("1h");
   const { id, action } = await newest(double, projectId);
   expect(action).toBe("suspend_compute");
-  expect(await told(double, id)).toEqual([
+  expect(await explanationLines(double, id)).toEqual([
     `state: suspend_compute of ${endpointId} was scheduled at ${at("00:05:04.000")}, by the autosuspend [OperationScheduled]`,
     "state: it was finished at once [OperationScheduled]",
   ]);
@@ -89,27 +89,36 @@ test.each([
   [{}, "query"],
   [{ source: "checkout" }, 'query of "checkout"'],
   [{ kind: "connect", connection_id: "app", source: "a pool" }, 'connect of "a pool"'],
-] as const)("an operation that activity %j asked for tells whose it was, and proves it", async (activity, whose) => {
-  const double = await createDouble();
-  const { projectId, endpointId } = await createProject(double);
-  await double.advance("1h");
-  await act(double, endpointId, activity);
-  const [asked] = await told(double, (await newest(double, projectId)).id);
-  expect(asked).toMatch(new RegExp(`was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute asleep `));
-  expect(asked).toContain("ActivityRecorded");
-});
+] as const)(
+  "an operation that activity %j asked for tells whose it was, and proves it",
+  async (activity, whose) => {
+    const double = await createDouble();
+    const { projectId, endpointId } = await createProject(double);
+    await double.advance("1h");
+    await recordActivity(double, endpointId, activity);
+    const [asked] = await explanationLines(double, (await newest(double, projectId)).id);
+    expect(asked).toMatch(
+      new RegExp(
+        `was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute asleep `,
+      ),
+    );
+    expect(asked).toContain("ActivityRecorded");
+  },
+);
 
 test("an operation that an update asked for, and the start that follows it", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
-  const { operations } = await update(double, path, { autoscaling_limit_max_cu: 2 });
-  const [applied] = await told(double, operations[0].id);
+  const { operations } = await updateCompute(double, path, { autoscaling_limit_max_cu: 2 });
+  const [applied] = await explanationLines(double, operations[0].id);
   expect(applied).toBe(
     `state: apply_config of ${endpointId} was scheduled at ${at("00:00:10.000")}, by a request [ComputeUpdated, OperationScheduled]`,
   );
   const started = await newest(double, projectId);
   expect(started.action).toBe("start_compute");
-  expect((await told(double, started.id))[0]).toMatch(/, by the update that it was restarted for /);
+  expect((await explanationLines(double, started.id))[0]).toMatch(
+    /, by the update that it was restarted for /,
+  );
 });
 
 test("a cancelled operation: when, and because of what; one that ran and one that waited", async () => {
@@ -121,12 +130,13 @@ test("a cancelled operation: when, and because of what; one that ran and one tha
   for (const { id } of body.operations) {
     const { status, body: explained } = await explain(double, id);
     expect([status, explained.status]).toEqual([200, "cancelled"]);
-    expect((await told(double, id)).at(-1)).toBe(
+    expect((await explanationLines(double, id)).at(-1)).toBe(
       `state: it was cancelled at ${at("00:00:10.500")}, because what it concerned was deleted [OperationCancelled]`,
     );
   }
   // As the API shows them.
-  const shown = (await double.api("GET", `${path.replace(/\/endpoints.*/, "")}/operations?limit=2`)).body.operations;
+  const shown = (await double.api("GET", `${path.replace(/\/endpoints.*/, "")}/operations?limit=2`)).body
+    .operations;
   expect(shown.map(({ status }: any) => status)).toEqual(["cancelled", "cancelled"]);
 });
 
@@ -136,11 +146,11 @@ test("the operations of a branch's removal: what they waited for; what can be re
   const { branchId, endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
   const { body } = await double.api("DELETE", `/projects/${projectId}/branches/${branchId}`);
   const [, removal] = body.operations;
-  expect((await told(double, removal.id)).at(-1)).toBe(
+  expect((await explanationLines(double, removal.id)).at(-1)).toBe(
     `pending: delete_timeline of ${branchId} waits for suspend_compute of ${endpointIds[0]} [OperationScheduled]`,
   );
   await double.advance("10s");
-  expect((await told(double, removal.id)).slice(1)).toEqual([
+  expect((await explanationLines(double, removal.id)).slice(1)).toEqual([
     `state: it waited 1000 ms for others, ran from ${at("00:00:21.000")} and was finished at ${at("00:00:22.000")} [OperationStarted, OperationFinished]`,
   ]);
 });
@@ -148,11 +158,11 @@ test("the operations of a branch's removal: what they waited for; what can be re
 test("an operation of a whole project names the project", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
-  await suspend(double, path);
+  await suspendCompute(double, path);
   await double.api("DELETE", `/projects/${projectId}`);
   const { events } = (await double.sim("GET", "/events")).body;
   const { operation } = events.findLast(({ type }: any) => type === "OperationScheduled");
-  expect((await told(double, operation.id))[0]).toBe(
+  expect((await explanationLines(double, operation.id))[0]).toBe(
     `state: delete_timeline of the project was scheduled at ${at("00:00:20.000")}, by a request [ProjectDeleted, OperationScheduled]`,
   );
 });
@@ -170,7 +180,7 @@ test("at every point of its life an operation is told with the status that it ha
   ] as const) {
     const { body } = await explain(double, id, at(time));
     expect([time, body.status]).toEqual([time, status]);
-    await told(double, id, at(time));
+    await explanationLines(double, id, at(time));
   }
 });
 
@@ -185,6 +195,10 @@ test("an operation that is not known, or not yet, is 404", async () => {
     [created.operations[0].id, "?at=1"],
   ] as const) {
     const { status, body } = await double.sim("GET", `/explain/operations/${id}${point}`);
-    expect([status, body.code, body.message]).toEqual([404, "OPERATION_NOT_FOUND", `operation "${id}" not found`]);
+    expect([status, body.code, body.message]).toEqual([
+      404,
+      "OPERATION_NOT_FOUND",
+      `operation "${id}" not found`,
+    ]);
   }
 });

@@ -1,35 +1,43 @@
 import { expect, test } from "vitest";
-import { act, createBranch, suspend, update } from "../../support/compute.ts";
+import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
 import { createProject, type Double } from "../../support/double.ts";
-import { explain, told } from "../../support/explained.ts";
-import { createKept } from "../../support/history.ts";
-import { SHELVES } from "../../support/shelved-double.ts";
+import { explain, explanationLines } from "../../support/explanation.ts";
+import { createTestDouble } from "../../support/history-requests.ts";
+import { STORAGE_KINDS } from "../../support/storage-double.ts";
 
 /** Something of everything that is explained; gives the ids of what there ever was. */
 async function live(double: Double): Promise<string[]> {
   const { projectId, endpointId, path } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 2_000, source: "checkout" });
+  await recordActivity(double, endpointId, { duration_ms: 2_000, source: "checkout" });
   await double.advance("10m");
-  await act(double, endpointId, { source: "nightly" });
+  await recordActivity(double, endpointId, { source: "nightly" });
   await double.advance("10s");
   await double.api("POST", `${path}/restart`);
   await double.advance("10s");
-  await update(double, path, { autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 120 });
-  await act(double, endpointId, { kind: "transaction", connection_id: "job" });
-  const { branchId, paths } = await createBranch(double, projectId, [{ type: "read_write" }, { type: "read_only" }]);
-  await suspend(double, paths[0] ?? "");
+  await updateCompute(double, path, { autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 120 });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "job" });
+  const { branchId, paths } = await createBranch(double, projectId, [
+    { type: "read_write" },
+    { type: "read_only" },
+  ]);
+  await suspendCompute(double, paths[0] ?? "");
   await double.api("POST", `${paths[1]}/restart`);
   await double.api("DELETE", paths[1] ?? "");
   await double.api("DELETE", `/projects/${projectId}/branches/${branchId}`);
   await double.advance("10s");
-  await act(double, endpointId, { kind: "disconnect", connection_id: "job" });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "job" });
   await double.advance("10m");
   const { events } = (await double.sim("GET", "/events?limit=10000")).body;
-  return events.flatMap(({ compute, operation }: any) => [compute?.id, operation?.id].filter((id) => id !== undefined));
+  return events.flatMap(({ compute, operation }: any) =>
+    [compute?.id, operation?.id].filter((id) => id !== undefined),
+  );
 }
 
 test("from files the same is told as from memory, at every point of a life", async () => {
-  const [inMemory, inFiles] = [(await createKept("in memory")).double(), (await createKept("in files")).double()];
+  const [inMemory, inFiles] = [
+    (await createTestDouble("in memory")).double(),
+    (await createTestDouble("in files")).double(),
+  ];
   const ids = await live(inMemory);
   expect(await live(inFiles)).toEqual(ids);
   const { seq } = (await inMemory.sim("GET", "/state")).body;
@@ -49,19 +57,22 @@ test("from files the same is told as from memory, at every point of a life", asy
   expect(told).toBeGreaterThan(100);
 });
 
-test.each(SHELVES)("%s: every statement is proven by events of the journal, at every point of a life", async (kind) => {
-  const double = (await createKept(kind)).double();
-  const ids = await live(double);
-  const { seq } = (await double.sim("GET", "/state")).body;
-  for (let at = 1; at <= seq; at += 5) {
-    for (const id of ids) {
-      if ((await explain(double, id, at)).status !== 200) continue;
-      for (const line of await told(double, id, at)) {
-        if (!line.startsWith("changes: changes are accepted")) expect(line).toMatch(/ \[\w+(, \w+)*\]$/);
+test.each(STORAGE_KINDS)(
+  "%s: every statement is proven by events of the journal, at every point of a life",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    const ids = await live(double);
+    const { seq } = (await double.sim("GET", "/state")).body;
+    for (let at = 1; at <= seq; at += 5) {
+      for (const id of ids) {
+        if ((await explain(double, id, at)).status !== 200) continue;
+        for (const line of await explanationLines(double, id, at)) {
+          if (!line.startsWith("changes: changes are accepted")) expect(line).toMatch(/ \[\w+(, \w+)*\]$/);
+        }
       }
     }
-  }
-});
+  },
+);
 
 /** Sentences without their proof. Who suspended a compute is told by events alone, and so is what woke it. */
 const texts = (lines: readonly string[]) =>
@@ -70,30 +81,33 @@ const texts = (lines: readonly string[]) =>
     .map((line) => line.replace(/ \[.*\]$/, "").replace(/(has been idle since \S+Z).*/, "$1"));
 
 /** Computes whose reasons lie in history that is forgotten, and what leads there. */
-const STATES: Readonly<Record<string, (double: Double, endpointId: string, path: string) => Promise<unknown>>> = {
+const STATES: Readonly<
+  Record<string, (double: Double, endpointId: string, path: string) => Promise<unknown>>
+> = {
   "active, never used": async () => undefined,
-  "active, used": (double, endpointId) => act(double, endpointId, { duration_ms: 60_000 }),
-  "active, in a transaction": (double, endpointId) => act(double, endpointId, { kind: "transaction", connection_id: "job" }),
-  "active for ever": (double, _, path) => update(double, path, { suspend_timeout_seconds: -1 }),
+  "active, used": (double, endpointId) => recordActivity(double, endpointId, { duration_ms: 60_000 }),
+  "active, in a transaction": (double, endpointId) =>
+    recordActivity(double, endpointId, { kind: "transaction", connection_id: "job" }),
+  "active for ever": (double, _, path) => updateCompute(double, path, { suspend_timeout_seconds: -1 }),
   "idle by autosuspend": (double) => double.advance("1h"),
-  "idle by request": (double, _, path) => suspend(double, path),
+  "idle by request": (double, _, path) => suspendCompute(double, path),
   "being restarted": (double, _, path) => double.api("POST", `${path}/restart`),
   "being woken": async (double, endpointId, path) => {
-    await suspend(double, path);
-    await act(double, endpointId);
+    await suspendCompute(double, path);
+    await recordActivity(double, endpointId);
   },
 };
 
 test.each(Object.keys(STATES))(
   "a compute that is %s is told the same of when history is forgotten, though without proof",
   async (state) => {
-    for (const kind of SHELVES) {
-      const double = (await createKept(kind)).double();
+    for (const kind of STORAGE_KINDS) {
+      const double = (await createTestDouble(kind)).double();
       const { endpointId, path } = await createProject(double);
       await STATES[state]?.(double, endpointId, path);
-      const before = texts(await told(double, endpointId));
+      const before = texts(await explanationLines(double, endpointId));
       expect((await double.sim("POST", "/compact", { keep: "0s" })).status).toBe(200);
-      const after = await told(double, endpointId);
+      const after = await explanationLines(double, endpointId);
       expect(after.every((line) => line.endsWith(" []"))).toBe(true);
       // What woke it is told by events alone.
       expect(texts(after)).toEqual(before.filter((line) => !line.startsWith("wake: ")));
@@ -101,35 +115,43 @@ test.each(Object.keys(STATES))(
   },
 );
 
-test.each(SHELVES)("%s: an operation that is under way is told of though the event that scheduled it is forgotten", async (kind) => {
-  const double = (await createKept(kind)).double();
-  const { path } = await createProject(double);
-  const { body } = await double.api("POST", `${path}/restart`);
-  await double.sim("POST", "/compact", { keep: "0s" });
-  for (const { id, status } of body.operations) {
-    const explained = await explain(double, id);
-    expect([explained.status, explained.body.status]).toEqual([200, status]);
-  }
-});
+test.each(STORAGE_KINDS)(
+  "%s: an operation that is under way is told of though the event that scheduled it is forgotten",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    const { path } = await createProject(double);
+    const { body } = await double.api("POST", `${path}/restart`);
+    await double.sim("POST", "/compact", { keep: "0s" });
+    for (const { id, status } of body.operations) {
+      const explained = await explain(double, id);
+      expect([explained.status, explained.body.status]).toEqual([200, status]);
+    }
+  },
+);
 
-test.each(SHELVES)("%s: an operation that the API still tells of is told of when history is shorter than that", async (kind) => {
-  const retention = { history: 60_000, minimumEvents: 0, eventsPerCheckpoint: 10 };
-  const double = (await createKept(kind, { retention })).double();
-  const { projectId, created, endpointId } = await createProject(double);
-  const forgotten = async () => (await double.sim("GET", "/health")).body.history.forgotten_seq;
-  for (let hour = 0; hour < 100 && (await forgotten()) <= 13; hour += 1) {
-    await act(double, endpointId);
-    await double.advance("1h");
-  }
-  const { id } = created.operations[1];
-  expect(await forgotten()).toBeGreaterThan(13);
-  expect((await double.api("GET", `/projects/${projectId}/operations/${id}`)).body.operation.status).toBe("finished");
-  const { status, body } = await explain(double, id);
-  expect([status, body.status]).toEqual([200, "finished"]);
-});
+test.each(STORAGE_KINDS)(
+  "%s: an operation that the API still tells of is told of when history is shorter than that",
+  async (kind) => {
+    const retention = { history: 60_000, minimumEvents: 0, eventsPerCheckpoint: 10 };
+    const double = (await createTestDouble(kind, { retention })).double();
+    const { projectId, created, endpointId } = await createProject(double);
+    const forgotten = async () => (await double.sim("GET", "/health")).body.history.forgotten_seq;
+    for (let hour = 0; hour < 100 && (await forgotten()) <= 13; hour += 1) {
+      await recordActivity(double, endpointId);
+      await double.advance("1h");
+    }
+    const { id } = created.operations[1];
+    expect(await forgotten()).toBeGreaterThan(13);
+    expect((await double.api("GET", `/projects/${projectId}/operations/${id}`)).body.operation.status).toBe(
+      "finished",
+    );
+    const { status, body } = await explain(double, id);
+    expect([status, body.status]).toEqual([200, "finished"]);
+  },
+);
 
-test.each(SHELVES)("%s: what is told at an instant that is forgotten is nothing", async (kind) => {
-  const double = (await createKept(kind)).double();
+test.each(STORAGE_KINDS)("%s: what is told at an instant that is forgotten is nothing", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
   const { endpointId } = await createProject(double);
   await double.advance("1h");
   await double.sim("POST", "/compact", { keep: "1m" });

@@ -1,19 +1,21 @@
 import { expect, test } from "vitest";
-import { memoryShelf, openWorlds } from "../../../src/app/compose.ts";
-import { NoHistory } from "../../../src/simulation/no-history.ts";
+import { memoryStorage, openWorlds } from "../../../src/app/compose.ts";
+import { DiscardingJournal } from "../../../src/simulation/discarding-journal.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 
 async function openWorld() {
   const { world, worlds } = await openWorlds(
-    memoryShelf(() => new NoHistory()),
+    memoryStorage(() => new DiscardingJournal()),
     { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 } },
     (error) => {
       throw error;
     },
   );
   const create = () =>
-    world.turn(({ world: { accounts }, execute }) => execute({ type: "CreateProject", accountId: [...accounts.values()][0]?.id ?? "" }));
+    world.transact(({ world: { accounts }, execute }) =>
+      execute({ type: "CreateProject", accountId: [...accounts.values()][0]?.id ?? "" }),
+    );
   return { world, worlds, create };
 }
 
@@ -32,8 +34,8 @@ test("who asks for its past is told that it is forgotten, and not something else
   const { world, worlds, create } = await openWorld();
   await create();
   await world.advance({ by: 60_000 });
-  const past = await world.past({ at: START + 1 });
+  const past = await world.viewAt({ at: START + 1 });
   expect(past).toMatchObject({ ok: false, refusal: { code: "HISTORY_FORGOTTEN" } });
-  await expect(world.past({ seq: world.history().seq })).rejects.toThrow("was not kept");
+  await expect(world.viewAt({ seq: world.history().seq })).rejects.toThrow("was not kept");
   await worlds.close();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Batch, MemoryJournal } from "../../../src/simulation/journal.ts";
-import { worldOf } from "../../support/compute.ts";
+import { worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 /** A journal on a disk that may be full. */
@@ -21,13 +21,13 @@ async function createOnDisk() {
 
 test("a change that the store could not commit is 503, says so, and has not happened", async () => {
   const { double, journal, path } = await createOnDisk();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   journal.full = true;
   const { status, headers, body } = await double.api("PATCH", path, { endpoint: { name: "lost" } });
   expect([status, body.code, headers.get("retry-after")]).toEqual([503, "STORE_UNAVAILABLE", "1"]);
   expect(body.message).toContain("nothing was changed");
   journal.full = false;
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
   expect((await double.api("GET", path)).body.endpoint).not.toHaveProperty("name");
 });
 

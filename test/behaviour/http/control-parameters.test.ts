@@ -2,8 +2,26 @@ import { expect, test } from "vitest";
 import { createDouble, createProject } from "../../support/double.ts";
 
 test.each([
-  ...["/health", "/health/live", "/clock", "/state", "/events", "/events/stream", "/invariants", "/accounts", "/api_keys", "/endpoints"],
-  ...["/endpoints/ep-id/stats", "/metrics", "/explain/endpoints/ep-id", "/explain/operations/id", "/snapshots", "/snapshots/kept"],
+  ...[
+    "/health",
+    "/health/live",
+    "/clock",
+    "/state",
+    "/events",
+    "/events/stream",
+    "/invariants",
+    "/accounts",
+    "/api_keys",
+    "/endpoints",
+  ],
+  ...[
+    "/endpoints/ep-id/stats",
+    "/metrics",
+    "/explain/endpoints/ep-id",
+    "/explain/operations/id",
+    "/snapshots",
+    "/snapshots/kept",
+  ],
   ...["/worlds", "/worlds/default", "/coverage", "/faults", "/requests"],
 ])("GET %s refuses a parameter that it does not know", async (path) => {
   const double = await createDouble();

@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
 import { createApp } from "../../../src/app/compose.ts";
-import { act, createBranch, statsOf, worldOf } from "../../support/compute.ts";
+import { computeStats, createBranch, recordActivity, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 
 const events = async (double: Double, query = "") => (await double.sim("GET", `/events${query}`)).body;
 
 test("health tells live and ready apart, and names world and instant", async () => {
   const double = await createDouble();
-  expect((await double.sim("GET", "/health")).body).toMatchObject({ status: "ready", world: "default", now: "2026-01-01T00:00:00.000Z" });
+  expect((await double.sim("GET", "/health")).body).toMatchObject({
+    status: "ready",
+    world: "default",
+    now: "2026-01-01T00:00:00.000Z",
+  });
   expect((await double.sim("GET", "/health/live")).body).toMatchObject({ status: "live" });
   expect((await double.sim("GET", "/health/ready")).status).toBe(200);
 });
@@ -22,7 +26,14 @@ test("every change is an event, numbered without gaps, at its instant", async ()
   expect(next_since).toBe(all.length);
   const types = all.map(({ type }: any) => type);
   expect(types.slice(0, 3)).toEqual(["WorldCreated", "AccountCreated", "ApiKeyCreated"]);
-  for (const type of ["ProjectCreated", "BranchCreated", "ComputeCreated", "OperationScheduled", "ComputeUpdated", "ComputeDeleted"]) {
+  for (const type of [
+    "ProjectCreated",
+    "BranchCreated",
+    "ComputeCreated",
+    "OperationScheduled",
+    "ComputeUpdated",
+    "ComputeDeleted",
+  ]) {
     expect(types).toContain(type);
   }
 });
@@ -33,7 +44,9 @@ test("what changes nothing is no event: reads, refusals, bad input", async () =>
   const { next_since } = await events(double);
   await double.api("GET", path);
   await double.api("GET", "/projects", undefined, "unknown");
-  await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_write" } });
+  await double.api("POST", `/projects/${projectId}/endpoints`, {
+    endpoint: { branch_id: branchId, type: "read_write" },
+  });
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } });
   await double.api("POST", "/projects", "{");
   expect(await events(double, `?since=${next_since}`)).toEqual({ events: [], next_since });
@@ -54,25 +67,28 @@ test("events are read in pieces, from any place", async () => {
   expect(pieces).toEqual(all);
 });
 
-test.each(["since=-1", "since=now", "limit=0", "limit=10001", "limit=all"])("events refuse %s with 400", async (query) => {
-  const double = await createDouble();
-  const { status, body } = await double.sim("GET", `/events?${query}`);
-  expect([status, body.message]).toEqual([400, expect.stringContaining(query.split("=")[0] ?? "")]);
-});
+test.each(["since=-1", "since=now", "limit=0", "limit=10001", "limit=all"])(
+  "events refuse %s with 400",
+  async (query) => {
+    const double = await createDouble();
+    const { status, body } = await double.sim("GET", `/events?${query}`);
+    expect([status, body.message]).toEqual([400, expect.stringContaining(query.split("=")[0] ?? "")]);
+  },
+);
 
 test("the state is the whole world in a stable order, and reading it changes nothing", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId } = await createProject(double);
-  await act(double, endpointId, { kind: "connect", connection_id: "b" });
-  await act(double, endpointId, { kind: "connect", connection_id: "a" });
-  await act(double, endpointId, { at: "2026-01-01T01:00:00Z" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "b" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "a" });
+  await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z" });
   const state = (await double.sim("GET", "/state")).body;
   expect(state.projects).toMatchObject([{ id: projectId }]);
   expect(state.branches).toMatchObject([{ id: branchId, project_id: projectId }]);
   expect(state.endpoints).toMatchObject([{ id: endpointId }]);
   expect(state.connections).toMatchObject([{ id: "a" }, { id: "b" }]);
   expect(state.scheduled_activities).toHaveLength(1);
-  expect(await worldOf(double)).toBe(await worldOf(double));
+  expect(await worldState(double)).toBe(await worldState(double));
 });
 
 test("neither secrets nor their hashes are in the state or in history", async () => {
@@ -86,25 +102,28 @@ test("neither secrets nor their hashes are in the state or in history", async ()
 test("the invariants are checked, and hold", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { kind: "transaction", connection_id: "open" });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
   await double.api("POST", `${path}/restart`);
   const { body } = await double.sim("GET", "/invariants");
   expect(body).toEqual({ ok: true, checked: expect.any(Number), violations: [] });
   expect(body.checked).toBeGreaterThan(10);
 });
 
-test.each([0, 20])("a wait ends when the world is as it should be, also if that comes %i ms after its beginning", async (laterMs) => {
-  const double = await createDouble();
-  const { body } = await double.api("POST", "/projects", { project: {} });
-  const endpoint_id = body.endpoints[0].id;
-  const operation_id = body.operations[0].id;
-  const waits = [{ endpoint_id, state: "active" }, { operation_id }, { project_id: body.project.id }].map((until) =>
-    double.sim("POST", "/wait", { until, timeout: "2s" }),
-  );
-  if (laterMs > 0) await new Promise((resolve) => setTimeout(resolve, laterMs));
-  await double.advance("4s");
-  expect((await Promise.all(waits)).map(({ status }) => status)).toEqual([200, 200, 200]);
-});
+test.each([0, 20])(
+  "a wait ends when the world is as it should be, also if that comes %i ms after its beginning",
+  async (laterMs) => {
+    const double = await createDouble();
+    const { body } = await double.api("POST", "/projects", { project: {} });
+    const endpoint_id = body.endpoints[0].id;
+    const operation_id = body.operations[0].id;
+    const waits = [{ endpoint_id, state: "active" }, { operation_id }, { project_id: body.project.id }].map(
+      (until) => double.sim("POST", "/wait", { until, timeout: "2s" }),
+    );
+    if (laterMs > 0) await new Promise((resolve) => setTimeout(resolve, laterMs));
+    await double.advance("4s");
+    expect((await Promise.all(waits)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  },
+);
 
 test("a wait that is fulfilled already ends at once; one that is not in time is 408", async () => {
   const double = await createDouble();
@@ -115,7 +134,9 @@ test("a wait that is fulfilled already ends at once; one that is not in time is 
   expect((await wait("idle")).status).toBe(408);
   expect((await wait("asleep")).status).toBe(400);
   expect((await wait("idle", "11m")).status).toBe(400);
-  expect((await double.sim("POST", "/wait", { until: { endpoint_id: "ep-none", state: "idle" } })).status).toBe(404);
+  expect(
+    (await double.sim("POST", "/wait", { until: { endpoint_id: "ep-none", state: "idle" } })).status,
+  ).toBe(404);
   expect((await double.sim("POST", "/wait", { until: { operation_id: "none" } })).status).toBe(404);
   expect((await double.sim("POST", "/wait", { until: { project_id: "none" } })).status).toBe(404);
   expect((await double.sim("POST", "/wait", {})).status).toBe(400);
@@ -124,12 +145,16 @@ test("a wait that is fulfilled already ends at once; one that is not in time is 
 test("a reset leaves accounts and keys, and the ids that come next are those of a new world", async () => {
   const double = await createDouble();
   const first = await createProject(double);
-  await act(double, first.endpointId, { at: "2026-01-02T00:00:00Z" });
+  await recordActivity(double, first.endpointId, { at: "2026-01-02T00:00:00Z" });
   expect((await double.sim("POST", "/reset")).status).toBe(200);
   expect((await double.api("GET", "/projects")).body.projects).toEqual([]);
   expect((await double.advance("2d")).body.events).toEqual([]);
   const second = await createProject(double);
-  expect([second.projectId, second.branchId, second.endpointId]).toEqual([first.projectId, first.branchId, first.endpointId]);
+  expect([second.projectId, second.branchId, second.endpointId]).toEqual([
+    first.projectId,
+    first.branchId,
+    first.endpointId,
+  ]);
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
@@ -137,8 +162,16 @@ test("the figures of a compute stand beside each other in its stats, and those o
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await createBranch(double, projectId, [{ type: "read_only" }]);
-  const stats = await statsOf(double, endpointId);
-  for (const field of ["current_size_cu", "ram_gb", "max_connections", "connections", "cache", "autosuspend", "release"]) {
+  const stats = await computeStats(double, endpointId);
+  for (const field of [
+    "current_size_cu",
+    "ram_gb",
+    "max_connections",
+    "connections",
+    "cache",
+    "autosuspend",
+    "release",
+  ]) {
     expect(stats).toHaveProperty(field);
   }
   const { endpoints } = (await double.sim("GET", "/endpoints")).body;
@@ -151,9 +184,13 @@ test("metrics are in the Prometheus text format", async () => {
   const double = await createDouble();
   await createProject(double);
   const { status, headers, body } = await double.sim("GET", "/metrics");
-  expect([status, headers.get("content-type")]).toEqual([200, expect.stringMatching(/^text\/plain; version=0\.0\.4/)]);
+  expect([status, headers.get("content-type")]).toEqual([
+    200,
+    expect.stringMatching(/^text\/plain; version=0\.0\.4/),
+  ]);
   expect(body).toContain('standin_endpoints{world="default",state="active"} 1\n');
-  for (const line of body.trimEnd().split("\n")) expect(line).toMatch(/^(# (HELP|TYPE) standin_\w+ .+|standin_\w+\{[^}]+\} -?[\d.e+]+)$/);
+  for (const line of body.trimEnd().split("\n"))
+    expect(line).toMatch(/^(# (HELP|TYPE) standin_\w+ .+|standin_\w+\{[^}]+\} -?[\d.e+]+)$/);
 });
 
 test("an unknown path under /_sim is 404 and names those that there are", async () => {
@@ -165,21 +202,32 @@ test("an unknown path under /_sim is 404 and names those that there are", async 
 
 test("the control API refuses pages of other origins and foreign names, and what they asked for does not happen", async () => {
   const double = await createDouble();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const ask = async (headers: Record<string, string>, host = "localhost") => {
-    const init = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: '{"name":"intruder"}' };
+    const init = {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: '{"name":"intruder"}',
+    };
     return (await double.fetch(new Request(`http://${host}/_sim/accounts`, init))).status;
   };
   expect(await ask({ Origin: "https://evil.example", Host: "localhost" })).toBe(403);
   expect(await ask({ Host: "evil.example" })).toBe(403);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
   expect(await ask({ Host: "127.0.0.1:4620" })).toBe(200);
 });
 
 test("with a control token set, the control API needs it; the imitated API does not take it", async () => {
   const { worlds } = await createDouble();
   const controlToken = "a-token-of-the-control-api";
-  const app = createApp({ worlds, version: "test", rateLimit: false, hosts: [], controlToken, onBug: () => undefined });
+  const app = createApp({
+    worlds,
+    version: "test",
+    rateLimit: false,
+    hosts: [],
+    controlToken,
+    onBug: () => undefined,
+  });
   const ask = async (path: string, headers: Record<string, string>) =>
     (await app.fetch(new Request(`http://localhost${path}`, { headers }))).status;
   expect(await ask("/_sim/clock", {})).toBe(401);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PUBLIC_OPERATIONS } from "../../../src/api/coverage/public-operations.ts";
-import { createBranch, worldOf } from "../../support/compute.ts";
+import { createBranch, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 
 const raw = (double: Double, method: string, path: string, init: RequestInit = {}) =>
@@ -37,7 +37,12 @@ test("every error is an object of request_id, code and message, under the reques
 test("X-Request-ID is taken from the request, or made; one that cannot be a header value's is made anew", async () => {
   const double = await createDouble();
   const idOf = async (given?: string) => {
-    const response = await raw(double, "GET", "/api/v2/projects", given === undefined ? {} : { headers: { "X-Request-ID": given } });
+    const response = await raw(
+      double,
+      "GET",
+      "/api/v2/projects",
+      given === undefined ? {} : { headers: { "X-Request-ID": given } },
+    );
     return response.headers.get("x-request-id") ?? "";
   };
   expect(await idOf("my-request-1")).toBe("my-request-1");
@@ -54,9 +59,21 @@ test("an unknown path is 404, with a hint where /api/v2 is missing or doubled", 
     const body: any = await response.json();
     return [response.status, body.code, body.message];
   };
-  expect(await messageOf("/api/v2/nothing/here")).toEqual([404, "UNKNOWN_PATH", expect.stringContaining("/nothing/here")]);
-  expect(await messageOf("/projects")).toEqual([404, "UNKNOWN_PATH", expect.stringContaining("/api/v2/projects")]);
-  expect(await messageOf("/api/v2/api/v2/projects")).toEqual([404, "UNKNOWN_PATH", expect.stringContaining("twice")]);
+  expect(await messageOf("/api/v2/nothing/here")).toEqual([
+    404,
+    "UNKNOWN_PATH",
+    expect.stringContaining("/nothing/here"),
+  ]);
+  expect(await messageOf("/projects")).toEqual([
+    404,
+    "UNKNOWN_PATH",
+    expect.stringContaining("/api/v2/projects"),
+  ]);
+  expect(await messageOf("/api/v2/api/v2/projects")).toEqual([
+    404,
+    "UNKNOWN_PATH",
+    expect.stringContaining("twice"),
+  ]);
   expect(await messageOf("/")).toEqual([404, "UNKNOWN_PATH", expect.stringContaining("/api/v2")]);
 });
 
@@ -84,14 +101,26 @@ test("every operation of the public document is answered, and what is not imitat
   const missing: string[] = [];
   for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
     const filled = path.replaceAll(/\{\w+\}/g, "none");
-    const { status, body } = await double.api(method, filled, method === "GET" || method === "DELETE" ? undefined : {});
+    const { status, body } = await double.api(
+      method,
+      filled,
+      method === "GET" || method === "DELETE" ? undefined : {},
+    );
     expect([operationId, status === 405 || body.code === "UNKNOWN_PATH"]).toEqual([operationId, false]);
     if (status !== 501) continue;
     expect([body.code, body.message.includes(operationId)]).toEqual(["NOT_IMITATED", true]);
     missing.push(operationId);
   }
-  const imitated = PUBLIC_OPERATIONS.map(({ operationId }) => operationId).filter((operationId) => !missing.includes(operationId));
-  for (const operationId of ["listProjects", "createProject", "listProjectEndpoints", "createApiKey", "restartProjectEndpoint"]) {
+  const imitated = PUBLIC_OPERATIONS.map(({ operationId }) => operationId).filter(
+    (operationId) => !missing.includes(operationId),
+  );
+  for (const operationId of [
+    "listProjects",
+    "createProject",
+    "listProjectEndpoints",
+    "createApiKey",
+    "restartProjectEndpoint",
+  ]) {
     expect(imitated).toContain(operationId);
   }
 });
@@ -115,11 +144,14 @@ const BODIES: readonly (readonly [string, string])[] = [
 
 test.each(BODIES)("a body of %s is refused with 400", async (_, text) => {
   const double = await createDouble();
-  const before = await worldOf(double);
-  const response = await raw(double, "POST", "/api/v2/api_keys", { body: text, headers: { "Content-Type": "application/json" } });
+  const before = await worldState(double);
+  const response = await raw(double, "POST", "/api/v2/api_keys", {
+    body: text,
+    headers: { "Content-Type": "application/json" },
+  });
   const body: any = await response.json();
   expect([response.status, body.code]).toEqual([400, "BAD_REQUEST"]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a body of another type is refused, one with a charset or without a type is read", async () => {
@@ -138,33 +170,42 @@ test("a body of another type is refused, one with a charset or without a type is
 
 test("a body of more than a mebibyte is 413, and changes nothing", async () => {
   const double = await createDouble();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const bodyOf = (bytes: number) => {
     const frame = JSON.stringify({ key_name: "" }).length;
     return JSON.stringify({ key_name: "k".repeat(bytes - frame) });
   };
   expect((await double.api("POST", "/api_keys", bodyOf(1024 * 1024 + 1))).status).toBe(413);
   expect((await double.api("POST", "/api_keys", bodyOf(1024 * 1024))).status).toBe(400);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("all that does not fit is named at once", async () => {
   const double = await createDouble();
-  const { body } = await double.api("POST", "/projects", { project: { name: 7, pg_version: "new", store_passwords: "no" } });
-  for (const field of ["project.name", "project.pg_version", "project.store_passwords"]) expect(body.message).toContain(field);
+  const { body } = await double.api("POST", "/projects", {
+    project: { name: 7, pg_version: "new", store_passwords: "no" },
+  });
+  for (const field of ["project.name", "project.pg_version", "project.store_passwords"])
+    expect(body.message).toContain(field);
 });
 
 test("successes: 201 for what is created, 200 for the rest", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId, path } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
-  const statusOf = async (method: string, call: string, body?: unknown) => (await double.api(method, call, body)).status;
+  const statusOf = async (method: string, call: string, body?: unknown) =>
+    (await double.api(method, call, body)).status;
   expect(await statusOf("POST", "/projects", { project: {} })).toBe(201);
   expect(await statusOf("POST", `/projects/${projectId}/branches`, {})).toBe(201);
-  expect(await statusOf("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_write" } })).toBe(201);
+  expect(
+    await statusOf("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branchId, type: "read_write" },
+    }),
+  ).toBe(201);
   expect(await statusOf("POST", "/api_keys", { key_name: "one" })).toBe(200);
   expect(await statusOf("PATCH", path, { endpoint: {} })).toBe(200);
-  for (const verb of ["suspend", "start", "restart"]) expect(await statusOf("POST", `${path}/${verb}`)).toBe(200);
+  for (const verb of ["suspend", "start", "restart"])
+    expect(await statusOf("POST", `${path}/${verb}`)).toBe(200);
   expect(await statusOf("DELETE", path)).toBe(200);
   expect(await statusOf("GET", "/projects")).toBe(200);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { timestamp } from "../../../src/http/instants.ts";
+import { timestamp } from "../../../src/http/timestamps.ts";
 import { DAY, END_OF_TIME, HOUR, MINUTE, parseDuration, SECOND } from "../../../src/platform/core/time.ts";
-import { act, createBranch } from "../../support/compute.ts";
+import { createBranch, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 test.each([
@@ -66,15 +66,18 @@ test("timestamps are ISO 8601 in UTC with whole seconds, never rounded up", () =
 /** Every value of a JSON document under a name that tells an instant. */
 function instantsIn(value: unknown, name = ""): [string, unknown][] {
   if (Array.isArray(value)) return value.flatMap((item) => instantsIn(item));
-  if (typeof value === "object" && value !== null) return Object.entries(value).flatMap(([key, inner]) => instantsIn(inner, key));
-  return /(_at|_active|_period_start|_period_end|_timestamp|^at|^now)$/.test(name) && value !== null ? [[name, value]] : [];
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).flatMap(([key, inner]) => instantsIn(inner, key));
+  return /(_at|_active|_period_start|_period_end|_timestamp|^at|^now)$/.test(name) && value !== null
+    ? [[name, value]]
+    : [];
 }
 
 test("every timestamp of the API is a string of that form; those of the control API have milliseconds", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
   await createBranch(double, projectId, [{ type: "read_only" }]);
-  await act(double, endpointId, { duration_ms: 1_500 });
+  await recordActivity(double, endpointId, { duration_ms: 1_500 });
   await double.advance("1h");
   const api = [
     "/projects",
@@ -84,17 +87,29 @@ test("every timestamp of the API is a string of that form; those of the control 
     `/projects/${projectId}/operations`,
     "/api_keys",
   ];
-  api.push(`/projects/${projectId}/branches`, `/projects/${projectId}/branches/${branchId}/roles`, "/users/me/organizations");
+  api.push(
+    `/projects/${projectId}/branches`,
+    `/projects/${projectId}/branches/${branchId}/roles`,
+    "/users/me/organizations",
+  );
   for (const call of api) {
     const found = instantsIn((await double.api("GET", call)).body);
     expect([call, found.length > 0]).toEqual([call, true]);
     for (const [name, value] of found)
-      expect([call, name, value]).toEqual([call, name, expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)]);
+      expect([call, name, value]).toEqual([
+        call,
+        name,
+        expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      ]);
   }
   for (const call of ["/clock", "/state", "/events", "/accounts", `/endpoints/${endpointId}/stats`]) {
     const found = instantsIn((await double.sim("GET", call)).body);
     for (const [name, value] of found) {
-      expect([call, name, value]).toEqual([call, name, expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)]);
+      expect([call, name, value]).toEqual([
+        call,
+        name,
+        expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      ]);
     }
   }
 });
@@ -118,10 +133,17 @@ test("a compute's host is its id in its region, and the pooler's has -pooler beh
 
 test("a connection URI leads through the branch's primary, through the endpoint that is named, or through the pooler", async () => {
   const double = await createDouble();
-  const { projectId, branchId, created, endpointId } = await createProject(double, { branch: { role_name: "a b", database_name: "x/y" } });
+  const { projectId, branchId, created, endpointId } = await createProject(double, {
+    branch: { role_name: "a b", database_name: "x/y" },
+  });
   const { endpointIds } = await createBranch(double, projectId, [{ type: "read_only" }]);
   const uri = async (query: string) =>
-    (await double.api("GET", `/projects/${projectId}/connection_uri?database_name=x%2Fy&role_name=a%20b${query}`)).body;
+    (
+      await double.api(
+        "GET",
+        `/projects/${projectId}/connection_uri?database_name=x%2Fy&role_name=a%20b${query}`,
+      )
+    ).body;
   const { password } = created.roles[0];
   const { host } = created.endpoints[0];
   expect((await uri("")).uri).toBe(`postgresql://a%20b:${password}@${host}/x%2Fy?sslmode=require`);

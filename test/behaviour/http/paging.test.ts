@@ -15,7 +15,12 @@ async function createProjects(count: number) {
 const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
 /** All pages of a list, by the cursor that `next` finds in each answer. */
-async function walk(double: Double, path: string, items: string, next: (body: any) => string | undefined): Promise<string[][]> {
+async function walk(
+  double: Double,
+  path: string,
+  items: string,
+  next: (body: any) => string | undefined,
+): Promise<string[][]> {
   const pages: string[][] = [];
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {
     const { status, body } = await double.api("GET", `${path}${cursor === "" ? "" : `&cursor=${cursor}`}`);
@@ -47,11 +52,17 @@ test("a walk neither skips nor repeats what is created and deleted meanwhile", a
 
 test("a search finds projects by name or id, whatever the case, and pages what it finds", async () => {
   const { double, ids } = await createProjects(12);
-  const search = async (text: string) => idsOf((await double.api("GET", `/projects?search=${text}`)).body.projects);
+  const search = async (text: string) =>
+    idsOf((await double.api("GET", `/projects?search=${text}`)).body.projects);
   expect(await search("PROJECT%201")).toEqual([ids[1], ids[10], ids[11]]);
   expect(await search(ids[7] ?? "")).toEqual([ids[7]]);
   expect(await search("nothing")).toEqual([]);
-  const pages = await walk(double, "/projects?search=project%201&limit=2", "projects", (body) => body.pagination?.cursor);
+  const pages = await walk(
+    double,
+    "/projects?search=project%201&limit=2",
+    "projects",
+    (body) => body.pagination?.cursor,
+  );
   expect(pages).toEqual([[ids[1], ids[10]], [ids[11]]]);
 });
 
@@ -59,7 +70,9 @@ test("a cursor opens nothing of another account", async () => {
   const { double } = await createProjects(3);
   const { body } = await double.api("GET", "/projects?limit=1");
   const { key } = await createAccount(double);
-  expect((await double.api("GET", `/projects?cursor=${body.pagination.cursor}`, undefined, key)).body.projects).toEqual([]);
+  expect(
+    (await double.api("GET", `/projects?cursor=${body.pagination.cursor}`, undefined, key)).body.projects,
+  ).toEqual([]);
 });
 
 test("operations come newest first, and a cursor leads through all of them", async () => {
@@ -92,7 +105,12 @@ test("branches are sorted as asked for, and a cursor stays in its sort", async (
   expect(await sorted("")).toEqual([...ids].reverse());
   await double.api("PATCH", `${list}/${alpha}`, { branch: { protected: true } });
   expect((await sorted("sort_by=updated_at"))[0]).toBe(alpha);
-  const pages = await walk(double, `${list}?sort_by=name&sort_order=asc&limit=2`, "branches", (body) => body.pagination.next);
+  const pages = await walk(
+    double,
+    `${list}?sort_by=name&sort_order=asc&limit=2`,
+    "branches",
+    (body) => body.pagination.next,
+  );
   expect(pages).toEqual([[alpha, bravo], [charlie, delta], [main]]);
   const { body } = await double.api("GET", `${list}?sort_by=name&sort_order=asc&limit=2`);
   expect(body.pagination).toMatchObject({ sort_by: "name", sort_order: "ASC" });
@@ -103,12 +121,17 @@ test("branches that were made at the same instant are sorted by age", async () =
   const double = await createDouble({ operations: "immediate" });
   const { projectId } = await createProject(double);
   const made = await Promise.all(
-    Array.from({ length: 20 }, async () => (await double.api("POST", `/projects/${projectId}/branches`, {})).body.branch.id as string),
+    Array.from(
+      { length: 20 },
+      async () => (await double.api("POST", `/projects/${projectId}/branches`, {})).body.branch.id as string,
+    ),
   );
   const list = `/projects/${projectId}/branches?sort_by=created_at&sort_order=asc`;
   const all = idsOf((await double.api("GET", list)).body.branches).slice(1);
   expect(all).toEqual(made);
-  expect((await walk(double, `${list}&limit=3`, "branches", (body) => body.pagination.next)).flat().slice(1)).toEqual(made);
+  expect(
+    (await walk(double, `${list}&limit=3`, "branches", (body) => body.pagination.next)).flat().slice(1),
+  ).toEqual(made);
 });
 
 const LISTS: readonly (readonly [string, number])[] = [
@@ -121,7 +144,8 @@ test.each(LISTS)("the limit of %s is 1 to %i", async (list, maximum) => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const path = list === "projects" ? "/projects" : `/projects/${projectId}/${list}`;
-  for (const limit of [1, maximum]) expect([limit, (await double.api("GET", `${path}?limit=${limit}`)).status]).toEqual([limit, 200]);
+  for (const limit of [1, maximum])
+    expect([limit, (await double.api("GET", `${path}?limit=${limit}`)).status]).toEqual([limit, 200]);
   for (const limit of ["0", `${maximum + 1}`, "-1", "1.5", "all", "", "1e2", "99999999999999999999"]) {
     const { status, body } = await double.api("GET", `${path}?limit=${limit}`);
     expect([limit, status]).toEqual([limit, 400]);
@@ -134,7 +158,9 @@ test.each(LISTS)("%s refuses a cursor that this list has never given", async (li
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const pathOf = (name: string) => (name === "projects" ? "/projects" : `/projects/${projectId}/${name}`);
-  const { pagination } = (await double.api("GET", `${pathOf(list === "projects" ? "operations" : "projects")}?limit=1`)).body;
+  const { pagination } = (
+    await double.api("GET", `${pathOf(list === "projects" ? "operations" : "projects")}?limit=1`)
+  ).body;
   const forged = Buffer.from(JSON.stringify([list, "1 OR 1=1"])).toString("base64url");
   for (const cursor of ["nonsense", "", "%00", forged, pagination.cursor, "e30", "a".repeat(5_000)]) {
     const { status, body } = await double.api("GET", `${pathOf(list)}?cursor=${cursor}`);
@@ -158,24 +184,33 @@ test("a cursor leads on in its own list and its own order alone", async () => {
     expect([same, (await page(`${branches}?${same}&cursor=${cursor}`)).status]).toEqual([same, 200]);
   }
   for (const other of ["sort_by=created_at", "sort_by=name&sort_order=desc", "sort_order=desc"]) {
-    expect([other, await page(`${branches}?${other}&cursor=${cursor}`)]).toEqual([other, expect.objectContaining(refused)]);
+    expect([other, await page(`${branches}?${other}&cursor=${cursor}`)]).toEqual([
+      other,
+      expect.objectContaining(refused),
+    ]);
   }
   expect(await page(`/projects/${otherId}/branches?cursor=${cursor}`)).toMatchObject(refused);
   const operations = await page(`/projects/${projectId}/operations?limit=1`);
-  expect(await page(`/projects/${projectId}/operations?cursor=${operations.cursor}`)).toMatchObject({ status: 200 });
+  expect(await page(`/projects/${projectId}/operations?cursor=${operations.cursor}`)).toMatchObject({
+    status: 200,
+  });
   expect(await page(`/projects/${otherId}/operations?cursor=${operations.cursor}`)).toMatchObject(refused);
 });
 
-test.each(["sort_by=size", "sort_order=random", "sort_by=", "include_deleted=maybe"])("branches refuse %s", async (query) => {
-  const double = await createDouble();
-  const { projectId } = await createProject(double);
-  const { status, body } = await double.api("GET", `/projects/${projectId}/branches?${query}`);
-  expect([status, body.message]).toEqual([400, expect.stringContaining(query.split("=")[0] ?? "")]);
-});
+test.each(["sort_by=size", "sort_order=random", "sort_by=", "include_deleted=maybe"])(
+  "branches refuse %s",
+  async (query) => {
+    const double = await createDouble();
+    const { projectId } = await createProject(double);
+    const { status, body } = await double.api("GET", `/projects/${projectId}/branches?${query}`);
+    expect([status, body.message]).toEqual([400, expect.stringContaining(query.split("=")[0] ?? "")]);
+  },
+);
 
 test("the list of API keys takes no parameters and is one array", async () => {
   const double = await createDouble({ operations: "immediate" });
-  for (let made = 0; made < 450; made += 1) await double.api("POST", "/api_keys", { key_name: `key ${made}` });
+  for (let made = 0; made < 450; made += 1)
+    await double.api("POST", "/api_keys", { key_name: `key ${made}` });
   const { body } = await double.api("GET", "/api_keys?limit=10");
   expect(body).toHaveLength(451);
 });

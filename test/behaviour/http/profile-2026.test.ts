@@ -1,9 +1,15 @@
 import { expect, test } from "vitest";
 import { PLANS } from "../../../src/platform/catalog/plan.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
-import { decideRange, maxConnections, sizeFacts } from "../../../src/platform/catalog/sizes.ts";
+import { computeResources, maxConnections, resolveSizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../src/platform/compute/cache.ts";
-import { act, createAccount, endpointAt, stateOf, statsOf } from "../../support/compute.ts";
+import {
+  computeState,
+  computeStats,
+  createAccount,
+  endpointAt,
+  recordActivity,
+} from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 const profile = PROFILES["2026"];
@@ -25,19 +31,29 @@ test.each([
   [9, 9, 3776],
   [10, 10, 4000],
   [56, 56, 4000],
-])("max_connections of %d to %d CU is %i: by the maximum, or eight times the minimum", (minCu, maxCu, connections) => {
-  expect(maxConnections(profile, { minCu, maxCu })).toBe(connections);
-});
+])(
+  "max_connections of %d to %d CU is %i: by the maximum, or eight times the minimum",
+  (minCu, maxCu, connections) => {
+    expect(maxConnections(profile, { minCu, maxCu })).toBe(connections);
+  },
+);
 
 test("max_connections is never below 100", () => {
   expect(profile.maxConnections(0.1, 0.1)).toBe(100);
 });
 
 test("sizes are autoscaled up to 16 CU and fixed up to 56", () => {
-  const decide = (minCu: number, maxCu: number) => decideRange(PLANS.paid, profile, { minCu, maxCu }, base).ok;
+  const decide = (minCu: number, maxCu: number) =>
+    resolveSizeRange(PLANS.paid, profile, { minCu, maxCu }, base).ok;
   for (const cu of [0.25, 0.5, 1, 10, 11, 16, 17, 32, 56]) expect([cu, decide(cu, cu)]).toEqual([cu, true]);
   for (const cu of [0, 0.75, 1.5, 57, 64]) expect([cu, decide(cu, cu)]).toEqual([cu, false]);
-  expect([decide(0.25, 16), decide(1, 17), decide(16, 17), decide(17, 18), decide(17, 56)]).toEqual([true, false, false, false, false]);
+  expect([decide(0.25, 16), decide(1, 17), decide(16, 17), decide(17, 18), decide(17, 56)]).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("a fixed size as a bound of a range is refused in words of its own", async () => {
@@ -53,12 +69,12 @@ test("a fixed size as a bound of a range is refused in words of its own", async 
 });
 
 test("the file cache is 75 % of the RAM, which is 4 GB for each CU; shared_buffers stays", async () => {
-  expect(sizeFacts(profile, 8)).toEqual({ vcpu: 8, ramGb: 32, fileCacheGb: 24 });
-  expect(sizeFacts(profile, 0.25)).toEqual({ vcpu: 0.25, ramGb: 1, fileCacheGb: 0.75 });
+  expect(computeResources(profile, 8)).toEqual({ vcpu: 8, ramGb: 32, fileCacheGb: 24 });
+  expect(computeResources(profile, 0.25)).toEqual({ vcpu: 0.25, ramGb: 1, fileCacheGb: 0.75 });
   expect(cacheCapacity(profile, 1)).toBe((3 * 1024 ** 3) / 8192);
   const double = await createDouble({ profile: "2026" });
   const { endpointId } = await createProject(double);
-  expect(await statsOf(double, endpointId)).toMatchObject({
+  expect(await computeStats(double, endpointId)).toMatchObject({
     ram_gb: 1,
     file_cache_size_gb: 0.75,
     shared_buffers_mb: 128,
@@ -71,34 +87,43 @@ test("a start takes a few hundred milliseconds", async () => {
   const double = await createDouble({ profile: "2026" });
   const { endpointId, path } = await createProject(double);
   await double.advance("1h");
-  expect(await act(double, endpointId)).toMatchObject({ woke: true, waited_ms: 500 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ woke: true, waited_ms: 500 });
   await double.advance("499");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
   await double.advance("1");
-  expect(await stateOf(double, path)).toBe("active");
+  expect(await computeState(double, path)).toBe("active");
 });
 
 test("a compute of 56 CU has that size, whatever its load", async () => {
   const double = await createDouble({ profile: "2026" });
-  const { endpointId } = await createProject(double, { autoscaling_limit_min_cu: 56, autoscaling_limit_max_cu: 56 });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_size_cu: 56, ram_gb: 224 });
-  await act(double, endpointId, { load: 50 });
-  expect((await statsOf(double, endpointId)).current_size_cu).toBe(56);
+  const { endpointId } = await createProject(double, {
+    autoscaling_limit_min_cu: 56,
+    autoscaling_limit_max_cu: 56,
+  });
+  expect(await computeStats(double, endpointId)).toMatchObject({ current_size_cu: 56, ram_gb: 224 });
+  await recordActivity(double, endpointId, { load: 50 });
+  expect((await computeStats(double, endpointId)).current_size_cu).toBe(56);
 });
 
 test("autoscaling goes up to 16 CU", async () => {
   const double = await createDouble({ profile: "2026" });
-  const { endpointId } = await createProject(double, { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 16 });
-  await act(double, endpointId, { load: 14.4 });
-  expect((await statsOf(double, endpointId)).current_size_cu).toBe(16);
+  const { endpointId } = await createProject(double, {
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 16,
+  });
+  await recordActivity(double, endpointId, { load: 14.4 });
+  expect((await computeStats(double, endpointId)).current_size_cu).toBe(16);
 });
 
 test("every size carries nine tenths of itself in this profile too", async () => {
   const double = await createDouble({ profile: "2026" });
-  const { endpointId } = await createProject(double, { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 16 });
+  const { endpointId } = await createProject(double, {
+    autoscaling_limit_min_cu: 0.25,
+    autoscaling_limit_max_cu: 16,
+  });
   for (const cu of profile.sizes.autoscaled) {
-    await act(double, endpointId, { load: Math.round(cu * 9_000) / 10_000 });
-    expect((await statsOf(double, endpointId)).current_size_cu).toBe(cu);
+    await recordActivity(double, endpointId, { load: Math.round(cu * 9_000) / 10_000 });
+    expect((await computeStats(double, endpointId)).current_size_cu).toBe(cu);
     await double.advance("2m");
   }
 });
@@ -111,12 +136,19 @@ test("the delay has the same bounds, and is fixed at five minutes on the free pl
     await double.advance("10s");
     return status;
   };
-  expect([await patch(path, 59), await patch(path, 60), await patch(path, 604_800), await patch(path, 604_801)]).toEqual([
-    422, 200, 200, 422,
-  ]);
+  expect([
+    await patch(path, 59),
+    await patch(path, 60),
+    await patch(path, 604_800),
+    await patch(path, 604_801),
+  ]).toEqual([422, 200, 200, 422]);
   const { key } = await createAccount(double, { plan: "free" });
   const free = await createProject(double, {}, key);
-  expect([await patch(free.path, 60, key), await patch(free.path, -1, key), await patch(free.path, 300, key)]).toEqual([422, 422, 200]);
+  expect([
+    await patch(free.path, 60, key),
+    await patch(free.path, -1, key),
+    await patch(free.path, 300, key),
+  ]).toEqual([422, 422, 200]);
 });
 
 test("a CU-hour has a published price by plan, which the profile of 2024 has not", () => {

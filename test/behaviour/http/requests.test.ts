@@ -1,10 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { API_KEY, createDouble, createProject, type Double, type DoubleOptions } from "../../support/double.ts";
-import { createShelvedDouble, SHELVES, type ShelfKind, type ShelvedDouble } from "../../support/shelved-double.ts";
+import {
+  API_KEY,
+  createDouble,
+  createProject,
+  type Double,
+  type DoubleOptions,
+} from "../../support/double.ts";
+import {
+  createStorageDouble,
+  STORAGE_KINDS,
+  type StorageDouble,
+  type StorageKind,
+} from "../../support/storage-double.ts";
 
-async function shelved(kind: ShelfKind, options: DoubleOptions = {}): Promise<ShelvedDouble> {
-  const made = await createShelvedDouble(kind, options);
+async function shelved(kind: StorageKind, options: DoubleOptions = {}): Promise<StorageDouble> {
+  const made = await createStorageDouble(kind, options);
   onTestFinished(made.end);
   return made;
 }
@@ -13,7 +24,7 @@ async function requestsOf(double: Double, query = ""): Promise<any[]> {
   return (await double.sim("GET", `/requests${query}`)).body.requests;
 }
 
-describe.each(SHELVES)("%s", (kind) => {
+describe.each(STORAGE_KINDS)("%s", (kind) => {
   test("every request is kept, in order, with who asked for what and how it was answered", async () => {
     const double = (await shelved(kind)).double();
     await double.api("GET", "/projects?limit=5");
@@ -72,7 +83,15 @@ describe.each(SHELVES)("%s", (kind) => {
         ...{ operation_id: "getProject", status: 404, code: "PROJECT_NOT_FOUND", ...of },
       },
       {
-        ...{ number: 5, at, request_id: expect.any(String), seq: expect.any(Number), method: "GET", path: "/projects", operation_id: null },
+        ...{
+          number: 5,
+          at,
+          request_id: expect.any(String),
+          seq: expect.any(Number),
+          method: "GET",
+          path: "/projects",
+          operation_id: null,
+        },
         ...{ status: 404, code: "UNKNOWN_PATH", account_id: null, key_id: null },
       },
     ]);
@@ -80,7 +99,10 @@ describe.each(SHELVES)("%s", (kind) => {
 
   test("of one that may change something, what it brought and the ids of what it made are kept", async () => {
     const double = (await shelved(kind)).double();
-    const { created, projectId, path } = await createProject(double, { name: "shop", branch: { name: "trunk" } });
+    const { created, projectId, path } = await createProject(double, {
+      name: "shop",
+      branch: { name: "trunk" },
+    });
     await double.api("DELETE", path);
     const [create, remove] = (await requestsOf(double)) as [any, any];
     expect(create).toMatchObject({
@@ -127,7 +149,10 @@ describe.each(SHELVES)("%s", (kind) => {
     expect(await numbers("?from=2026-01-01T00:00:10Z")).toEqual([2, 3, 4]);
     expect(await numbers("?until=2026-01-01T00:00:10Z")).toEqual([1]);
     expect(await numbers("?since=2")).toEqual([3, 4]);
-    expect((await double.sim("GET", "/requests?limit=2")).body).toMatchObject({ requests: [{ number: 1 }, { number: 2 }], next_since: 2 });
+    expect((await double.sim("GET", "/requests?limit=2")).body).toMatchObject({
+      requests: [{ number: 1 }, { number: 2 }],
+      next_since: 2,
+    });
     expect((await double.sim("GET", "/requests?since=2&limit=2")).body).toMatchObject({ next_since: 4 });
     expect((await double.sim("GET", "/requests?since=4")).body).toEqual({ requests: [], next_since: 4 });
     expect((await double.sim("GET", "/requests?count=true&status=2xx")).body).toEqual({ count: 2 });
@@ -172,7 +197,9 @@ describe.each(SHELVES)("%s", (kind) => {
     await double.api("POST", "/api_keys", { key_name: "early" });
     await double.advance("1m");
     await double.api("POST", "/api_keys", { key_name: "late" });
-    expect((await double.sim("POST", "/worlds", { name: "past", at: "2026-01-01T00:00:30Z" })).status).toBe(201);
+    expect((await double.sim("POST", "/worlds", { name: "past", at: "2026-01-01T00:00:30Z" })).status).toBe(
+      201,
+    );
     const past = made.world("past");
     await past.api("GET", "/projects");
     expect((await requestsOf(past)).map(({ number, path }) => [number, path])).toEqual([
@@ -194,7 +221,9 @@ describe.each(SHELVES)("%s", (kind) => {
     const reset = (await double.api("POST", `${onBranch}/roles/app/reset_password`)).body.role;
     const revealed = (await double.api("GET", `${onBranch}/roles/app/reveal_password`)).body;
     const key = (await double.api("POST", "/api_keys", { key_name: "ci" })).body.key;
-    const uri = (await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=app`)).body.uri;
+    const uri = (
+      await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=app`)
+    ).body.uri;
     secrets.push(role.password, reset.password, revealed.password, key, uri);
     // What a client sends that it should not.
     const sent = {
@@ -211,7 +240,9 @@ describe.each(SHELVES)("%s", (kind) => {
     const told = JSON.stringify(await requestsOf(double));
     for (const secret of secrets) expect(told).not.toContain(secret);
     expect(told).toContain("[removed]");
-    expect((await requestsOf(double, "?path=limit%3D3"))[0].path).toBe("/api/v2/projects?api_key=[removed]&search=[removed]&limit=3");
+    expect((await requestsOf(double, "?path=limit%3D3"))[0].path).toBe(
+      "/api/v2/projects?api_key=[removed]&search=[removed]&limit=3",
+    );
     // Whether passwords are stored is no password.
     const settings = { store_passwords: true, default_endpoint_settings: { pg_settings: { a: "b" } } };
     await double.api("POST", "/projects", { project: settings });
@@ -223,7 +254,9 @@ describe.each(SHELVES)("%s", (kind) => {
     });
     if (kind === "in memory") return;
     await made.release();
-    const files = readdirSync(`${made.directory}/worlds`).map((file) => readFileSync(`${made.directory}/worlds/${file}`, "latin1"));
+    const files = readdirSync(`${made.directory}/worlds`).map((file) =>
+      readFileSync(`${made.directory}/worlds/${file}`, "latin1"),
+    );
     expect(files.join().includes("hunter2")).toBe(false);
   });
 });
@@ -238,7 +271,10 @@ test("a body is kept up to its bound, and one that is larger, or no JSON, by its
     return (await requestsOf(double)).at(-1).body;
   };
   expect(await bodyFor(named(8 * 1024 - overhead))).toEqual({ key_name: "n".repeat(8 * 1024 - overhead) });
-  expect(await bodyFor(named(8 * 1024 - overhead + 1))).toEqual({ not_kept: "too large", characters: 8 * 1024 + 1 });
+  expect(await bodyFor(named(8 * 1024 - overhead + 1))).toEqual({
+    not_kept: "too large",
+    characters: 8 * 1024 + 1,
+  });
   expect(await bodyFor("{")).toEqual({ not_kept: "no JSON", characters: 1 });
 });
 
@@ -273,5 +309,8 @@ test("what was only read is kept across a restart, too", async () => {
 test("an operation that there is none of is refused with the one that is nearest", async () => {
   const double = await createDouble();
   const { status, body } = await double.sim("GET", "/requests?operation_id=creatProject");
-  expect([status, body.message]).toEqual([400, 'operation_id: there is no operation "creatProject"; did you mean "createProject"?']);
+  expect([status, body.message]).toEqual([
+    400,
+    'operation_id: there is no operation "creatProject"; did you mean "createProject"?',
+  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { act, createBranch, update, worldOf } from "../../support/compute.ts";
+import { createBranch, recordActivity, updateCompute, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 /** What public clients look for and wait out, word for word. */
@@ -25,35 +25,56 @@ const SCHEDULING: Readonly<Record<string, Call>> = {
     ({ freeBranchId }) => ({ endpoint: { branch_id: freeBranchId, type: "read_write" } }),
   ],
   "change an endpoint": ["PATCH", ({ path }) => path, () => ({ endpoint: { autoscaling_limit_max_cu: 2 } })],
-  "change an endpoint's delay": ["PATCH", ({ path }) => path, () => ({ endpoint: { suspend_timeout_seconds: 60 } })],
+  "change an endpoint's delay": [
+    "PATCH",
+    ({ path }) => path,
+    () => ({ endpoint: { suspend_timeout_seconds: 60 } }),
+  ],
   "suspend an endpoint": ["POST", ({ path }) => `${path}/suspend`],
   "restart an endpoint": ["POST", ({ path }) => `${path}/restart`],
   "create a branch": ["POST", ({ projectId }) => `/projects/${projectId}/branches`, () => ({})],
-  "delete a branch": ["DELETE", ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}`],
+  "delete a branch": [
+    "DELETE",
+    ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}`,
+  ],
   "delete the project": ["DELETE", ({ projectId }) => `/projects/${projectId}`],
 };
 
-test.each(Object.keys(SCHEDULING))("while operations run, to %s is answered 423 and changes nothing", async (name) => {
-  const busy = await createBusy();
-  const [method, path, body] = SCHEDULING[name] as Call;
-  const before = await worldOf(busy.double);
-  const locked = await busy.double.api(method, path(busy), body?.(busy));
-  expect([locked.status, locked.body.code, locked.body.message]).toEqual([423, "OPERATIONS_IN_PROGRESS", LOCKED]);
-  expect(await worldOf(busy.double)).toBe(before);
-  await busy.double.advance("999");
-  expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBe(423);
-  await busy.double.advance("1");
-  expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
-});
+test.each(Object.keys(SCHEDULING))(
+  "while operations run, to %s is answered 423 and changes nothing",
+  async (name) => {
+    const busy = await createBusy();
+    const [method, path, body] = SCHEDULING[name] as Call;
+    const before = await worldState(busy.double);
+    const locked = await busy.double.api(method, path(busy), body?.(busy));
+    expect([locked.status, locked.body.code, locked.body.message]).toEqual([
+      423,
+      "OPERATIONS_IN_PROGRESS",
+      LOCKED,
+    ]);
+    expect(await worldState(busy.double)).toBe(before);
+    await busy.double.advance("999");
+    expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBe(423);
+    await busy.double.advance("1");
+    expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
+  },
+);
 
 const OTHER: Readonly<Record<string, Call>> = {
-  "rename the project": ["PATCH", ({ projectId }) => `/projects/${projectId}`, () => ({ project: { name: "renamed" } })],
+  "rename the project": [
+    "PATCH",
+    ({ projectId }) => `/projects/${projectId}`,
+    () => ({ project: { name: "renamed" } }),
+  ],
   "rename a branch": [
     "PATCH",
     ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}`,
     () => ({ branch: { name: "renamed" } }),
   ],
-  "set the default branch": ["POST", ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}/set_as_default`],
+  "set the default branch": [
+    "POST",
+    ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}/set_as_default`,
+  ],
   "delete an endpoint": ["DELETE", ({ path }) => path],
   "create another project": ["POST", () => "/projects", () => ({ project: {} })],
   "create an API key": ["POST", () => "/api_keys", () => ({ key_name: "meanwhile" })],
@@ -78,7 +99,8 @@ test("a start of what is active and a suspend of what is idle schedule nothing, 
     const { status, body } = await double.api("POST", call);
     expect([status, body.operations]).toEqual([200, []]);
   }
-  for (const call of [`${idle}/start`, `${path}/suspend`]) expect((await double.api("POST", call)).status).toBe(423);
+  for (const call of [`${idle}/start`, `${path}/suspend`])
+    expect((await double.api("POST", call)).status).toBe(423);
 });
 
 test("another project is not busy", async () => {
@@ -91,7 +113,7 @@ test("a start by activity makes the project busy too", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.advance("1h");
-  await act(double, endpointId);
+  await recordActivity(double, endpointId);
   expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
   await double.advance("3s");
   expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
@@ -142,6 +164,6 @@ test("in immediate mode nobody ever meets a 423", async () => {
   for (let round = 0; round < 5; round += 1) {
     expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
     expect((await double.api("POST", `/projects/${projectId}/branches`, {})).status).toBe(201);
-    await update(double, path, { autoscaling_limit_max_cu: 1 + round });
+    await updateCompute(double, path, { autoscaling_limit_max_cu: 1 + round });
   }
 });

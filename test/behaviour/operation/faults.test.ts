@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { inWorld } from "../../support/shelved-double.ts";
+import { doubleOfWorld } from "../../support/storage-double.ts";
 
 async function doubleWith(...faults: object[]): Promise<Double> {
   const double = await createDouble();
@@ -42,7 +42,10 @@ test("a fault answers in place of the work, with the shape of the platform's err
     effect: { answer: { status: 500, code: "OOPS", message: "so sorry" } },
   });
   const answer = await double.api("POST", "/projects", { project: {} });
-  expect(answer).toMatchObject({ status: 500, body: { code: "OOPS", message: "so sorry", request_id: expect.any(String) } });
+  expect(answer).toMatchObject({
+    status: 500,
+    body: { code: "OOPS", message: "so sorry", request_id: expect.any(String) },
+  });
   expect((await double.api("GET", "/projects")).body.projects).toEqual([]);
   expect(await faultOf(double)).toMatchObject({ seen: 1, hits: 1 });
 });
@@ -53,16 +56,21 @@ test.each([
   [500, "INTERNAL_SERVER_ERROR", null],
   [503, "SERVICE_UNAVAILABLE", "1"],
   [418, "HTTP_418", null],
-])("an answer of which only the status %i is given is what the platform's is like", async (status, code, retryAfter) => {
-  const double = await createDouble();
-  onTestFinished(double.close);
-  await setFaults(double, { name: "f", effect: { answer: { status } } });
-  const response = await double.fetch(
-    new Request("http://localhost/api/v2/projects", { headers: { Authorization: `Bearer ${"k".repeat(64)}` } }),
-  );
-  expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
-  expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
-});
+])(
+  "an answer of which only the status %i is given is what the platform's is like",
+  async (status, code, retryAfter) => {
+    const double = await createDouble();
+    onTestFinished(double.close);
+    await setFaults(double, { name: "f", effect: { answer: { status } } });
+    const response = await double.fetch(
+      new Request("http://localhost/api/v2/projects", {
+        headers: { Authorization: `Bearer ${"k".repeat(64)}` },
+      }),
+    );
+    expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
+    expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
+  },
+);
 
 test.each([
   ["1500ms", "2"],
@@ -77,11 +85,19 @@ test.each([
   expect((await double.sim("PUT", "/faults/f", { effect })).body.fault.effect).toEqual(effect);
 });
 
-test.each([[1.5], ["1.5"], [-1], ["soon"], ["99999999999d"], [1e300]])("%j is no time to come again", async (retry_after) => {
-  const double = await createDouble();
-  const { status, body } = await double.sim("PUT", "/faults/f", { effect: { answer: { status: 503, retry_after } } });
-  expect([status, body.message]).toEqual([400, expect.stringContaining("effect.answer.retry_after: must be whole seconds")]);
-});
+test.each([[1.5], ["1.5"], [-1], ["soon"], ["99999999999d"], [1e300]])(
+  "%j is no time to come again",
+  async (retry_after) => {
+    const double = await createDouble();
+    const { status, body } = await double.sim("PUT", "/faults/f", {
+      effect: { answer: { status: 503, retry_after } },
+    });
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringContaining("effect.answer.retry_after: must be whole seconds"),
+    ]);
+  },
+);
 
 test("who is not let in meets no fault", async () => {
   const double = await doubleWith({ name: "f", effect: ANSWER_503 });
@@ -150,7 +166,9 @@ test("the same seed strikes the same, another seed others, and another fault bes
   const first = await strikes(1, half("f"));
   expect(await strikes(1, half("f"))).toEqual(first);
   expect(await strikes(2, half("f"))).not.toEqual(first);
-  expect(await strikes(1, { ...half("other"), on: { operation: "createProject" } }, half("f"))).toEqual(first);
+  expect(await strikes(1, { ...half("other"), on: { operation: "createProject" } }, half("f"))).toEqual(
+    first,
+  );
   expect(await strikes(1, half("g"))).not.toEqual(first);
 });
 
@@ -174,7 +192,9 @@ test("it strikes what it is for: by operation, list of operations, project, acco
   expect(await hits({ match: { project_id: one.projectId } }, "GET", "/projects")).toBe(false);
   expect(await hits({ match: { endpoint_id: one.endpointId } }, "GET", one.path)).toBe(true);
   expect(await hits({ match: { endpoint_id: one.endpointId } }, "GET", two.path)).toBe(false);
-  expect(await hits({ match: { branch_id: one.branchId } }, "GET", `${project(one)}/branches/${one.branchId}`)).toBe(true);
+  expect(
+    await hits({ match: { branch_id: one.branchId } }, "GET", `${project(one)}/branches/${one.branchId}`),
+  ).toBe(true);
   expect(await hits({ match: { method: "GET" } }, "GET", "/projects")).toBe(true);
   expect(await hits({ match: { method: "GET" } }, "HEAD", "/projects")).toBe(true);
   expect(await hits({ match: { method: "POST" } }, "GET", "/projects")).toBe(false);
@@ -263,7 +283,7 @@ test("a world beside the default one has faults of its own, and connections of i
   const double = await doubleWith({ name: "f", on: { operation: "listProjects" }, effect: "drop" });
   expect((await double.sim("POST", "/worlds", { name: "other" })).status).toBe(201);
   await double.sim("DELETE", "/faults");
-  const other = inWorld(double, "other");
+  const other = doubleOfWorld(double, "other");
   expect(await statuses(double, 1)).toEqual([200]);
   await expect(other.api("GET", "/projects")).rejects.toThrow("fetch failed");
   expect((await other.sim("GET", "/faults")).body.faults).toMatchObject([{ name: "f", hits: 1 }]);
@@ -274,7 +294,11 @@ test("a rate limit counts in windows of the world's clock, and says how long to 
   expect(await statuses(double, 3)).toEqual([200, 200, 429]);
   await double.advance("3s");
   const refused = await double.api("GET", "/projects");
-  expect([refused.status, refused.headers.get("retry-after"), refused.body.code]).toEqual([429, "7", "TOO_MANY_REQUESTS"]);
+  expect([refused.status, refused.headers.get("retry-after"), refused.body.code]).toEqual([
+    429,
+    "7",
+    "TOO_MANY_REQUESTS",
+  ]);
   await double.advance("6999ms");
   expect(await statuses(double, 1)).toEqual([429]);
   await double.advance("1ms");
@@ -288,12 +312,17 @@ test("a project in maintenance can be read and says so, but not changed, until t
   const { projectId, path } = await createProject(double);
   const other = await createProject(double);
   const now = (await double.sim("GET", "/clock")).body.now;
-  await setFaults(double, { name: "f", on: { match: { project_id: projectId } }, effect: { maintenance: { for: "10m" } } });
+  await setFaults(double, {
+    name: "f",
+    on: { match: { project_id: projectId } },
+    effect: { maintenance: { for: "10m" } },
+  });
   const rename = (id: string) => double.api("PATCH", `/projects/${id}`, { project: { name: "x" } });
   expect(await rename(projectId)).toMatchObject({ status: 423, body: { code: "PROJECT_IN_MAINTENANCE" } });
   expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
   expect((await rename(other.projectId)).status).toBe(200);
-  const shown = async (id: string) => (await double.api("GET", `/projects/${id}`)).body.project.maintenance_scheduled_for;
+  const shown = async (id: string) =>
+    (await double.api("GET", `/projects/${id}`)).body.project.maintenance_scheduled_for;
   expect(await shown(projectId)).toBe(now.replace(".000Z", "Z"));
   expect(await shown(other.projectId)).toBeUndefined();
   await double.advance("599999ms");
@@ -306,14 +335,19 @@ test("a project in maintenance can be read and says so, but not changed, until t
 test("set anew, a fault begins anew; removed, it is gone", async () => {
   const double = await doubleWith({ name: "f", when: { first: 1 }, effect: ANSWER_503 });
   expect(await statuses(double, 2)).toEqual([503, 200]);
-  expect((await double.sim("PUT", "/faults/f", { when: { first: 1 }, effect: ANSWER_503 })).body.fault).toMatchObject({ seen: 0, hits: 0 });
+  expect(
+    (await double.sim("PUT", "/faults/f", { when: { first: 1 }, effect: ANSWER_503 })).body.fault,
+  ).toMatchObject({ seen: 0, hits: 0 });
   expect(await statuses(double, 2)).toEqual([503, 200]);
   await double.sim("PUT", "/faults/g", { effect: ANSWER_503 });
   expect((await double.sim("DELETE", "/faults/g")).body.removed).toMatchObject({ name: "g" });
   expect(await statuses(double, 1)).toEqual([200]);
   expect((await double.sim("DELETE", "/faults")).body.removed).toMatchObject([{ name: "f", hits: 1 }]);
   expect((await double.sim("GET", "/faults")).body.faults).toEqual([]);
-  expect(await double.sim("DELETE", "/faults/f")).toMatchObject({ status: 404, body: { code: "FAULT_NOT_FOUND" } });
+  expect(await double.sim("DELETE", "/faults/f")).toMatchObject({
+    status: 404,
+    body: { code: "FAULT_NOT_FOUND" },
+  });
 });
 
 test("a reset world has no faults", async () => {
@@ -330,7 +364,11 @@ test("what is shown of faults can be set again, and is the same but for its coun
       when: { every: 2, limit: 3 },
       effect: { answer: { status: 429, retry_after: "5s" } },
     },
-    { name: "b", when: { probability: 0.25, from: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z" }, effect: "drop" },
+    {
+      name: "b",
+      when: { probability: 0.25, from: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z" },
+      effect: "drop",
+    },
     { name: "c", effect: { latency: { takes: "3s~0.5", clock: "wall" } } },
     { name: "d", on: { match: { project_id: "p" } }, effect: { maintenance: { for: "10m" } } },
     { name: "e", on: { action: "apply_config" }, effect: { operation_fails: { times: 2, ends: "failed" } } },
@@ -342,7 +380,8 @@ test("what is shown of faults can be set again, and is the same but for its coun
   ];
   const double = await doubleWith(...written);
   const shown = (await double.sim("GET", "/faults")).body;
-  const kept = async () => (await double.sim("GET", "/state")).body.faults.map(({ set_at: _, number: __, ...fault }: any) => fault);
+  const kept = async () =>
+    (await double.sim("GET", "/state")).body.faults.map(({ set_at: _, number: __, ...fault }: any) => fault);
   const before = await kept();
   expect(shown.faults.map(({ name }: any) => name)).toEqual(written.map(({ name }) => name));
   expect((await double.sim("PUT", "/faults", shown)).body).toEqual(shown);
@@ -350,7 +389,10 @@ test("what is shown of faults can be set again, and is the same but for its coun
 });
 
 test.each([
-  [{ on: { operation: "createProjects" }, effect: "drop" }, 'there is no operation "createProjects"; did you mean "createProject"?'],
+  [
+    { on: { operation: "createProjects" }, effect: "drop" },
+    'there is no operation "createProjects"; did you mean "createProject"?',
+  ],
   [{ on: { action: "start_computer" }, effect: "start_fails" }, 'did you mean "start_compute"?'],
   [{ on: { operations: "*" }, effect: "drop" }, 'did you mean "operation"?'],
   [{ effect: { latancy: "1s" } }, 'did you mean "latency"?'],
@@ -381,7 +423,10 @@ test.each([
 test("names are told apart: a list with one name twice, a name that is none, a name that is not the path's", async () => {
   const double = await doubleWith();
   const f = { name: "f", effect: "drop" };
-  expect(await double.sim("PUT", "/faults", [f, f])).toMatchObject({ status: 400, body: { message: expect.stringContaining("1.name") } });
+  expect(await double.sim("PUT", "/faults", [f, f])).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("1.name") },
+  });
   expect((await double.sim("PUT", "/faults", [{ ...f, name: "F!" }])).status).toBe(400);
   expect((await double.sim("PUT", "/faults/g", f)).status).toBe(400);
   expect((await double.sim("PUT", "/faults/f", f)).status).toBe(200);
@@ -392,12 +437,18 @@ test("names are told apart: a list with one name twice, a name that is none, a n
 });
 
 test.each([
-  [{ when: { from: "2026-01-02T00:00:00Z", until: "2026-01-02T00:00:00Z" }, effect: "drop" }, "when.until: must be after from"],
+  [
+    { when: { from: "2026-01-02T00:00:00Z", until: "2026-01-02T00:00:00Z" }, effect: "drop" },
+    "when.until: must be after from",
+  ],
   [
     { on: { operation: "listProjects" }, effect: "start_fails" },
     "on.operation: start_fails strikes operations of the platform, by on.action",
   ],
-  [{ on: { match: { method: "GET" } }, effect: "start_fails" }, "on.match.method: an operation of the platform has none"],
+  [
+    { on: { match: { method: "GET" } }, effect: "start_fails" },
+    "on.match.method: an operation of the platform has none",
+  ],
   [{ on: { action: "start_compute" }, effect: "drop" }, "on.action: drop strikes requests, by on.operation"],
 ])("%j could never strike and is refused with the field's name", async (fault, message) => {
   const double = await createDouble();

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { profileOf } from "../../../src/platform/core/world.ts";
+import { profileOfWorld } from "../../../src/platform/core/world.ts";
 import { decideDue } from "../../../src/platform/decide.ts";
 import { dueAt } from "../../../src/simulation/due.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
-import { act, endpointAt, stateOf, statsOf } from "../../support/compute.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { computeState, computeStats, endpointAt, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 // What is over and was not cleared away must not come back to life.
@@ -12,70 +12,88 @@ test("loads that ended long ago ask for nothing when the limits change: work tha
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   // Of a fixed size, so that the end of neither changes anything and both are still remembered.
-  await act(double, endpointId, { load: 5 });
-  await act(double, endpointId, { load: 3, duration_ms: 10_000 });
+  await recordActivity(double, endpointId, { load: 5 });
+  await recordActivity(double, endpointId, { load: 3, duration_ms: 10_000 });
   await double.advance("2m");
-  const decided = await double.world.turn(({ world, now, execute }) => {
+  const decided = await double.world.transact(({ world, now, execute }) => {
     const [account] = world.accounts.values();
     const accountId = account?.id ?? "";
-    expect(execute({ type: "UpdateCompute", accountId, projectId, endpointId, options: { maxCu: 4 } }).ok).toBe(true);
+    expect(
+      execute({ type: "UpdateCompute", accountId, projectId, computeId: endpointId, options: { maxCu: 4 } })
+        .ok,
+    ).toBe(true);
     const work = { kind: "rescale", id: endpointId } as const;
     const at = dueAt(world, work);
     if (at === undefined || at > now) return "not due";
-    return decideDue(world, work, { now, chance: chanceFrom(1), profile: profileOf(world) }).length;
+    return decideDue(world, work, { now, random: randomFrom(1), profile: profileOfWorld(world) }).length;
   });
   // Were it 0, the world would look at it again and again, for ever.
   expect(decided).not.toBe(0);
   await double.advance("10s");
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", current_size_cu: 0.25 });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "active",
+    current_size_cu: 0.25,
+  });
 });
 
 test.each([
   ["a query", { kind: "query", duration_ms: 10_000 }],
   ["a connection with an end", { kind: "connect", duration_ms: 10_000 }],
-])("a transaction on the connection that was opened for %s holds the autosuspend off no longer than that is open", async (_, opening) => {
-  const double = await createDouble();
-  const { endpointId, path } = await createProject(double);
-  const { connection_id } = await act(double, endpointId, opening);
-  await act(double, endpointId, { kind: "transaction", connection_id });
-  await double.advance("9s");
-  const before = await statsOf(double, endpointId);
-  expect([before.open_transactions, before.connections.direct]).toEqual([1, 1]);
-  await double.advance("2s");
-  const after = await statsOf(double, endpointId);
-  expect(after.open_transactions).toBe(after.connections.direct);
-  if (after.connections.direct === 1) await act(double, endpointId, { kind: "disconnect", connection_id });
-  await double.advance("10m");
-  expect(await stateOf(double, path)).toBe("idle");
-});
+])(
+  "a transaction on the connection that was opened for %s holds the autosuspend off no longer than that is open",
+  async (_, opening) => {
+    const double = await createDouble();
+    const { endpointId, path } = await createProject(double);
+    const { connection_id } = await recordActivity(double, endpointId, opening);
+    await recordActivity(double, endpointId, { kind: "transaction", connection_id });
+    await double.advance("9s");
+    const before = await computeStats(double, endpointId);
+    expect([before.open_transactions, before.connections.direct]).toEqual([1, 1]);
+    await double.advance("2s");
+    const after = await computeStats(double, endpointId);
+    expect(after.open_transactions).toBe(after.connections.direct);
+    if (after.connections.direct === 1)
+      await recordActivity(double, endpointId, { kind: "disconnect", connection_id });
+    await double.advance("10m");
+    expect(await computeState(double, path)).toBe("idle");
+  },
+);
 
 test("a connection that the caller names like one of the world's own is not mistaken for it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const { seq } = (await double.sim("GET", "/state")).body;
   for (const next of [2, 3, 4, 5]) {
-    await double.sim("POST", "/activity", { endpoint_id: endpointId, kind: "transaction", connection_id: `#${seq + next}` });
+    await double.sim("POST", "/activity", {
+      endpoint_id: endpointId,
+      kind: "transaction",
+      connection_id: `#${seq + next}`,
+    });
   }
-  const named = (await statsOf(double, endpointId)).open_transactions;
-  for (let round = 0; round < 4; round += 1) await act(double, endpointId, { duration_ms: 1_000 });
+  const named = (await computeStats(double, endpointId)).open_transactions;
+  for (let round = 0; round < 4; round += 1) await recordActivity(double, endpointId, { duration_ms: 1_000 });
   await double.advance("2s");
-  const { open_transactions, connections } = await statsOf(double, endpointId);
+  const { open_transactions, connections } = await computeStats(double, endpointId);
   expect([open_transactions, connections.direct]).toEqual([named, named]);
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
   for (const next of [2, 3, 4, 5]) {
-    await double.sim("POST", "/activity", { endpoint_id: endpointId, kind: "disconnect", connection_id: `#${seq + next}` });
+    await double.sim("POST", "/activity", {
+      endpoint_id: endpointId,
+      kind: "disconnect",
+      connection_id: `#${seq + next}`,
+    });
   }
   await double.advance("10m");
-  expect(await stateOf(double, path)).toBe("idle");
+  expect(await computeState(double, path)).toBe("idle");
 });
 
 test("a restart in the middle of a query leaves nothing of it: the next sleep counts from the start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
-  await act(double, endpointId, { duration_ms: 3_600_000, load: 0.2, connection_id: "long" });
+  await recordActivity(double, endpointId, { duration_ms: 3_600_000, load: 0.2, connection_id: "long" });
   await double.api("POST", `${path}/restart`);
   await double.advance("4s");
-  expect(await statsOf(double, endpointId)).toMatchObject({
+  expect(await computeStats(double, endpointId)).toMatchObject({
     queries: 0,
     connections: { direct: 0, pooled: 0 },
     autosuspend: { suspend_in_ms: 300_000 },
@@ -86,10 +104,12 @@ test("a restart in the middle of a query leaves nothing of it: the next sleep co
 test("a connection that has closed by itself can be named again", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  const { connection_id } = await act(double, endpointId, { kind: "connect", duration_ms: 1_000 });
+  const { connection_id } = await recordActivity(double, endpointId, { kind: "connect", duration_ms: 1_000 });
   await double.advance("1s");
-  expect(await act(double, endpointId, { kind: "disconnect", connection_id })).toMatchObject({ code: "CONNECTION_NOT_FOUND" });
-  expect((await statsOf(double, endpointId)).connections.direct).toBe(0);
+  expect(await recordActivity(double, endpointId, { kind: "disconnect", connection_id })).toMatchObject({
+    code: "CONNECTION_NOT_FOUND",
+  });
+  expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 
 test("thousands of short connections leave no trace in the world", async () => {
@@ -104,5 +124,8 @@ test("thousands of short connections leave no trace in the world", async () => {
     await double.advance("1s");
   }
   expect((await double.sim("GET", "/state")).body.connections.length).toBeLessThan(300);
-  expect(await statsOf(double, endpointId)).toMatchObject({ queries: 2_000, connections: { direct: 0, pooled: 0 } });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    queries: 2_000,
+    connections: { direct: 0, pooled: 0 },
+  });
 });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { act, statsOf } from "../../support/compute.ts";
+import { computeStats, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject, type Double, type DoubleOptions } from "../../support/double.ts";
 
 async function doubleWith(options: DoubleOptions, ...faults: object[]): Promise<Double> {
@@ -22,7 +22,8 @@ async function expectInOrder(double: Double): Promise<void> {
 }
 
 const FAILS_TWICE = { name: "f", on: { action: "start_compute" }, effect: { operation_fails: { times: 2 } } };
-const stateOf = async (double: Double, path: string) => (await double.api("GET", path)).body.endpoint.current_state;
+const stateOf = async (double: Double, path: string) =>
+  (await double.api("GET", path)).body.endpoint.current_state;
 
 test("an operation that fails twice is tried again each time, takes as long as before, and is finished in the end", async () => {
   const double = await createDouble({ startDelay: { kind: "fixed", ms: 3_000 } });
@@ -48,11 +49,9 @@ test("an operation that fails twice is tried again each time, takes as long as b
     ["finished", 2, "2026-01-01T00:00:26Z", "active"],
   ]);
   const { events } = (await double.sim("GET", "/events?limit=1000")).body;
-  expect(events.filter(({ operation_id }: any) => operation_id === operations[0].id).map(({ type }: any) => type)).toEqual([
-    "OperationRetried",
-    "OperationRetried",
-    "OperationFinished",
-  ]);
+  expect(
+    events.filter(({ operation_id }: any) => operation_id === operations[0].id).map(({ type }: any) => type),
+  ).toEqual(["OperationRetried", "OperationRetried", "OperationFinished"]);
 });
 
 test("while an operation is tried again its project is busy, and who waits is told for how long", async () => {
@@ -61,7 +60,7 @@ test("while an operation is tried again its project is busy, and who waits is to
   const { endpointId, path } = await createProject(double);
   await double.advance("10m");
   await setFaults(double, FAILS_TWICE);
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 9_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 9_000 });
   await double.advance("8999ms");
   expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
   await double.advance("1ms");
@@ -74,7 +73,7 @@ test("a start that fails for good leaves its compute idle and turns away who wai
   const { endpointId, projectId, path } = await createProject(double);
   await double.advance("10m");
   await setFaults(double, { name: "f", when: { first: 1 }, effect: "start_fails" });
-  await act(double, endpointId, { kind: "connect", connection_id: "c" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "c" });
   await double.advance("3s");
   expect((await operationsOf(double, projectId))[0]).toMatchObject({
     action: "start_compute",
@@ -82,9 +81,12 @@ test("a start that fails for good leaves its compute idle and turns away who wai
     failures_count: 1,
     error: expect.any(String),
   });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "idle", connections: { direct: 0 } });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "idle",
+    connections: { direct: 0 },
+  });
   await expectInOrder(double);
-  expect(await act(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_000 });
+  expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_000 });
   await double.advance("3s");
   expect(await stateOf(double, path)).toBe("active");
   await expectInOrder(double);
@@ -103,12 +105,22 @@ test("a suspend that fails for good leaves its compute active; it goes to sleep 
   const double = await createDouble();
   onTestFinished(double.close);
   const { endpointId, projectId, path } = await createProject(double);
-  await setFaults(double, { name: "f", on: { action: "suspend_compute" }, effect: { operation_fails: { ends: "failed" } } });
-  await act(double, endpointId, { kind: "transaction", connection_id: "c" });
+  await setFaults(double, {
+    name: "f",
+    on: { action: "suspend_compute" },
+    effect: { operation_fails: { ends: "failed" } },
+  });
+  await recordActivity(double, endpointId, { kind: "transaction", connection_id: "c" });
   await double.api("POST", `${path}/suspend`);
   await double.advance("10s");
-  expect((await operationsOf(double, projectId))[0]).toMatchObject({ action: "suspend_compute", status: "failed" });
-  expect(await statsOf(double, endpointId)).toMatchObject({ current_state: "active", connections: { direct: 0 } });
+  expect((await operationsOf(double, projectId))[0]).toMatchObject({
+    action: "suspend_compute",
+    status: "failed",
+  });
+  expect(await computeStats(double, endpointId)).toMatchObject({
+    current_state: "active",
+    connections: { direct: 0 },
+  });
   await expectInOrder(double);
   // An autosuspend is done at once, and nobody waits for it: it meets no fault.
   await double.advance("10m");
@@ -120,12 +132,16 @@ test("a restart whose suspend fails starts the compute anew; what it used is all
   const double = await createDouble();
   onTestFinished(double.close);
   const { endpointId, projectId, path } = await createProject(double);
-  await setFaults(double, { name: "f", on: { action: "suspend_compute" }, effect: { operation_fails: { ends: "failed" } } });
+  await setFaults(double, {
+    name: "f",
+    on: { action: "suspend_compute" },
+    effect: { operation_fails: { ends: "failed" } },
+  });
   await double.advance("1m");
   const startedAt = async () => (await double.api("GET", path)).body.endpoint.started_at;
   const before = await startedAt();
   await double.api("POST", `${path}/restart`);
-  await act(double, endpointId, { kind: "connect", connection_id: "c" });
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "c" });
   await expectInOrder(double);
   await double.advance("10s");
   await expectInOrder(double);
@@ -133,11 +149,13 @@ test("a restart whose suspend fails starts the compute anew; what it used is all
     { action: "start_compute", status: "finished" },
     { action: "suspend_compute", status: "failed" },
   ]);
-  const stats = await statsOf(double, endpointId);
+  const stats = await computeStats(double, endpointId);
   expect(stats).toMatchObject({ current_state: "active", connections: { direct: 1 } });
   expect(await startedAt()).not.toBe(before);
   const { active_time_seconds } = (await double.api("GET", `/projects/${projectId}`)).body.project;
-  const created = (await double.sim("GET", "/events?limit=1000")).body.events.find(({ type }: any) => type === "ComputeActivated");
+  const created = (await double.sim("GET", "/events?limit=1000")).body.events.find(
+    ({ type }: any) => type === "ComputeActivated",
+  );
   const now = (await double.sim("GET", "/clock")).body.now;
   expect(active_time_seconds).toBe(Math.floor((Date.parse(now) - Date.parse(created.at)) / 1_000));
 });
@@ -145,15 +163,23 @@ test("a restart whose suspend fails starts the compute anew; what it used is all
 test.each(["create_timeline", "create_branch", "apply_config", "delete_timeline"])(
   "when %s fails for good, the rest goes on",
   async (action) => {
-    const double = await doubleWith({}, { name: "f", on: { action }, effect: { operation_fails: { times: 3, ends: "failed" } } });
+    const double = await doubleWith(
+      {},
+      { name: "f", on: { action }, effect: { operation_fails: { times: 3, ends: "failed" } } },
+    );
     const { projectId, path } = await createProject(double);
     await double.advance("10s");
-    const branch = await double.api("POST", `/projects/${projectId}/branches`, { branch: {}, endpoints: [{ type: "read_write" }] });
+    const branch = await double.api("POST", `/projects/${projectId}/branches`, {
+      branch: {},
+      endpoints: [{ type: "read_write" }],
+    });
     expect(branch.status).toBe(201);
     await double.advance("30s");
     expect((await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } })).status).toBe(200);
     await double.advance("30s");
-    expect((await double.api("DELETE", `/projects/${projectId}/branches/${branch.body.branch.id}`)).status).toBe(200);
+    expect(
+      (await double.api("DELETE", `/projects/${projectId}/branches/${branch.body.branch.id}`)).status,
+    ).toBe(200);
     await double.advance("30s");
     expect((await double.sim("GET", "/state")).body.operations).toEqual([]);
     const failed = (await operationsOf(double, projectId)).filter(({ status }) => status === "failed");
@@ -165,12 +191,18 @@ test.each(["create_timeline", "create_branch", "apply_config", "delete_timeline"
 );
 
 test("operations of one request meet a fault one after the other", async () => {
-  const double = await doubleWith({}, { name: "f", on: { action: "*" }, when: { every: 2 }, effect: { operation_fails: {} } });
+  const double = await doubleWith(
+    {},
+    { name: "f", on: { action: "*" }, when: { every: 2 }, effect: { operation_fails: {} } },
+  );
   const { operations } = (await double.api("POST", "/projects", { project: {} })).body;
   expect(operations).toHaveLength(2);
   expect((await double.sim("GET", "/faults/f")).body.fault).toMatchObject({ seen: 2, hits: 1 });
   await double.advance("1m");
-  const counts = (await operationsOf(double, operations[0].project_id)).map(({ action, failures_count }) => [action, failures_count]);
+  const counts = (await operationsOf(double, operations[0].project_id)).map(({ action, failures_count }) => [
+    action,
+    failures_count,
+  ]);
   expect(counts).toEqual([
     ["start_compute", 1],
     ["create_timeline", 0],
@@ -185,7 +217,7 @@ test("a start takes longer by a time, by a factor, or both, and others do not", 
   const waits = async (start_slower: object, on = {}) => {
     await double.advance("10m");
     await setFaults(double, { name: "f", on, effect: { start_slower } });
-    return (await act(double, endpointId)).waited_ms;
+    return (await recordActivity(double, endpointId)).waited_ms;
   };
   expect(await waits({ by: "5s" })).toBe(7_000);
   expect(await waits({ factor: 3 })).toBe(6_000);
@@ -206,7 +238,9 @@ test("where operations take no time, failing takes none either", async () => {
   const double = await doubleWith({ operations: "immediate" }, FAILS_TWICE);
   const created = (await double.api("POST", "/projects", { project: {} })).body;
   const { id } = created.project;
-  expect((await operationsOf(double, id)).map(({ status, failures_count }) => [status, failures_count])).toEqual([
+  expect(
+    (await operationsOf(double, id)).map(({ status, failures_count }) => [status, failures_count]),
+  ).toEqual([
     ["finished", 2],
     ["finished", 0],
   ]);
@@ -218,17 +252,25 @@ test("explain names the fault that made an operation fail or slower", async () =
   onTestFinished(double.close);
   const { endpointId, path } = await createProject(double);
   await double.advance("10m");
-  await setFaults(double, { ...FAILS_TWICE, name: "flaky" }, { name: "sluggish", effect: { start_slower: { by: "5s" } } });
+  await setFaults(
+    double,
+    { ...FAILS_TWICE, name: "flaky" },
+    { name: "sluggish", effect: { start_slower: { by: "5s" } } },
+  );
   const { operations } = (await double.api("POST", `${path}/start`)).body;
   const explain = async () => (await double.sim("GET", `/explain/operations/${operations[0].id}`)).body;
   expect((await explain()).summary).toMatch(
     /fault "flaky" it fails 2 times and then finishes; so far 0.*fault "sluggish" it takes 5000 ms longer/,
   );
-  expect((await double.sim("GET", `/explain/endpoints/${endpointId}`)).body.summary).toContain('by the fault "flaky"');
+  expect((await double.sim("GET", `/explain/endpoints/${endpointId}`)).body.summary).toContain(
+    'by the fault "flaky"',
+  );
   await double.advance("1m");
   const { summary, events } = await explain();
   expect(summary).toMatch(/so far 2/);
-  expect(events.map(({ type }: any) => type)).toEqual(expect.arrayContaining(["FaultHit", "OperationRetried", "OperationFinished"]));
+  expect(events.map(({ type }: any) => type)).toEqual(
+    expect.arrayContaining(["FaultHit", "OperationRetried", "OperationFinished"]),
+  );
   await setFaults(double, { name: "broken", effect: "start_fails" });
   await double.api("POST", `${path}/restart`);
   await double.advance("1m");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { act, createAccount, createBranch, update } from "../../support/compute.ts";
+import { createAccount, createBranch, recordActivity, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 // 401, then 501 or 404 for the path, 400, 404 for the object, 409 or 422, 423.
@@ -10,10 +10,13 @@ async function createTrouble() {
   const { key } = await createAccount(double, { plan: "free" });
   const project = await createProject(double);
   const free = await createProject(double, {}, key);
-  const { branchId } = await createBranch(double, project.projectId, [{ type: "read_write" }], { name: "dev" });
+  const { branchId } = await createBranch(double, project.projectId, [{ type: "read_write" }], {
+    name: "dev",
+  });
   await double.api("POST", `${project.path}/restart`);
   await double.api("POST", `${free.path}/restart`, undefined, key);
-  const statusOf = async (method: string, path: string, body?: unknown, as?: string) => (await double.api(method, path, body, as)).status;
+  const statusOf = async (method: string, path: string, body?: unknown, as?: string) =>
+    (await double.api(method, path, body, as)).status;
   return { double, ...project, devId: branchId, free, key, statusOf };
 }
 
@@ -26,7 +29,10 @@ test("401 comes before an unknown path, a path that is not imitated, and a body 
     ["GET", "/projects/none"],
     ["PUT", "/projects"],
   ] as const) {
-    expect([path, await statusOf(method, path, method === "POST" ? "{" : undefined, "unknown")]).toEqual([path, 401]);
+    expect([path, await statusOf(method, path, method === "POST" ? "{" : undefined, "unknown")]).toEqual([
+      path,
+      401,
+    ]);
   }
 });
 
@@ -52,8 +58,16 @@ test("404 for the object comes before 409 and 422", async () => {
   expect(await statusOf("POST", "/projects/none/endpoints", { endpoint: write })).toBe(404);
   const tooLarge = { branch_id: "br-none", type: "read_write", autoscaling_limit_max_cu: 99 };
   expect(await statusOf("POST", `/projects/${projectId}/endpoints`, { endpoint: tooLarge })).toBe(404);
-  expect(await statusOf("PATCH", `/projects/${projectId}/endpoints/ep-none`, { endpoint: { autoscaling_limit_max_cu: 99 } })).toBe(404);
-  expect(await statusOf("POST", `/projects/${projectId}/branches`, { branch: { name: "dev", parent_id: "br-none" } })).toBe(404);
+  expect(
+    await statusOf("PATCH", `/projects/${projectId}/endpoints/ep-none`, {
+      endpoint: { autoscaling_limit_max_cu: 99 },
+    }),
+  ).toBe(404);
+  expect(
+    await statusOf("POST", `/projects/${projectId}/branches`, {
+      branch: { name: "dev", parent_id: "br-none" },
+    }),
+  ).toBe(404);
 });
 
 test("409 comes before 423", async () => {
@@ -80,9 +94,9 @@ test("a disabled compute in a busy project is refused for being disabled", async
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
-  await update(double, path, { disabled: true });
+  await updateCompute(double, path, { disabled: true });
   await double.advance("1h");
-  await act(double, endpointIds[0] ?? "");
+  await recordActivity(double, endpointIds[0] ?? "");
   expect((await double.api("POST", `${path}/start`)).status).toBe(422);
   expect((await double.api("PATCH", path, { endpoint: { disabled: false } })).status).toBe(423);
 });
@@ -90,6 +104,10 @@ test("a disabled compute in a busy project is refused for being disabled", async
 test("423 comes last: what is right in every other way", async () => {
   const { projectId, devId, path, statusOf } = await createTrouble();
   expect(await statusOf("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } })).toBe(423);
-  expect(await statusOf("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: devId, type: "read_only" } })).toBe(423);
+  expect(
+    await statusOf("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: devId, type: "read_only" },
+    }),
+  ).toBe(423);
   expect(await statusOf("DELETE", `/projects/${projectId}/branches/${devId}`)).toBe(423);
 });

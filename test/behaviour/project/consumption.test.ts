@@ -5,7 +5,9 @@ import { API_KEY, createDouble, createProject, type Double } from "../../support
 const HOUR = 3_600_000;
 
 function organizationOf(double: Double, key = API_KEY): Promise<string> {
-  return double.api("GET", "/users/me/organizations", undefined, key).then(({ body }) => body.organizations[0].id);
+  return double
+    .api("GET", "/users/me/organizations", undefined, key)
+    .then(({ body }) => body.organizations[0].id);
 }
 
 async function v1(double: Double, query: Record<string, string>): Promise<any> {
@@ -54,8 +56,16 @@ describe("use by the hour", () => {
     await advanceTo(double, "2026-01-05T12:00:10.000Z");
     await double.api("POST", `${path}/suspend`);
     await double.advance("1h");
-    const told = frames(await v1(double, { from: "2026-01-05T10:59:59Z", to: "2026-01-05T13:00:00Z", granularity: "hourly" }));
-    expect(told.map((frame: any) => [frame.timeframe_start, frame.active_time_seconds, frame.compute_time_seconds])).toEqual([
+    const told = frames(
+      await v1(double, { from: "2026-01-05T10:59:59Z", to: "2026-01-05T13:00:00Z", granularity: "hourly" }),
+    );
+    expect(
+      told.map((frame: any) => [
+        frame.timeframe_start,
+        frame.active_time_seconds,
+        frame.compute_time_seconds,
+      ]),
+    ).toEqual([
       ["2026-01-05T10:00:00Z", 39 * 60 + 30, 2 * (39 * 60 + 30)],
       ["2026-01-05T11:00:00Z", 3_600, 7_200],
       // The suspend takes its second: what runs is charged.
@@ -68,14 +78,18 @@ describe("use by the hour", () => {
     await advanceTo(double, "2026-01-05T10:59:59.000Z");
     await double.api("POST", `${path}/suspend`);
     await advanceTo(double, "2026-01-05T12:00:00Z");
-    const told = frames(await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-05T12:00:00Z", granularity: "hourly" }));
+    const told = frames(
+      await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-05T12:00:00Z", granularity: "hourly" }),
+    );
     expect(told.map((frame: any) => frame.active_time_seconds)).toEqual([3_600, 0]);
   });
 
   test("is told while it runs up, without anything having been booked", async () => {
     const { double } = await activeSince("2026-01-05T10:30:00.000Z");
     await advanceTo(double, "2026-01-06T00:30:00Z");
-    const daily = frames(await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-07T00:00:00Z", granularity: "daily" }));
+    const daily = frames(
+      await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-07T00:00:00Z", granularity: "daily" }),
+    );
     const before = 13 * 3_600 + 1_800;
     expect(daily.at(-2).active_time_seconds).toBeGreaterThanOrEqual(before);
     expect(daily.at(-1)).toMatchObject({
@@ -84,7 +98,9 @@ describe("use by the hour", () => {
       compute_time_seconds: 3_600,
     });
     const asTold = await double.sim("GET", "/state");
-    expect(asTold.body.hourly_usage.every(({ hour }: any) => hour * HOUR < Date.parse("2026-01-05T10:00:00Z"))).toBe(true);
+    expect(
+      asTold.body.hourly_usage.every(({ hour }: any) => hour * HOUR < Date.parse("2026-01-05T10:00:00Z")),
+    ).toBe(true);
   });
 
   test("adds up: hours to days, days to months, whatever fractions of a second there are", async () => {
@@ -94,9 +110,15 @@ describe("use by the hour", () => {
       await double.api("PATCH", path, { endpoint: { name: `n${ms}` } });
     }
     const sum = (list: any[], name: string) => list.reduce((total, frame) => total + frame[name], 0);
-    const monthly = frames(await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z", granularity: "monthly" }));
-    const daily = frames(await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z", granularity: "daily" }));
-    const hourly = frames(await v1(double, { from: "2026-01-30T00:00:00Z", to: "2026-02-02T00:00:00Z", granularity: "hourly" }));
+    const monthly = frames(
+      await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z", granularity: "monthly" }),
+    );
+    const daily = frames(
+      await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z", granularity: "daily" }),
+    );
+    const hourly = frames(
+      await v1(double, { from: "2026-01-30T00:00:00Z", to: "2026-02-02T00:00:00Z", granularity: "hourly" }),
+    );
     expect(monthly).toHaveLength(2);
     for (const name of ["active_time_seconds", "compute_time_seconds"]) {
       for (const month of ["2026-01", "2026-02"]) {
@@ -121,11 +143,15 @@ describe("use by the hour", () => {
       await double.api("POST", `${path}/suspend`);
       await double.advance("23h");
     }
-    const rows = (await double.sim("GET", "/state")).body.hourly_usage.filter(({ of }: any) => of.startsWith(projectId));
+    const rows = (await double.sim("GET", "/state")).body.hourly_usage.filter(({ of }: any) =>
+      of.startsWith(projectId),
+    );
     const count = (of: string) => rows.filter((row: any) => row.of === of).length;
     expect(count(projectId)).toBeLessThanOrEqual(2 * 9);
     expect(count(`${projectId}#day`)).toBeLessThanOrEqual(93);
-    const monthly = frames(await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-06-01T00:00:00Z", granularity: "monthly" }));
+    const monthly = frames(
+      await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-06-01T00:00:00Z", granularity: "monthly" }),
+    );
     const total = monthly.reduce((sum: number, frame: any) => sum + frame.compute_time_seconds, 0);
     const { project } = (await double.api("GET", `/projects/${projectId}`)).body;
     expect(Math.abs(total - project.cpu_used_sec)).toBeLessThanOrEqual(monthly.length);
@@ -134,11 +160,15 @@ describe("use by the hour", () => {
 
   test("goes with its branch and its project", async () => {
     const { double, projectId } = await activeSince("2026-01-05T10:20:00.000Z");
-    const { body } = await double.api("POST", `/projects/${projectId}/branches`, { branch: {}, endpoints: [{ type: "read_write" }] });
+    const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
+      branch: {},
+      endpoints: [{ type: "read_write" }],
+    });
     await double.advance("3h");
     await double.api("POST", `/projects/${projectId}/endpoints/${body.endpoints[0].id}/suspend`);
     await double.advance("1h");
-    const of = async () => (await double.sim("GET", "/state")).body.hourly_usage.map((row: any) => row.of.split("#")[0]);
+    const of = async () =>
+      (await double.sim("GET", "/state")).body.hourly_usage.map((row: any) => row.of.split("#")[0]);
     expect(await of()).toContain(body.branch.id);
     await double.api("DELETE", `/projects/${projectId}/branches/${body.branch.id}?hard_delete=true`);
     await double.advance("30d");
@@ -154,20 +184,30 @@ describe("the window", () => {
     ["hourly", "2026-03-20T10:30:00Z", "2026-03-13T10:00:00Z"],
     ["daily", "2026-03-20T10:30:00Z", "2026-01-19T00:00:00Z"],
     ["monthly", "2026-03-20T10:30:00Z", "2025-03-01T00:00:00Z"],
-  ])("of %s metrics reaches as far back as the document says, and no further", async (granularity, now, oldest) => {
-    const double = await createDouble();
-    await createProject(double);
-    await advanceTo(double, now);
-    expect((await v1(double, { from: oldest, to: now, granularity })).status).toBe(200);
-    const before = new Date(Date.parse(oldest) - 1).toISOString();
-    expect(await v1(double, { from: before, to: now, granularity })).toMatchObject({ status: 406, body: { code: "CONSUMPTION_WINDOW" } });
-  });
+  ])(
+    "of %s metrics reaches as far back as the document says, and no further",
+    async (granularity, now, oldest) => {
+      const double = await createDouble();
+      await createProject(double);
+      await advanceTo(double, now);
+      expect((await v1(double, { from: oldest, to: now, granularity })).status).toBe(200);
+      const before = new Date(Date.parse(oldest) - 1).toISOString();
+      expect(await v1(double, { from: before, to: now, granularity })).toMatchObject({
+        status: 406,
+        body: { code: "CONSUMPTION_WINDOW" },
+      });
+    },
+  );
 
   test("does not begin before March 2024, nor end before it begins", async () => {
     const double = await createDouble({ startAt: Date.parse("2024-03-05T00:00:00Z") });
     const now = at(double);
-    expect((await v1(double, { from: "2024-03-01T00:00:00Z", to: now, granularity: "daily" })).status).toBe(200);
-    expect((await v1(double, { from: "2024-02-29T23:59:59Z", to: now, granularity: "daily" })).status).toBe(406);
+    expect((await v1(double, { from: "2024-03-01T00:00:00Z", to: now, granularity: "daily" })).status).toBe(
+      200,
+    );
+    expect((await v1(double, { from: "2024-02-29T23:59:59Z", to: now, granularity: "daily" })).status).toBe(
+      406,
+    );
     expect((await v1(double, { from: now, to: at(double, -1), granularity: "hourly" })).status).toBe(406);
   });
 
@@ -175,9 +215,16 @@ describe("the window", () => {
     const double = await createDouble();
     await createProject(double);
     await advanceTo(double, "2026-01-03T12:30:00Z");
-    const told = frames(await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-20T15:30:00Z", granularity: "daily" }));
-    expect(told.map((frame: any) => frame.timeframe_start)).toEqual(["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"]);
-    const shorter = frames(await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-03T15:30:00Z", granularity: "daily" }));
+    const told = frames(
+      await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-20T15:30:00Z", granularity: "daily" }),
+    );
+    expect(told.map((frame: any) => frame.timeframe_start)).toEqual([
+      "2026-01-02T00:00:00Z",
+      "2026-01-03T00:00:00Z",
+    ]);
+    const shorter = frames(
+      await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-03T15:30:00Z", granularity: "daily" }),
+    );
     expect(shorter.map((frame: any) => frame.timeframe_end)).toEqual(["2026-01-03T00:00:00Z"]);
   });
 });
@@ -196,14 +243,19 @@ describe("the history of consumption", () => {
       { period_plan: "launch_v3", period_start: "2026-02-01T00:00:00Z" },
     ]);
     expect(periods[1]).not.toHaveProperty("period_end");
-    expect(periods[0].period_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(periods[0].period_id).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
     expect(periods[0].period_id).not.toBe(periods[1].period_id);
     expect((await v1(double, january)).body.projects[0].periods[0].period_id).toBe(periods[0].period_id);
   });
 
   test("is not told on the free plan, nor of an organization of others", async () => {
     const free = await createDouble({ plan: "free" });
-    expect(await v1(free, january)).toMatchObject({ status: 403, body: { code: "PLAN_WITHOUT_CONSUMPTION_HISTORY" } });
+    expect(await v1(free, january)).toMatchObject({
+      status: 403,
+      body: { code: "PLAN_WITHOUT_CONSUMPTION_HISTORY" },
+    });
     const double = await createDouble();
     expect(await v1(double, { ...january, org_id: "org-of-others" })).toMatchObject({
       status: 404,
@@ -215,7 +267,8 @@ describe("the history of consumption", () => {
     const double = await createDouble({ plan: "free" });
     const { endpointId } = await createProject(double);
     const { id } = (await double.api("GET", "/users/me")).body;
-    const changeTo = async (plan: string) => expect((await double.sim("PATCH", `/accounts/${id}`, { plan })).status).toBe(200);
+    const changeTo = async (plan: string) =>
+      expect((await double.sim("PATCH", `/accounts/${id}`, { plan })).status).toBe(200);
     const use = async () => {
       await double.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: HOUR });
       await double.advance("1d");
@@ -225,14 +278,26 @@ describe("the history of consumption", () => {
     await changeTo("paid");
     await use();
     const window = { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z" };
-    const firstOf = async (granularity: string, from = window.from) => frames(await v1(double, { ...window, from, granularity }))[0];
-    expect(await firstOf("monthly")).toMatchObject({ timeframe_start: "2026-02-01T00:00:00Z", active_time_seconds: 3_900 });
-    expect(await firstOf("daily")).toMatchObject({ timeframe_start: "2026-02-03T00:00:00Z", active_time_seconds: 3_900 });
-    expect(await firstOf("hourly", "2026-02-01T00:00:00Z")).toMatchObject({ timeframe_start: "2026-02-03T10:00:00Z" });
+    const firstOf = async (granularity: string, from = window.from) =>
+      frames(await v1(double, { ...window, from, granularity }))[0];
+    expect(await firstOf("monthly")).toMatchObject({
+      timeframe_start: "2026-02-01T00:00:00Z",
+      active_time_seconds: 3_900,
+    });
+    expect(await firstOf("daily")).toMatchObject({
+      timeframe_start: "2026-02-03T00:00:00Z",
+      active_time_seconds: 3_900,
+    });
+    expect(await firstOf("hourly", "2026-02-01T00:00:00Z")).toMatchObject({
+      timeframe_start: "2026-02-03T10:00:00Z",
+    });
     for (const of of ["projects", "branches"] as const) {
-      const project_ids = (await v1(double, { ...window, granularity: "monthly" })).body.projects[0].project_id;
+      const project_ids = (await v1(double, { ...window, granularity: "monthly" })).body.projects[0]
+        .project_id;
       const { body } = await v2(double, of, { ...window, project_ids, granularity: "monthly" });
-      expect(body[of][0].periods.map(({ period_start }: any) => period_start)).toEqual(["2026-02-01T00:00:00Z"]);
+      expect(body[of][0].periods.map(({ period_start }: any) => period_start)).toEqual([
+        "2026-02-01T00:00:00Z",
+      ]);
     }
     await advanceTo(double, "2026-03-02T00:00:00Z");
     await changeTo("free");
@@ -267,15 +332,24 @@ describe("the history of consumption", () => {
       const { body } = await double.api("GET", `/consumption_history/projects?${query}&${named}`);
       expect(body.projects.map(({ project_id }: any) => project_id)).toEqual([one, another]);
     }
-    expect((await double.api("GET", `/consumption_history/projects?${query}&project_ids=nobody-knows-1`)).body.projects).toEqual([]);
-    expect((await double.api("GET", `/consumption_history/projects?${query}&granularity=daily`)).status).toBe(400);
+    expect(
+      (await double.api("GET", `/consumption_history/projects?${query}&project_ids=nobody-knows-1`)).body
+        .projects,
+    ).toEqual([]);
+    expect((await double.api("GET", `/consumption_history/projects?${query}&granularity=daily`)).status).toBe(
+      400,
+    );
   });
 
   test("comes in pages: projects oldest first, in the second version newest first, branches by their ids", async () => {
     const double = await createDouble();
     const projects: string[] = [];
     for (let count = 0; count < 3; count += 1) projects.push((await createProject(double)).projectId);
-    const pagesOf = async (ask: (query: Record<string, string>) => Promise<any>, of: "projects" | "branches", key: string) => {
+    const pagesOf = async (
+      ask: (query: Record<string, string>) => Promise<any>,
+      of: "projects" | "branches",
+      key: string,
+    ) => {
       const seen: string[] = [];
       for (let cursor: Record<string, string> = {}; ; ) {
         const { body, status } = await ask({ ...january, limit: "2", ...cursor });
@@ -286,8 +360,14 @@ describe("the history of consumption", () => {
       }
     };
     expect(await pagesOf((query) => v1(double, query), "projects", "project_id")).toEqual(projects);
-    expect(await pagesOf((query) => v2(double, "projects", query), "projects", "project_id")).toEqual([...projects].reverse());
-    const branches = await pagesOf((query) => v2(double, "branches", { ...query, project_ids: projects.join() }), "branches", "project_id");
+    expect(await pagesOf((query) => v2(double, "projects", query), "projects", "project_id")).toEqual(
+      [...projects].reverse(),
+    );
+    const branches = await pagesOf(
+      (query) => v2(double, "branches", { ...query, project_ids: projects.join() }),
+      "branches",
+      "project_id",
+    );
     expect(branches).toEqual([...projects].sort());
   });
 
@@ -295,13 +375,19 @@ describe("the history of consumption", () => {
     const double = await createDouble();
     const { projectId, branchId } = await createProject(double);
     const value = (answer: any) => answer.body.branches[0].periods[0].consumption[0].metrics;
-    const both = { ...january, project_ids: projectId, metrics: "private_network_transfer_bytes,compute_unit_seconds" };
+    const both = {
+      ...january,
+      project_ids: projectId,
+      metrics: "private_network_transfer_bytes,compute_unit_seconds",
+    };
     expect(value(await v2(double, "branches", both)).map(({ metric_name }: any) => metric_name)).toEqual([
       "compute_unit_seconds",
       "private_network_transfer_bytes",
     ]);
     expect((await v2(double, "branches", { ...both, branch_ids: branchId })).body.branches).toHaveLength(1);
-    expect((await v2(double, "branches", { ...both, branch_ids: "br-of-nobody-1" })).body.branches).toEqual([]);
+    expect((await v2(double, "branches", { ...both, branch_ids: "br-of-nobody-1" })).body.branches).toEqual(
+      [],
+    );
     expect((await v2(double, "branches", { ...both, metrics: "extra_branches_month" })).status).toBe(400);
     expect((await v2(double, "branches", { ...both, project_ids: "" })).status).toBe(400);
     expect((await v2(double, "projects", { ...january, metrics: "extra_branches_month" })).status).toBe(200);
@@ -309,7 +395,10 @@ describe("the history of consumption", () => {
     const [frame] = frames(await v1(double, { ...january, metrics: "logical_size_bytes" }));
     expect(frame).toMatchObject({ logical_size_bytes: 0, written_data_bytes: 0 });
     expect(frame).not.toHaveProperty("data_storage_bytes_hour");
-    expect(frames(await v1(double, { ...january, include_v1_metrics: "true" }))[0]).toHaveProperty("data_storage_bytes_hour", 0);
+    expect(frames(await v1(double, { ...january, include_v1_metrics: "true" }))[0]).toHaveProperty(
+      "data_storage_bytes_hour",
+      0,
+    );
   });
 });
 
@@ -320,13 +409,17 @@ describe("what was deleted", () => {
   test("is told as long as it can be recovered: branches add up to their project, and projects to their account", async () => {
     const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
     const { projectId: otherId } = await createProject(double);
-    const made = await double.api("POST", `/projects/${projectId}/branches`, { branch: {}, endpoints: [{ type: "read_write" }] });
+    const made = await double.api("POST", `/projects/${projectId}/branches`, {
+      branch: {},
+      endpoints: [{ type: "read_write" }],
+    });
     const branchId = made.body.branch.id;
     await double.advance("1h");
     expect((await double.api("DELETE", `/projects/${projectId}/branches/${branchId}`)).status).toBe(200);
     await advanceTo(double, day.to);
     const projects = async () => (await v2(double, "projects", day)).body.projects;
-    const branches = async () => (await v2(double, "branches", { ...day, project_ids: projectId })).body.branches;
+    const branches = async () =>
+      (await v2(double, "branches", { ...day, project_ids: projectId })).body.branches;
     const before = await projects();
     const used = usedBy(before.find(({ project_id }: any) => project_id === projectId));
     const ofBranches = await branches();
@@ -338,7 +431,10 @@ describe("what was deleted", () => {
     await double.advance("1h");
     expect(await projects()).toEqual(before);
     expect(await branches()).toEqual(ofBranches);
-    expect((await v1(double, day)).body.projects.map(({ project_id }: any) => project_id)).toEqual([projectId, otherId]);
+    expect((await v1(double, day)).body.projects.map(({ project_id }: any) => project_id)).toEqual([
+      projectId,
+      otherId,
+    ]);
 
     await double.advance("7d");
     const left = (await projects()).map(({ project_id }: any) => project_id);
@@ -349,9 +445,10 @@ describe("what was deleted", () => {
     const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
     const { key } = await createAccount(double);
     await double.api("DELETE", `/projects/${projectId}`);
-    expect((await double.api("GET", `/consumption_history/projects?${new URLSearchParams(day)}`, undefined, key)).body.projects).toEqual(
-      [],
-    );
+    expect(
+      (await double.api("GET", `/consumption_history/projects?${new URLSearchParams(day)}`, undefined, key))
+        .body.projects,
+    ).toEqual([]);
   });
 });
 

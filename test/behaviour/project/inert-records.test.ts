@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, createBranch, worldOf } from "../../support/compute.ts";
+import { createAccount, createBranch, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { createShelvedDouble } from "../../support/shelved-double.ts";
-import { createStoredDouble } from "../../support/stored-double.ts";
+import { createFileDouble } from "../../support/file-double.ts";
+import { createStorageDouble } from "../../support/storage-double.ts";
 
 const URL = "https://issuer.example/jwks.json";
 const REGION = "aws-us-east-2";
@@ -18,7 +18,11 @@ test("a JWKS is added for the default roles, listed, and deleted once", async ()
   const path = `/projects/${projectId}/jwks`;
   const { status, body } = await double.api("POST", path, { jwks_url: URL, provider_name: "issuer" });
   expect([status, body.operations]).toEqual([201, []]);
-  expect(body.jwks).toMatchObject({ project_id: projectId, jwks_url: URL, role_names: ["authenticator", "authenticated", "anonymous"] });
+  expect(body.jwks).toMatchObject({
+    project_id: projectId,
+    jwks_url: URL,
+    role_names: ["authenticator", "authenticated", "anonymous"],
+  });
   expect(body.jwks).not.toHaveProperty("branch_id");
   expect((await double.api("GET", path)).body).toEqual({ jwks: [body.jwks] });
   expect((await double.api("DELETE", `${path}/${body.jwks.id}`)).body).toEqual(body.jwks);
@@ -35,18 +39,28 @@ test.each([
 ])("a JWKS with %j is refused with 400, naming it", async (wrong, field) => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
-  const answer = await double.api("POST", `/projects/${projectId}/jwks`, { jwks_url: URL, provider_name: "issuer", ...wrong });
+  const answer = await double.api("POST", `/projects/${projectId}/jwks`, {
+    jwks_url: URL,
+    provider_name: "issuer",
+    ...wrong,
+  });
   expect([answer.status, answer.body.message.startsWith(`${field}:`)]).toEqual([400, true]);
 });
 
 test("a JWKS names roles that are there, where their creation is to be skipped, and none that are reserved", async () => {
   const double = await createDouble();
   const { projectId, branchId } = await createProject(double);
-  const add = (fields: object) => double.api("POST", `/projects/${projectId}/jwks`, { jwks_url: URL, provider_name: "issuer", ...fields });
+  const add = (fields: object) =>
+    double.api("POST", `/projects/${projectId}/jwks`, { jwks_url: URL, provider_name: "issuer", ...fields });
   const skipping = { skip_role_creation: true };
   const unknown = await add({ role_names: ["neondb_owner", "nobody"], ...skipping });
-  expect([codeOf(unknown), unknown.body.message]).toEqual([[404, "ROLE_NOT_FOUND"], 'role_names.1: role "nobody" not found']);
-  expect((await add({ role_names: ["neondb_owner"], branch_id: branchId, ...skipping })).body.jwks.role_names).toEqual(["neondb_owner"]);
+  expect([codeOf(unknown), unknown.body.message]).toEqual([
+    [404, "ROLE_NOT_FOUND"],
+    'role_names.1: role "nobody" not found',
+  ]);
+  expect(
+    (await add({ role_names: ["neondb_owner"], branch_id: branchId, ...skipping })).body.jwks.role_names,
+  ).toEqual(["neondb_owner"]);
   expect((await add({ role_names: ["nobody"] })).status).toBe(201);
   expect(codeOf(await add({ role_names: ["pg_monitor"] }))).toEqual([422, "ROLE_NAME_NOT_ALLOWED"]);
   expect((await double.api("GET", `/projects/${projectId}/jwks`)).body.jwks).toHaveLength(2);
@@ -57,7 +71,8 @@ test("a JWKS for a branch goes with it, that for all branches stays", async () =
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
   const path = `/projects/${projectId}/jwks`;
-  for (const branch_id of [undefined, branchId]) await double.api("POST", path, { jwks_url: URL, provider_name: "issuer", branch_id });
+  for (const branch_id of [undefined, branchId])
+    await double.api("POST", path, { jwks_url: URL, provider_name: "issuer", branch_id });
   await double.api("DELETE", `/projects/${projectId}/branches/${branchId}`);
   await double.advance("30d");
   expect((await double.api("GET", path)).body.jwks.map((jwks: any) => jwks.branch_id)).toEqual([undefined]);
@@ -78,8 +93,10 @@ test("libraries are those of the project's version of Postgres", async () => {
 test("none is loaded but what there is for the project's version of Postgres, into a project or into one compute", async () => {
   const double = await createDouble();
   const { projectId, branchId, path } = await createProject(double, { pg_version: 16 });
-  const enabling = (...enabled_libraries: string[]) => ({ settings: { preload_libraries: { enabled_libraries } } });
-  const before = await worldOf(double);
+  const enabling = (...enabled_libraries: string[]) => ({
+    settings: { preload_libraries: { enabled_libraries } },
+  });
+  const before = await worldState(double);
   const refused = [
     await double.api("POST", "/projects", { project: enabling("no_such_library") }),
     await double.api("POST", "/projects", { project: { pg_version: 16, ...enabling("pg_search") } }),
@@ -97,11 +114,15 @@ test("none is loaded but what there is for the project's version of Postgres, in
   expect(refused[2]?.body.message).toMatch(
     /^settings\.preload_libraries\.enabled_libraries: "pg_search" .*Postgres 16; there are .*pg_cron/,
   );
-  expect(await worldOf(double)).toBe(before);
-  const { body } = await double.api("PATCH", `/projects/${projectId}`, { project: enabling("pg_cron", "anon") });
+  expect(await worldState(double)).toBe(before);
+  const { body } = await double.api("PATCH", `/projects/${projectId}`, {
+    project: enabling("pg_cron", "anon"),
+  });
   expect(body.project.settings.preload_libraries).toEqual({ enabled_libraries: ["pg_cron", "anon"] });
   expect((await double.api("PATCH", path, { endpoint: enabling("pg_cron") })).status).toBe(200);
-  expect((await double.api("POST", "/projects", { project: { pg_version: 17, ...enabling("pg_search") } })).status).toBe(201);
+  expect(
+    (await double.api("POST", "/projects", { project: { pg_version: 17, ...enabling("pg_search") } })).status,
+  ).toBe(201);
 });
 
 test("a project is shared with an address, in any case, even before it has an account; and not any more when that is revoked", async () => {
@@ -111,11 +132,14 @@ test("a project is shared with an address, in any case, even before it has an ac
   const { status, body } = await double.api("POST", path, { email: "Guest@standin.example" });
   expect([status, body.granted_to_email]).toEqual([200, "Guest@standin.example"]);
   const { key } = await createAccount(double, { email: "guest@standin.example" });
-  const shared = async () => (await double.api("GET", "/projects/shared", undefined, key)).body.projects.map(({ id }: any) => id);
+  const shared = async () =>
+    (await double.api("GET", "/projects/shared", undefined, key)).body.projects.map(({ id }: any) => id);
   const own = async () => (await double.api("GET", "/projects", undefined, key)).body.projects;
   expect([await shared(), await own()]).toEqual([[projectId], []]);
-  expect((await double.api("PATCH", `/projects/${projectId}`, { project: { name: "n" } }, key)).status).toBe(200);
-  const before = await worldOf(double);
+  expect((await double.api("PATCH", `/projects/${projectId}`, { project: { name: "n" } }, key)).status).toBe(
+    200,
+  );
+  const before = await worldState(double);
   for (const [method, url, sent] of [
     ["DELETE", `/projects/${projectId}`],
     ["POST", path, { email: "x@y.example" }],
@@ -130,9 +154,15 @@ test("a project is shared with an address, in any case, even before it has an ac
     expect(codeOf(await double.api("POST", path, { email }))).toEqual([409, "PERMISSION_EXISTS"]);
   }
   expect((await double.api("POST", path, { email: "nobody" })).status).toBe(400);
-  expect(await worldOf(double)).toBe(before);
-  expect((await double.api("DELETE", `${path}/${body.id}`)).body).toMatchObject({ id: body.id, revoked_at: "2026-01-01T00:00:10Z" });
-  expect([await shared(), (await double.api("GET", `/projects/${projectId}`, undefined, key)).status]).toEqual([[], 404]);
+  expect(await worldState(double)).toBe(before);
+  expect((await double.api("DELETE", `${path}/${body.id}`)).body).toMatchObject({
+    id: body.id,
+    revoked_at: "2026-01-01T00:00:10Z",
+  });
+  expect([
+    await shared(),
+    (await double.api("GET", `/projects/${projectId}`, undefined, key)).status,
+  ]).toEqual([[], 404]);
   expect((await double.api("GET", path)).body).toEqual({ project_permissions: [] });
 });
 
@@ -145,7 +175,8 @@ test("shared projects come page by page, oldest first, and without those that ar
     await double.api("POST", `/projects/${projectId}/permissions`, { email: "guest@standin.example" });
   }
   const { key } = await createAccount(double, { email: "guest@standin.example" });
-  const page = async (query: string) => (await double.api("GET", `/projects/shared?limit=2${query}`, undefined, key)).body;
+  const page = async (query: string) =>
+    (await double.api("GET", `/projects/shared?limit=2${query}`, undefined, key)).body;
   const first = await page("");
   const second = await page(`&cursor=${first.pagination.cursor}`);
   expect([...first.projects, ...second.projects].map(({ id }) => id)).toEqual(ids);
@@ -159,12 +190,20 @@ test("a project is restricted only to a VPC endpoint that its organization has, 
   const orgId = await organizationOf(double);
   const ofProject = `/projects/${projectId}/vpc_endpoints`;
   const ofRegion = `/organizations/${orgId}/vpc/region/${REGION}/vpc_endpoints`;
-  expect(codeOf(await double.api("POST", `${ofProject}/vpce-1`, { label: "a" }))).toEqual([422, "VPC_ENDPOINT_NOT_ALLOWED"]);
+  expect(codeOf(await double.api("POST", `${ofProject}/vpce-1`, { label: "a" }))).toEqual([
+    422,
+    "VPC_ENDPOINT_NOT_ALLOWED",
+  ]);
   for (const label of ["a", "b"]) {
-    expect(await double.api("POST", `${ofRegion}/vpce-1`, { label })).toMatchObject({ status: 200, body: "" });
+    expect(await double.api("POST", `${ofRegion}/vpce-1`, { label })).toMatchObject({
+      status: 200,
+      body: "",
+    });
     expect((await double.api("POST", `${ofProject}/vpce-1`, { label })).status).toBe(200);
   }
-  expect((await double.api("GET", ofProject)).body).toEqual({ endpoints: [{ vpc_endpoint_id: "vpce-1", label: "b" }] });
+  expect((await double.api("GET", ofProject)).body).toEqual({
+    endpoints: [{ vpc_endpoint_id: "vpce-1", label: "b" }],
+  });
   expect((await double.api("GET", `/organizations/${orgId}/vpc/vpc_endpoints`)).body).toEqual({
     endpoints: [{ vpc_endpoint_id: "vpce-1", label: "b", region_id: REGION }],
   });
@@ -177,7 +216,10 @@ test("a project is restricted only to a VPC endpoint that its organization has, 
   expect((await double.api("GET", ofRegion)).body).toEqual({ endpoints: [] });
   expect(codeOf(await double.api("DELETE", `${ofRegion}/vpce-1`))).toEqual([404, "VPC_ENDPOINT_NOT_FOUND"]);
   expect(codeOf(await double.api("DELETE", `${ofProject}/vpce-1`))).toEqual([404, "VPC_ENDPOINT_NOT_FOUND"]);
-  expect(codeOf(await double.api("POST", `${ofRegion}/vpce-1`, { label: "again" }))).toEqual([422, "VPC_ENDPOINT_NOT_ALLOWED"]);
+  expect(codeOf(await double.api("POST", `${ofRegion}/vpce-1`, { label: "again" }))).toEqual([
+    422,
+    "VPC_ENDPOINT_NOT_ALLOWED",
+  ]);
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
@@ -205,7 +247,7 @@ test("a restriction that waits with its deleted project to be recovered goes wit
 });
 
 test("records are there after a restart, history folds to them, and a project takes its own along", async () => {
-  const stored = await createStoredDouble();
+  const stored = await createFileDouble();
   onTestFinished(stored.end);
   const { projectId } = await createProject(stored.double());
   const orgId = await organizationOf(stored.double());
@@ -215,7 +257,7 @@ test("records are there after a restart, history folds to them, and a project ta
   await post(`/organizations/${orgId}/vpc/region/${REGION}/vpc_endpoints/vpce-1`, { label: "a" });
   await post(`/projects/${projectId}/vpc_endpoints/vpce-1`, { label: "a" });
   await post(`/projects/${projectId}/transfer_requests`, { ttl_seconds: 60 });
-  const before = await worldOf(stored.double());
+  const before = await worldState(stored.double());
   expect(JSON.parse(before).records.map(({ kind }: any) => kind)).toEqual([
     "jwks",
     "projectPermission",
@@ -224,13 +266,13 @@ test("records are there after a restart, history folds to them, and a project ta
     "transferRequest",
   ]);
   await stored.reopen();
-  expect(await worldOf(stored.double())).toBe(before);
+  expect(await worldState(stored.double())).toBe(before);
   await stored.double().api("DELETE", `/projects/${projectId}`);
   await stored.double().advance("30d");
-  const after = await worldOf(stored.double());
+  const after = await worldState(stored.double());
   expect(JSON.parse(after).records.map(({ kind }: any) => kind)).toEqual(["organizationVpcEndpoint"]);
   await stored.reopen();
-  expect(await worldOf(stored.double())).toBe(after);
+  expect(await worldState(stored.double())).toBe(after);
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
@@ -239,9 +281,12 @@ test("the same seed gives the same ids, whatever else was drawn before", async (
     const double = await createDouble({ seed: 7 });
     const { projectId } = await createProject(double);
     await before(double, projectId);
-    return (await double.api("POST", `/projects/${projectId}/jwks`, { jwks_url: URL, provider_name: "a" })).body.jwks.id;
+    return (await double.api("POST", `/projects/${projectId}/jwks`, { jwks_url: URL, provider_name: "a" }))
+      .body.jwks.id;
   };
-  expect(await idOf(async () => undefined)).toBe(await idOf((double, projectId) => createBranch(double, projectId)));
+  expect(await idOf(async () => undefined)).toBe(
+    await idOf((double, projectId) => createBranch(double, projectId)),
+  );
 });
 
 /** Something of every event that records and moves know. */
@@ -259,7 +304,9 @@ async function liveThrough(double: Double): Promise<void> {
   for (const label of ["a", "b"]) await send("POST", ofRegion, { label });
   await send("POST", `/projects/${projectId}/vpc_endpoints/vpce-1`, { label: "a" });
   await send("POST", `/projects/${kept.projectId}/jwks`, { jwks_url: URL, provider_name: "issuer" });
-  await send("POST", `/organizations/${orgId}/invitations`, { invitations: [{ email: "guest@standin.example", role: "viewer" }] });
+  await send("POST", `/organizations/${orgId}/invitations`, {
+    invitations: [{ email: "guest@standin.example", role: "viewer" }],
+  });
   const { members } = await send("GET", `/organizations/${orgId}/members?sort_order=asc`);
   await send("PATCH", `/organizations/${orgId}/members/${members[1].member.id}`, { role: "editor" });
   for (const project_id of [undefined, projectId, kept.projectId]) {
@@ -274,26 +321,35 @@ async function liveThrough(double: Double): Promise<void> {
   await send("POST", `/projects/${next.projectId}/jwks`, { jwks_url: URL, provider_name: "issuer" });
 }
 
-test.each(["in memory", "in files"] as const)("history folds to the same records, projects and keys, %s", async (kind) => {
-  const shelved = await createShelvedDouble(kind);
-  onTestFinished(shelved.end);
-  await liveThrough(shelved.double());
-  const told = await worldOf(shelved.double());
-  const { seq } = JSON.parse(told);
-  expect((await shelved.double().sim("POST", "/worlds", { name: "fork", from: "default" })).status).toBeLessThan(300);
-  const fork = JSON.parse(await worldOf(shelved.world("fork")));
-  expect(fork.records).toEqual(JSON.parse(told).records);
-  expect([fork.projects, fork.api_keys, fork.seq]).toEqual([JSON.parse(told).projects, JSON.parse(told).api_keys, seq]);
-  if (kind === "in memory") return;
-  await shelved.reopen();
-  expect(await worldOf(shelved.double())).toBe(told);
-  expect(await shelved.verify("default")).toMatchObject([{ ok: true, differences: [] }]);
-});
+test.each(["in memory", "in files"] as const)(
+  "history folds to the same records, projects and keys, %s",
+  async (kind) => {
+    const shelved = await createStorageDouble(kind);
+    onTestFinished(shelved.end);
+    await liveThrough(shelved.double());
+    const told = await worldState(shelved.double());
+    const { seq } = JSON.parse(told);
+    expect(
+      (await shelved.double().sim("POST", "/worlds", { name: "fork", from: "default" })).status,
+    ).toBeLessThan(300);
+    const fork = JSON.parse(await worldState(shelved.world("fork")));
+    expect(fork.records).toEqual(JSON.parse(told).records);
+    expect([fork.projects, fork.api_keys, fork.seq]).toEqual([
+      JSON.parse(told).projects,
+      JSON.parse(told).api_keys,
+      seq,
+    ]);
+    if (kind === "in memory") return;
+    await shelved.reopen();
+    expect(await worldState(shelved.double())).toBe(told);
+    expect(await shelved.verify("default")).toMatchObject([{ ok: true, differences: [] }]);
+  },
+);
 
 test("a world that is lived through again is the same", async () => {
   const one = await createDouble();
   await liveThrough(one);
   const other = await createDouble();
   await liveThrough(other);
-  expect(await worldOf(other)).toBe(await worldOf(one));
+  expect(await worldState(other)).toBe(await worldState(one));
 });

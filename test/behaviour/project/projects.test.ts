@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { act, createBranch, worldOf } from "../../support/compute.ts";
+import { createBranch, recordActivity, worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 test("the list carries every field of the reference, each of its type", async () => {
@@ -21,7 +21,8 @@ test("the list carries every field of the reference, each of its type", async ()
     created_at: "2026-01-01T00:00:00Z",
     updated_at: "2026-01-01T00:00:00Z",
   });
-  for (const field of ["pg_version", "cpu_used_sec", "branch_logical_size_limit"]) expect(Number.isInteger(project[field])).toBe(true);
+  for (const field of ["pg_version", "cpu_used_sec", "branch_logical_size_limit"])
+    expect(Number.isInteger(project[field])).toBe(true);
 });
 
 test("a new project comes with a default branch, a primary, a role, a database and the ways to connect", async () => {
@@ -29,15 +30,37 @@ test("a new project comes with a default branch, a primary, a role, a database a
   const { status, body } = await double.api("POST", "/projects", { project: { name: "shop" } });
   expect(status).toBe(201);
   const { project, branch, endpoints, roles, databases, connection_uris } = body;
-  expect(project).toMatchObject({ name: "shop", pg_version: 16, store_passwords: true, history_retention_seconds: 86_400 });
-  expect(branch).toMatchObject({ project_id: project.id, name: "main", default: true, current_state: "init", pending_state: "ready" });
-  expect(endpoints).toMatchObject([{ branch_id: branch.id, type: "read_write", current_state: "init", pending_state: "active" }]);
-  expect(roles).toMatchObject([{ branch_id: branch.id, name: "neondb_owner", password: expect.stringMatching(/^npg_/) }]);
+  expect(project).toMatchObject({
+    name: "shop",
+    pg_version: 16,
+    store_passwords: true,
+    history_retention_seconds: 86_400,
+  });
+  expect(branch).toMatchObject({
+    project_id: project.id,
+    name: "main",
+    default: true,
+    current_state: "init",
+    pending_state: "ready",
+  });
+  expect(endpoints).toMatchObject([
+    { branch_id: branch.id, type: "read_write", current_state: "init", pending_state: "active" },
+  ]);
+  expect(roles).toMatchObject([
+    { branch_id: branch.id, name: "neondb_owner", password: expect.stringMatching(/^npg_/) },
+  ]);
   expect(databases).toMatchObject([{ branch_id: branch.id, name: "neondb", owner_name: "neondb_owner" }]);
   const [{ password }] = roles;
   const [{ host }] = endpoints;
-  expect(connection_uris[0].connection_uri).toBe(`postgresql://neondb_owner:${password}@${host}/neondb?sslmode=require`);
-  expect(connection_uris[0].connection_parameters).toMatchObject({ database: "neondb", role: "neondb_owner", password, host });
+  expect(connection_uris[0].connection_uri).toBe(
+    `postgresql://neondb_owner:${password}@${host}/neondb?sslmode=require`,
+  );
+  expect(connection_uris[0].connection_parameters).toMatchObject({
+    database: "neondb",
+    role: "neondb_owner",
+    password,
+    host,
+  });
 });
 
 test("what is chosen for a project is kept", async () => {
@@ -68,7 +91,11 @@ test("what is chosen for a project is kept", async () => {
   expect(created.branch.name).toBe("trunk");
   expect(created.roles[0].name).toBe("alice");
   expect(created.databases[0]).toMatchObject({ name: "orders", owner_name: "alice" });
-  expect(created.endpoints[0]).toMatchObject({ region_id: "azure-gwc", provisioner: "k8s-pod", autoscaling_limit_max_cu: 2 });
+  expect(created.endpoints[0]).toMatchObject({
+    region_id: "azure-gwc",
+    provisioner: "k8s-pod",
+    autoscaling_limit_max_cu: 2,
+  });
 });
 
 test("a project that stores no passwords tells them once, and never again", async () => {
@@ -77,7 +104,10 @@ test("a project that stores no passwords tells them once, and never again", asyn
   expect(created.roles[0].password).toMatch(/^npg_/);
   const asked = [
     await double.api("GET", `/projects/${projectId}/branches/${branchId}/roles/neondb_owner/reveal_password`),
-    await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`),
+    await double.api(
+      "GET",
+      `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`,
+    ),
   ];
   for (const { status, body } of asked) expect([status, body.code]).toEqual([412, "PASSWORDS_NOT_STORED"]);
 });
@@ -86,7 +116,10 @@ test("a project without a name is named for its id, and two may share a name", a
   const double = await createDouble();
   const unnamed = await createProject(double);
   expect(unnamed.created.project.name).toBe(unnamed.projectId);
-  const [one, two] = [await createProject(double, { name: "twin" }), await createProject(double, { name: "twin" })];
+  const [one, two] = [
+    await createProject(double, { name: "twin" }),
+    await createProject(double, { name: "twin" }),
+  ];
   expect(one.projectId).not.toBe(two.projectId);
 });
 
@@ -119,14 +152,25 @@ test("a deleted project is out of sight at once, and gone with all that is in it
   const { projectId, endpointId, path, branchId } = await createProject(double);
   const { status, body } = await double.api("DELETE", `/projects/${projectId}`);
   expect([status, body.project.id]).toEqual([200, projectId]);
-  for (const gone of [`/projects/${projectId}`, path, `/projects/${projectId}/branches/${branchId}`, `/projects/${projectId}/operations`]) {
+  for (const gone of [
+    `/projects/${projectId}`,
+    path,
+    `/projects/${projectId}/branches/${branchId}`,
+    `/projects/${projectId}/operations`,
+  ]) {
     expect((await double.api("GET", gone)).body.code).toBe("PROJECT_NOT_FOUND");
   }
   expect((await double.api("GET", "/projects")).body.projects).toEqual([]);
   expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(404);
   await double.advance("8d");
   const state = (await double.sim("GET", "/state")).body;
-  expect([state.projects, state.branches, state.endpoints, state.operations, state.usage]).toEqual([[], [], [], [], []]);
+  expect([state.projects, state.branches, state.endpoints, state.operations, state.usage]).toEqual([
+    [],
+    [],
+    [],
+    [],
+    [],
+  ]);
   expect((await double.sim("GET", `/endpoints/${endpointId}/stats`)).status).toBe(404);
 });
 
@@ -143,7 +187,7 @@ test("an activity that meets a project on its way out is refused, and the world 
 test("an activity that was told ahead and meets a project on its way out is dropped, and the world lives on", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
-  await act(double, endpointId, { at: "2026-01-01T00:00:10.500Z" });
+  await recordActivity(double, endpointId, { at: "2026-01-01T00:00:10.500Z" });
   await double.api("DELETE", `/projects/${projectId}`);
   await double.advance("1m");
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
@@ -155,14 +199,22 @@ test.each([
   ["a name that is no text", { project: { name: 7 } }, "project.name"],
   ["a Postgres version before 14", { project: { pg_version: 13 } }, "project.pg_version"],
   ["a Postgres version after 18", { project: { pg_version: 19 } }, "project.pg_version"],
-  ["a retention below zero", { project: { history_retention_seconds: -1 } }, "project.history_retention_seconds"],
-  ["a retention above 30 days", { project: { history_retention_seconds: 2_592_001 } }, "project.history_retention_seconds"],
+  [
+    "a retention below zero",
+    { project: { history_retention_seconds: -1 } },
+    "project.history_retention_seconds",
+  ],
+  [
+    "a retention above 30 days",
+    { project: { history_retention_seconds: 2_592_001 } },
+    "project.history_retention_seconds",
+  ],
 ])("a project with %s is refused with 400", async (_, body, field) => {
   const double = await createDouble();
-  const before = await worldOf(double);
+  const before = await worldState(double);
   const answer = await double.api("POST", "/projects", body);
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(field)]);
-  expect(await worldOf(double)).toBe(before);
+  expect(await worldState(double)).toBe(before);
 });
 
 test("an unknown region is 422 and names the regions that there are", async () => {
@@ -202,7 +254,9 @@ test("where logical replication is enabled, active computes are suspended, and i
   expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
   const refused = await set(false);
   expect([refused.status, refused.body.code]).toEqual([422, "LOGICAL_REPLICATION_NOT_ALLOWED"]);
-  expect((await double.api("GET", `/projects/${projectId}`)).body.project.settings.enable_logical_replication).toBe(true);
+  expect(
+    (await double.api("GET", `/projects/${projectId}`)).body.project.settings.enable_logical_replication,
+  ).toBe(true);
 });
 
 test("a project that is busy does not begin logical replication", async () => {
@@ -216,9 +270,12 @@ test("a project that is busy does not begin logical replication", async () => {
 test("a project whose compute is starting does not begin logical replication, for that compute would go on without it", async () => {
   const double = await createDouble();
   const { id } = (await double.api("POST", "/projects", { project: {} })).body.project;
-  const enable = () => double.api("PATCH", `/projects/${id}`, { project: { settings: { enable_logical_replication: true } } });
+  const enable = () =>
+    double.api("PATCH", `/projects/${id}`, { project: { settings: { enable_logical_replication: true } } });
   expect((await enable()).status).toBe(423);
-  expect((await double.api("GET", `/projects/${id}`)).body.project.settings).not.toHaveProperty("enable_logical_replication");
+  expect((await double.api("GET", `/projects/${id}`)).body.project.settings).not.toHaveProperty(
+    "enable_logical_replication",
+  );
   await double.advance("10s");
   expect((await enable()).body.operations.map(({ action }: any) => action)).toEqual(["suspend_compute"]);
 });
@@ -226,10 +283,15 @@ test("a project whose compute is starting does not begin logical replication, fo
 test("a connection string leads to the primary of a branch, never by itself to a replica", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
-  const made = await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id: branchId, type: "read_only" } });
+  const made = await double.api("POST", `/projects/${projectId}/endpoints`, {
+    endpoint: { branch_id: branchId, type: "read_only" },
+  });
   await double.advance("10s");
   const uri = (more = "") =>
-    double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner&branch_id=${branchId}${more}`);
+    double.api(
+      "GET",
+      `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner&branch_id=${branchId}${more}`,
+    );
   expect((await uri()).body.uri).toContain(`@${endpointId}.`);
   await double.api("DELETE", path);
   const refused = await uri();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { journalOf } from "../../support/chronicle.ts";
+import { journalOf } from "../../support/call-log.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const LIMITS = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 };
@@ -8,13 +8,18 @@ const AWAKE = { suspend_timeout_seconds: -1 };
 /** A project whose computes have 2 CU and never sleep, with these quotas; its first one has been active since `startedAt`. */
 async function projectWith(quota: Record<string, number>, options = {}) {
   const double = await createDouble(options);
-  const project = await createProject(double, { settings: { quota }, default_endpoint_settings: { ...LIMITS, ...AWAKE } });
+  const project = await createProject(double, {
+    settings: { quota },
+    default_endpoint_settings: { ...LIMITS, ...AWAKE },
+  });
   const startedAt = Date.parse((await double.api("GET", project.path)).body.endpoint.started_at);
   return { double, ...project, startedAt };
 }
 
-const stateOf = async (double: Double, path: string) => (await double.api("GET", path)).body.endpoint.current_state;
-const advanceTo = (double: Double, at: number) => double.sim("POST", "/clock/advance", { to: new Date(at).toISOString() });
+const stateOf = async (double: Double, path: string) =>
+  (await double.api("GET", path)).body.endpoint.current_state;
+const advanceTo = (double: Double, at: number) =>
+  double.sim("POST", "/clock/advance", { to: new Date(at).toISOString() });
 const setQuota = (double: Double, projectId: string, quota: Record<string, number>) =>
   double.api("PATCH", `/projects/${projectId}`, { project: { settings: { quota } } });
 
@@ -23,30 +28,40 @@ describe("a quota", () => {
     ["active time", { active_time_seconds: 600 }, 600_000],
     ["compute time", { compute_time_seconds: 600 }, 300_000],
     ["whichever is reached first", { active_time_seconds: 400, compute_time_seconds: 600 }, 300_000],
-  ])("of %s suspends computes at exactly the instant at which it is reached, not a millisecond before", async (_, quota, lastsMs) => {
-    const { double, path, projectId, startedAt } = await projectWith(quota);
-    await advanceTo(double, startedAt + lastsMs - 1);
-    expect(await stateOf(double, path)).toBe("active");
-    await double.advance("1ms");
-    expect(await stateOf(double, path)).toBe("idle");
-    const { operations } = (await double.api("GET", `/projects/${projectId}/operations`)).body;
-    expect(operations[0]).toMatchObject({ action: "suspend_compute", status: "finished" });
-    const last = (await journalOf(double)).at(-1);
-    expect(last).toMatchObject({ type: "ComputeSuspended", cause: "quota", at: new Date(startedAt + lastsMs).toISOString() });
-    await double.advance("1h");
-    expect((await double.api("GET", `/projects/${projectId}`)).body.project).toMatchObject({
-      active_time_seconds: lastsMs / 1_000,
-      compute_time_seconds: (2 * lastsMs) / 1_000,
-      quota_reset_at: "2026-02-01T00:00:00Z",
-    });
-    expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
-  });
+  ])(
+    "of %s suspends computes at exactly the instant at which it is reached, not a millisecond before",
+    async (_, quota, lastsMs) => {
+      const { double, path, projectId, startedAt } = await projectWith(quota);
+      await advanceTo(double, startedAt + lastsMs - 1);
+      expect(await stateOf(double, path)).toBe("active");
+      await double.advance("1ms");
+      expect(await stateOf(double, path)).toBe("idle");
+      const { operations } = (await double.api("GET", `/projects/${projectId}/operations`)).body;
+      expect(operations[0]).toMatchObject({ action: "suspend_compute", status: "finished" });
+      const last = (await journalOf(double)).at(-1);
+      expect(last).toMatchObject({
+        type: "ComputeSuspended",
+        cause: "quota",
+        at: new Date(startedAt + lastsMs).toISOString(),
+      });
+      await double.advance("1h");
+      expect((await double.api("GET", `/projects/${projectId}`)).body.project).toMatchObject({
+        active_time_seconds: lastsMs / 1_000,
+        compute_time_seconds: (2 * lastsMs) / 1_000,
+        quota_reset_at: "2026-02-01T00:00:00Z",
+      });
+      expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
+    },
+  );
 
   test("counts all computes of the project, those that are deleted too", async () => {
-    const { double, path, projectId, branchId, startedAt } = await projectWith({ active_time_seconds: 1_000 });
+    const { double, path, projectId, branchId, startedAt } = await projectWith({
+      active_time_seconds: 1_000,
+    });
     await advanceTo(double, startedAt + 100_000);
     const endpoint = { branch_id: branchId, type: "read_only" };
-    const created = (await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint })).body.endpoint;
+    const created = (await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint })).body
+      .endpoint;
     const replica = `/projects/${projectId}/endpoints/${created.id}`;
     await double.advance("3s");
     await double.advance("200s");
@@ -59,11 +74,14 @@ describe("a quota", () => {
   });
 
   test("is reached sooner where another compute starts, and later where one stops", async () => {
-    const { double, path, projectId, branchId, startedAt } = await projectWith({ active_time_seconds: 1_000 });
+    const { double, path, projectId, branchId, startedAt } = await projectWith({
+      active_time_seconds: 1_000,
+    });
     const next = async () => Date.parse((await double.sim("GET", "/clock")).body.next_due);
     expect(await next()).toBe(startedAt + 1_000_000);
     const endpoint = { branch_id: branchId, type: "read_only" };
-    const created = (await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint })).body.endpoint;
+    const created = (await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint })).body
+      .endpoint;
     await double.advance("3s");
     const now = double.world.now();
     expect(await next()).toBe(now + Math.ceil((1_000_000 - (now - startedAt)) / 2));
@@ -83,11 +101,20 @@ describe("a quota", () => {
     expect(activities).toMatchObject([{ outcome: "refused", code: "QUOTA_EXCEEDED" }]);
     expect((await double.api("POST", `${path}/suspend`)).status).toBe(200);
     await double.advance("5h");
-    expect((await journalOf(double)).at(-1)).toMatchObject({ type: "ActivityDropped", reason: "QUOTA_EXCEEDED" });
+    expect((await journalOf(double)).at(-1)).toMatchObject({
+      type: "ActivityDropped",
+      reason: "QUOTA_EXCEEDED",
+    });
     const endpoint = { branch_id: branchId, type: "read_only" };
     const created = await double.api("POST", `/projects/${projectId}/endpoints`, { endpoint });
-    expect(created).toMatchObject({ status: 201, body: { endpoint: { current_state: "idle" }, operations: [] } });
-    const branched = await double.api("POST", `/projects/${projectId}/branches`, { branch: {}, endpoints: [{ type: "read_write" }] });
+    expect(created).toMatchObject({
+      status: 201,
+      body: { endpoint: { current_state: "idle" }, operations: [] },
+    });
+    const branched = await double.api("POST", `/projects/${projectId}/branches`, {
+      branch: {},
+      endpoints: [{ type: "read_write" }],
+    });
     expect(branched).toMatchObject({ status: 201, body: { endpoints: [{ current_state: "idle" }] } });
     await double.advance("1m");
     expect(await stateOf(double, path)).toBe("idle");
@@ -97,11 +124,18 @@ describe("a quota", () => {
   test("starts nothing where a role or a database changes: that is applied at the next start", async () => {
     const { double, path, projectId, branchId } = await projectWith({ active_time_seconds: 60 });
     await double.advance("1h");
-    const change = (kind: string, body?: object) => double.api("POST", `/projects/${projectId}/branches/${branchId}/${kind}`, body);
-    expect(await change("roles", { role: { name: "alice" } })).toMatchObject({ status: 201, body: { operations: [] } });
+    const change = (kind: string, body?: object) =>
+      double.api("POST", `/projects/${projectId}/branches/${branchId}/${kind}`, body);
+    expect(await change("roles", { role: { name: "alice" } })).toMatchObject({
+      status: 201,
+      body: { operations: [] },
+    });
     const database = { name: "shop", owner_name: "alice" };
     expect(await change("databases", { database })).toMatchObject({ status: 201, body: { operations: [] } });
-    expect(await change("roles/alice/reset_password")).toMatchObject({ status: 200, body: { operations: [] } });
+    expect(await change("roles/alice/reset_password")).toMatchObject({
+      status: 200,
+      body: { operations: [] },
+    });
     expect(await stateOf(double, path)).toBe("idle");
     await setQuota(double, projectId, {});
     const { operations } = (await change("roles", { role: { name: "bob" } })).body;
@@ -166,7 +200,10 @@ describe("a quota", () => {
 
   test("serves what arrives at exactly the instant at which it is reached, and then suspends", async () => {
     const { double, path, endpointId, startedAt } = await projectWith({ active_time_seconds: 600 });
-    await double.sim("POST", "/activity", { endpoint_id: endpointId, at: new Date(startedAt + 600_000).toISOString() });
+    await double.sim("POST", "/activity", {
+      endpoint_id: endpointId,
+      at: new Date(startedAt + 600_000).toISOString(),
+    });
     await double.advance("1h");
     const types = (await journalOf(double)).slice(-3).map((event: any) => event.type);
     expect(types).toEqual(["ActivityRecorded", "OperationScheduled", "ComputeSuspended"]);
@@ -179,9 +216,11 @@ describe("a quota", () => {
     expect((await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 4 } })).status).toBe(200);
     await double.advance("1m");
     expect(await stateOf(double, path)).toBe("idle");
-    expect((await double.api("GET", `/projects/${projectId}/operations`)).body.operations.map(({ status }: any) => status)).not.toContain(
-      "scheduling",
-    );
+    expect(
+      (await double.api("GET", `/projects/${projectId}/operations`)).body.operations.map(
+        ({ status }: any) => status,
+      ),
+    ).not.toContain("scheduling");
     expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
   });
 
@@ -189,18 +228,27 @@ describe("a quota", () => {
     const { double, endpointId } = await projectWith({ active_time_seconds: 60 });
     await double.advance("1h");
     const { summary } = (await double.sim("GET", `/explain/endpoints/${endpointId}`)).body;
-    expect(summary).toMatch(/reached a quota; project .* its quota of active_time_seconds: .* before 2026-02-01T00:00:00Z/);
+    expect(summary).toMatch(
+      /reached a quota; project .* its quota of active_time_seconds: .* before 2026-02-01T00:00:00Z/,
+    );
   });
 
   test("must be a whole number that is not negative, of a kind that there is", async () => {
     const double = await createDouble();
-    for (const quota of [{ active_time_seconds: -1 }, { active_time_seconds: 1.5 }, { active_time_seconds: "60" }]) {
+    for (const quota of [
+      { active_time_seconds: -1 },
+      { active_time_seconds: 1.5 },
+      { active_time_seconds: "60" },
+    ]) {
       expect((await double.api("POST", "/projects", { project: { settings: { quota } } })).status).toBe(400);
     }
   });
 
   test("bites with operations that take no time, too", async () => {
-    const { double, path, startedAt } = await projectWith({ active_time_seconds: 60 }, { operations: "immediate" });
+    const { double, path, startedAt } = await projectWith(
+      { active_time_seconds: 60 },
+      { operations: "immediate" },
+    );
     await advanceTo(double, startedAt + 59_999);
     expect(await stateOf(double, path)).toBe("active");
     await double.advance("1ms");

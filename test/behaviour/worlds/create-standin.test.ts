@@ -1,7 +1,7 @@
 import { createApiClient } from "@neondatabase/api-client";
 import { createStandin, type Standin, StandinError, type StandinOptions } from "standin";
 import { afterEach, expect, test } from "vitest";
-import { verifyWorld } from "../../../src/cli/history/open-history.ts";
+import { verifyWorld } from "../../../src/cli/history/world-history.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 
 const open: Standin[] = [];
@@ -18,7 +18,11 @@ async function create(options: StandinOptions = {}): Promise<Standin> {
 /** A project, and its compute asleep. */
 async function createProject(sim: Standin): Promise<string> {
   const headers = { "Content-Type": "application/json" };
-  const response = await sim.fetch("/api/v2/projects", { method: "POST", headers, body: JSON.stringify({ project: { name: "shop" } }) });
+  const response = await sim.fetch("/api/v2/projects", {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ project: { name: "shop" } }),
+  });
   expect(response.status).toBe(201);
   const { endpoints } = (await response.json()) as { endpoints: [{ id: string }] };
   await sim.advance("10m");
@@ -34,18 +38,23 @@ test("a public client talks to it over its port", async () => {
   expect((await client.getProject(data.project.id)).data.project.name).toBe("shop");
 });
 
-test.each([0, false] as const)("with port %j, time, activity and the journal are in the test's hand", async (port) => {
-  const sim = await create({ port });
-  const endpointId = await createProject(sim);
-  const served = await sim.activity({ endpoint_id: endpointId, duration_ms: 250, source: "checkout" });
-  expect(served).toMatchObject({ outcome: "waits", woke: true });
-  const { now, events } = await sim.advance({ next: true });
-  expect(events.map(({ type }) => type)).toEqual(["OperationFinished", "ComputeActivated"]);
-  expect(events.every(({ at }) => at === now)).toBe(true);
-  expect((await sim.explain(endpointId)).summary).toContain('a client\'s query of "checkout" that found the compute asleep');
-  expect(await sim.activity([{ endpoint_id: endpointId }, { endpoint_id: endpointId }])).toHaveLength(2);
-  expect(await sim.invariants()).toMatchObject({ ok: true, violations: [] });
-});
+test.each([0, false] as const)(
+  "with port %j, time, activity and the journal are in the test's hand",
+  async (port) => {
+    const sim = await create({ port });
+    const endpointId = await createProject(sim);
+    const served = await sim.activity({ endpoint_id: endpointId, duration_ms: 250, source: "checkout" });
+    expect(served).toMatchObject({ outcome: "waits", woke: true });
+    const { now, events } = await sim.advance({ next: true });
+    expect(events.map(({ type }) => type)).toEqual(["OperationFinished", "ComputeActivated"]);
+    expect(events.every(({ at }) => at === now)).toBe(true);
+    expect((await sim.explain(endpointId)).summary).toContain(
+      'a client\'s query of "checkout" that found the compute asleep',
+    );
+    expect(await sim.activity([{ endpoint_id: endpointId }, { endpoint_id: endpointId }])).toHaveLength(2);
+    expect(await sim.invariants()).toMatchObject({ ok: true, violations: [] });
+  },
+);
 
 test("an advance gives all that happened, however much", async () => {
   const sim = await create({ port: false });
@@ -68,31 +77,34 @@ test("the same options and calls make the same world, today and tomorrow", async
   expect(await text(third)).not.toBe(await text(one));
 });
 
-test.each([true, false])("in files %j: a snapshot brings a world back, and a fork goes its own way", async (inFiles) => {
-  const directory = temporaryDirectory();
-  try {
-    const sim = await create(inFiles ? { data: directory.path } : {});
-    const endpointId = await createProject(sim);
-    const kept = await sim.snapshot("asleep");
-    const before = await text(sim);
-    await sim.activity({ endpoint_id: endpointId });
-    const fork = await sim.fork();
-    expect(await text(fork)).toBe(await text(sim));
-    const past = await sim.fork({ at: kept.seq, clock: "60x" });
-    expect(await text(past)).toBe(before);
-    await fork.advance("1h");
-    expect(await text(fork)).not.toBe(await text(sim));
-    const former = await sim.restore("asleep");
-    expect(await text(sim)).toBe(before);
-    await sim.restore(former);
-    expect((await sim.state())["operations"]).toHaveLength(1);
-    await fork.close();
-    await expect(fork.state()).rejects.toMatchObject({ code: "WORLD_NOT_FOUND", status: 404 });
-    await sim.close();
-  } finally {
-    directory.remove();
-  }
-});
+test.each([true, false])(
+  "in files %j: a snapshot brings a world back, and a fork goes its own way",
+  async (inFiles) => {
+    const directory = temporaryDirectory();
+    try {
+      const sim = await create(inFiles ? { data: directory.path } : {});
+      const endpointId = await createProject(sim);
+      const kept = await sim.snapshot("asleep");
+      const before = await text(sim);
+      await sim.activity({ endpoint_id: endpointId });
+      const fork = await sim.fork();
+      expect(await text(fork)).toBe(await text(sim));
+      const past = await sim.fork({ at: kept.seq, clock: "60x" });
+      expect(await text(past)).toBe(before);
+      await fork.advance("1h");
+      expect(await text(fork)).not.toBe(await text(sim));
+      const former = await sim.restore("asleep");
+      expect(await text(sim)).toBe(before);
+      await sim.restore(former);
+      expect((await sim.state())["operations"]).toHaveLength(1);
+      await fork.close();
+      await expect(fork.state()).rejects.toMatchObject({ code: "WORLD_NOT_FOUND", status: 404 });
+      await sim.close();
+    } finally {
+      directory.remove();
+    }
+  },
+);
 
 test("a world in files is there when it is opened again, with a key that works", async () => {
   const directory = temporaryDirectory();
@@ -112,7 +124,10 @@ test("a world in files is there when it is opened again, with a key that works",
       message: expect.stringContaining("this world was made with --seed 7"),
     });
     const held = await create({ data: directory.path });
-    await expect(createStandin({ data: directory.path })).rejects.toMatchObject({ name: "StandinError", code: "DIRECTORY_IN_USE" });
+    await expect(createStandin({ data: directory.path })).rejects.toMatchObject({
+      name: "StandinError",
+      code: "DIRECTORY_IN_USE",
+    });
     await held.close();
   } finally {
     directory.remove();
@@ -126,7 +141,10 @@ test("a start delay and limits stay with the world until they are the profile's 
     const events = await sim.events();
     const shape = (await sim.state())["world"];
     await sim.close();
-    return { shape, configured: events.filter(({ type }) => type === "WorldConfigured").map(({ changes }) => changes) };
+    return {
+      shape,
+      configured: events.filter(({ type }) => type === "WorldConfigured").map(({ changes }) => changes),
+    };
   };
   try {
     const { shape } = await shapeWith({ limits: { snapshots: "plan" }, startDelay: "profile" });
@@ -142,7 +160,10 @@ test("a start delay and limits stay with the world until they are the profile's 
     await shapeWith({ limits: { branches: "plan" } });
     await shapeWith({ limits: { projects: "plan", endpoints: "plan" } });
     const changes = [given, { start_delay: null }, { limits: { projects: 7 } }, { limits: null }];
-    expect(await shapeWith({ startDelay: "profile", limits: { projects: "plan" } })).toEqual({ shape, configured: changes });
+    expect(await shapeWith({ startDelay: "profile", limits: { projects: "plan" } })).toEqual({
+      shape,
+      configured: changes,
+    });
     expect(await verifyWorld(directory.path, "default")).toMatchObject({ ok: true });
   } finally {
     directory.remove();
@@ -150,9 +171,13 @@ test("a start delay and limits stay with the world until they are the profile's 
 });
 
 test("what is not understood is refused with its field, and nothing is opened", async () => {
-  await expect(createStandin({ clock: "fast" })).rejects.toThrow("clock: must be real, manual, or a factor like 60x");
+  await expect(createStandin({ clock: "fast" })).rejects.toThrow(
+    "clock: must be real, manual, or a factor like 60x",
+  );
   await expect(createStandin({ sed: 1 } as StandinOptions)).rejects.toThrow('Unrecognized key: "sed"');
-  await expect(createStandin({ limits: { branches: 0 } })).rejects.toThrow("limits.branches: must be a whole number from 1, or plan");
+  await expect(createStandin({ limits: { branches: 0 } })).rejects.toThrow(
+    "limits.branches: must be a whole number from 1, or plan",
+  );
   const sim = await create({ port: false });
   await expect(sim.advance("backwards")).rejects.toBeInstanceOf(StandinError);
   await expect(sim.fork({ at: 1_000 })).rejects.toMatchObject({ code: "POINT_NOT_REACHED" });

@@ -10,7 +10,8 @@ async function used() {
   await double.api("PATCH", mine.path, { endpoint });
   for (let hour = 0; hour < 3; hour += 1) {
     await double.advance("1h");
-    for (const { endpointId } of [mine, other]) await double.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
+    for (const { endpointId } of [mine, other])
+      await double.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
   }
   await double.advance("1h");
   return { double, mine, other };
@@ -26,7 +27,10 @@ test("a compute that is deleted counts as it was last: nothing that it has cost 
   const { double, mine } = await used();
   const { input, ...before } = await asked(double);
   expect(input).toEqual({ notes: [] });
-  expect(before.policies[0]).toMatchObject({ policy: "present", figures: { cu_hours: { value: (3 * (660 * 2 + 360 * 0.25)) / 3_600 } } });
+  expect(before.policies[0]).toMatchObject({
+    policy: "present",
+    figures: { cu_hours: { value: (3 * (660 * 2 + 360 * 0.25)) / 3_600 } },
+  });
   expect((await double.api("DELETE", mine.path)).status).toBe(200);
   expect(await asked(double)).toEqual({ ...before, input });
 });

@@ -1,10 +1,11 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createProject } from "../../support/double.ts";
-import { createKept, everything, fork, forked } from "../../support/history.ts";
-import { inWorld, SHELVES } from "../../support/shelved-double.ts";
+import { createTestDouble, forkWorld, fullState, requestFork } from "../../support/history-requests.ts";
+import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
 
-const AT_RULE = /^at: .*(ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event|Too small)/;
+const AT_RULE =
+  /^at: .*(ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event|Too small)/;
 const CLOCK_RULE = /^clock: must be real, manual, a factor like 60x/;
 const NAME_RULE = /^name: must be 1 to 63 of a-z, 0-9 and -/;
 
@@ -32,7 +33,12 @@ test.each([
   [{ name: "x", at: "2026-01-01T00:00:10.001Z" }, 422, "POINT_NOT_REACHED", /event 13/],
   [{ name: "x", at: 14 }, 422, "POINT_NOT_REACHED", /event 13/],
   [{ name: "x", at: "14" }, 422, "POINT_NOT_REACHED", /event 13/],
-  [{ name: "x", at: "2025-12-31T23:59:59.999Z" }, 422, "HISTORY_FORGOTTEN", /before the beginning of the world/],
+  [
+    { name: "x", at: "2025-12-31T23:59:59.999Z" },
+    422,
+    "HISTORY_FORGOTTEN",
+    /before the beginning of the world/,
+  ],
   [{ name: "x", at: "yesterday" }, 400, "BAD_REQUEST", AT_RULE],
   [{ name: "x", at: "" }, 400, "BAD_REQUEST", AT_RULE],
   [{ name: "x", at: "2026-02-30T00:00:00Z" }, 400, "BAD_REQUEST", AT_RULE],
@@ -48,16 +54,19 @@ test.each([
   [{ name: "x", seed: 1.5 }, 400, "BAD_REQUEST", /^seed: /],
   [{ name: "x", seed: "7" }, 400, "BAD_REQUEST", /^seed: /],
   [{ name: "x", colour: "red" }, 400, "BAD_REQUEST", /colour/],
-] as const)("to fork %j is refused with %i %s, naming the field, and nothing has changed", async (body, status, code, message) => {
-  const double = (await createKept("in memory")).double();
-  await createProject(double);
-  await forked(double, { name: "taken" });
-  const before = await everything(double);
-  const refused = await fork(double, body);
-  expect({ status: refused.status, code: refused.body.code }).toEqual({ status, code });
-  expect(refused.body.message).toMatch(message);
-  expect(await everything(double)).toEqual(before);
-});
+] as const)(
+  "to fork %j is refused with %i %s, naming the field, and nothing has changed",
+  async (body, status, code, message) => {
+    const double = (await createTestDouble("in memory")).double();
+    await createProject(double);
+    await forkWorld(double, { name: "taken" });
+    const before = await fullState(double);
+    const refused = await requestFork(double, body);
+    expect({ status: refused.status, code: refused.body.code }).toEqual({ status, code });
+    expect(refused.body.message).toMatch(message);
+    expect(await fullState(double)).toEqual(before);
+  },
+);
 
 test.each([
   [{ at: 1.5 }, AT_RULE],
@@ -68,66 +77,74 @@ test.each([
   [{ at: "2027-01-01T00:00:00Z" }, /^at: /],
   [{ at: 1_000 }, /^at: /],
   [{ from: "nowhere" }, /^from: /],
-] as const)("to fork with %j is refused with the field and with what would be right", async (asked, message) => {
-  const double = (await createKept("in memory")).double();
-  const { status, body } = await fork(double, { name: "x", ...asked });
-  expect(status).toBeGreaterThanOrEqual(400);
-  expect(status).toBeLessThan(500);
-  expect(body.message).toMatch(message);
-});
+] as const)(
+  "to fork with %j is refused with the field and with what would be right",
+  async (asked, message) => {
+    const double = (await createTestDouble("in memory")).double();
+    const { status, body } = await requestFork(double, { name: "x", ...asked });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+    expect(body.message).toMatch(message);
+  },
+);
 
-test.each(["manual", "real"])("a factor beside the mode %s is refused, as where the clock is set", async (mode) => {
-  const double = (await createKept("in memory")).double();
-  expect((await double.sim("PUT", "/clock", { mode, factor: 60 })).status).toBe(400);
-  const { status, body } = await fork(double, { name: "x", clock: { mode, factor: 60 } });
-  expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
-});
+test.each(["manual", "real"])(
+  "a factor beside the mode %s is refused, as where the clock is set",
+  async (mode) => {
+    const double = (await createTestDouble("in memory")).double();
+    expect((await double.sim("PUT", "/clock", { mode, factor: 60 })).status).toBe(400);
+    const { status, body } = await requestFork(double, { name: "x", clock: { mode, factor: 60 } });
+    expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
+  },
+);
 
 test.each(["a", "0", "a-b", "a--b", "a".repeat(63)])("%s is a good name for a world", async (name) => {
-  const double = (await createKept("in files")).double();
-  const copy = await forked(double, { name });
+  const double = (await createTestDouble("in files")).double();
+  const copy = await forkWorld(double, { name });
   expect((await copy.sim("GET", "/health")).body.world).toBe(name);
 });
 
 test("the default world cannot be deleted, by no way to it, and the refusal says what empties it", async () => {
-  const double = (await createKept("in memory")).double();
-  await forked(double, { name: "other" });
-  const before = await everything(double);
-  for (const world of [double, inWorld(double, "other")]) {
+  const double = (await createTestDouble("in memory")).double();
+  await forkWorld(double, { name: "other" });
+  const before = await fullState(double);
+  for (const world of [double, doubleOfWorld(double, "other")]) {
     const { status, body } = await world.sim("DELETE", "/worlds/default");
     expect([status, body.code]).toEqual([422, "WORLD_IS_DEFAULT"]);
     expect(body.message).toContain("POST /_sim/reset");
   }
-  expect(await everything(double)).toEqual(before);
+  expect(await fullState(double)).toEqual(before);
 });
 
-test.each(SHELVES)(
+test.each(STORAGE_KINDS)(
   "%s: a server keeps as many worlds as it is told, counts the default one, and has room again when one goes",
   async (kind) => {
-    const double = (await createKept(kind, { limits: { maxWorlds: 3 } })).double();
-    await forked(double, { name: "one" });
-    await forked(double, { name: "two" });
-    const before = await everything(double);
-    const { status, body } = await fork(double, { name: "three" });
+    const double = (await createTestDouble(kind, { limits: { maxWorlds: 3 } })).double();
+    await forkWorld(double, { name: "one" });
+    await forkWorld(double, { name: "two" });
+    const before = await fullState(double);
+    const { status, body } = await requestFork(double, { name: "three" });
     expect([status, body.code]).toEqual([422, "WORLDS_LIMIT_EXCEEDED"]);
     expect(body.message).toMatch(/at most 3 worlds \(--max-worlds\)/);
-    expect(await everything(double)).toEqual(before);
+    expect(await fullState(double)).toEqual(before);
     await double.sim("DELETE", "/worlds/one");
-    await forked(double, { name: "three" });
+    await forkWorld(double, { name: "three" });
   },
 );
 
 test("a world that is larger than worlds may be is not forked, and the refusal tells both sizes", async () => {
-  const kept = await createKept("in files", { limits: { maxWorldBytes: 100_000 } });
+  const kept = await createTestDouble("in files", { limits: { maxWorldBytes: 100_000 } });
   const double = kept.double();
   await createProject(double);
   const { size_bytes } = (await double.sim("GET", "/health")).body;
-  const before = await everything(double);
+  const before = await fullState(double);
   for (const at of [undefined, 3]) {
-    const { status, body } = await fork(double, { name: "copy", at });
+    const { status, body } = await requestFork(double, { name: "copy", at });
     expect([status, body.code]).toEqual([422, "WORLD_TOO_LARGE"]);
-    expect(body.message).toMatch(new RegExp(`"default" has ${size_bytes} bytes, at most 100000 .*--max-world-size`));
+    expect(body.message).toMatch(
+      new RegExp(`"default" has ${size_bytes} bytes, at most 100000 .*--max-world-size`),
+    );
   }
-  expect(await everything(double)).toEqual(before);
+  expect(await fullState(double)).toEqual(before);
   expect(readdirSync(`${kept.directory}/worlds`).filter((file) => file.startsWith("copy"))).toEqual([]);
 });

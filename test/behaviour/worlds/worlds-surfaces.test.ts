@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createApp } from "../../../src/app/compose.ts";
 import { API_KEY, createProject, type Double } from "../../support/double.ts";
-import { call, createKept, everything, forked } from "../../support/history.ts";
+import { callPath, createTestDouble, forkWorld, fullState } from "../../support/history-requests.ts";
 
 const AUTHORIZED = { Authorization: `Bearer ${API_KEY}` };
 
@@ -17,10 +17,13 @@ test.each([
   ["GET", "/_sim/worlds/nowhere"],
   ["DELETE", "/_sim/worlds/nowhere"],
 ] as const)("%s %s names the world that is not there, and those that are", async (method, path) => {
-  const double = (await createKept("in memory")).double();
-  await forked(double, { name: "here" });
+  const double = (await createTestDouble("in memory")).double();
+  await forkWorld(double, { name: "here" });
   const headers = path.includes("/api/v2") ? AUTHORIZED : {};
-  const { status, body } = await call(double, method, path, { headers, ...(method === "POST" ? { body: {} } : {}) });
+  const { status, body } = await callPath(double, method, path, {
+    headers,
+    ...(method === "POST" ? { body: {} } : {}),
+  });
   expect([status, body.code]).toEqual([404, "WORLD_NOT_FOUND"]);
   expect(body.message).toBe('there is no world "nowhere"; there are default, here');
 });
@@ -33,33 +36,41 @@ test.each([
   ["/w/here/v2/projects", "did you mean /w/here/api/v2/projects?"],
   ["/w/here/api/projects", "did you mean /w/here/api/v2/projects?"],
 ] as const)("%s is no path, and the answer says what may have been meant", async (path, hint) => {
-  const double = (await createKept("in memory")).double();
-  await forked(double, { name: "here" });
-  const { status, body } = await call(double, "GET", path);
+  const double = (await createTestDouble("in memory")).double();
+  await forkWorld(double, { name: "here" });
+  const { status, body } = await callPath(double, "GET", path);
   expect([status, body.code]).toEqual([404, "UNKNOWN_PATH"]);
   expect(body.message).toBe(`there is no path ${path} here; ${hint}`);
 });
 
 test("an unknown path within a surface of a world is answered as in the default one", async () => {
-  const double = (await createKept("in memory")).double();
-  await forked(double, { name: "here" });
-  const api = await call(double, "GET", "/w/here/api/v2/nonsense", { headers: AUTHORIZED });
-  expect(api).toMatchObject({ status: 404, body: { code: "UNKNOWN_PATH", message: "there is no path /nonsense in this API" } });
-  const doubled = await call(double, "GET", "/w/here/api/v2/api/v2/projects", { headers: AUTHORIZED });
+  const double = (await createTestDouble("in memory")).double();
+  await forkWorld(double, { name: "here" });
+  const api = await callPath(double, "GET", "/w/here/api/v2/nonsense", { headers: AUTHORIZED });
+  expect(api).toMatchObject({
+    status: 404,
+    body: { code: "UNKNOWN_PATH", message: "there is no path /nonsense in this API" },
+  });
+  const doubled = await callPath(double, "GET", "/w/here/api/v2/api/v2/projects", { headers: AUTHORIZED });
   expect(doubled.body.message).toContain("/api/v2 is in it twice");
-  const method = await call(double, "PUT", "/w/here/api/v2/projects", { headers: AUTHORIZED });
-  expect(method).toMatchObject({ status: 405, body: { message: "PUT is not allowed for /projects; allowed are GET, POST" } });
-  const control = await call(double, "GET", "/w/here/_sim/nonsense");
+  const method = await callPath(double, "PUT", "/w/here/api/v2/projects", { headers: AUTHORIZED });
+  expect(method).toMatchObject({
+    status: 405,
+    body: { message: "PUT is not allowed for /projects; allowed are GET, POST" },
+  });
+  const control = await callPath(double, "GET", "/w/here/_sim/nonsense");
   expect(control).toMatchObject({ status: 404, body: { code: "UNKNOWN_PATH" } });
   expect(control.body.message).toMatch(/GET \/w\/here\/_sim\/nonsense; there are .*POST \/worlds/);
-  expect((await call(double, "GET", "/w/here/api/v2/projects")).status).toBe(401);
+  expect((await callPath(double, "GET", "/w/here/api/v2/projects")).status).toBe(401);
 });
 
 test("each world counts its own requests against the rate limit", async () => {
-  const double = (await createKept("in memory", { rateLimit: true })).double();
-  const copy = await forked(double, { name: "copy" });
+  const double = (await createTestDouble("in memory", { rateLimit: true })).double();
+  const copy = await forkWorld(double, { name: "copy" });
   const statuses = async (world: Double, count: number) =>
-    (await Promise.all(Array.from({ length: count }, () => world.api("GET", "/projects")))).map(({ status }) => status);
+    (await Promise.all(Array.from({ length: count }, () => world.api("GET", "/projects")))).map(
+      ({ status }) => status,
+    );
   expect(new Set(await statuses(double, 40))).toEqual(new Set([200]));
   expect(await statuses(double, 1)).toEqual([429]);
   expect(new Set(await statuses(copy, 40))).toEqual(new Set([200]));
@@ -70,12 +81,12 @@ test("each world counts its own requests against the rate limit", async () => {
 });
 
 test("a world that takes a deleted one's name, at an earlier instant, begins with a count of its own", async () => {
-  const double = (await createKept("in memory", { rateLimit: true })).double();
-  const first = await forked(double, { name: "copy" });
+  const double = (await createTestDouble("in memory", { rateLimit: true })).double();
+  const first = await forkWorld(double, { name: "copy" });
   await first.advance("1h");
   expect((await first.api("GET", "/projects")).status).toBe(200);
   await double.sim("DELETE", "/worlds/copy");
-  const second = await forked(double, { name: "copy" });
+  const second = await forkWorld(double, { name: "copy" });
   const statuses: number[] = [];
   for (let request = 0; request < 60; request += 1) {
     statuses.push((await second.api("GET", "/projects")).status);
@@ -85,18 +96,18 @@ test("a world that takes a deleted one's name, at an earlier instant, begins wit
 });
 
 test("the Date header and the hint of a refusal follow the clock of the world that was asked", async () => {
-  const double = (await createKept("in memory")).double();
+  const double = (await createTestDouble("in memory")).double();
   const { path } = await createProject(double);
-  const manual = await forked(double, { name: "manual" });
-  const real = await forked(double, { name: "real", clock: "real" });
+  const manual = await forkWorld(double, { name: "manual" });
+  const real = await forkWorld(double, { name: "real", clock: "real" });
   await manual.advance("36h");
   for (let round = 0; round < 2; round += 1) {
     expect((await double.api("GET", "/projects")).headers.get("date")).toBe("Thu, 01 Jan 2026 00:00:10 GMT");
     expect((await manual.api("GET", "/projects")).headers.get("date")).toBe("Fri, 02 Jan 2026 12:00:10 GMT");
   }
-  expect((await call(double, "GET", "/w/manual/api/v2/nonsense", { headers: AUTHORIZED })).headers.get("date")).toBe(
-    "Fri, 02 Jan 2026 12:00:10 GMT",
-  );
+  expect(
+    (await callPath(double, "GET", "/w/manual/api/v2/nonsense", { headers: AUTHORIZED })).headers.get("date"),
+  ).toBe("Fri, 02 Jan 2026 12:00:10 GMT");
   for (const world of [double, manual, real]) await world.api("POST", `${path}/restart`);
   const hints: (string | null)[] = [];
   for (const world of [double, manual, real]) {
@@ -108,11 +119,11 @@ test("the Date header and the hint of a refusal follow the clock of the world th
 });
 
 test("metrics carry the name of the world whose figures they are", async () => {
-  const double = (await createKept("in memory")).double();
-  const copy = await forked(double, { name: "copy" });
+  const double = (await createTestDouble("in memory")).double();
+  const copy = await forkWorld(double, { name: "copy" });
   await createProject(copy);
-  const own = (await call(double, "GET", "/w/copy/_sim/metrics")).body as string;
-  const origin = (await call(double, "GET", "/_sim/metrics")).body as string;
+  const own = (await callPath(double, "GET", "/w/copy/_sim/metrics")).body as string;
+  const origin = (await callPath(double, "GET", "/_sim/metrics")).body as string;
   expect(own).toContain('standin_endpoints{world="copy",state="active"} 1\n');
   expect(origin).toContain('standin_endpoints{world="default",state="active"} 0\n');
   expect(own).not.toContain('world="default"');
@@ -120,15 +131,27 @@ test("metrics carry the name of the world whose figures they are", async () => {
 });
 
 test("the control token and the guard hold for every world's control API, and tell nothing of which worlds there are", async () => {
-  const double = (await createKept("in memory")).double();
-  await forked(double, { name: "here" });
-  const options = { worlds: double.worlds, version: "test", rateLimit: false, hosts: ["double.internal"], onBug: () => undefined };
+  const double = (await createTestDouble("in memory")).double();
+  await forkWorld(double, { name: "here" });
+  const options = {
+    worlds: double.worlds,
+    version: "test",
+    rateLimit: false,
+    hosts: ["double.internal"],
+    onBug: () => undefined,
+  };
   const guarded = createApp({ ...options, controlToken: "t0ken" });
   const open = createApp({ ...options, controlToken: undefined });
-  const before = await everything(double);
-  for (const path of ["/w/here/_sim", "/w/here/_sim/", "/w/here/_sim/clock", "/w/here/_sim/worlds", "/w/nowhere/_sim/clock"]) {
+  const before = await fullState(double);
+  for (const path of [
+    "/w/here/_sim",
+    "/w/here/_sim/",
+    "/w/here/_sim/clock",
+    "/w/here/_sim/worlds",
+    "/w/nowhere/_sim/clock",
+  ]) {
     for (const headers of [{}, { Authorization: "Bearer wrong" }, AUTHORIZED]) {
-      const { status, body } = await call(guarded as Pick<Double, "fetch">, "GET", path, { headers });
+      const { status, body } = await callPath(guarded as Pick<Double, "fetch">, "GET", path, { headers });
       expect({ path, status, code: body.code }).toEqual({ path, status: 401, code: "UNAUTHORIZED" });
       expect(body.message).not.toContain("here");
     }
@@ -136,16 +159,32 @@ test("the control token and the guard hold for every world's control API, and te
       ["Host", "evil.example"],
       ["Origin", "https://evil.example"],
     ] as const) {
-      const { status, body } = await call(open as Pick<Double, "fetch">, "GET", path, { headers: { Host: "localhost", [name]: value } });
+      const { status, body } = await callPath(open as Pick<Double, "fetch">, "GET", path, {
+        headers: { Host: "localhost", [name]: value },
+      });
       expect({ path, name, status, code: body.code }).toEqual({ path, name, status: 403, code: "FORBIDDEN" });
     }
   }
-  const deleting = await call(guarded as Pick<Double, "fetch">, "DELETE", "/w/here/_sim/worlds/here");
+  const deleting = await callPath(guarded as Pick<Double, "fetch">, "DELETE", "/w/here/_sim/worlds/here");
   expect(deleting.status).toBe(401);
-  expect(await everything(double)).toEqual(before);
+  expect(await fullState(double)).toEqual(before);
   const token = { Authorization: "Bearer t0ken" };
-  expect((await call(guarded as Pick<Double, "fetch">, "GET", "/w/here/_sim/clock", { headers: token })).status).toBe(200);
-  expect((await call(guarded as Pick<Double, "fetch">, "GET", "/w/here/_sim/health/ready")).status).toBe(200);
-  expect((await call(guarded as Pick<Double, "fetch">, "GET", "/w/here/api/v2/projects", { headers: AUTHORIZED })).status).toBe(200);
-  expect((await call(guarded as Pick<Double, "fetch">, "GET", "/w/here/api/v2/projects", { headers: token })).status).toBe(401);
+  expect(
+    (await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/_sim/clock", { headers: token }))
+      .status,
+  ).toBe(200);
+  expect((await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/_sim/health/ready")).status).toBe(
+    200,
+  );
+  expect(
+    (
+      await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/api/v2/projects", {
+        headers: AUTHORIZED,
+      })
+    ).status,
+  ).toBe(200);
+  expect(
+    (await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/api/v2/projects", { headers: token }))
+      .status,
+  ).toBe(401);
 });

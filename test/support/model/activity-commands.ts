@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import { type Command, command, isBusy } from "./model-command.ts";
 import { isGone, maxConnections, pick } from "./platform-model.ts";
-import { type Command, command, isBusy } from "./stage.ts";
 
 const START_DELAY_MS = { fixed: 3_000, none: 0, drawn: expect.any(Number) };
 const connectionId = fc.constantFrom(undefined, undefined, "a", "b");
@@ -9,11 +9,17 @@ const durationMs = fc.constantFrom(undefined, 0, 1, 999, 4_000, 60_000, 400_000,
 const blocks = fc.record({ hits: fc.nat(1_000), misses: fc.nat(1_000), writes: fc.nat(2_000_000) });
 
 /** Anything that a client does, now or later. */
-export const tellActivity: fc.Arbitrary<Command> = fc
+export const recordActivity: fc.Arbitrary<Command> = fc
   .record({
     index: fc.nat(60),
     afterMs: fc.option(fc.constantFrom(0, 1, 500, 2_000, 300_000, 299_999, 3_600_000), { nil: undefined }),
-    kind: fc.constantFrom("query" as const, "query" as const, "transaction" as const, "connect" as const, "disconnect" as const),
+    kind: fc.constantFrom(
+      "query" as const,
+      "query" as const,
+      "transaction" as const,
+      "connect" as const,
+      "disconnect" as const,
+    ),
     durationMs,
     connectionId,
     pooled: fc.boolean(),
@@ -34,32 +40,42 @@ export const tellActivity: fc.Arbitrary<Command> = fc
         const at = afterMs === undefined ? undefined : new Date(model.now + afterMs).toISOString();
         const named = { duration_ms: durationMs, connection_id: connectionId, at };
         const before = await stage.double().sim("GET", `/endpoints/${endpoint.id}/stats`);
-        const settled = !(await isBusy(model, stage, project));
-        const { status, body } = await stage.double().sim("POST", "/activity", { endpoint_id: endpoint.id, kind, ...named, ...rest });
+        const isSettled = !(await isBusy(model, stage, project));
+        const { status, body } = await stage
+          .double()
+          .sim("POST", "/activity", { endpoint_id: endpoint.id, kind, ...named, ...rest });
         expect(status, JSON.stringify(body)).toBe(isGone(endpoint) ? 404 : 200);
         if (status !== 200) return;
-        const [told] = body.activities;
+        const [result] = body.activities;
         const lastsMs = kind === "connect" || kind === "disconnect" ? 0 : (durationMs ?? 0);
         if (afterMs !== undefined && afterMs > 0) {
-          expect(told.outcome).toBe("scheduled");
-          model.told.push({ at: model.now + afterMs, durationMs: lastsMs, endpoint });
+          expect(result.outcome).toBe("scheduled");
+          model.scheduledActivities.push({ at: model.now + afterMs, durationMs: lastsMs, endpoint });
           return;
         }
         project.stirredAt = model.now;
-        if (told.outcome !== "refused") endpoint.busyUntil = Math.max(endpoint.busyUntil, model.now + lastsMs);
-        if (endpoint.disabled) expect(told).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
-        else if (rest.database === "nowhere") expect(told).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
-        else if (told.outcome === "refused" || kind === "disconnect") return;
-        else if (before.body.current_state === "active" && settled)
-          expect(told).toMatchObject({ outcome: "served", woke: false, waited_ms: 0 });
-        else if (settled) expect(told).toMatchObject({ woke: true, waited_ms: START_DELAY_MS[model.durations] });
+        if (result.outcome !== "refused")
+          endpoint.busyUntil = Math.max(endpoint.busyUntil, model.now + lastsMs);
+        if (endpoint.disabled)
+          expect(result).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
+        else if (rest.database === "nowhere")
+          expect(result).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
+        else if (result.outcome === "refused" || kind === "disconnect") return;
+        else if (before.body.current_state === "active" && isSettled)
+          expect(result).toMatchObject({ outcome: "served", woke: false, waited_ms: 0 });
+        else if (isSettled)
+          expect(result).toMatchObject({ woke: true, waited_ms: START_DELAY_MS[model.durations] });
       },
     );
   });
 
 /** More clients at once than there may be. */
-export const tellCrowd: fc.Arbitrary<Command> = fc
-  .record({ index: fc.nat(60), clients: fc.integer({ min: 100, max: 480 }), durationMs: fc.constantFrom(undefined, 5_000) })
+export const connectManyClients: fc.Arbitrary<Command> = fc
+  .record({
+    index: fc.nat(60),
+    clients: fc.integer({ min: 100, max: 480 }),
+    durationMs: fc.constantFrom(undefined, 5_000),
+  })
   .map(({ index, clients, durationMs }) =>
     command(
       `${clients} clients connect to compute ${index} for ${durationMs ?? "any number of"} ms`,
@@ -76,7 +92,9 @@ export const tellCrowd: fc.Arbitrary<Command> = fc
         const room = Math.max(0, stats.body.max_connections - stats.body.connections.direct);
         const one = { endpoint_id: endpoint.id, kind: "connect", duration_ms: durationMs };
         const { body } = await stage.double().sim("POST", "/activity", Array(clients).fill(one));
-        const refused = body.activities.filter(({ code }: { code?: string }) => code === "TOO_MANY_CONNECTIONS");
+        const refused = body.activities.filter(
+          ({ code }: { code?: string }) => code === "TOO_MANY_CONNECTIONS",
+        );
         expect(refused.length).toBe(Math.max(0, clients - room));
         endpoint.project.stirredAt = model.now;
       },

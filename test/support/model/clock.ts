@@ -1,9 +1,13 @@
 import { expect } from "vitest";
+import type { ModelHost } from "./model-command.ts";
 import type { PlatformModel } from "./platform-model.ts";
-import type { Stage } from "./stage.ts";
 
 /** Moves double and model on; all that happens on the way happens in order and at its due time. */
-export async function advance(model: PlatformModel, stage: Stage, target: { by: number } | { next: true }): Promise<void> {
+export async function advance(
+  model: PlatformModel,
+  stage: ModelHost,
+  target: { by: number } | { next: true },
+): Promise<void> {
   const { status, body } = await stage.double().sim("POST", "/clock/advance", target);
   expect(status).toBe(200);
   let at = model.now;
@@ -13,10 +17,10 @@ export async function advance(model: PlatformModel, stage: Stage, target: { by: 
   }
   model.now = Date.parse(body.now);
   expect(at).toBeLessThanOrEqual(model.now);
-  for (const told of model.told.splice(0)) {
-    const { at, durationMs, endpoint } = told;
+  for (const activity of model.scheduledActivities.splice(0)) {
+    const { at, durationMs, endpoint } = activity;
     if (at > model.now) {
-      model.told.push(told);
+      model.scheduledActivities.push(activity);
       continue;
     }
     endpoint.project.stirredAt = Math.max(endpoint.project.stirredAt, at);

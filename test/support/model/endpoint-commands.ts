@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { type Endpoint, hasPrimary, isGone, pick, predict, refusesDelay, refusesSize } from "./platform-model.ts";
-import { as, ask, type Command, command, isBusy } from "./stage.ts";
+import { as, type Command, callApi, command, isBusy } from "./model-command.ts";
+import {
+  type Endpoint,
+  hasPrimary,
+  isGone,
+  pick,
+  predict,
+  refusesDelay,
+  refusesSize,
+} from "./platform-model.ts";
 
 const range = fc.constantFrom<(number[] | undefined)[]>(
   undefined,
@@ -14,14 +22,34 @@ const range = fc.constantFrom<(number[] | undefined)[]>(
   [0.3, 1],
   [1, 11],
 );
-const delayS = fc.constantFrom(undefined, undefined, undefined, 0, 300, 60, 59, 3_600, 604_800, 604_801, -1, -2);
+const delayS = fc.constantFrom(
+  undefined,
+  undefined,
+  undefined,
+  0,
+  300,
+  60,
+  59,
+  3_600,
+  604_800,
+  604_801,
+  -1,
+  -2,
+);
 const disabled = fc.constantFrom(undefined, undefined, undefined, true, false);
 
 export const createEndpoint: fc.Arbitrary<Command> = fc
-  .record({ branch: fc.nat(40), type: fc.constantFrom("read_write" as const, "read_only" as const), range, delayS, disabled, as })
+  .record({
+    branch: fc.nat(40),
+    type: fc.constantFrom("read_write" as const, "read_only" as const),
+    range,
+    delayS,
+    disabled,
+    as,
+  })
   .map(({ branch: index, type, range, delayS, disabled, as }) =>
     command(
-      `create a ${type} compute as ${as} on branch ${index}: ${show({ range, delayS, disabled })}`,
+      `create a ${type} compute as ${as} on branch ${index}: ${describeOptions({ range, delayS, disabled })}`,
       ({ branches }) => branches.length > 0,
       async (model, stage) => {
         const branch = pick(model.branches, index);
@@ -33,13 +61,17 @@ export const createEndpoint: fc.Arbitrary<Command> = fc
           [[404, branch.gone || project.gone]],
           [
             [409, type === "read_write" && hasPrimary(model, branch)],
-            [422, (type === "read_only" && account.plan === "free") || refusesSize(account, minCu ?? 0, maxCu ?? 0)],
+            [
+              422,
+              (type === "read_only" && account.plan === "free") ||
+                refusesSize(account, minCu ?? 0, maxCu ?? 0),
+            ],
             [422, delayS !== undefined && refusesDelay(account, delayS)],
           ],
           [[423, await isBusy(model, stage, project)]],
         );
         const endpoint = { branch_id: branch.id, type, ...fields({ range, delayS, disabled }) };
-        const { status, body } = await ask(
+        const { status, body } = await callApi(
           model,
           stage,
           project,
@@ -50,20 +82,34 @@ export const createEndpoint: fc.Arbitrary<Command> = fc
         if (status !== 201) return;
         const { id, suspend_timeout_seconds, current_state, pending_state } = body.endpoint;
         expect([current_state, pending_state]).toEqual(disabled ? ["idle", "idle"] : ["init", "active"]);
-        expect(body.operations).toMatchObject(disabled ? [] : [{ action: "start_compute", status: "running", endpoint_id: id }]);
+        expect(body.operations).toMatchObject(
+          disabled ? [] : [{ action: "start_compute", status: "running", endpoint_id: id }],
+        );
         model.endpoints.push({
           ...{ id, project, branch, type, minCu: minCu ?? 0, maxCu: maxCu ?? 0 },
-          ...{ delayS: suspend_timeout_seconds, disabled: disabled ?? false, busyUntil: model.now, gone: false },
+          ...{
+            delayS: suspend_timeout_seconds,
+            disabled: disabled ?? false,
+            busyUntil: model.now,
+            gone: false,
+          },
         });
       },
     ),
   );
 
 export const updateEndpoint: fc.Arbitrary<Command> = fc
-  .record({ index: fc.nat(60), branch: fc.option(fc.nat(40), { freq: 2, nil: undefined }), range, delayS, disabled, as })
+  .record({
+    index: fc.nat(60),
+    branch: fc.option(fc.nat(40), { freq: 2, nil: undefined }),
+    range,
+    delayS,
+    disabled,
+    as,
+  })
   .map(({ index, branch: to, range, delayS, disabled, as }) =>
     command(
-      `change compute ${index} as ${as}: ${show({ to, range, delayS, disabled })}`,
+      `change compute ${index} as ${as}: ${describeOptions({ to, range, delayS, disabled })}`,
       ({ endpoints }) => endpoints.length > 0,
       async (model, stage) => {
         const endpoint = pick(model.endpoints, index);
@@ -81,14 +127,24 @@ export const updateEndpoint: fc.Arbitrary<Command> = fc
           200,
           [[404, isGone(endpoint) || target?.gone === true]],
           [
-            [409, target !== undefined && endpoint.type === "read_write" && hasPrimary(model, target, endpoint)],
-            [422, refusesSize(account, minCu ?? 0, maxCu ?? 0) || (delayS !== undefined && refusesDelay(account, delayS))],
+            [
+              409,
+              target !== undefined && endpoint.type === "read_write" && hasPrimary(model, target, endpoint),
+            ],
+            [
+              422,
+              refusesSize(account, minCu ?? 0, maxCu ?? 0) ||
+                (delayS !== undefined && refusesDelay(account, delayS)),
+            ],
           ],
           [[423, await isBusy(model, stage, project)]],
         );
-        const asked = { ...(target === undefined ? {} : { branch_id: target.id }), ...fields({ range, delayS, disabled }) };
-        const call = { method: "PATCH", path: `/endpoints/${endpoint.id}`, body: { endpoint: asked }, as };
-        const { status, body } = await ask(model, stage, project, call, predicted);
+        const changes = {
+          ...(target === undefined ? {} : { branch_id: target.id }),
+          ...fields({ range, delayS, disabled }),
+        };
+        const call = { method: "PATCH", path: `/endpoints/${endpoint.id}`, body: { endpoint: changes }, as };
+        const { status, body } = await callApi(model, stage, project, call, predicted);
         if (status !== 200) return;
         if (target !== undefined || range !== undefined) {
           expect(body.operations).toMatchObject([
@@ -102,32 +158,45 @@ export const updateEndpoint: fc.Arbitrary<Command> = fc
           expect(body.endpoint.pending_state).toBe(body.endpoint.current_state);
         }
         Object.assign(endpoint, { branch: target ?? endpoint.branch, minCu, maxCu });
-        Object.assign(endpoint, { delayS: delayS ?? endpoint.delayS, disabled: disabled ?? endpoint.disabled });
+        Object.assign(endpoint, {
+          delayS: delayS ?? endpoint.delayS,
+          disabled: disabled ?? endpoint.disabled,
+        });
       },
     ),
   );
 
-export const deleteEndpoint: fc.Arbitrary<Command> = fc.record({ index: fc.nat(60), as }).map(({ index, as }) =>
-  command(
-    `delete compute ${index} as ${as}`,
-    ({ endpoints }) => endpoints.length > 0,
-    async (model, stage) => {
-      const endpoint = pick(model.endpoints, index);
-      const call = { method: "DELETE", path: `/endpoints/${endpoint.id}`, as };
-      const predicted = predict(200, [[404, isGone(endpoint)]], [[422, endpoint.branch.isProtected]]);
-      const { status, body } = await ask(model, stage, endpoint.project, call, predicted);
-      if (status !== 200) return;
-      expect(body.operations).toEqual([]);
-      expect(body.endpoint).not.toHaveProperty("pending_state");
-      endpoint.gone = true;
-    },
-  ),
-);
+export const deleteEndpoint: fc.Arbitrary<Command> = fc
+  .record({ index: fc.nat(60), as })
+  .map(({ index, as }) =>
+    command(
+      `delete compute ${index} as ${as}`,
+      ({ endpoints }) => endpoints.length > 0,
+      async (model, stage) => {
+        const endpoint = pick(model.endpoints, index);
+        const call = { method: "DELETE", path: `/endpoints/${endpoint.id}`, as };
+        const predicted = predict(200, [[404, isGone(endpoint)]], [[422, endpoint.branch.isProtected]]);
+        const { status, body } = await callApi(model, stage, endpoint.project, call, predicted);
+        if (status !== 200) return;
+        expect(body.operations).toEqual([]);
+        expect(body.endpoint).not.toHaveProperty("pending_state");
+        endpoint.gone = true;
+      },
+    ),
+  );
 
-const OPERATIONS = { start: ["start_compute"], suspend: ["suspend_compute"], restart: ["suspend_compute", "start_compute"] };
+const OPERATIONS = {
+  start: ["start_compute"],
+  suspend: ["suspend_compute"],
+  restart: ["suspend_compute", "start_compute"],
+};
 
 export const startSuspendRestart: fc.Arbitrary<Command> = fc
-  .record({ index: fc.nat(60), verb: fc.constantFrom("start" as const, "suspend" as const, "restart" as const), as })
+  .record({
+    index: fc.nat(60),
+    verb: fc.constantFrom("start" as const, "suspend" as const, "restart" as const),
+    as,
+  })
   .map(({ index, verb, as }) =>
     command(
       `${verb} compute ${index} as ${as}`,
@@ -136,7 +205,8 @@ export const startSuspendRestart: fc.Arbitrary<Command> = fc
         const endpoint = pick(model.endpoints, index);
         const { project } = endpoint;
         const state = await currentState(stage, endpoint);
-        const alreadySo = (verb === "start" && state === "active") || (verb === "suspend" && state === "idle");
+        const alreadySo =
+          (verb === "start" && state === "active") || (verb === "suspend" && state === "idle");
         const busy = await isBusy(model, stage, project);
         const refused = endpoint.disabled && verb !== "suspend";
         // A call that has nothing to schedule conflicts with nothing; whether it is refused meanwhile is not documented.
@@ -144,7 +214,7 @@ export const startSuspendRestart: fc.Arbitrary<Command> = fc
           busy && alreadySo && !refused && !isGone(endpoint)
             ? [200, 423]
             : predict(200, [[404, isGone(endpoint)]], [[422, refused]], [[423, busy]]);
-        const { status, body } = await ask(
+        const { status, body } = await callApi(
           model,
           stage,
           project,
@@ -165,16 +235,22 @@ async function currentState(
   return (await stage.double().sim("GET", `/endpoints/${id}/stats`)).body.current_state;
 }
 
-type Options = { range: number[] | undefined; delayS: number | undefined; disabled: boolean | undefined };
+type EndpointOptions = {
+  range: number[] | undefined;
+  delayS: number | undefined;
+  disabled: boolean | undefined;
+};
 
-function fields({ range, delayS, disabled }: Options): Record<string, unknown> {
+function fields({ range, delayS, disabled }: EndpointOptions): Record<string, unknown> {
   return {
-    ...(range === undefined ? {} : { autoscaling_limit_min_cu: range[0], autoscaling_limit_max_cu: range[1] }),
+    ...(range === undefined
+      ? {}
+      : { autoscaling_limit_min_cu: range[0], autoscaling_limit_max_cu: range[1] }),
     ...(delayS === undefined ? {} : { suspend_timeout_seconds: delayS }),
     ...(disabled === undefined ? {} : { disabled }),
   };
 }
 
-function show(options: Record<string, unknown>): string {
+function describeOptions(options: Record<string, unknown>): string {
   return JSON.stringify(options);
 }

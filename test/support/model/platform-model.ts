@@ -48,11 +48,15 @@ export type PlatformModel = {
   readonly endpoints: Endpoint[];
   readonly keys: Key[];
   /** Activities told ahead. */
-  readonly told: { readonly at: number; readonly durationMs: number; readonly endpoint: Endpoint }[];
+  readonly scheduledActivities: {
+    readonly at: number;
+    readonly durationMs: number;
+    readonly endpoint: Endpoint;
+  }[];
 };
 
 /** Longer than any chain of operations that one call sets going: a few seconds each. */
-export const ALL_OVER_MS = 20_000;
+export const LONGEST_OPERATIONS_MS = 20_000;
 
 /** The `index`-th of a list, going round. */
 export function pick<T>(list: readonly T[], index: number): T {
@@ -61,9 +65,20 @@ export function pick<T>(list: readonly T[], index: number): T {
 
 /** R, "Compute sizes": max_connections by minimum size. */
 const MAX_CONNECTIONS: ReadonlyMap<number, number> = new Map(
-  Object.entries({ 0.25: 112, 0.5: 225, 1: 450, 2: 901, 3: 1351, 4: 1802, 5: 2253, 6: 2703, 7: 3154, 8: 3604, 9: 4000, 10: 4000 }).map(
-    ([cu, connections]) => [Number(cu), connections],
-  ),
+  Object.entries({
+    0.25: 112,
+    0.5: 225,
+    1: 450,
+    2: 901,
+    3: 1351,
+    4: 1802,
+    5: 2253,
+    6: 2703,
+    7: 3154,
+    8: 3604,
+    9: 4000,
+    10: 4000,
+  }).map(([cu, connections]) => [Number(cu), connections]),
 );
 
 export function maxConnections(endpoint: Endpoint): number {
@@ -94,17 +109,27 @@ export function endpointsIn(model: PlatformModel, project: Project): Endpoint[] 
 }
 
 export function hasPrimary(model: PlatformModel, branch: Branch, except?: Endpoint): boolean {
-  return model.endpoints.some((other) => other.branch === branch && other !== except && other.type === "read_write" && !isGone(other));
+  return model.endpoints.some(
+    (other) => other.branch === branch && other !== except && other.type === "read_write" && !isGone(other),
+  );
 }
 
-export function nameTaken(model: PlatformModel, project: Project, name: string | undefined, except?: Branch): boolean {
-  return name !== undefined && branchesIn(model, project).some((branch) => branch.name === name && branch !== except);
+export function isNameTaken(
+  model: PlatformModel,
+  project: Project,
+  name: string | undefined,
+  except?: Branch,
+): boolean {
+  return (
+    name !== undefined &&
+    branchesIn(model, project).some((branch) => branch.name === name && branch !== except)
+  );
 }
 
-export type Case = readonly [status: number, applies: boolean];
+export type StatusCase = readonly [status: number, applies: boolean];
 
 /** PLATFORM, "Precedence": of the first group in which anything applies, any may be told; where none applies, it succeeds. */
-export function predict(success: number, ...groups: readonly (readonly Case[])[]): number[] {
+export function predict(success: number, ...groups: readonly (readonly StatusCase[])[]): number[] {
   for (const group of groups) {
     const statuses = group.filter(([, applies]) => applies).map(([status]) => status);
     if (statuses.length > 0) return statuses;

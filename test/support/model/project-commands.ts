@@ -1,32 +1,56 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { type Account, type PlatformModel, pick, predict, refusesDelay, refusesSize } from "./platform-model.ts";
-import { as, ask, type Command, command, isBusy, type Stage } from "./stage.ts";
+import { as, type Command, callApi, command, isBusy, type ModelHost } from "./model-command.ts";
+import {
+  type Account,
+  type PlatformModel,
+  pick,
+  predict,
+  refusesDelay,
+  refusesSize,
+} from "./platform-model.ts";
 
 const size = fc.constantFrom(undefined, 0.25, 0.25, 1, 2, 0.3, 99);
 const delayS = fc.constantFrom(undefined, undefined, 0, 300, 60, 59, -1);
 
-export const createProject: fc.Arbitrary<Command> = fc.record({ owner: fc.nat(1), cu: size, delayS }).map(({ owner, cu, delayS }) =>
-  command(
-    `create a project of account ${owner} with ${cu} CU and a delay of ${delayS}`,
-    ({ projects }) => projects.filter(({ gone }) => !gone).length < 4,
-    (model, stage) => foundProject(model, stage, pick(model.accounts, owner), cu, delayS),
-  ),
-);
+export const createProject: fc.Arbitrary<Command> = fc
+  .record({ owner: fc.nat(1), cu: size, delayS })
+  .map(({ owner, cu, delayS }) =>
+    command(
+      `create a project of account ${owner} with ${cu} CU and a delay of ${delayS}`,
+      ({ projects }) => projects.filter(({ gone }) => !gone).length < 4,
+      (model, stage) => setUpProject(model, stage, pick(model.accounts, owner), cu, delayS),
+    ),
+  );
 
 /** R: its default branch gets a primary read-write compute. */
-export async function foundProject(model: PlatformModel, stage: Stage, account: Account, cu?: number, delayS?: number): Promise<void> {
-  const asked = {
+export async function setUpProject(
+  model: PlatformModel,
+  stage: ModelHost,
+  account: Account,
+  cu?: number,
+  delayS?: number,
+): Promise<void> {
+  const projectFields = {
     ...(cu === undefined ? {} : { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu }),
     ...(delayS === undefined ? {} : { default_endpoint_settings: { suspend_timeout_seconds: delayS } }),
   };
-  const { status, body } = await stage.double().api("POST", "/projects", { project: asked }, account.key);
+  const { status, body } = await stage
+    .double()
+    .api("POST", "/projects", { project: projectFields }, account.key);
   const defaultCu = cu ?? 0.25;
   const refused = refusesSize(account, defaultCu, defaultCu) || refusesDelay(account, delayS ?? 0);
   expect(predict(201, [[422, refused]]), JSON.stringify(body)).toContain(status);
   if (status !== 201) return;
   expect(body.operations).toMatchObject([{ action: "create_timeline" }, { action: "start_compute" }]);
-  const project = { id: body.project.id, account, defaultCu, createdAt: model.now, stirredAt: model.now, gone: false };
+  const project = {
+    id: body.project.id,
+    account,
+    defaultCu,
+    createdAt: model.now,
+    stirredAt: model.now,
+    gone: false,
+  };
   const branch = {
     id: body.branch.id,
     project,
@@ -55,26 +79,42 @@ export const updateProject: fc.Arbitrary<Command> = fc
       async (model, stage) => {
         const project = pick(model.projects, index);
         const call = { method: "PATCH", path: "", body: { project: { name } }, as };
-        const { status, body } = await ask(model, stage, project, call, predict(200, [[404, project.gone]]));
+        const { status, body } = await callApi(
+          model,
+          stage,
+          project,
+          call,
+          predict(200, [[404, project.gone]]),
+        );
         if (status === 200) expect(body.project.name).toBe(name);
       },
     ),
   );
 
-export const deleteProject: fc.Arbitrary<Command> = fc.record({ index: fc.nat(20), as }).map(({ index, as }) =>
-  command(
-    `delete project ${index} as ${as}`,
-    ({ projects }) => projects.length > 0,
-    async (model, stage) => {
-      const project = pick(model.projects, index);
-      const guarded = model.branches.some((branch) => branch.project === project && branch.isProtected && !branch.gone);
-      const busy = await isBusy(model, stage, project);
-      const predicted = predict(200, [[404, project.gone]], [[422, guarded]], [[423, busy]]);
-      const { status } = await ask(model, stage, project, { method: "DELETE", path: "", as }, predicted);
-      if (status === 200) project.gone = true;
-    },
-  ),
-);
+export const deleteProject: fc.Arbitrary<Command> = fc
+  .record({ index: fc.nat(20), as })
+  .map(({ index, as }) =>
+    command(
+      `delete project ${index} as ${as}`,
+      ({ projects }) => projects.length > 0,
+      async (model, stage) => {
+        const project = pick(model.projects, index);
+        const guarded = model.branches.some(
+          (branch) => branch.project === project && branch.isProtected && !branch.gone,
+        );
+        const busy = await isBusy(model, stage, project);
+        const predicted = predict(200, [[404, project.gone]], [[422, guarded]], [[423, busy]]);
+        const { status } = await callApi(
+          model,
+          stage,
+          project,
+          { method: "DELETE", path: "", as },
+          predicted,
+        );
+        if (status === 200) project.gone = true;
+      },
+    ),
+  );
 
 /** Accounts and keys stay; all else is as in a new world. */
 export const reset: fc.Arbitrary<Command> = fc.constant(
@@ -83,7 +123,8 @@ export const reset: fc.Arbitrary<Command> = fc.constant(
     ({ projects }) => projects.length > 0,
     async (model, stage) => {
       expect((await stage.double().sim("POST", "/reset")).status).toBe(200);
-      for (const list of [model.projects, model.branches, model.endpoints, model.told]) list.length = 0;
+      for (const list of [model.projects, model.branches, model.endpoints, model.scheduledActivities])
+        list.length = 0;
     },
   ),
 );

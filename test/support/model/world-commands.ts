@@ -1,12 +1,24 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { advance } from "./clock.ts";
+import { type Command, command } from "./model-command.ts";
 import { pick } from "./platform-model.ts";
-import { type Command, command } from "./stage.ts";
 
 const SECOND = 1_000;
 const jumpMs = fc.oneof(
-  fc.constantFrom(1, 500, SECOND, 3 * SECOND, 5 * SECOND, 20 * SECOND, 59_999, 60 * SECOND, 299_999, 300 * SECOND, 3_600 * SECOND),
+  fc.constantFrom(
+    1,
+    500,
+    SECOND,
+    3 * SECOND,
+    5 * SECOND,
+    20 * SECOND,
+    59_999,
+    60 * SECOND,
+    299_999,
+    300 * SECOND,
+    3_600 * SECOND,
+  ),
   fc.integer({ min: 1, max: 8 * SECOND }),
   fc.integer({ min: 1, max: 8 * 86_400 * SECOND }),
 );
@@ -36,7 +48,7 @@ export const advanceToNext: fc.Arbitrary<Command> = fc.constant(
 );
 
 /** Time enough for what is under way, so that what comes next is not all refused. */
-export const settle: fc.Arbitrary<Command> = fc.constant(
+export const waitForOperations: fc.Arbitrary<Command> = fc.constant(
   command(
     "wait until operations are over",
     () => true,
@@ -50,7 +62,9 @@ export const createKey: fc.Arbitrary<Command> = fc.nat(1).map((owner) =>
     ({ keys }) => keys.length < 5,
     async (model, stage) => {
       const account = pick(model.accounts, owner);
-      const { status, body } = await stage.double().api("POST", "/api_keys", { key_name: "another" }, account.key);
+      const { status, body } = await stage
+        .double()
+        .api("POST", "/api_keys", { key_name: "another" }, account.key);
       expect(status).toBe(200);
       model.keys.push({ id: body.id, account, secret: body.key, revoked: false });
       expect((await stage.double().api("GET", "/projects", undefined, body.key)).status).toBe(200);
@@ -64,7 +78,9 @@ export const revokeKey: fc.Arbitrary<Command> = fc.nat(9).map((index) =>
     ({ keys }) => keys.length > 0,
     async (model, stage) => {
       const key = pick(model.keys, index);
-      const { status, body } = await stage.double().api("DELETE", `/api_keys/${key.id}`, undefined, key.account.key);
+      const { status, body } = await stage
+        .double()
+        .api("DELETE", `/api_keys/${key.id}`, undefined, key.account.key);
       expect(status).toBe(key.revoked ? 404 : 200);
       if (!key.revoked) expect(body).toMatchObject({ id: key.id, revoked: true });
       key.revoked = true;
@@ -81,10 +97,10 @@ export const reopen: fc.Arbitrary<Command> = fc.constant(
     "stop and start again",
     () => true,
     async (_, stage) => {
-      const look = async (path: string) => (await stage.double().sim("GET", path)).body;
-      const before = [await look("/state"), await look("/clock"), await look("/endpoints")];
+      const read = async (path: string) => (await stage.double().sim("GET", path)).body;
+      const before = [await read("/state"), await read("/clock"), await read("/endpoints")];
       await stage.reopen?.();
-      expect([await look("/state"), await look("/clock"), await look("/endpoints")]).toEqual(before);
+      expect([await read("/state"), await read("/clock"), await read("/endpoints")]).toEqual(before);
     },
   ),
 );

@@ -2,21 +2,83 @@ import fc from "fast-check";
 
 /** Values that programs send by mistake or by malice. */
 const text: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom("", " ", "0", "true", "\u0000", "\ud800", "a\udfffb", "\u202e", "İ", "__proto__", "constructor", "x".repeat(300)),
-  fc.constantFrom("é".repeat(70_000), "100000d", "9e9", "-5m", "1.5h", "neondb", "{branch}", "{replica}", "main"),
-  fc.constantFrom("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z", "0000-01-01T00:00:00Z"),
-  fc.constantFrom("9999-12-31T23:59:59-14:00", "1970-01-01T00:00:00+14:00", "+275760-09-13T00:00:00Z", "2026-01-01T00:00:30.001Z"),
+  fc.constantFrom(
+    "",
+    " ",
+    "0",
+    "true",
+    "\u0000",
+    "\ud800",
+    "a\udfffb",
+    "\u202e",
+    "İ",
+    "__proto__",
+    "constructor",
+    "x".repeat(300),
+  ),
+  fc.constantFrom(
+    "é".repeat(70_000),
+    "100000d",
+    "9e9",
+    "-5m",
+    "1.5h",
+    "neondb",
+    "{branch}",
+    "{replica}",
+    "main",
+  ),
+  fc.constantFrom(
+    "9999-12-31T23:59:59.999Z",
+    "9999-12-31T23:59:60Z",
+    "2026-02-30T00:00:00Z",
+    "0000-01-01T00:00:00Z",
+  ),
+  fc.constantFrom(
+    "9999-12-31T23:59:59-14:00",
+    "1970-01-01T00:00:00+14:00",
+    "+275760-09-13T00:00:00Z",
+    "2026-01-01T00:00:30.001Z",
+  ),
   fc.string({ unit: "binary" }),
 );
 const number: fc.Arbitrary<number> = fc.oneof(
-  fc.constantFrom(-1, 0, -0, 0.1, 0.25, 1, 2, 10, 11, 60, 1e308, 1e21, 2 ** 53, -(2 ** 63), 5e-324, 604_800, 253_402_300_799_999),
+  fc.constantFrom(
+    -1,
+    0,
+    -0,
+    0.1,
+    0.25,
+    1,
+    2,
+    10,
+    11,
+    60,
+    1e308,
+    1e21,
+    2 ** 53,
+    -(2 ** 63),
+    5e-324,
+    604_800,
+    253_402_300_799_999,
+  ),
   fc.integer(),
   fc.double(),
 );
-const nasty: fc.Arbitrary<unknown> = fc.oneof(
+const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   text,
   number,
-  fc.constantFrom<unknown[]>(null, true, false, [], {}, [[]], [null], { length: -1 }, { toString: 1 }, Array(200).fill({})),
+  fc.constantFrom<unknown[]>(
+    null,
+    true,
+    false,
+    [],
+    {},
+    [[]],
+    [null],
+    { length: -1 },
+    { toString: 1 },
+    Array(200).fill({}),
+  ),
   fc.jsonValue({ maxDepth: 3 }),
 );
 
@@ -34,19 +96,21 @@ const change: fc.Arbitrary<Change> = fc.record({
   place: fc.nat(50),
   leaf: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
   how: fc.constantFrom("vary", "vary", "vary", "vary", "set", "set", "remove", "add", "wrap"),
-  value: nasty,
+  value: hostileValue,
   text,
   number,
   name: fc.constantFrom("name", "id", "__proto__", "extra", "pg_settings", "branch", "at", ""),
 });
 
 /** A body that would be accepted, with a few changes at random places. */
-export function spoilt(valid: unknown): fc.Arbitrary<unknown> {
-  return fc.array(change, { maxLength: 2 }).map((changes) => changes.reduce(changed, structuredClone(valid)));
+export function mutated(valid: unknown): fc.Arbitrary<unknown> {
+  return fc
+    .array(change, { maxLength: 2 })
+    .map((changes) => changes.reduce(applyChange, structuredClone(valid)));
 }
 
 /** One change at the `place`-th value of the tree, or of those that hold no others, going round. */
-function changed(body: unknown, { place, leaf, how, value: drawn, text, number, name }: Change): unknown {
+function applyChange(body: unknown, { place, leaf, how, value: drawn, text, number, name }: Change): unknown {
   // What is drawn may be drawn again, and must not have grown into a body meanwhile.
   const value = structuredClone(drawn);
   const root = { body };
@@ -76,8 +140,27 @@ function changed(body: unknown, { place, leaf, how, value: drawn, text, number, 
 
 /** What is no JSON, or more of it than anybody needs. */
 export const malformed: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom("", "{", "{]", "nul", "'a'", "{}{}", "\u0000", "\ufeff{}", '{"a":1,}', "NaN", "[".repeat(50_000), '{"a":'.repeat(5_000)),
-  fc.constantFrom('{"__proto__":{"x":1}}', '{"project":{"name":"a"},"project":1}', '"\\ud800"', "1e999", `"${"y".repeat(1_100_000)}"`),
+  fc.constantFrom(
+    "",
+    "{",
+    "{]",
+    "nul",
+    "'a'",
+    "{}{}",
+    "\u0000",
+    "\ufeff{}",
+    '{"a":1,}',
+    "NaN",
+    "[".repeat(50_000),
+    '{"a":'.repeat(5_000),
+  ),
+  fc.constantFrom(
+    '{"__proto__":{"x":1}}',
+    '{"project":{"name":"a"},"project":1}',
+    '"\\ud800"',
+    "1e999",
+    `"${"y".repeat(1_100_000)}"`,
+  ),
   fc.string({ unit: "binary" }),
   fc.json(),
 );

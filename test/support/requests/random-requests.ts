@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { API_KEY } from "../double.ts";
-import { malformed, spoilt } from "./bodies.ts";
-import { PUBLIC, ROUTES } from "./routes.ts";
-import { FREE_KEY, type Names } from "./world-under-fire.ts";
+import { malformed, mutated } from "./bodies.ts";
+import { FREE_KEY, type ResourceNames } from "./fuzzed-world.ts";
+import { PUBLIC_ROUTES, ROUTES } from "./routes.ts";
 
 /** A request before the world is there whose ids it may name: `{…}` in path and body stand for them. */
 export type RandomRequest = {
@@ -52,7 +52,17 @@ const segment = fc.oneof(
 );
 const nonsensePath = fc
   .tuple(
-    fc.constantFrom("", "/api", "/api/v1", "/api/v2", "/api/v2/projects", "/api/v2/api/v2", "/_sim", "/_sim/_sim", "//"),
+    fc.constantFrom(
+      "",
+      "/api",
+      "/api/v1",
+      "/api/v2",
+      "/api/v2/projects",
+      "/api/v2/api/v2",
+      "/_sim",
+      "/_sim/_sim",
+      "//",
+    ),
     fc.array(segment, { maxLength: 6 }),
   )
   .map(([start, segments]) => [start, ...segments].join("/") || "/");
@@ -88,14 +98,27 @@ const parameter = fc.oneof(
       "account_id",
     ),
     fc.oneof(
-      fc.constantFrom("name", "asc", "true", "neondb", "neondb_owner", "thrifty", "{organization}", "{branch}"),
+      fc.constantFrom(
+        "name",
+        "asc",
+        "true",
+        "neondb",
+        "neondb_owner",
+        "thrifty",
+        "{organization}",
+        "{branch}",
+      ),
       fc.string({ unit: "grapheme" }),
     ),
   ),
 );
 const query = fc
   .array(parameter, { maxLength: 3 })
-  .map((parameters) => parameters.map(([name, value]) => `${name}=${value.startsWith("{") ? value : encodeURIComponent(value)}`).join("&"));
+  .map((parameters) =>
+    parameters
+      .map(([name, value]) => `${name}=${value.startsWith("{") ? value : encodeURIComponent(value)}`)
+      .join("&"),
+  );
 
 const authorization = fc.oneof(
   { weight: 12, arbitrary: fc.constant(`Bearer ${API_KEY}`) },
@@ -119,7 +142,14 @@ const headers = fc
     {
       Authorization: authorization,
       "Content-Type": fc.oneof(
-        { weight: 8, arbitrary: fc.constantFrom("application/json", "application/json; charset=utf-8", "APPLICATION/JSON") },
+        {
+          weight: 8,
+          arbitrary: fc.constantFrom(
+            "application/json",
+            "application/json; charset=utf-8",
+            "APPLICATION/JSON",
+          ),
+        },
         {
           weight: 1,
           arbitrary: fc.constantFrom(
@@ -151,7 +181,7 @@ const likely = fc
   .oneof(
     { weight: 5, arbitrary: fc.constantFrom(...ROUTES.filter(([, , body]) => body !== undefined)) },
     { weight: 2, arbitrary: fc.constantFrom(...ROUTES) },
-    { weight: 1, arbitrary: fc.constantFrom(...PUBLIC) },
+    { weight: 1, arbitrary: fc.constantFrom(...PUBLIC_ROUTES) },
   )
   .chain(([method, path, valid]) =>
     fc.record({
@@ -164,7 +194,9 @@ const likely = fc
   );
 
 /** Nothing that the boundary stops for its path or headers: what is wrong with it, if anything, is in its body. */
-export const likelyRequest: fc.Arbitrary<RandomRequest> = likely.map((request) => described({ ...request, headers: GOOD_HEADERS }));
+export const likelyRequest: fc.Arbitrary<RandomRequest> = likely.map((request) =>
+  withDescription({ ...request, headers: GOOD_HEADERS }),
+);
 
 const unlikely = fc.record({
   method,
@@ -176,9 +208,9 @@ const unlikely = fc.record({
 
 export const randomRequest: fc.Arbitrary<RandomRequest> = fc
   .oneof({ weight: 4, arbitrary: likely }, { weight: 1, arbitrary: unlikely })
-  .map(described);
+  .map(withDescription);
 
-function described(request: RandomRequest): RandomRequest {
+function withDescription(request: RandomRequest): RandomRequest {
   return Object.assign(request, { [fc.toStringMethod]: () => describe(request) });
 }
 
@@ -192,13 +224,18 @@ function describe({ method, path, query, headers, body }: RandomRequest): string
 function bodyFor(method: string, valid: unknown): fc.Arbitrary<string | undefined> {
   if (method === "GET") return fc.constant(undefined);
   if (valid === undefined) return fc.option(malformed, { nil: undefined, freq: 3 });
-  const text = spoilt(valid).map((body) => JSON.stringify(body));
+  const text = mutated(valid).map((body) => JSON.stringify(body));
   return fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: malformed });
 }
 
 /** The request as it goes out, its placeholders filled in; `undefined` where it is none that could be sent. */
-export function requestOf({ method, path, query, headers, body }: RandomRequest, names: Names, signal: AbortSignal): Request | undefined {
-  const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (whole, name) => names[name as keyof Names] ?? whole);
+export function requestOf(
+  { method, path, query, headers, body }: RandomRequest,
+  names: ResourceNames,
+  signal: AbortSignal,
+): Request | undefined {
+  const fill = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (whole, name) => names[name as keyof ResourceNames] ?? whole);
   try {
     const carries = method !== "GET" && method !== "HEAD" && body !== undefined;
     const url = `http://localhost${fill(path)}${query === "" ? "" : `?${fill(query)}`}`;

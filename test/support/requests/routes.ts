@@ -8,8 +8,21 @@ const endpoint = {
   settings: { pg_settings: { a: "b" } },
 };
 const activity = {
-  ...{ endpoint_id: "{endpoint}", kind: "query", duration_ms: 5, at: "2026-01-01T00:05:00Z", load: 0.5, database: "neondb" },
-  ...{ connection_id: "c", pooled: true, queries: 2, source: "cron", blocks: { hits: 1, misses: 2, writes: 3 } },
+  ...{
+    endpoint_id: "{endpoint}",
+    kind: "query",
+    duration_ms: 5,
+    at: "2026-01-01T00:05:00Z",
+    load: 0.5,
+    database: "neondb",
+  },
+  ...{
+    connection_id: "c",
+    pooled: true,
+    queries: 2,
+    source: "cron",
+    blocks: { hits: 1, misses: 2, writes: 3 },
+  },
 };
 const project = {
   name: "p",
@@ -21,8 +34,16 @@ const project = {
 
 /** Requests that are accepted, for a start. */
 export const ROUTES: readonly Route[] = [
-  ["POST", "/api/v2/projects", { project: { ...project, default_endpoint_settings: endpoint, history_retention_seconds: 5 } }],
-  ["PATCH", "/api/v2/projects/{project}", { project: { name: "q", default_endpoint_settings: endpoint, settings: { hipaa: true } } }],
+  [
+    "POST",
+    "/api/v2/projects",
+    { project: { ...project, default_endpoint_settings: endpoint, history_retention_seconds: 5 } },
+  ],
+  [
+    "PATCH",
+    "/api/v2/projects/{project}",
+    { project: { name: "q", default_endpoint_settings: endpoint, settings: { hipaa: true } } },
+  ],
   [
     "POST",
     "/api/v2/projects/{project}/branches",
@@ -32,19 +53,33 @@ export const ROUTES: readonly Route[] = [
       annotation_value: { a: "b" },
     },
   ],
-  ["POST", "/api/v2/projects/{project}/branches", { branch: { parent_lsn: "0/1E88838", init_source: "schema-only", expires_at: "x" } }],
+  [
+    "POST",
+    "/api/v2/projects/{project}/branches",
+    { branch: { parent_lsn: "0/1E88838", init_source: "schema-only", expires_at: "x" } },
+  ],
   ["PATCH", "/api/v2/projects/{project}/branches/{branch}", { branch: { name: "trunk", protected: true } }],
   [
     "POST",
     "/api/v2/projects/{project}/endpoints",
-    { endpoint: { branch_id: "{branch}", type: "read_only", name: "n", pooler_mode: "transaction", ...endpoint } },
+    {
+      endpoint: {
+        branch_id: "{branch}",
+        type: "read_only",
+        name: "n",
+        pooler_mode: "transaction",
+        ...endpoint,
+      },
+    },
   ],
   [
     "PATCH",
     "/api/v2/projects/{project}/endpoints/{endpoint}",
     { endpoint: { ...endpoint, branch_id: "{branch}", disabled: false, pooler_enabled: true } },
   ],
-  ...["start", "suspend", "restart"].map((verb): Route => ["POST", `/api/v2/projects/{project}/endpoints/{endpoint}/${verb}`]),
+  ...["start", "suspend", "restart"].map(
+    (verb): Route => ["POST", `/api/v2/projects/{project}/endpoints/{endpoint}/${verb}`],
+  ),
   ["DELETE", "/api/v2/projects/{project}/endpoints/{replica}"],
   ["DELETE", "/api/v2/projects/{project}/branches/{branch}"],
   ["POST", "/api/v2/projects/{project}/branches/{branch}/set_as_default"],
@@ -55,7 +90,11 @@ export const ROUTES: readonly Route[] = [
   [
     "POST",
     "/_sim/activity",
-    [activity, { endpoint_id: "{replica}", kind: "connect", connection_id: "d" }, { endpoint_id: "{replica}", kind: "transaction" }],
+    [
+      activity,
+      { endpoint_id: "{replica}", kind: "connect", connection_id: "d" },
+      { endpoint_id: "{replica}", kind: "transaction" },
+    ],
   ],
   ["POST", "/_sim/clock/advance", { by: "10s" }],
   ["POST", "/_sim/clock/advance", { to: "2026-01-02T00:00:00Z" }],
@@ -63,7 +102,11 @@ export const ROUTES: readonly Route[] = [
   ["PUT", "/_sim/clock", { mode: "scaled", factor: 60 }],
   ["POST", "/_sim/wait", { until: { endpoint_id: "{endpoint}", state: "active" }, timeout: "1ms" }],
   ["POST", "/_sim/wait", { until: { operation_id: "{operation}" }, timeout: 1 }],
-  ["POST", "/_sim/accounts", { id: "other", name: "n", email: "a@b.example", plan: "free", key_name: "k", api_key: "s".repeat(20) }],
+  [
+    "POST",
+    "/_sim/accounts",
+    { id: "other", name: "n", email: "a@b.example", plan: "free", key_name: "k", api_key: "s".repeat(20) },
+  ],
   ["POST", "/_sim/api_keys", { account_id: "thrifty", key_name: "k", api_key: "t".repeat(20) }],
   ["DELETE", "/_sim/api_keys/1"],
   ["POST", "/_sim/reset"],
@@ -83,4 +126,7 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** S: everything that the public document has, whether imitated or not. */
-export const PUBLIC: readonly Route[] = PUBLIC_OPERATIONS.map(({ method, path }) => [method, `/api/v2${path.replaceAll("_id}", "}")}`]);
+export const PUBLIC_ROUTES: readonly Route[] = PUBLIC_OPERATIONS.map(({ method, path }) => [
+  method,
+  `/api/v2${path.replaceAll("_id}", "}")}`,
+]);

@@ -6,8 +6,24 @@ const between = (here: unknown, there: unknown) => compareShapes(shapeOf([here])
 const UUID = "22acbb37-209b-4b90-a39c-8460090e1329";
 
 test("values are not compared, only what they are", () => {
-  const here = { id: "br-a-1", name: "main", protected: false, size: 1, tags: ["a"], at: "2026-01-01T00:00:00Z", left: null };
-  const there = { id: "br-b-2", name: "x", protected: true, size: 2.5, tags: ["b", "c"], at: "2025-12-31T23:59:59.123+02:00", left: null };
+  const here = {
+    id: "br-a-1",
+    name: "main",
+    protected: false,
+    size: 1,
+    tags: ["a"],
+    at: "2026-01-01T00:00:00Z",
+    left: null,
+  };
+  const there = {
+    id: "br-b-2",
+    name: "x",
+    protected: true,
+    size: 2.5,
+    tags: ["b", "c"],
+    at: "2025-12-31T23:59:59.123+02:00",
+    left: null,
+  };
   expect(between(here, there)).toEqual([]);
 });
 
@@ -65,7 +81,9 @@ describe("elements of a list", () => {
   });
 
   test("cannot be compared with those of an empty list, which is said", () => {
-    expect(between({ l: [] }, { l: [{ a: 1 }] })).toEqual([{ path: "l[]", kind: "not compared", here: "empty", there: "object" }]);
+    expect(between({ l: [] }, { l: [{ a: 1 }] })).toEqual([
+      { path: "l[]", kind: "not compared", here: "empty", there: "object" },
+    ]);
     expect(between({ l: [] }, { l: [] })).toEqual([]);
   });
 });
@@ -73,12 +91,17 @@ describe("elements of a list", () => {
 describe("a map", () => {
   test("keyed by ids has entries, and no fields", () => {
     const here = { annotations: { "br-a-1": { at: 1 } }, by: { "42": { x: 1 }, [UUID]: { x: 2 } } };
-    const there = { annotations: { "br-b-2": { at: 2 }, "br-c-3": { at: 3 } }, by: { "ep-a-1": { x: "one" } } };
+    const there = {
+      annotations: { "br-b-2": { at: 2 }, "br-c-3": { at: 3 } },
+      by: { "ep-a-1": { x: "one" } },
+    };
     expect(between(here, there)).toEqual([{ path: "by{}.x", kind: "type", here: "number", there: "text" }]);
   });
 
   test("that users key as they like is none either", () => {
-    expect(between({ pg_settings: { work_mem: "8MB" } }, { pg_settings: { jit: "off", geqo: "on" } })).toEqual([]);
+    expect(
+      between({ pg_settings: { work_mem: "8MB" } }, { pg_settings: { jit: "off", geqo: "on" } }),
+    ).toEqual([]);
   });
 
   test("that is empty is compared with nothing", () => {
@@ -96,14 +119,20 @@ test("an answer without end in depth is looked at to a bound", () => {
 
 test("a page of nothing has no cursor: where one side lists nothing, that is no difference", () => {
   const page = { projects: [{ name: "shop" }], pagination: { cursor: "abc" } };
-  expect(compareShapes(shapeOf([{ projects: [] }]), shapeOf([page])).filter(({ path }) => path === "pagination")).toMatchObject([
-    { kind: "sometimes" },
-  ]);
+  expect(
+    compareShapes(shapeOf([{ projects: [] }]), shapeOf([page])).filter(({ path }) => path === "pagination"),
+  ).toMatchObject([{ kind: "sometimes" }]);
   const without = { projects: [{ name: "shop" }] };
-  expect(compareShapes(shapeOf([without]), shapeOf([page]))).toMatchObject([{ path: "pagination", kind: "missing here" }]);
+  expect(compareShapes(shapeOf([without]), shapeOf([page]))).toMatchObject([
+    { path: "pagination", kind: "missing here" },
+  ]);
 });
 
 test("a field that is there only while something is so is a remark where one side lacks it", () => {
-  expect(between({ branch: { parent_id: "br-a-1" } }, { branch: {} })).toMatchObject([{ path: "branch.parent_id", kind: "sometimes" }]);
-  expect(between({ endpoint: {} }, { endpoint: { compute_release_version: "1" } })).toMatchObject([{ kind: "sometimes" }]);
+  expect(between({ branch: { parent_id: "br-a-1" } }, { branch: {} })).toMatchObject([
+    { path: "branch.parent_id", kind: "sometimes" },
+  ]);
+  expect(between({ endpoint: {} }, { endpoint: { compute_release_version: "1" } })).toMatchObject([
+    { kind: "sometimes" },
+  ]);
 });

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
 import { parseMapping } from "../../../src/recordings/rows/column-mapping.ts";
-import { BAD_ROWS_SHOWN, MOST_SOURCES } from "../../../src/recordings/rows/intake.ts";
+import { BAD_ROWS_SHOWN, MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
 import { TraceInputError } from "../../../src/recordings/rows/recording-error.ts";
 import type { RowOptions } from "../../../src/recordings/rows/row-reader.ts";
-import { take } from "../../support/trace-input.ts";
+import { readText } from "../../support/trace-input.ts";
 
 const HEAD = "endpoint_id,at,duration_ms";
-const csv = (text: string, options: RowOptions = {}, chunkBytes?: number) => take(text, (intake) => csvInput(intake, options), chunkBytes);
+const csv = (text: string, options: RowOptions = {}, chunkBytes?: number) =>
+  readText(text, (intake) => csvInput(intake, options), chunkBytes);
 
 test("rows of CSV become requests, whatever ends the lines and wherever the chunks are cut", () => {
   const text = `\uFEFF${HEAD},source\r\n"ep-a" , 2026-01-05T00:00:00Z,12.9,"a ""b"", c"\r\n\r\nep-b,2026-01-05 01:00:00+01:00,,"two\nlines"\r\nep-a,2026-01-05T00:00:01.9999Z,0,`;
@@ -16,27 +17,38 @@ test("rows of CSV become requests, whatever ends the lines and wherever the chun
     ["ep-b", "2026-01-05T00:00:00.000Z", 0, "two\nlines"],
     ["ep-a", "2026-01-05T00:00:01.999Z", 0, ""],
   ];
-  for (const chunkBytes of [1, 2, 3, 5, 8, 64, 1_000]) expect(csv(text, {}, chunkBytes).rows).toEqual(expected);
+  for (const chunkBytes of [1, 2, 3, 5, 8, 64, 1_000])
+    expect(csv(text, {}, chunkBytes).rows).toEqual(expected);
 });
 
 test("a source may be the names in several columns", () => {
   const text = `${HEAD},user,database\nep-a,2026-01-05T00:00:00Z,5,ann,shop\nep-a,2026-01-05T00:00:01Z,5,ann,`;
   const { rows } = csv(text, { mapping: parseMapping("source=user+database") });
   expect(rows.map(([, , , source]) => source)).toEqual(["ann/shop", "ann/"]);
-  expect(() => csv(text, { mapping: parseMapping("source=user+db") })).toThrow('source: there is no column "db"');
+  expect(() => csv(text, { mapping: parseMapping("source=user+db") })).toThrow(
+    'source: there is no column "db"',
+  );
 });
 
 test("two columns of one name are nobody's guess where a field is read from them; others may be called as they are", () => {
   const rows = "\nep-a,2026-01-05T00:00:00Z,5,2026-01-05T01:00:00Z";
   expect(() => csv(`${HEAD},at${rows}`)).toThrow('at: two columns are called "at"; rename one of them');
   expect(() => csv(`${HEAD},AT${rows}`)).toThrow('at: two columns are called "at"');
-  expect(() => csv(`who,at,duration_ms,who${rows}`, { mapping: { endpoint: "who" } })).toThrow('endpoint: two columns are called "who"');
-  expect(csv(`${HEAD},AT${rows}`, { mapping: { at: "at" } }).rows).toEqual([["ep-a", "2026-01-05T00:00:00.000Z", 5, ""]]);
+  expect(() => csv(`who,at,duration_ms,who${rows}`, { mapping: { endpoint: "who" } })).toThrow(
+    'endpoint: two columns are called "who"',
+  );
+  expect(csv(`${HEAD},AT${rows}`, { mapping: { at: "at" } }).rows).toEqual([
+    ["ep-a", "2026-01-05T00:00:00.000Z", 5, ""],
+  ]);
   expect(csv("endpoint_id,at,note,note\nep-a,2026-01-05T00:00:00Z,x,y").rows).toHaveLength(1);
 });
 
 test("a start and an end say how long it took; a row that ends before it came, or at no time, is a bad one", () => {
-  const body = ["2026-01-05T00:00:00Z,2026-01-05T00:00:02.5Z", "2026-01-05T00:00:03Z,", "2026-01-05T00:00:05Z,2026-01-05T00:00:04Z"]
+  const body = [
+    "2026-01-05T00:00:00Z,2026-01-05T00:00:02.5Z",
+    "2026-01-05T00:00:03Z,",
+    "2026-01-05T00:00:05Z,2026-01-05T00:00:04Z",
+  ]
     .concat("2026-01-05T00:00:06Z,soon", "soon,2026-01-05T00:00:06Z")
     .map((row) => `ep-a,${row}`)
     .join("\n");
@@ -149,14 +161,18 @@ test("bad rows are counted and the first ones shown with their line and reason; 
     [6, "has"],
     [8, "at:"],
   ]);
-  const many = csv([HEAD, ...Array.from({ length: BAD_ROWS_SHOWN + 1 }, () => "ep-a,never,1")].join("\n")).intake;
+  const many = csv(
+    [HEAD, ...Array.from({ length: BAD_ROWS_SHOWN + 1 }, () => "ep-a,never,1")].join("\n"),
+  ).intake;
   expect([many.badRows, many.bad.length]).toEqual([BAD_ROWS_SHOWN + 1, BAD_ROWS_SHOWN]);
 });
 
 test("strict refuses the first bad row by its line, also behind cells of several lines", () => {
   const text = `${HEAD},source\nep-a,2026-01-05,1,"x\ny"\nep-a,never,1,`;
-  expect(() => take(text, (intake) => csvInput(intake), 7, { strict: true })).toThrow(/^line 4: at: "never" must be/);
-  expect(take(text, (intake) => csvInput(intake), 7).intake.badRows).toBe(1);
+  expect(() => readText(text, (intake) => csvInput(intake), 7, { strict: true })).toThrow(
+    /^line 4: at: "never" must be/,
+  );
+  expect(readText(text, (intake) => csvInput(intake), 7).intake.badRows).toBe(1);
 });
 
 test("a quote that is never closed costs its line and no more", () => {
@@ -170,7 +186,9 @@ test("columns are guessed by their names, told, and mapped by hand where they ha
   expect(rows).toEqual([["x", "2026-01-05T00:00:00.000Z", 4, "web"]]);
   expect(intake.notes).toContain('at is read from the column "started_at"');
   const mapping = parseMapping("endpoint_id=db,at=when,duration_ms=run+wait");
-  expect(csv("db,when,run,wait\nx,2026-01-05,4,5", { mapping }).rows).toEqual([["x", "2026-01-05T00:00:00.000Z", 9, ""]]);
+  expect(csv("db,when,run,wait\nx,2026-01-05,4,5", { mapping }).rows).toEqual([
+    ["x", "2026-01-05T00:00:00.000Z", 9, ""],
+  ]);
 });
 
 test("what cannot be a trace is refused with what would be right", () => {
@@ -182,7 +200,7 @@ test("what cannot be a trace is refused with what would be right", () => {
   expect(() => csv("")).toThrow("the first line must name the columns");
   expect(() => parseMapping("when=x")).toThrow(TraceInputError);
   expect(() =>
-    take("ignored", (intake) => {
+    readText("ignored", (intake) => {
       const input = csvInput(intake);
       input.push(Uint8Array.of(0xff, 0xfe, 0x61, 0, 10, 0));
       return input;
@@ -197,10 +215,24 @@ test("one endpoint may be named for all rows; rows that say disconnect are no re
 });
 
 test("sources beyond what a column of 16 bits can tell apart count as others; those before keep their names", () => {
-  const sources = [...Array.from({ length: MOST_SOURCES - 1 }, (_, i) => `s${i}`), "one more", "and another", "s5"];
-  const { rows, intake } = csv(`${HEAD},source\n${sources.map((source) => `a,2026-01-05,1,${source}`).join("\n")}`, {}, 65_536);
-  expect(rows.slice(-4).map(([, , , source]) => source)).toEqual([`s${MOST_SOURCES - 2}`, "(other)", "(other)", "s5"]);
-  expect(intake.notes.join()).toContain(`more than ${MOST_SOURCES}`);
+  const sources = [
+    ...Array.from({ length: MAX_SOURCES - 1 }, (_, i) => `s${i}`),
+    "one more",
+    "and another",
+    "s5",
+  ];
+  const { rows, intake } = csv(
+    `${HEAD},source\n${sources.map((source) => `a,2026-01-05,1,${source}`).join("\n")}`,
+    {},
+    65_536,
+  );
+  expect(rows.slice(-4).map(([, , , source]) => source)).toEqual([
+    `s${MAX_SOURCES - 2}`,
+    "(other)",
+    "(other)",
+    "s5",
+  ]);
+  expect(intake.notes.join()).toContain(`more than ${MAX_SOURCES}`);
 });
 
 test("a time zone that is none is refused", () => {
@@ -208,7 +240,9 @@ test("a time zone that is none is refused", () => {
 });
 
 test("Azure Functions 2021: requests begin their duration before they end, in the days of the data set", () => {
-  const { rows, intake } = csv("app,func,end_timestamp,duration\nx,f,5160.142570018768,0.134\ny,g,0.05,0.134");
+  const { rows, intake } = csv(
+    "app,func,end_timestamp,duration\nx,f,5160.142570018768,0.134\ny,g,0.05,0.134",
+  );
   expect(rows).toEqual([
     ["x", "2021-01-31T01:26:00.008Z", 134, "f"],
     ["y", "2021-01-30T23:59:59.916Z", 134, "g"],
@@ -217,7 +251,8 @@ test("Azure Functions 2021: requests begin their duration before they end, in th
 });
 
 test("Redset: compilation, queue and execution hold the cluster", () => {
-  const head = "instance_id,user_id,arrival_timestamp,compile_duration_ms,queue_duration_ms,execution_duration_ms";
+  const head =
+    "instance_id,user_id,arrival_timestamp,compile_duration_ms,queue_duration_ms,execution_duration_ms";
   const { rows } = csv(`${head}\n7,3,2024-03-01 00:00:00.123456,1,,30`);
   expect(rows).toEqual([["7", "2024-03-01T00:00:00.123Z", 31, "3"]]);
 });

@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { guessFormat } from "../../../src/recordings/formats/formats.ts";
 import { journalInput } from "../../../src/recordings/formats/journal-input.ts";
 import { ndjsonInput } from "../../../src/recordings/formats/json-input.ts";
-import { MOST_PER_MINUTE, minuteCountsInput } from "../../../src/recordings/formats/minute-counts.ts";
+import { MAX_PER_MINUTE, minuteCountsInput } from "../../../src/recordings/formats/minute-counts.ts";
 import { readParquet } from "../../../src/recordings/formats/parquet-input.ts";
 import { csvlogInput, jsonlogInput } from "../../../src/recordings/formats/postgres-log.ts";
-import type { Mapping } from "../../../src/recordings/rows/column-mapping.ts";
+import type { ColumnMapping } from "../../../src/recordings/rows/column-mapping.ts";
 import { Intake } from "../../../src/recordings/rows/intake.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
-import { collecting, take } from "../../support/trace-input.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { collectRows, readText } from "../../support/trace-input.ts";
 
 const lines = (...values: readonly unknown[]) =>
   values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join("\n");
@@ -21,13 +21,13 @@ test("NDJSON: keys are found even where the first row lacks them, and lines that
     duration_ms: 1.5,
     source: "web",
   });
-  const { rows, intake } = take(text, (into) => ndjsonInput(into));
+  const { rows, intake } = readText(text, (into) => ndjsonInput(into));
   expect(rows).toEqual([
     ["a", "2026-01-01T00:00:00.000Z", 0, ""],
     ["b", "2026-01-01T00:00:00.000Z", 1, "web"],
   ]);
   expect(intake.bad.map(({ line }) => line)).toEqual([3, 4]);
-  expect(() => take("\n\n", (into) => ndjsonInput(into))).toThrow("no line that is a JSON object");
+  expect(() => readText("\n\n", (into) => ndjsonInput(into))).toThrow("no line that is a JSON object");
 });
 
 test("NDJSON: what is bad is told in the order of the lines, and a strict reading ends at the first of them", () => {
@@ -38,7 +38,7 @@ test("NDJSON: what is bad is told in the order of the lines, and a strict readin
     { endpoint_id: "a", at: "2026-01-01" },
     { endpoint_id: "", at: "2026-01-01" },
   );
-  const { intake } = take(text, (into) => ndjsonInput(into));
+  const { intake } = readText(text, (into) => ndjsonInput(into));
   expect(intake.bad.map(({ line }) => line)).toEqual([1, 2, 3, 5]);
   const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
   expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
@@ -58,21 +58,34 @@ test("Parquet: timestamps, whole numbers of any width and strings, also over sev
   const buffer = parquetWriteBuffer({
     columnData: [
       { name: "endpoint_id", data: Array.from({ length: count }, (_, i) => `ep-${i % 2}`), type: "STRING" },
-      { name: "at", data: Array.from({ length: count }, (_, i) => new Date(Date.UTC(2026, 0, 5, 0, 0, i))), type: "TIMESTAMP" },
+      {
+        name: "at",
+        data: Array.from({ length: count }, (_, i) => new Date(Date.UTC(2026, 0, 5, 0, 0, i))),
+        type: "TIMESTAMP",
+      },
       { name: "duration_ms", data: Array.from({ length: count }, (_, i) => BigInt(i)), type: "INT64" },
       { name: "unread", data: Array.from({ length: count }, () => 1.5), type: "DOUBLE" },
     ],
     rowGroupSize: 2,
   });
-  const { intake, rows } = collecting();
+  const { intake, rows } = collectRows();
   const done: number[] = [];
   await readParquet(buffer, intake, {}, async (rowsDone) => void done.push(rowsDone));
-  expect(rows()).toEqual(Array.from({ length: count }, (_, i) => [`ep-${i % 2}`, `2026-01-05T00:00:0${i}.000Z`, i, ""]));
+  expect(rows()).toEqual(
+    Array.from({ length: count }, (_, i) => [`ep-${i % 2}`, `2026-01-05T00:00:0${i}.000Z`, i, ""]),
+  );
   expect(done).toEqual([2, 4, 5]);
-  await expect(readParquet(buffer.slice(0, buffer.byteLength - 9), intake)).rejects.toThrow("is damaged, or no Parquet");
+  await expect(readParquet(buffer.slice(0, buffer.byteLength - 9), intake)).rejects.toThrow(
+    "is damaged, or no Parquet",
+  );
 });
 
-const csvlog = (time: string, message: string, backend: string | undefined = "client backend", application = "psql") => {
+const csvlog = (
+  time: string,
+  message: string,
+  backend: string | undefined = "client backend",
+  application = "psql",
+) => {
   const cells = Array.from({ length: backend === undefined ? 23 : 26 }, () => "");
   cells[0] = time;
   cells[13] = `"${message.replaceAll('"', '""')}"`;
@@ -90,7 +103,7 @@ test("csvlog: a statement begins its duration before it is logged; connections a
     csvlog("2026-01-05 00:00:04.000 UTC", "duration: 0.2 ms", undefined, "old"),
     "short,line",
   );
-  const { rows, intake } = take(text, (into) => csvlogInput(into, { endpoint: "ep-a" }));
+  const { rows, intake } = readText(text, (into) => csvlogInput(into, { endpoint: "ep-a" }));
   expect(rows).toEqual([
     ["ep-a", "2026-01-05T00:00:00.000Z", 1_500, "psql"],
     ["ep-a", "2026-01-05T00:00:02.000Z", 0, "psql"],
@@ -101,8 +114,12 @@ test("csvlog: a statement begins its duration before it is logged; connections a
 
 test("csvlog: a zone of letters is understood once the log's zone is named", () => {
   const text = csvlog("2026-07-05 12:00:00.000 CEST", "duration: 0 ms");
-  expect(take(text, (into) => csvlogInput(into)).intake.bad[0]?.reason).toContain("name the log's time zone");
-  expect(take(text, (into) => csvlogInput(into, { timeZone: "Europe/Berlin" })).rows[0]?.[1]).toBe("2026-07-05T10:00:00.000Z");
+  expect(readText(text, (into) => csvlogInput(into)).intake.bad[0]?.reason).toContain(
+    "name the log's time zone",
+  );
+  expect(readText(text, (into) => csvlogInput(into, { timeZone: "Europe/Berlin" })).rows[0]?.[1]).toBe(
+    "2026-07-05T10:00:00.000Z",
+  );
 });
 
 test("jsonlog tells the same", () => {
@@ -112,7 +129,10 @@ test("jsonlog tells the same", () => {
     application_name: "psql",
     backend_type: "client backend",
   };
-  const { rows, intake } = take(lines(line, { ...line, message: "checkpoint starting: time" }, "no JSON"), (into) => jsonlogInput(into));
+  const { rows, intake } = readText(
+    lines(line, { ...line, message: "checkpoint starting: time" }, "no JSON"),
+    (into) => jsonlogInput(into),
+  );
   expect(rows).toEqual([["postgres", "2026-01-05T00:00:01.000Z", 500, "psql"]]);
   expect([intake.skippedRows, intake.badRows]).toEqual([1, 1]);
 });
@@ -125,22 +145,47 @@ test("of a log the source may be read from user and database, and nothing else f
     dbname: "shop",
     application_name: "psql",
   };
-  const sourceOf = (source: string) => take(lines(line), (into) => jsonlogInput(into, { mapping: { source } })).rows[0]?.[3];
-  expect([sourceOf("user"), sourceOf("user+dbname"), sourceOf("dbname + application_name")]).toEqual(["ann", "ann/shop", "shop/psql"]);
-  expect(() => sourceOf("nope+zip")).toThrow('source: a log has no column "nope" of who sends; it has user, dbname, application_name');
-  const cells = ["2026-01-05 00:00:01.500 UTC", "ann", "shop", ...Array.from({ length: 10 }, () => ""), "duration: 500 ms"];
+  const sourceOf = (source: string) =>
+    readText(lines(line), (into) => jsonlogInput(into, { mapping: { source } })).rows[0]?.[3];
+  expect([sourceOf("user"), sourceOf("user+dbname"), sourceOf("dbname + application_name")]).toEqual([
+    "ann",
+    "ann/shop",
+    "shop/psql",
+  ]);
+  expect(() => sourceOf("nope+zip")).toThrow(
+    'source: a log has no column "nope" of who sends; it has user, dbname, application_name',
+  );
+  const cells = [
+    "2026-01-05 00:00:01.500 UTC",
+    "ann",
+    "shop",
+    ...Array.from({ length: 10 }, () => ""),
+    "duration: 500 ms",
+  ];
   const row = [...cells, ...Array.from({ length: 8 }, () => ""), "psql", "client backend"].join(",");
-  const csv = (mapping: Mapping) => take(lines(row), (into) => csvlogInput(into, { mapping })).rows[0]?.[3];
+  const csv = (mapping: ColumnMapping) =>
+    readText(lines(row), (into) => csvlogInput(into, { mapping })).rows[0]?.[3];
   expect([csv({}), csv({ source: "user_name+database_name" })]).toEqual(["psql", "ann/shop"]);
-  expect(() => csv({ endpoint: "database_name" })).toThrow("endpoint: a log's columns are known; source alone may be read from others");
+  expect(() => csv({ endpoint: "database_name" })).toThrow(
+    "endpoint: a log's columns are known; source alone may be read from others",
+  );
 });
 
 const sheet = (...rows: readonly (readonly [app: string, counts: Readonly<Record<number, number>>])[]) =>
   lines(
-    ["HashOwner", "HashApp", "HashFunction", "Trigger", ...Array.from({ length: 1_440 }, (_, i) => i + 1)].join(","),
-    ...rows.map(([app, counts]) => ["o", app, "f", "http", ...Array.from({ length: 1_440 }, (_, i) => counts[i + 1] ?? 0)].join(",")),
+    [
+      "HashOwner",
+      "HashApp",
+      "HashFunction",
+      "Trigger",
+      ...Array.from({ length: 1_440 }, (_, i) => i + 1),
+    ].join(","),
+    ...rows.map(([app, counts]) =>
+      ["o", app, "f", "http", ...Array.from({ length: 1_440 }, (_, i) => counts[i + 1] ?? 0)].join(","),
+    ),
   );
-const counts = (text: string, seed = 1) => take(text, (into) => minuteCountsInput(into, { chance: chanceFrom(seed) }), 4_096);
+const counts = (text: string, seed = 1) =>
+  readText(text, (into) => minuteCountsInput(into, { random: randomFrom(seed) }), 4_096);
 
 test("minute counts: each call lies in its minute, the same for the same seed, and other rows change nothing of it", () => {
   const { rows, intake } = counts(sheet(["a", { 1: 3, 1440: 2 }]));
@@ -155,16 +200,20 @@ test("minute counts: each call lies in its minute, the same for the same seed, a
 });
 
 test("minute counts: the most of a minute are taken, and no more", () => {
-  const full = counts(sheet(["a", { 1: MOST_PER_MINUTE }]));
-  const over = counts(sheet(["a", { 1: MOST_PER_MINUTE + 1 }]));
-  expect([full.intake.rows, over.intake.rows]).toEqual([MOST_PER_MINUTE, MOST_PER_MINUTE]);
+  const full = counts(sheet(["a", { 1: MAX_PER_MINUTE }]));
+  const over = counts(sheet(["a", { 1: MAX_PER_MINUTE + 1 }]));
+  expect([full.intake.rows, over.intake.rows]).toEqual([MAX_PER_MINUTE, MAX_PER_MINUTE]);
   expect(over.intake.notes.length).toBe(full.intake.notes.length + 1);
-  expect(counts(sheet(["a", { 3: -1 }])).intake.bad[0]?.reason).toBe("3: must be a whole number of calls, at least 0");
+  expect(counts(sheet(["a", { 3: -1 }])).intake.bad[0]?.reason).toBe(
+    "3: must be a whole number of calls, at least 0",
+  );
 });
 
 test("minute counts: a row that is cut short is a bad one, whatever it still has", () => {
   const [head = "", row = ""] = sheet(["a", { 1: 3 }]).split("\n");
-  const { rows, intake } = counts(lines(head, row.split(",").slice(0, 5).join(","), row.split(",").slice(0, -1).join(","), row));
+  const { rows, intake } = counts(
+    lines(head, row.split(",").slice(0, 5).join(","), row.split(",").slice(0, -1).join(","), row),
+  );
   expect(rows).toHaveLength(3);
   expect(intake.bad.map(({ line, reason }) => [line, reason])).toEqual([
     [2, "has 5 cells in the place of 1444: it is cut short"],
@@ -192,7 +241,7 @@ test("a journal: queries as they came, transactions until their connection close
     event("09", { endpointId: "ep-a", kind: "query" }),
     event("09", { endpointId: "ep-a", kind: "nap" }),
   );
-  const { rows, intake } = take(text, (into) => journalInput(into));
+  const { rows, intake } = readText(text, (into) => journalInput(into));
   expect(rows).toEqual([
     ["ep-a", "2026-01-05T00:00:03.000Z", 0, ""],
     ["ep-a", "2026-01-05T00:00:02.000Z", 3_000, ""],
@@ -205,8 +254,14 @@ test("a journal: queries as they came, transactions until their connection close
   const [begin, end] = ["2026-01-04T00:00:00Z", "2026-01-05T00:05:01Z"];
   const open = event("02", { endpoint_id: "ep-a", kind: "transaction", connection_id: "c" });
   const running = event("01", { endpoint_id: "ep-a", kind: "query", duration_ms: 1e9 });
-  const journal = lines({ type: "WorldCreated", at: begin }, running, open, { type: "ProjectUpdated", at: end }, { type: "Odd", at: "?" });
-  const told = take(journal, (into) => journalInput(into));
+  const journal = lines(
+    { type: "WorldCreated", at: begin },
+    running,
+    open,
+    { type: "ProjectUpdated", at: end },
+    { type: "Odd", at: "?" },
+  );
+  const told = readText(journal, (into) => journalInput(into));
   expect(told.intake.period).toEqual({ startAt: Date.parse(begin), endAt: Date.parse(end) });
   expect(told.rows.map(([, , duration]) => duration)).toEqual([1e9, 299_000]);
 });
@@ -226,13 +281,18 @@ function closing(...events: readonly object[]): readonly (readonly [second: numb
     of({ kind: "query", connection_id: "named", duration_ms: 60_000 }, 2, { opened: "named" }),
     of({ kind: "query", duration_ms: 60_000 }, 3, { opened: "#3" }),
     of({ kind: "query", duration_ms: 4_000 }, 4, { opened: "#4" }),
-    { ...of({ kind: "query", duration_ms: 60_000 }, 5), activity: { endpoint_id: "ep-b", kind: "query", duration_ms: 60_000 } },
+    {
+      ...of({ kind: "query", duration_ms: 60_000 }, 5),
+      activity: { endpoint_id: "ep-b", kind: "query", duration_ms: 60_000 },
+    },
     of({ kind: "query", duration_ms: 60_000 }, 9, { opened: "#9", waited_ms: 3_000 }),
     ...events,
     { type: "ProjectUpdated", at: instant(100) },
   );
-  const { rows } = take(text, (into) => journalInput(into));
-  return rows.map(([, at, durationMs]) => [Number(at.slice(17, 19)), durationMs] as const).sort(([a], [b]) => a - b);
+  const { rows } = readText(text, (into) => journalInput(into));
+  return rows
+    .map(([, at, durationMs]) => [Number(at.slice(17, 19)), durationMs] as const)
+    .sort(([a], [b]) => a - b);
 }
 
 function instant(second: number): string {

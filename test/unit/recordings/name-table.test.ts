@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Names } from "../../../src/recordings/rows/name-table.ts";
+import { NameTable } from "../../../src/recordings/rows/name-table.ts";
 
-const numberOf = (names: Names, text: string) => {
+const numberOf = (names: NameTable, text: string) => {
   const bytes = new TextEncoder().encode(`<${text}>`);
   return names.numberOf(bytes, 1, bytes.length - 1);
 };
@@ -10,9 +10,12 @@ const numberOf = (names: Names, text: string) => {
 test("names have the numbers of their first coming, like a map would give them", () => {
   fc.assert(
     fc.property(
-      fc.array(fc.oneof(fc.string({ unit: "grapheme" }), fc.nat(3_000).map(String)), { maxLength: 3_000, size: "max" }),
+      fc.array(fc.oneof(fc.string({ unit: "grapheme" }), fc.nat(3_000).map(String)), {
+        maxLength: 3_000,
+        size: "max",
+      }),
       (texts) => {
-        const names = new Names();
+        const names = new NameTable();
         const distinct = [...new Set(texts)];
         for (const text of texts) expect(numberOf(names, text)).toBe(distinct.indexOf(text));
         expect(names.list).toEqual(distinct);
@@ -23,6 +26,6 @@ test("names have the numbers of their first coming, like a map would give them",
 });
 
 test("the last name that there is room for has a number, the next one has none, and the old ones keep theirs", () => {
-  const names = new Names(2);
+  const names = new NameTable(2);
   expect(["a", "b", "c", "a"].map((text) => numberOf(names, text))).toEqual([0, 1, -1, 0]);
 });

@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
 import { RecordedArrivals } from "../../../src/recordings/recorded-arrivals.ts";
-import { BadRecording, type RecordedOptions, readRecorded } from "../../../src/recordings/recorded-file.ts";
-import { take as takeTrace } from "../../support/trace-input.ts";
-import { NEW_YEAR, take } from "../../support/traffic.ts";
+import {
+  InvalidRecording,
+  type RecordingOptions,
+  readRecording,
+} from "../../../src/recordings/recorded-file.ts";
+import { NEW_YEAR, takeArrivals } from "../../support/arrivals.ts";
+import { readText as takeTrace } from "../../support/trace-input.ts";
 
-const csv = (text: string, options: Partial<RecordedOptions> = {}) => readRecorded([text], { format: "csv", ...options });
+const csv = (text: string, options: Partial<RecordingOptions> = {}) =>
+  readRecording([text], { format: "csv", ...options });
 
 test("CSV: columns are found by their names, endpoints are kept apart, each with its connections and sources", async () => {
   const recorded = await csv(
@@ -18,7 +23,9 @@ test("CSV: columns are found by their names, endpoints are kept apart, each with
   );
   expect([...recorded.endpoints.keys()]).toEqual(["ep-a", "ep-b"]);
   expect([recorded.rows, recorded.badRows, recorded.sources]).toEqual([3, 0, ["web", "job, nightly", ""]]);
-  const [a, b] = [...recorded.endpoints.values()].map((requests) => take(new RecordedArrivals(requests)));
+  const [a, b] = [...recorded.endpoints.values()].map((requests) =>
+    takeArrivals(new RecordedArrivals(requests)),
+  );
   expect(a).toEqual([
     { at: NEW_YEAR, durationMs: 250, queries: 3, kind: "query", connection: 0 },
     { at: NEW_YEAR + 2_000, durationMs: 0, queries: 1, kind: "query", connection: -1 },
@@ -39,12 +46,20 @@ test.each([
   ["duration_s", "1767225600.123", "0.25", 250],
   ["duration_seconds", "1767225600123", "1e-1", 100],
   ["duration_ms", "2026-01-01T00:00:00.123Z", "12.9", 12],
-])("a column %s and its instants are read as what-if reads them", async (column, at, duration, durationMs) => {
-  const text = `endpoint,at,${column}\na,${at},${duration}\n`;
-  const requests = (await csv(text, { strict: true })).endpoints.get("a");
-  expect([[...(requests?.at ?? [])], [...(requests?.durationMs ?? [])]]).toEqual([[NEW_YEAR + 123], [durationMs]]);
-  expect(takeTrace(text, (intake) => csvInput(intake)).rows).toEqual([["a", "2026-01-01T00:00:00.123Z", durationMs, ""]]);
-});
+])(
+  "a column %s and its instants are read as what-if reads them",
+  async (column, at, duration, durationMs) => {
+    const text = `endpoint,at,${column}\na,${at},${duration}\n`;
+    const requests = (await csv(text, { strict: true })).endpoints.get("a");
+    expect([[...(requests?.at ?? [])], [...(requests?.durationMs ?? [])]]).toEqual([
+      [NEW_YEAR + 123],
+      [durationMs],
+    ]);
+    expect(takeTrace(text, (intake) => csvInput(intake)).rows).toEqual([
+      ["a", "2026-01-01T00:00:00.123Z", durationMs, ""],
+    ]);
+  },
+);
 
 test("rows out of order are put in order; those of one instant stay as they were", async () => {
   const recorded = await csv(
@@ -78,7 +93,7 @@ test("bad rows are counted with their line and reason, the others are read", asy
 
 test("where strict, the first bad row ends it", async () => {
   const reading = csv(WITH_BAD_ROWS, { strict: true });
-  await expect(reading).rejects.toBeInstanceOf(BadRecording);
+  await expect(reading).rejects.toBeInstanceOf(InvalidRecording);
   await expect(reading).rejects.toThrow(/^line 3: at: "yesterday"/);
 });
 
@@ -95,14 +110,18 @@ test("columns are mapped by name; one that is not there is refused with those th
   await expect(csv(text, { columns: { endpoint: "whom" } })).rejects.toThrow(
     'line 1: endpoint: there is no column "whom"; there are who, when',
   );
-  await expect(csv(text)).rejects.toThrow("line 1: endpoint: no column looks like it; say columns: { endpoint: … } with one of who, when");
+  await expect(csv(text)).rejects.toThrow(
+    "line 1: endpoint: no column looks like it; say columns: { endpoint: … } with one of who, when",
+  );
 });
 
 test("a key of NDJSON that is named may be missing in a row, and is refused where no row has it", async () => {
   const rows = '{"endpoint":"a","at":1767225600}\n{"endpoint":"a","at":1767225601,"took_us":2500}\n';
-  const named = (duration: string) => readRecorded([rows], { format: "ndjson", columns: { duration } });
+  const named = (duration: string) => readRecording([rows], { format: "ndjson", columns: { duration } });
   expect([...((await named("took_us")).endpoints.get("a")?.durationMs ?? [])]).toEqual([0, 2]);
-  await expect(named("tuk_us")).rejects.toThrow('line 1: duration: neither this row nor any other has the key "tuk_us"');
+  await expect(named("tuk_us")).rejects.toThrow(
+    'line 1: duration: neither this row nor any other has the key "tuk_us"',
+  );
 });
 
 test("however the text is cut into chunks, the same is read", async () => {
@@ -110,8 +129,10 @@ test("however the text is cut into chunks, the same is read", async () => {
   const bytes = new TextEncoder().encode(text);
   const whole = await csv(text);
   for (const size of [1, 7, 64]) {
-    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
-    expect(await readRecorded(chunks, { format: "csv" })).toEqual(whole);
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+      bytes.subarray(i * size, (i + 1) * size),
+    );
+    expect(await readRecording(chunks, { format: "csv" })).toEqual(whole);
   }
 });
 
@@ -123,8 +144,8 @@ test("NDJSON: keys in the place of columns, line by line, in any chunks", async 
     "not json",
     "[1]",
   ].join("\n");
-  const recorded = await readRecorded([text.slice(0, 30), text.slice(30)], { format: "ndjson" });
-  expect(take(new RecordedArrivals(recorded.endpoints.get("a") as never))).toEqual([
+  const recorded = await readRecording([text.slice(0, 30), text.slice(30)], { format: "ndjson" });
+  expect(takeArrivals(new RecordedArrivals(recorded.endpoints.get("a") as never))).toEqual([
     { at: NEW_YEAR, durationMs: 5, queries: 1, kind: "query", connection: -1 },
     { at: NEW_YEAR + 1_000, durationMs: 0, queries: 4, kind: "transaction", connection: -1 },
   ]);
@@ -143,14 +164,12 @@ test("a world's journal: its activity, as the journal or the control API writes 
     'data: {"type":"ActivityRecorded","at":"2026-01-01T00:00:02.000Z","activity":{"endpoint_id":"ep-a","kind":"disconnect","connection_id":"#7"}}',
     ": still there",
   ].join("\n");
-  const recorded = await readRecorded([text], { format: "journal" });
+  const recorded = await readRecording([text], { format: "journal" });
   expect(recorded.badRows).toBe(0);
   expect(
-    take(new RecordedArrivals(recorded.endpoints.get("ep-a") as never)).map(({ at, kind, connection }) => [
-      at - NEW_YEAR,
-      kind,
-      connection,
-    ]),
+    takeArrivals(new RecordedArrivals(recorded.endpoints.get("ep-a") as never)).map(
+      ({ at, kind, connection }) => [at - NEW_YEAR, kind, connection],
+    ),
   ).toEqual([
     [0, "connect", 0],
     [1_000, "query", -1],
@@ -160,5 +179,7 @@ test("a world's journal: its activity, as the journal or the control API writes 
 
 test("a recording may be played at another time", async () => {
   const recorded = await csv("endpoint_id,at\na,2026-01-01T00:00:00Z\n");
-  expect(take(new RecordedArrivals(recorded.endpoints.get("a") as never, 60_000)).map(({ at }) => at)).toEqual([NEW_YEAR + 60_000]);
+  expect(
+    takeArrivals(new RecordedArrivals(recorded.endpoints.get("a") as never, 60_000)).map(({ at }) => at),
+  ).toEqual([NEW_YEAR + 60_000]);
 });

@@ -1,16 +1,28 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { RowRun, rowColumns } from "../../../src/recordings/rows/row-run.ts";
-import { checkRequests, eachPart, PART_LENGTH } from "../../../src/recordings/trace/trace.ts";
+import { RunBuffer, rowColumns } from "../../../src/recordings/rows/row-run.ts";
+import { checkArrivals, eachPart, PART_LENGTH } from "../../../src/recordings/trace/trace.ts";
 import { fileInput } from "../../../src/recordings/trace-files/file-input.ts";
-import { type ImportOptions, type ImportProgress, importTrace } from "../../../src/recordings/trace-files/import-trace.ts";
-import { Spill } from "../../../src/recordings/trace-files/spill.ts";
+import {
+  type ImportOptions,
+  type ImportProgress,
+  importTrace,
+} from "../../../src/recordings/trace-files/import-trace.ts";
+import { SpillFile } from "../../../src/recordings/trace-files/spill.ts";
 import { TraceFile } from "../../../src/recordings/trace-files/trace-file.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
 import { fleetGapsOf } from "../../../src/whatif/replay/replay-jobs.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
@@ -22,8 +34,13 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const at = (name: string) => join(directory, name);
-const options = { chance: chanceFrom(1) };
-type PlainRow = { readonly endpoint: number; readonly at: number; readonly durationMs: number; readonly source: number };
+const options = { random: randomFrom(1) };
+type PlainRow = {
+  readonly endpoint: number;
+  readonly at: number;
+  readonly durationMs: number;
+  readonly source: number;
+};
 
 function csvFile(name: string, rows: readonly PlainRow[]): string {
   const lines = rows.map((row) => `ep-${row.endpoint},${row.at},${row.durationMs},app-${row.source}`);
@@ -31,7 +48,11 @@ function csvFile(name: string, rows: readonly PlainRow[]): string {
   return at(name);
 }
 
-async function imported(paths: readonly string[], importOptions: ImportOptions = {}, out = at("t.standin-trace")) {
+async function imported(
+  paths: readonly string[],
+  importOptions: ImportOptions = {},
+  out = at("t.standin-trace"),
+) {
   return importTrace(
     paths.map((path) => fileInput(path, options)),
     out,
@@ -64,9 +85,16 @@ function readBack() {
   return opened((file) => {
     file.verify();
     const { computes, sources = [], period } = file.load();
-    return computes.map(({ id, requests }) => {
-      expect(checkRequests(requests, period)).toBeUndefined();
-      return { id, requests: Array.from(requests.at, (time, i) => [time, requests.durationMs[i], sources[requests.source?.[i] ?? -1]]) };
+    return computes.map(({ id, arrivals: requests }) => {
+      expect(checkArrivals(requests, period)).toBeUndefined();
+      return {
+        id,
+        requests: Array.from(requests.at, (time, i) => [
+          time,
+          requests.durationMs[i],
+          sources[requests.source?.[i] ?? -1],
+        ]),
+      };
     });
   });
 }
@@ -103,25 +131,34 @@ test("the same bytes come out however much fits into memory, and what came at on
   }));
   const path = csvFile("t.csv", rows);
   const hashes = new Set<string>();
-  for (const rowsInMemory of [1, 7, 50, 130, 499, 500, 501, 10_000]) hashes.add((await imported([path], { rowsInMemory })).header.sha256);
+  for (const rowsInMemory of [1, 7, 50, 130, 499, 500, 501, 10_000])
+    hashes.add((await imported([path], { rowsInMemory })).header.sha256);
   expect(hashes.size).toBe(1);
   expect(readBack()).toEqual(expectedOf(rows));
 });
 
-test.each([PART_LENGTH - 1, PART_LENGTH, PART_LENGTH + 1])("a compute with %d requests is read in parts", async (count) => {
-  await imported([
-    csvFile(
-      "t.csv",
-      Array.from({ length: count }, (_, i) => ({ endpoint: 0, at: BASE + i * 300, durationMs: 1, source: 0 })),
-    ),
-  ]);
-  opened((file) => {
-    const lengths: number[] = [];
-    eachPart(file.partsOf(0), ({ at }) => lengths.push(at.length));
-    expect(lengths).toEqual(count > PART_LENGTH ? [PART_LENGTH, count - PART_LENGTH] : [count]);
-    expect(file.load().computes[0]?.requests.at.at(-1)).toBe(BASE + (count - 1) * 300);
-  });
-});
+test.each([PART_LENGTH - 1, PART_LENGTH, PART_LENGTH + 1])(
+  "a compute with %d requests is read in parts",
+  async (count) => {
+    await imported([
+      csvFile(
+        "t.csv",
+        Array.from({ length: count }, (_, i) => ({
+          endpoint: 0,
+          at: BASE + i * 300,
+          durationMs: 1,
+          source: 0,
+        })),
+      ),
+    ]);
+    opened((file) => {
+      const lengths: number[] = [];
+      eachPart(file.partsOf(0), ({ at }) => lengths.push(at.length));
+      expect(lengths).toEqual(count > PART_LENGTH ? [PART_LENGTH, count - PART_LENGTH] : [count]);
+      expect(file.load().computes[0]?.arrivals.at.at(-1)).toBe(BASE + (count - 1) * 300);
+    });
+  },
+);
 
 const SOME = [
   { endpoint: 1, at: BASE + 5_000, durationMs: 3, source: 0 },
@@ -135,7 +172,9 @@ test("any changed byte is found when the file is opened, read or verified, and n
     const changed = Buffer.from(sound);
     changed[byte] = (changed[byte] as number) ^ 0x10;
     writeFileSync(at("changed"), changed);
-    expect(() => opened((file) => file.verify(), at("changed")), `byte ${byte}`).toThrow(/is damaged, or no trace: /);
+    expect(() => opened((file) => file.verify(), at("changed")), `byte ${byte}`).toThrow(
+      /is damaged, or no trace: /,
+    );
   }
 });
 
@@ -160,7 +199,9 @@ test("the period goes from the first arrival right behind the last one, however 
   const report = await imported([path], { startAt: BASE - 1, endAt: BASE + 5_000 });
   expect(report.header.period).toEqual({ startAt: BASE - 1, endAt: BASE + 5_000 });
   expect([report.rows, report.outsideRows]).toEqual([1, 1]);
-  await expect(imported([path], { endAt: BASE })).rejects.toThrow("there is no request in t.csv (2 are outside of the period)");
+  await expect(imported([path], { endAt: BASE })).rejects.toThrow(
+    "there is no request in t.csv (2 are outside of the period)",
+  );
 });
 
 test.each([
@@ -186,7 +227,7 @@ test("a trace that says how long it lasts ends there when it is read again, and 
 });
 
 test("active time of every delay is that of computes that are looked at second by second: idle until the last arrival, busy to the end", async () => {
-  const source = chanceFrom(9).source("rows", 0);
+  const source = randomFrom(9).stream("rows", 0);
   const rows = Array.from({ length: 60 }, () => ({
     endpoint: source() % 3,
     at: BASE + 1_000 * (source() % 3_600),
@@ -202,7 +243,8 @@ test("active time of every delay is that of computes that are looked at second b
     for (let second = BASE; second < Math.max(...ends); second += 1_000) {
       for (const endpoint of [0, 1, 2]) {
         const own = rows.filter((row) => row.endpoint === endpoint);
-        const isWithin = (moreMs: number) => own.some((row) => row.at <= second && second < row.at + row.durationMs + moreMs);
+        const isWithin = (moreMs: number) =>
+          own.some((row) => row.at <= second && second < row.at + row.durationMs + moreMs);
         if (isWithin(0)) active += 1_000;
         // The period ends a millisecond behind the last arrival.
         else if (isWithin(1_000 * delay)) active += Math.min(1_000, Math.max(0, lastAt + 1 - second));
@@ -214,7 +256,10 @@ test("active time of every delay is that of computes that are looked at second b
 
 test("several files of several formats, one of them gzipped, become one trace; a trace can be imported again", async () => {
   csvFile("a.csv", SOME);
-  writeFileSync(at("b.ndjson.gz"), gzipSync(`${JSON.stringify({ endpoint_id: "ep-0", at: BASE + 1, duration_ms: 9, source: "app-0" })}\n`));
+  writeFileSync(
+    at("b.ndjson.gz"),
+    gzipSync(`${JSON.stringify({ endpoint_id: "ep-0", at: BASE + 1, duration_ms: 9, source: "app-0" })}\n`),
+  );
   await imported([at("a.csv"), at("b.ndjson.gz")]);
   const first = readBack();
   expect(first.find(({ id }) => id === "ep-0")?.requests).toEqual([
@@ -222,7 +267,9 @@ test("several files of several formats, one of them gzipped, become one trace; a
     [BASE + 1, 9, "app-0"],
   ]);
   await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
-  expect(opened((file) => file.load().computes, at("u.standin-trace"))).toEqual(opened((file) => file.load().computes));
+  expect(opened((file) => file.load().computes, at("u.standin-trace"))).toEqual(
+    opened((file) => file.load().computes),
+  );
 });
 
 test("progress tells rows and bytes, and the rate where there is a clock", async () => {
@@ -235,7 +282,9 @@ test("progress tells rows and bytes, and the rate where there is a clock", async
   const path = csvFile("t.csv", SOME);
   await imported([path, path], { clock, onProgress: (progress) => void heard.push(progress) });
   const ofBytes = 2 * readFileSync(path).length;
-  expect(heard.map(({ rows, bytes, ofBytes: of, rowsPerSecond }) => [rows, bytes / of, of, rowsPerSecond])).toEqual([
+  expect(
+    heard.map(({ rows, bytes, totalBytes: of, rowsPerSecond }) => [rows, bytes / of, of, rowsPerSecond]),
+  ).toEqual([
     [2, 0.5, ofBytes, 2],
     [4, 1, ofBytes, 2],
   ]);
@@ -245,7 +294,9 @@ test("what fails leaves the former trace as it was, and nothing beside it", asyn
   await imported([csvFile("t.csv", SOME)]);
   const former = readFileSync(at("t.standin-trace"));
   writeFileSync(at("bad.csv"), "endpoint_id,at\nep-a,2026-01-05\nep-a,never\n");
-  await expect(imported([at("bad.csv")], { strict: true, rowsInMemory: 1 })).rejects.toThrow(/^bad\.csv: line 3: at: /);
+  await expect(imported([at("bad.csv")], { strict: true, rowsInMemory: 1 })).rejects.toThrow(
+    /^bad\.csv: line 3: at: /,
+  );
   expect(readFileSync(at("t.standin-trace")).equals(former)).toBe(true);
   expect(readdirSync(directory).sort()).toEqual(["bad.csv", "t.csv", "t.standin-trace"]);
   expect((await imported([at("bad.csv")])).badRows).toBe(1);
@@ -270,12 +321,12 @@ test("files that are none, gzip that is cut, and what is nothing at all are refu
 
 test("what is sorted by way of the disk has no name there: nothing is left of it however the process ends", () => {
   const before = readdirSync(at("."));
-  const spill = new Spill(at("large.standin-trace"));
-  const run = new RowRun(10, () => {});
+  const spill = new SpillFile(at("large.standin-trace"));
+  const run = new RunBuffer(10, () => {});
   for (let i = 0; i < 3; i += 1) run.add(0, i, i, 0);
   spill.write(run.group());
   expect(readdirSync(at("."))).toEqual(before);
-  const [stretch] = spill.stretchesOf()(0);
+  const [stretch] = spill.segmentsOf()(0);
   const into = rowColumns(3);
   stretch?.read(0, into);
   expect([...into.at]).toEqual([0, 1, 2]);

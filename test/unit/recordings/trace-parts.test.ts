@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { trafficOfFile } from "../../../src/cli/whatif/trace-files.ts";
+import { trafficFromFile } from "../../../src/cli/whatif/trace-files.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
-import { allOf, PART_LENGTH } from "../../../src/recordings/trace/trace.ts";
+import { collectParts, PART_LENGTH } from "../../../src/recordings/trace/trace.ts";
 import { TraceFile } from "../../../src/recordings/trace-files/trace-file.ts";
 import { TraceWriter } from "../../../src/recordings/trace-files/trace-writer.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
-import { capacity } from "../../../src/whatif/capacity/capacity-report.ts";
-import { jobsOf } from "../../../src/whatif/compare/comparison.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { capacityReport } from "../../../src/whatif/capacity/capacity-report.ts";
+import { comparisonJobs } from "../../../src/whatif/compare/comparison.ts";
 import { parseClient } from "../../../src/whatif/coupled/client-forms.ts";
-import { curveOf, type Delay, type DelayChoice, pointAt } from "../../../src/whatif/curve/curve.ts";
+import { curveOf, type DelayChoice, pointAt, type SuspendDelay } from "../../../src/whatif/curve/curve.ts";
 import { simulateDelays } from "../../../src/whatif/curve/curve-simulation.ts";
 import { profilesReport } from "../../../src/whatif/profiles/profiles-report.ts";
 import { quotaReport } from "../../../src/whatif/quota/quota-report.ts";
@@ -36,31 +36,37 @@ beforeAll(() => {
   const path = join(directory, "long.standin-trace");
   const writer = new TraceWriter(path);
   for (let i = 0; i < COUNT; i += 1) writer.add(BEGIN + i * EVERY_MS, DURATION_MS, i % 2);
-  writer.end("long");
-  writer.finish({ startAt: BEGIN, endAt: END }, ["even", "odd"], { inputs: [], badRows: 0, skippedRows: 0, outsideRows: 0, notes: [] });
+  writer.endCompute("long");
+  writer.finish({ startAt: BEGIN, endAt: END }, ["even", "odd"], {
+    inputs: [],
+    badRows: 0,
+    skippedRows: 0,
+    outsideRows: 0,
+    notes: [],
+  });
   file = new TraceFile(path);
-  traffic = trafficOfFile(file);
+  traffic = trafficFromFile(file);
 });
 afterAll(() => {
   file.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
-const chance = chanceFrom(1);
+const chance = randomFrom(1);
 // A request every 100 s for 40 s: with a delay of 30 s each one finds the compute asleep, and it is awake for 70 s of the 100.
 const question = questionFrom({ present: 30, startLatency: { kind: "fixed", ms: 0 } });
 const ACTIVE_S = (COUNT * 70 * SECOND) / SECOND;
 
 test("all requests of a compute are those that were written, in memory of their own", () => {
-  const { at, durationMs, source } = allOf(traffic.requests(0));
-  allOf(traffic.requests(0));
+  const { at, durationMs, source } = collectParts(traffic.arrivals(0));
+  collectParts(traffic.arrivals(0));
   expect(at).toEqual(Float64Array.from({ length: COUNT }, (_, i) => BEGIN + i * EVERY_MS));
   expect(durationMs).toEqual(new Float64Array(COUNT).fill(DURATION_MS));
   expect(source).toEqual(Uint16Array.from({ length: COUNT }, (_, i) => i % 2));
 });
 
 test("capacity sees all of them", () => {
-  const work = capacity(
+  const work = capacityReport(
     traffic,
     [{ minCu: 1, maxCu: 1 }],
     PROFILES["2026"],
@@ -75,7 +81,14 @@ test("starts and profiles see all of them", () => {
   const { report } = resultOf(startsReport(traffic, question, { delay: 30, concurrent: [1] }, chance));
   expect(report.rows.map(({ starts }) => starts)).toEqual([COUNT, COUNT]);
   expect(report.rows.map(({ figures }) => figures.active_s)).toEqual([ACTIVE_S, ACTIVE_S]);
-  const asked = { profiles: [{ name: "2026", profile: PROFILES["2026"] }], delay: 30, cu: 1, coldStartS: 300, reserved: 7, seed: 1 };
+  const asked = {
+    profiles: [{ name: "2026", profile: PROFILES["2026"] }],
+    delay: 30,
+    cu: 1,
+    coldStartS: 300,
+    reserved: 7,
+    seed: 1,
+  };
   const [row] = resultOf(profilesReport(traffic, asked, chance)).profiles;
   expect(row?.figures.cold_starts).toBe(COUNT - 1);
 });
@@ -83,7 +96,7 @@ test("starts and profiles see all of them", () => {
 test("a quota is used up by all of them", () => {
   const projects = [{ project: "one", computes: [0], computeSeconds: 1e9 }];
   const asked = { delays: [30], projects, monthsAhead: undefined, replications: 1 };
-  const [delay] = resultOf(quotaReport(traffic, question, asked, chanceFrom)).delays;
+  const [delay] = resultOf(quotaReport(traffic, question, asked, randomFrom)).delays;
   const used = delay?.projects[0]?.months.reduce((sum, { used_cu_hours }) => sum + used_cu_hours.mean, 0);
   expect(used).toBeCloseTo(ACTIVE_S / 3_600, 6);
 });
@@ -91,7 +104,10 @@ test("a quota is used up by all of them", () => {
 test("a simulation with clients sees all of them", () => {
   const curve = curveOf(fleetGapsOf(traffic));
   const asked = { delays: [30], clients: [parseClient("check:every=1000d")] };
-  const exact = { requests: curve.requests, pointAt: (delay: DelayChoice) => pointAt(curve, delay as Delay) };
+  const exact = {
+    arrivals: curve.arrivals,
+    pointAt: (delay: DelayChoice) => pointAt(curve, delay as SuspendDelay),
+  };
   const [figures] = resultOf(simulateDelays(traffic, question, exact, asked, chance));
   // The one check comes within the first thousand days or not at all.
   expect([0, 1]).toContain(figures?.difference.requests);
@@ -100,8 +116,8 @@ test("a simulation with clients sees all of them", () => {
 });
 
 test("of one compute, the best delay of its own is the best one of the fleet", () => {
-  const jobs = jobsOf(["best-fixed:fleet", "best-fixed:compute"], question, 1);
-  const work = replayComputes(traffic, { jobs, from: 0, to: 1, fleetGaps: fleetGapsOf(traffic) }, chanceFrom);
+  const jobs = comparisonJobs(["best-fixed:fleet", "best-fixed:compute"], question, 1);
+  const work = replayComputes(traffic, { jobs, from: 0, to: 1, fleetGaps: fleetGapsOf(traffic) }, randomFrom);
   const outcomes = resultOf(work).map(({ coldStarts, activeMs }) => [coldStarts, activeMs]);
   expect(outcomes.at(-1)).toEqual(outcomes.at(-2));
 });

@@ -1,24 +1,32 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { expectation, isWanted } from "../../../src/scenario/file/expectation.ts";
-import { Conditions } from "../../../src/scenario/run/watches.ts";
+import { expectation, meetsExpectation } from "../../../src/scenario/file/expectation.ts";
+import { Watches } from "../../../src/scenario/run/watches.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 const MINUTE = 60_000;
 
 /** What is measured is what the test says; time is told from 0 on. */
 function watched(key: "always" | "never", given: object) {
-  const failures: { readonly what: string; readonly at: string; readonly expected: string; readonly actual: string }[] = [];
+  const failures: {
+    readonly what: string;
+    readonly at: string;
+    readonly expected: string;
+    readonly actual: string;
+  }[] = [];
   let measure: (at: number) => number | string = () => 0;
   let decision = 0;
   const all = { always: [], never: [], [key]: [expectation.parse(given)] };
-  const conditions = new Conditions(
+  const conditions = new Watches(
     all,
     (when) => ("instant" in when ? when.instant : when.afterStart),
     (_, now) => measure(now),
     (failure) => failures.push(failure),
   );
-  const counts = (event: { readonly type: string; readonly at: number; readonly isLast: boolean }, measured: typeof measure) => {
+  const counts = (
+    event: { readonly type: string; readonly at: number; readonly isLast: boolean },
+    measured: typeof measure,
+  ) => {
     conditions.before({ ...event, decision } as never);
     measure = measured;
     conditions.after({ ...event, decision } as never, event.isLast);
@@ -26,11 +34,11 @@ function watched(key: "always" | "never", given: object) {
   };
   return {
     failures,
-    nextFrom: (at: number) => conditions.nextFrom(at),
+    nextFrom: (at: number) => conditions.nextOpeningAfter(at),
     is(measured: number | string, at: number) {
       measure = () => measured;
-      conditions.leave(at);
-      conditions.check(at);
+      conditions.openWindowsAt(at);
+      conditions.checkAll(at);
       return failures.length;
     },
     /** A decision of one event. */
@@ -44,11 +52,11 @@ function watched(key: "always" | "never", given: object) {
       return counts({ type, at, isLast: false }, () => measured);
     },
     reaches(at: number) {
-      conditions.reach(at);
+      conditions.advanceTo(at);
       return failures.length;
     },
     leaves(at: number) {
-      conditions.leave(at);
+      conditions.openWindowsAt(at);
       return failures.length;
     },
     refused(measured: number, at: number) {
@@ -139,7 +147,11 @@ test("of events of one type, only those are looked at", () => {
 });
 
 test("time has to stop where a window opens, and before it goes on it is looked at although nothing happens", () => {
-  const { nextFrom, reaches, leaves, is } = watched("always", { state: "active", of: "shop/main", from: "10m" });
+  const { nextFrom, reaches, leaves, is } = watched("always", {
+    state: "active",
+    of: "shop/main",
+    from: "10m",
+  });
   expect(is("idle", 0)).toBe(0);
   expect([nextFrom(0), nextFrom(10 * MINUTE - 1)]).toEqual([10 * MINUTE, 10 * MINUTE]);
   expect(nextFrom(10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
@@ -198,9 +210,13 @@ test("whatever grows or falls, and whatever its bounds, the first instant that b
       async (key, isUp, min, max, steps, until) => {
         fc.pre((min ?? 0) <= (max ?? 60) && (min !== undefined || max !== undefined));
         const sums = steps.map((_, index) => steps.slice(0, index + 1).reduce((sum, step) => sum + step, 0));
-        const valueAt = (at: number) => (isUp ? 0 : 40) + (isUp ? 1 : -1) * (sums[Math.min(Math.max(at, 0), sums.length - 1)] ?? 0);
+        const valueAt = (at: number) =>
+          (isUp ? 0 : 40) + (isUp ? 1 : -1) * (sums[Math.min(Math.max(at, 0), sums.length - 1)] ?? 0);
         const given = {
-          [isUp ? "active_time" : "connections"]: { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) },
+          [isUp ? "active_time" : "connections"]: {
+            ...(min === undefined ? {} : { min }),
+            ...(max === undefined ? {} : { max }),
+          },
         };
         const asked = { ...given, until };
         let wanted: ReturnType<typeof expectation.parse>;
@@ -213,7 +229,9 @@ test("whatever grows or falls, and whatever its bounds, the first instant that b
         happens("ComputeActivated", valueAt, 0);
         reaches(1_000);
         const instants = Array.from({ length: Math.min(until, 100) }, (_, at) => at);
-        const first = instants.find((at) => isWanted(valueAt(at), wanted.wanted) === (key === "never"));
+        const first = instants.find(
+          (at) => meetsExpectation(valueAt(at), wanted.expected) === (key === "never"),
+        );
         expect(failures.map(({ at }) => Date.parse(at))).toEqual(first === undefined ? [] : [first]);
       },
     ),

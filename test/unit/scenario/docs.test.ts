@@ -3,10 +3,12 @@ import { expect, test } from "vitest";
 import { MEASURES } from "../../../src/scenario/file/expectation.ts";
 import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 import { ACTIONS, scenario } from "../../../src/scenario/file/scenario-schema.ts";
-import { failuresOf, playText } from "../../support/scenario-run.ts";
+import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
 const TEXT = readFileSync("docs/scenarios.md", "utf8");
-const SNIPPETS = [...TEXT.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, snippet = ""], index) => [index + 1, snippet] as const);
+const SNIPPETS = [...TEXT.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
+  ([, snippet = ""], index) => [index + 1, snippet] as const,
+);
 
 test("the document has examples", () => {
   expect(SNIPPETS.length).toBeGreaterThanOrEqual(4);
@@ -14,7 +16,7 @@ test("the document has examples", () => {
 
 test.each(SNIPPETS)("example %i is a scenario, and passes", async (_, snippet) => {
   expect(parseScenario(snippet, "docs.yaml").variants.length).toBeGreaterThan(0);
-  expect(failuresOf(await playText(snippet))).toEqual([]);
+  expect(failuresOf(await runScenarioText(snippet))).toEqual([]);
 });
 
 test.each([

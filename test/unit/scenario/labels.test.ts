@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { accountsOf, isLabel, Labels, labelsOf } from "../../../src/scenario/file/labels.ts";
+import {
+  accountDescriptions,
+  isLabel,
+  Labels,
+  labelsOfDescription,
+} from "../../../src/scenario/file/labels.ts";
 import { scenario } from "../../../src/scenario/file/scenario-schema.ts";
 
 const worldOf = (world: object) => scenario.parse({ version: 1, world }).world;
@@ -7,7 +12,8 @@ const worldOf = (world: object) => scenario.parse({ version: 1, world }).world;
 /** Labels of a world whose ids are the labels. */
 function labelsIn(world: object): Labels {
   const labels = new Labels();
-  for (const { kind, label, account } of labelsOf(worldOf(world))) labels.add({ kind, label, id: `id of ${label}`, account });
+  for (const { kind, label, account } of labelsOfDescription(worldOf(world)))
+    labels.add({ kind, label, id: `id of ${label}`, account });
   return labels;
 }
 const computesOf = (labels: Labels, pattern: string) => labels.computes(pattern).map(({ label }) => label);
@@ -15,7 +21,12 @@ const computesOf = (labels: Labels, pattern: string) => labels.computes(pattern)
 const FLEET = labelsIn({
   projects: {
     fleet: { count: 3 },
-    shop: { branches: { main: { computes: { primary: {}, "replica-1": { type: "read_only" } } }, dev: { computes: { primary: {} } } } },
+    shop: {
+      branches: {
+        main: { computes: { primary: {}, "replica-1": { type: "read_only" } } },
+        dev: { computes: { primary: {} } },
+      },
+    },
     empty: { branches: { main: {} } },
   },
 });
@@ -32,7 +43,11 @@ test("a project means the first compute of each of its branches", () => {
 });
 
 test("a wildcard means all that match, in the order of the file, and does not go beyond a slash", () => {
-  expect(computesOf(FLEET, "fleet-*/main")).toEqual(["fleet-1/main/primary", "fleet-2/main/primary", "fleet-3/main/primary"]);
+  expect(computesOf(FLEET, "fleet-*/main")).toEqual([
+    "fleet-1/main/primary",
+    "fleet-2/main/primary",
+    "fleet-3/main/primary",
+  ]);
   expect(computesOf(FLEET, "shop/main/*")).toEqual(["shop/main/primary", "shop/main/replica-1"]);
   expect(computesOf(FLEET, "shop/*")).toEqual(["shop/main/primary", "shop/dev/primary"]);
   expect(computesOf(FLEET, "*/dev")).toEqual(["shop/dev/primary"]);
@@ -40,8 +55,8 @@ test("a wildcard means all that match, in the order of the file, and does not go
 });
 
 test("a label is found by its id, and an id that nobody named is its own", () => {
-  expect(FLEET.of("id of shop/main")).toBe("shop/main");
-  expect(FLEET.of("ep-unnamed")).toBe("ep-unnamed");
+  expect(FLEET.labelOf("id of shop/main")).toBe("shop/main");
+  expect(FLEET.labelOf("ep-unnamed")).toBe("ep-unnamed");
   expect(FLEET.get("shop")?.kind).toBe("project");
 });
 
@@ -60,7 +75,11 @@ test.each([
 
 test("projects without an account are those of main, which is there where nobody else is, or where it has some", () => {
   const accounts = (world: object) =>
-    accountsOf(worldOf(world)).map(({ label, plan, projects }) => [label, plan, projects.map((project) => project.label)]);
+    accountDescriptions(worldOf(world)).map(({ label, plan, projects }) => [
+      label,
+      plan,
+      projects.map((project) => project.label),
+    ]);
   expect(accounts({})).toEqual([["main", "paid", []]]);
   expect(accounts({ plan: "free", projects: { shop: {} } })).toEqual([["main", "free", ["shop"]]]);
   expect(accounts({ accounts: { hobby: { plan: "free" } } })).toEqual([["hobby", "free", []]]);
@@ -68,7 +87,7 @@ test("projects without an account are those of main, which is there where nobody
     ["main", "paid", ["shop"]],
     ["hobby", "paid", []],
   ]);
-  expect(accounts({ accounts: { main: { projects: { blog: {} } } }, projects: { shop: { count: 2 } } })).toEqual([
-    ["main", "paid", ["blog", "shop-1", "shop-2"]],
-  ]);
+  expect(
+    accounts({ accounts: { main: { projects: { blog: {} } } }, projects: { shop: { count: 2 } } }),
+  ).toEqual([["main", "paid", ["blog", "shop-1", "shop-2"]]]);
 });

@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
-import { openLocalStage } from "../../../src/app/in-process-target.ts";
+import { openInProcessTarget } from "../../../src/app/in-process-target.ts";
 import { usageAt } from "../../../src/platform/usage/usage.ts";
 import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 import { runScenario } from "../../../src/scenario/run/run-scenario.ts";
-import { failuresOf, playText } from "../../support/scenario-run.ts";
+import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
 /** What a scenario of these lines does not say, and what it measured. */
 async function played(...lines: string[]) {
-  const [verdict] = await playText(["version: 1", ...lines].join("\n"));
+  const [verdict] = await runScenarioText(["version: 1", ...lines].join("\n"));
   if (verdict === undefined) throw new Error("nothing was played");
   return { ...verdict, unmet: failuresOf([verdict]) };
 }
 
-const FAILING = "  - fault: { name: f, on: { action: start_compute }, when: { first: 1 }, effect: start_fails }";
+const FAILING =
+  "  - fault: { name: f, on: { action: start_compute }, when: { first: 1 }, effect: start_fails }";
 const SHOP = "world: { start_delay: 3s, projects: { shop: {} } }";
 
 test("a compute that could not be started is idle, and who waited for it was refused", async () => {
@@ -257,7 +258,7 @@ test("compute time is what the world books, whatever sizes its computes take, an
   ].join("\n");
   const [variant] = parseScenario(text, "mine.yaml").variants;
   if (variant === undefined) throw new Error("nothing to play");
-  const stage = await openLocalStage(variant.scenario);
+  const stage = await openInProcessTarget(variant.scenario);
   const options = { name: "mine", file: "mine.yaml", values: {}, repeat: "", recordings: new Map() };
   const verdict = await runScenario(variant.scenario, stage, options);
   const { computes } = stage.world();

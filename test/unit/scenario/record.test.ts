@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { emptyWorld } from "../../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../../src/platform/events.ts";
 import { recordSteps } from "../../../src/scenario/record/record-steps.ts";
-import type { RecordedRequest } from "../../../src/simulation/requests.ts";
+import type { RequestLogEntry } from "../../../src/simulation/request-log.ts";
 
 const SHOWN = { activity: (activity: object) => activity, fault: (definition: object) => definition };
 const START = Date.UTC(2026, 0, 1);
@@ -11,7 +11,15 @@ const at = (seconds: number) => START + seconds * 1_000;
 /** The fault `slow` holds a request back by so many milliseconds of its clock. */
 const held = (seq: number, seconds: number, ms: number, clock: "world" | "wall" = "world", decision = seq) =>
   ({
-    ...{ type: "FaultHit", seq, decision, at: at(seconds), fault: "slow", number: seq, outcome: { kind: "latency", ms, clock } },
+    ...{
+      type: "FaultHit",
+      seq,
+      decision,
+      at: at(seconds),
+      fault: "slow",
+      number: seq,
+      outcome: { kind: "latency", ms, clock },
+    },
     target: {
       kind: "request",
       operation: "createProjectBranch",
@@ -22,9 +30,28 @@ const held = (seq: number, seconds: number, ms: number, clock: "world" | "wall" 
     },
   }) satisfies RecordedEvent;
 const planChanged = (seq: number, seconds: number) =>
-  ({ type: "AccountPlanChanged", seq, decision: seq, at: at(seconds), accountId: "main", plan: "free" }) satisfies RecordedEvent;
-const asked = (number: number, seq: number, seconds: number, more: Partial<RecordedRequest> = {}): RecordedRequest => ({
-  ...{ number, seq, at: at(seconds), requestId: String(number), method: "POST", path: "/api/v2/projects/shop/branches" },
+  ({
+    type: "AccountPlanChanged",
+    seq,
+    decision: seq,
+    at: at(seconds),
+    accountId: "main",
+    plan: "free",
+  }) satisfies RecordedEvent;
+const asked = (
+  number: number,
+  seq: number,
+  seconds: number,
+  more: Partial<RequestLogEntry> = {},
+): RequestLogEntry => ({
+  ...{
+    number,
+    seq,
+    at: at(seconds),
+    requestId: String(number),
+    method: "POST",
+    path: "/api/v2/projects/shop/branches",
+  },
   ...{
     operationId: "createProjectBranch",
     status: 201,
@@ -36,9 +63,14 @@ const asked = (number: number, seq: number, seconds: number, more: Partial<Recor
   ...more,
 });
 
-function recorded(events: readonly RecordedEvent[], requests: readonly RecordedRequest[]) {
+function recorded(events: readonly RecordedEvent[], requests: readonly RequestLogEntry[]) {
   const { steps, omitted } = recordSteps({ world: emptyWorld(), events, requests }, SHOWN, String);
-  return { steps: steps.map((step: any) => `${step.at.slice(17, 19)} ${step.request?.body.branch.name ?? step.control.path}`), omitted };
+  return {
+    steps: steps.map(
+      (step: any) => `${step.at.slice(17, 19)} ${step.request?.body.branch.name ?? step.control.path}`,
+    ),
+    omitted,
+  };
 }
 
 test("what a fault held back is asked when it was asked, before what came after it", () => {
@@ -56,7 +88,9 @@ test("delays of several faults add up, those by the wall take no time of a clock
 test("what another fault struck at once stays where it is", () => {
   const busy = { ...held(3, 0, 0), fault: "busy", outcome: { kind: "drop" } } satisfies RecordedEvent;
   const struck = asked(1, 3, 0, { fault: "busy", status: 423 });
-  expect(recorded([busy, held(4, 2, 1_000), held(6, 5, 1_000)], [struck, asked(2, 5, 3), asked(3, 7, 6)])).toEqual({
+  expect(
+    recorded([busy, held(4, 2, 1_000), held(6, 5, 1_000)], [struck, asked(2, 5, 3), asked(3, 7, 6)]),
+  ).toEqual({
     steps: ["00 1", "02 2", "05 3"],
     omitted: [],
   });
@@ -64,14 +98,33 @@ test("what another fault struck at once stays where it is", () => {
 
 test("what looks like a reference was none, but for the key that the recording captured", () => {
   const text = "{key_2} of {shop}";
-  const made = { operationId: "createApiKey", path: "/api/v2/api_keys", answered: { key_id: "2" }, body: { key_name: text } };
+  const made = {
+    operationId: "createApiKey",
+    path: "/api/v2/api_keys",
+    answered: { key_id: "2" },
+    body: { key_name: text },
+  };
   const planned = { ...planChanged(4, 1), accountId: "{shop}" };
-  const used = asked(2, 5, 2, { keyId: 2, path: "/api/v2/projects/{shop}/branches", body: { branch: { name: text } } });
-  const { steps } = recordSteps({ world: emptyWorld(), events: [planned], requests: [asked(1, 3, 0, made), used] }, SHOWN, String);
+  const used = asked(2, 5, 2, {
+    keyId: 2,
+    path: "/api/v2/projects/{shop}/branches",
+    body: { branch: { name: text } },
+  });
+  const { steps } = recordSteps(
+    { world: emptyWorld(), events: [planned], requests: [asked(1, 3, 0, made), used] },
+    SHOWN,
+    String,
+  );
   expect(steps).toMatchObject([
     { request: { body: { key_name: "{{key_2}} of {{shop}}" }, capture: { key_2: "key" } } },
     { control: { path: "/accounts/{{shop}}" } },
-    { request: { path: "/projects/{{shop}}/branches", body: { branch: { name: "{{key_2}} of {{shop}}" } }, key: "{key_2}" } },
+    {
+      request: {
+        path: "/projects/{{shop}}/branches",
+        body: { branch: { name: "{{key_2}} of {{shop}}" } },
+        key: "{key_2}",
+      },
+    },
   ]);
 });
 
@@ -85,8 +138,18 @@ test.each([
     "it took effect at 2026-01-01T00:00:03.020Z, and on a clock that stands it would at 2026-01-01T00:00:03.000Z",
   ],
   ["and never answered", [held(4, 2, 1_000)], [], "nothing tells how it ended"],
-  ["while another was", [held(4, 2, 9_000), held(5, 2, 9_000)], [asked(1, 6, 11), asked(2, 7, 11)], "others came before it took effect"],
-  ["while something was set", [held(4, 2, 1_000), planChanged(5, 2)], [asked(1, 6, 3)], "others came before it took effect"],
+  [
+    "while another was",
+    [held(4, 2, 9_000), held(5, 2, 9_000)],
+    [asked(1, 6, 11), asked(2, 7, 11)],
+    "others came before it took effect",
+  ],
+  [
+    "while something was set",
+    [held(4, 2, 1_000), planChanged(5, 2)],
+    [asked(1, 6, 3)],
+    "others came before it took effect",
+  ],
 ])("what was held back %s is not reproduced, and said", (_, events, requests, reason) => {
   expect(new Set(recorded(events, requests).omitted)).toEqual(new Set([`${SLOW} ${reason}`]));
 });
@@ -101,11 +164,29 @@ test("what was asked before the recording and took effect in it is not reproduce
 const LOST =
   "what was asked from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): no request of it is kept; record from after it";
 const roleDeleted = (seq: number, seconds: number) =>
-  ({ type: "RoleDeleted", seq, decision: seq, at: at(seconds), branchId: "main", roleName: "one" }) satisfies RecordedEvent;
+  ({
+    type: "RoleDeleted",
+    seq,
+    decision: seq,
+    at: at(seconds),
+    branchId: "main",
+    roleName: "one",
+  }) satisfies RecordedEvent;
 const projectDeleted = (seq: number, seconds: number) =>
-  ({ type: "ProjectDeleted", seq, decision: seq, at: at(seconds), projectId: "shop" }) satisfies RecordedEvent;
+  ({
+    type: "ProjectDeleted",
+    seq,
+    decision: seq,
+    at: at(seconds),
+    projectId: "shop",
+  }) satisfies RecordedEvent;
 /** One that met no fault. */
-function plain(number: number, seq: number, seconds: number, more: Partial<RecordedRequest> = {}): RecordedRequest {
+function plain(
+  number: number,
+  seq: number,
+  seconds: number,
+  more: Partial<RequestLogEntry> = {},
+): RequestLogEntry {
   const { fault: _, ...request } = asked(number, seq, seconds, more);
   return request;
 }
@@ -128,8 +209,21 @@ test("a fault that a request met, which is not kept, is said; one that let it pa
 });
 
 test("a branch whose time has come goes without a request, be it known from before or not", () => {
-  const set = { type: "BranchExpirationSet", seq: 3, decision: 3, at: at(1), branchId: "dev", expiresAt: at(5) } satisfies RecordedEvent;
-  const gone = { type: "BranchDeleted", seq: 4, decision: 4, at: at(5), branchId: "dev" } satisfies RecordedEvent;
+  const set = {
+    type: "BranchExpirationSet",
+    seq: 3,
+    decision: 3,
+    at: at(1),
+    branchId: "dev",
+    expiresAt: at(5),
+  } satisfies RecordedEvent;
+  const gone = {
+    type: "BranchDeleted",
+    seq: 4,
+    decision: 4,
+    at: at(5),
+    branchId: "dev",
+  } satisfies RecordedEvent;
   const request = plain(1, 3, 1);
   expect(recorded([set, gone], [request]).omitted).toEqual([]);
   expect(recorded([set, { ...gone, at: at(4) }], [request]).omitted).toHaveLength(1);

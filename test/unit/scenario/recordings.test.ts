@@ -11,7 +11,8 @@ afterEach(() => {
 });
 
 const CSV = "endpoint,at,run_ms,wait_s\na,2026-01-01T00:00:00Z,20,3\nb,2026-01-01T00:00:01Z,40,5\n";
-const source = (name: string, rest: string) => `  - { name: ${name}, to: shop/main, pattern: replay, ${rest} }`;
+const source = (name: string, rest: string) =>
+  `  - { name: ${name}, to: shop/main, pattern: replay, ${rest} }`;
 
 /** Reads what these sources replay out of a directory with two recordings. */
 async function reading(...sources: readonly string[]) {
@@ -19,8 +20,12 @@ async function reading(...sources: readonly string[]) {
   directories.push(directory);
   writeFileSync(join(directory, "good.csv"), CSV);
   writeFileSync(join(directory, "bad.csv"), "endpoint,at\na,2026-01-01T00:00:00Z\na,yesterday\n");
-  const text = ["version: 1", "length: 1m", "world: { projects: { shop: {} } }", "traffic:", ...sources].join("\n");
-  const told = await readRecordings(parseScenario(text, join(directory, "mine.yaml"))).catch((error: Error) => error);
+  const text = ["version: 1", "length: 1m", "world: { projects: { shop: {} } }", "traffic:", ...sources].join(
+    "\n",
+  );
+  const told = await readRecordings(parseScenario(text, join(directory, "mine.yaml"))).catch(
+    (error: Error) => error,
+  );
   return told instanceof Error ? told.message.replaceAll(`${directory}/`, "").split("\n") : told;
 }
 

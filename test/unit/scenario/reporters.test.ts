@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { create } from "xmlbuilder2";
 import { jsonReport } from "../../../src/scenario/report/json.ts";
 import { junitReport } from "../../../src/scenario/report/junit.ts";
-import { bar, type Look, prettyReason, prettyStep, prettyVerdict, titleOf } from "../../../src/scenario/report/pretty.ts";
+import {
+  prettyReason,
+  prettyStep,
+  prettyVerdict,
+  type ReportStyle,
+  runTitle,
+  timelineBar,
+} from "../../../src/scenario/report/pretty.ts";
 import type { CouldNotRun, Verdict } from "../../../src/scenario/run/verdict.ts";
 
 const AT = "2026-01-01T00:01:00.000Z";
@@ -47,28 +54,40 @@ const FAILED: Verdict = {
   ],
 };
 const COULD_NOT_RUN: CouldNotRun = {
-  ...{ scenario: "replays", file: "scenarios/replays.yaml", values: { plan: "free" }, seed: 7, verdict: "could_not_run" },
+  ...{
+    scenario: "replays",
+    file: "scenarios/replays.yaml",
+    values: { plan: "free" },
+    seed: 7,
+    verdict: "could_not_run",
+  },
   ...{ reason: "there is no <nope.csv>\nat all", repeat: "standin run scenarios/replays.yaml --seed 7" },
 };
-const plain = (width: number): Look => ({ width, paint: (_, text) => text });
+const plain = (width: number): ReportStyle => ({ width, paint: (_, text) => text });
 
 test("a run is titled by its scenario and the values of its matrix", () => {
-  expect(titleOf(PASSED)).toBe("sleeps");
-  expect(titleOf(FAILED)).toBe("sleeps (delay 60, plan free)");
+  expect(runTitle(PASSED)).toBe("sleeps");
+  expect(runTitle(FAILED)).toBe("sleeps (delay 60, plan free)");
 });
 
 test("a step is one line, indented by how deep it stands in the file", () => {
-  expect(PASSED.steps.map((step) => prettyStep(step, plain(80)))).toEqual([`  ✓ ${AT} a query  served`, `    ✓ ${AT} expect`]);
+  expect(PASSED.steps.map((step) => prettyStep(step, plain(80)))).toEqual([
+    `  ✓ ${AT} a query  served`,
+    `    ✓ ${AT} expect`,
+  ]);
   expect(prettyStep({ place: "3", name: "x", at: AT, ok: false }, plain(80))).toBe(`  ✗ ${AT} x`);
 });
 
-test.each([60, 100, 237])("at a width of %i, a timeline is as wide as the terminal, and no wider", (width) => {
-  const [timeline = "", scale = ""] = prettyVerdict(PASSED, plain(width)).split("\n");
-  expect(timeline).toMatch(/^ {2}shop\/main\/primary {2}█+░*·*/);
-  expect(timeline.length).toBe(width);
-  expect(scale.length).toBeLessThanOrEqual(Math.max(width, 2 + 17 + 2 + 49));
-  expect(scale.trim()).toMatch(/^2026-01-01T00:00:00\.000Z +2026-01-01T01:00:00\.000Z$/);
-});
+test.each([60, 100, 237])(
+  "at a width of %i, a timeline is as wide as the terminal, and no wider",
+  (width) => {
+    const [timeline = "", scale = ""] = prettyVerdict(PASSED, plain(width)).split("\n");
+    expect(timeline).toMatch(/^ {2}shop\/main\/primary {2}█+░*·*/);
+    expect(timeline.length).toBe(width);
+    expect(scale.length).toBeLessThanOrEqual(Math.max(width, 2 + 17 + 2 + 49));
+    expect(scale.trim()).toMatch(/^2026-01-01T00:00:00\.000Z +2026-01-01T01:00:00\.000Z$/);
+  },
+);
 
 test("on the narrowest of terminals there still is a timeline", () => {
   expect(prettyVerdict(PASSED, plain(5)).split("\n")[0]).toHaveLength(2 + 17 + 2 + 10);
@@ -76,9 +95,9 @@ test("on the narrowest of terminals there still is a timeline", () => {
 
 test("a column is as high as its share of the time; where nothing was active, a start is seen", () => {
   const timeline = { label: "x", active: [1, 0.5, 0.001, 0, 0], starting: [1, 0, 0, 0.001, 0] };
-  expect(bar(timeline, 5)).toBe("█▅▁░·");
-  expect(bar({ label: "x", active: [0, 1], starting: [0, 0] }, 1)).toBe("▅");
-  expect(bar({ label: "x", active: [0, 1], starting: [0, 0] }, 4)).toBe("··██");
+  expect(timelineBar(timeline, 5)).toBe("█▅▁░·");
+  expect(timelineBar({ label: "x", active: [0, 1], starting: [0, 0] }, 1)).toBe("▅");
+  expect(timelineBar({ label: "x", active: [0, 1], starting: [0, 0] }, 4)).toBe("··██");
 });
 
 test("of many computes the first are drawn, and the others counted", () => {
@@ -118,7 +137,10 @@ test("a failure is told with what was expected, what was, what led there, and th
 });
 
 test("colours are the terminal's matter: without them the text is the same", () => {
-  const coloured = prettyVerdict(FAILED, { width: 80, paint: (colour, text) => `<${colour}>${text}</${colour}>` });
+  const coloured = prettyVerdict(FAILED, {
+    width: 80,
+    paint: (colour, text) => `<${colour}>${text}</${colour}>`,
+  });
   expect(coloured).toContain("<red>");
   expect(coloured.replaceAll(/<\/?(green|red|yellow|dim|bold)>/g, "")).toBe(prettyVerdict(FAILED, plain(80)));
 });
@@ -133,10 +155,23 @@ test("JSON holds all that was found, and numbers of a timeline in one line", () 
 
 test("what could not be run is told with its reason, and counted where there is one", () => {
   const text = jsonReport([PASSED, COULD_NOT_RUN]);
-  expect(JSON.parse(text)).toEqual({ version: 1, passed: 1, failed: 0, could_not_run: 1, runs: [PASSED, COULD_NOT_RUN] });
-  expect(prettyReason(COULD_NOT_RUN, plain(80))).toBe("could not run replays (plan free): there is no <nope.csv>\nat all");
+  expect(JSON.parse(text)).toEqual({
+    version: 1,
+    passed: 1,
+    failed: 0,
+    could_not_run: 1,
+    runs: [PASSED, COULD_NOT_RUN],
+  });
+  expect(prettyReason(COULD_NOT_RUN, plain(80))).toBe(
+    "could not run replays (plan free): there is no <nope.csv>\nat all",
+  );
   const [, suite] = suitesOf([PASSED, COULD_NOT_RUN]);
-  expect(suite).toMatchObject({ "@name": "replays (plan free)", "@tests": "1", "@failures": "0", "@errors": "1" });
+  expect(suite).toMatchObject({
+    "@name": "replays (plan free)",
+    "@tests": "1",
+    "@failures": "0",
+    "@errors": "1",
+  });
   expect(suite.testcase["@classname"]).toBe("scenarios/replays.yaml");
   expect(decoded(suite.testcase.error["@message"])).toBe("there is no <nope.csv>");
   expect(decoded(suite.testcase.error["#"])).toBe("there is no <nope.csv>\nat all");
@@ -155,8 +190,16 @@ function suitesOf(runs: readonly (Verdict | CouldNotRun)[]): any[] {
 test("in JUnit's XML a scenario is a suite, a step a case, and all that is watched another", () => {
   const [suite] = suitesOf([PASSED]);
   expect(suite).toMatchObject({ "@name": "sleeps", "@tests": "3", "@failures": "0", "@time": "0" });
-  expect(suite.testcase.map((one: any) => one["@name"])).toEqual(["1 a query", "2.1 expect", "throughout and in the end"]);
-  expect(suite.testcase.every((one: any) => one["@classname"] === "scenarios/sleeps.yaml" && one.failure === undefined)).toBe(true);
+  expect(suite.testcase.map((one: any) => one["@name"])).toEqual([
+    "1 a query",
+    "2.1 expect",
+    "throughout and in the end",
+  ]);
+  expect(
+    suite.testcase.every(
+      (one: any) => one["@classname"] === "scenarios/sleeps.yaml" && one.failure === undefined,
+    ),
+  ).toBe(true);
 });
 
 test("a failure stands at the step that had it, with all of its text as it was", () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newDirectory } from "../../support/running.ts";
-import { failuresOf, playFile, playText } from "../../support/scenario-run.ts";
+import { testDirectory } from "../../support/running-server.ts";
+import { failuresOf, runScenarioFile, runScenarioText } from "../../support/scenario-run.ts";
 import { SHIPPED, YEAR } from "../../support/shipped-scenarios.ts";
 
 const QUICK = SHIPPED.slice(0, -3);
@@ -13,18 +13,20 @@ describe("shipped scenarios", () => {
   });
 
   test.each(QUICK)("%s passes", async (file) => {
-    expect(failuresOf(await playFile(file))).toEqual([]);
+    expect(failuresOf(await runScenarioFile(file))).toEqual([]);
   });
 
   test.each(QUICK)("%s comes to the same in files and in memory", async (file) => {
-    const kept = await playFile(file, { keep: join(newDirectory(), "world") });
-    expect(kept).toEqual(await playFile(file));
+    const kept = await runScenarioFile(file, { keep: join(testDirectory(), "world") });
+    expect(kept).toEqual(await runScenarioFile(file));
   });
 });
 
 /** A world with one project, in which these lines happen. */
 const played = async (...lines: string[]) => {
-  const [verdict] = await playText(["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"));
+  const [verdict] = await runScenarioText(
+    ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"),
+  );
   if (verdict === undefined) throw new Error("nothing was played");
   return verdict;
 };
@@ -44,39 +46,56 @@ test("a step that finds something else fails the run, with what led there", asyn
     ["2", true],
   ]);
   expect(verdict.failures).toMatchObject([
-    { what: "step 1", at: "2026-01-01T00:04:00.000Z", expected: "state of shop/main: idle", actual: "active" },
+    {
+      what: "step 1",
+      at: "2026-01-01T00:04:00.000Z",
+      expected: "state of shop/main: idle",
+      actual: "active",
+    },
   ]);
 });
 
 test("what led to a failure of a compute are the events of that compute", async () => {
   const { failures } = await played("steps:", "  - at: 6m", "    expect: [{ state: active, of: shop/main }]");
-  expect(failures[0]?.events.at(-1)).toBe("2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend");
+  expect(failures[0]?.events.at(-1)).toBe(
+    "2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend",
+  );
 });
 
 test("a status, a part of an answer and a value to be captured are looked for", async () => {
   const request = (rest: string) => played("steps:", `  - request: { path: "/projects/{shop}", ${rest} }`);
-  expect((await request("status: 200, answer: { project.name: shop }, capture: { id: project.id }")).verdict).toBe("passed");
-  expect((await request("status: 404")).failures).toMatchObject([{ expected: "status 404", actual: "status 200" }]);
+  expect(
+    (await request("status: 200, answer: { project.name: shop }, capture: { id: project.id }")).verdict,
+  ).toBe("passed");
+  expect((await request("status: 404")).failures).toMatchObject([
+    { expected: "status 404", actual: "status 200" },
+  ]);
   expect((await request("status: [404, 200]")).verdict).toBe("passed");
   expect((await request("answer: { project.name: blog }")).failures).toMatchObject([
     { expected: 'project.name: "blog"', actual: 'project.name: "shop"' },
   ]);
-  expect((await request("capture: { id: project.nothing }")).failures).toMatchObject([{ actual: "nothing there" }]);
+  expect((await request("capture: { id: project.nothing }")).failures).toMatchObject([
+    { actual: "nothing there" },
+  ]);
 });
 
 test("an answer of 400 or more is an error, unless its step asked for it", async () => {
-  const errors = async (rest: string) => (await played("steps:", `  - request: { path: /projects/nobody${rest} }`)).measures["errors"];
+  const errors = async (rest: string) =>
+    (await played("steps:", `  - request: { path: /projects/nobody${rest} }`)).measures["errors"];
   expect(await errors("")).toBe(1);
   expect(await errors(", status: 404")).toBe(0);
 });
 
 test("what must always be so is watched between steps, at the very instant", async () => {
   const verdict = await played("always:", "  - { state: active, of: shop/main }", "length: 10m");
-  expect(verdict.failures).toMatchObject([{ what: "always.0", at: "2026-01-01T00:05:00.000Z", actual: "idle" }]);
+  expect(verdict.failures).toMatchObject([
+    { what: "always.0", at: "2026-01-01T00:05:00.000Z", actual: "idle" },
+  ]);
 });
 
 test("a window of what is watched holds at both of its sides", async () => {
-  const never = (window: string) => played("never:", `  - { state: idle, of: shop/main, ${window} }`, "length: 10m");
+  const never = (window: string) =>
+    played("never:", `  - { state: idle, of: shop/main, ${window} }`, "length: 10m");
   expect(whatOf(await never("until: 5m"))).toEqual([]);
   expect(whatOf(await never("until: 300001"))).toEqual(["never.0"]);
   const wakes = (from: string) =>
@@ -98,10 +117,16 @@ test("lanes run beside each other, each at its own pace", async () => {
     "      - [{ after: 2m, name: late }, { after: 2m, name: later }]",
     "      - [{ after: 3m, name: between }]",
   );
-  expect(steps.map(({ place, name }) => `${place} ${name}`)).toEqual(["1.1.1 late", "1.2.1 between", "1.1.2 later", "1 parallel"]);
+  expect(steps.map(({ place, name }) => `${place} ${name}`)).toEqual([
+    "1.1.1 late",
+    "1.2.1 between",
+    "1.1.2 later",
+    "1 parallel",
+  ]);
 });
 
-const stepsOf = ({ steps }: Awaited<ReturnType<typeof played>>) => steps.map(({ name, at }) => `${at.slice(11, 19)} ${name}`);
+const stepsOf = ({ steps }: Awaited<ReturnType<typeof played>>) =>
+  steps.map(({ name, at }) => `${at.slice(11, 19)} ${name}`);
 
 test("a step after one of another lane waits for that one to end, and sees what it captured", async () => {
   const verdict = await played(
@@ -111,14 +136,24 @@ test("a step after one of another lane waits for that one to end, and sees what 
     "      - [{ name: check, after: deploy + 5m, expect: [{ projects: 1 }] }]",
     '      - [{ name: click, after: ask, activity: { to: "{found}", outcome: waits } }]',
   );
-  expect(stepsOf(verdict)).toEqual(["00:30:00 deploy", "00:30:00 ask", "00:30:00 click", "00:35:00 check", "00:35:00 parallel"]);
+  expect(stepsOf(verdict)).toEqual([
+    "00:30:00 deploy",
+    "00:30:00 ask",
+    "00:30:00 click",
+    "00:35:00 check",
+    "00:35:00 parallel",
+  ]);
   expect(verdict.failures).toEqual([]);
 });
 
 test("in lanes within lanes, and in every round anew, the nearest step above of that name is waited for", async () => {
   const lanes =
     "parallel: [[{ name: deploy, advance: 20m }], [{ parallel: [[{ name: check, after: deploy }], [{ name: early, advance: 1m }]] }]]";
-  const verdict = await played("steps:", "  - { name: deploy, advance: 1m }", `  - repeat: { times: 2, steps: [{ ${lanes} }] }`);
+  const verdict = await played(
+    "steps:",
+    "  - { name: deploy, advance: 1m }",
+    `  - repeat: { times: 2, steps: [{ ${lanes} }] }`,
+  );
   expect(stepsOf(verdict).filter((step) => /check|early/.test(step))).toEqual([
     ...["00:02:00 early", "00:21:00 check", "00:22:00 early", "00:41:00 check"],
   ]);
@@ -126,8 +161,15 @@ test("in lanes within lanes, and in every round anew, the nearest step above of 
 });
 
 test("rounds begin as far from each other as they say", async () => {
-  const { steps } = await played("steps:", "  - repeat: { times: 3, every: 1m, steps: [{ after: 10s, name: round }] }");
-  expect(steps.filter(({ name }) => name === "round").map(({ at }) => at.slice(14, 19))).toEqual(["00:10", "01:10", "02:10"]);
+  const { steps } = await played(
+    "steps:",
+    "  - repeat: { times: 3, every: 1m, steps: [{ after: 10s, name: round }] }",
+  );
+  expect(steps.filter(({ name }) => name === "round").map(({ at }) => at.slice(14, 19))).toEqual([
+    "00:10",
+    "01:10",
+    "02:10",
+  ]);
 });
 
 test("a step after another one waits from the end of that one", async () => {
@@ -143,19 +185,30 @@ test("a step after another one waits from the end of that one", async () => {
 test("another seed draws other traffic, and the same seed the same", async () => {
   const text =
     "version: 1\nworld: { projects: { shop: {} } }\ntraffic: [{ name: a, to: shop/main, pattern: poisson, rate: 1/min }]\nlength: 1h";
-  const state = async (seed: number) => (await playText(text, "mine.yaml", { seed }))[0]?.state;
+  const state = async (seed: number) => (await runScenarioText(text, "mine.yaml", { seed }))[0]?.state;
   expect(await state(7)).toBe(await state(7));
   expect(await state(8)).not.toBe(await state(7));
 });
 
 test("adding a source changes the arrivals of no other", async () => {
-  const source = (name: string, to: string) => `  - { name: ${name}, to: ${to}, pattern: poisson, rate: 1/min }`;
+  const source = (name: string, to: string) =>
+    `  - { name: ${name}, to: ${to}, pattern: poisson, rate: 1/min }`;
   const measured = async (...sources: string[]) => {
-    const text = ["version: 1", "world: { projects: { shop: {}, blog: {} } }", "length: 1h", "traffic:", ...sources].join("\n");
-    const timeline = (await playText(text))[0]?.timelines.find(({ label }) => label === "shop/main/primary");
+    const text = [
+      "version: 1",
+      "world: { projects: { shop: {}, blog: {} } }",
+      "length: 1h",
+      "traffic:",
+      ...sources,
+    ].join("\n");
+    const timeline = (await runScenarioText(text))[0]?.timelines.find(
+      ({ label }) => label === "shop/main/primary",
+    );
     return timeline;
   };
-  expect(await measured(source("blog", "blog/main"), source("shop", "shop/main"))).toEqual(await measured(source("shop", "shop/main")));
+  expect(await measured(source("blog", "blog/main"), source("shop", "shop/main"))).toEqual(
+    await measured(source("shop", "shop/main")),
+  );
 });
 
 test("each combination of a matrix is a run of its own, with the command that repeats it alone", async () => {
@@ -166,7 +219,7 @@ test("each combination of a matrix is a run of its own, with the command that re
     "length: 20m",
     "matrix: { delay: [60, 300] }",
   ].join("\n");
-  const verdicts = await playText(text);
+  const verdicts = await runScenarioText(text);
   expect(verdicts.map(({ values, measures }) => [values["delay"], measures["active_time"]])).toEqual([
     [60, 60_000],
     [300, 300_000],
@@ -181,9 +234,9 @@ test("a state that the world must end in is looked for", async () => {
 });
 
 test("what the control API refuses cannot be played, and says why", async () => {
-  await expect(played("steps:", "  - control: { method: POST, path: /clock/advance, body: { by: never } }")).rejects.toThrow(
-    /^POST \/_sim\/clock\/advance: .*by/,
-  );
+  await expect(
+    played("steps:", "  - control: { method: POST, path: /clock/advance, body: { by: never } }"),
+  ).rejects.toThrow(/^POST \/_sim\/clock\/advance: .*by/);
 });
 
 test("a world that is taken back by a call of the control API is measured as it is then, and its traffic comes again", async () => {
@@ -216,7 +269,7 @@ steps:
         - advance: 20m
   - repeat: { times: 2, steps: [{ snapshot: s }, { control: { method: DELETE, path: /snapshots/s } }] }
 `;
-  const [verdict] = await playText(text);
+  const [verdict] = await runScenarioText(text);
   expect(verdict).toMatchObject({ verdict: "passed", ended_at: "2026-01-01T02:20:00.000Z" });
 });
 
@@ -229,11 +282,13 @@ test("what there is is counted in the world, an account, a project, a branch or 
     ["shop/dev/primary", [0, 0, 1]],
   ] as const;
   const expected = counts.flatMap(([of, numbers]) =>
-    ["projects", "branches", "computes"].map((measure, index) => JSON.stringify({ [measure]: numbers[index], ...(of && { of }) })),
+    ["projects", "branches", "computes"].map((measure, index) =>
+      JSON.stringify({ [measure]: numbers[index], ...(of && { of }) }),
+    ),
   );
   const computes = "{ computes: { primary: {}, replica: { type: read_only } } }";
   const projects = `{ shop: { branches: { main: { computes: { primary: {} } }, dev: ${computes} } }, blog: {} }`;
-  const [verdict] = await playText(
+  const [verdict] = await runScenarioText(
     `version: 1\nlength: 1m\nworld: { projects: ${projects}, accounts: { other: { projects: { alone: {} } } } }\nexpect: [${expected.join(", ")}]`,
   );
   expect(verdict === undefined ? undefined : failuresOf([verdict])).toEqual([]);

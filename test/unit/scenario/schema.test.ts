@@ -33,13 +33,28 @@ test.each([
   ["no version", "length: 1m", ""],
   ["a key that nobody knows", `${WHOLE}lenght: 1d`, ""],
   ["a key of a step that nobody knows", `${WHOLE}steps: [{ advanse: 1m }]`, "/steps/0"],
-  ["a plan that there is not", `${WHOLE}steps: [{ set: { plan: { main: gold } } }]`, "/steps/0/set/plan/main"],
-  ["a pattern that there is not", `${WHOLE}traffic: [{ name: a, to: shop/main, pattern: sometimes }]`, "/traffic/0"],
+  [
+    "a plan that there is not",
+    `${WHOLE}steps: [{ set: { plan: { main: gold } } }]`,
+    "/steps/0/set/plan/main",
+  ],
+  [
+    "a pattern that there is not",
+    `${WHOLE}traffic: [{ name: a, to: shop/main, pattern: sometimes }]`,
+    "/traffic/0",
+  ],
   ["a state that there is not", `${WHOLE}expect: [{ state: asleep, of: shop/main }]`, "/expect/0/state"],
-  ["a wrong step within a step", `${WHOLE}steps: [{ repeat: { times: 0, steps: [{ advance: 1m }] } }]`, "/steps/0/repeat/times"],
+  [
+    "a wrong step within a step",
+    `${WHOLE}steps: [{ repeat: { times: 0, steps: [{ advance: 1m }] } }]`,
+    "/steps/0/repeat/times",
+  ],
   [
     "a delay that is no number",
-    WHOLE.replace("shop: {}", "shop: { branches: { main: { computes: { primary: { suspend_timeout_seconds: long } } } } }"),
+    WHOLE.replace(
+      "shop: {}",
+      "shop: { branches: { main: { computes: { primary: { suspend_timeout_seconds: long } } } } }",
+    ),
     "/world/projects/shop/branches/main/computes/primary/suspend_timeout_seconds",
   ],
 ])("%s is marked", (_, text, place) => {
@@ -48,12 +63,18 @@ test.each([
 });
 
 test("a name of the matrix may stand where a number does", () => {
-  expect(marksIn(`${WHOLE}matrix: { n: [1, 2] }\nsteps: [{ repeat: { times: "\${n}", steps: [{ advance: 1m }] } }]`)).toEqual([]);
+  expect(
+    marksIn(
+      `${WHOLE}matrix: { n: [1, 2] }\nsteps: [{ repeat: { times: "\${n}", steps: [{ advance: 1m }] } }]`,
+    ),
+  ).toEqual([]);
 });
 
 test("it is small enough to be read over a slow line, and describes its fields", () => {
   const text = readFileSync(SCHEMA, "utf8");
   expect(Buffer.byteLength(text)).toBeLessThan(LARGEST_BYTES);
   expect(text.match(/"description"/g)?.length).toBeGreaterThan(100);
-  expect(JSON.parse(text).definitions.expectation.properties.cold_starts.description).toBe("starts that an arrival brought about");
+  expect(JSON.parse(text).definitions.expectation.properties.cold_starts.description).toBe(
+    "starts that an arrival brought about",
+  );
 });

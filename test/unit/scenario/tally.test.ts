@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Tally } from "../../../src/scenario/measure/counters.ts";
+import { Counters } from "../../../src/scenario/measure/counters.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 test("a percentile is the wait by nearest rank among all arrivals, those that did not wait included", async () => {
@@ -9,8 +9,8 @@ test("a percentile is the wait by nearest rank among all arrivals, those that di
       fc.array(fc.oneof(fc.constant(0), fc.nat(20), fc.nat(1_000_000)), { minLength: 1 }),
       fc.integer({ min: 1, max: 100 }),
       async (waits, percent) => {
-        const tally = new Tally();
-        for (const wait of waits) tally.addActivity(wait);
+        const tally = new Counters();
+        for (const wait of waits) tally.addArrival(wait);
         const sorted = [...waits].sort((one, other) => one - other);
         expect(tally.waitPercentile(percent)).toBe(sorted[Math.ceil((percent / 100) * sorted.length) - 1]);
         expect(tally.longestWaitMs()).toBe(sorted.at(-1));
@@ -22,27 +22,34 @@ test("a percentile is the wait by nearest rank among all arrivals, those that di
 });
 
 test("where nobody came, nobody waited", () => {
-  const tally = new Tally();
-  expect([tally.waitPercentile(50), tally.waitPercentile(99), tally.meanWaitMs(), tally.longestWaitMs()]).toEqual([0, 0, 0, 0]);
+  const tally = new Counters();
+  expect([
+    tally.waitPercentile(50),
+    tally.waitPercentile(99),
+    tally.meanWaitMs(),
+    tally.longestWaitMs(),
+  ]).toEqual([0, 0, 0, 0]);
 });
 
 test("half of two is the first of them, and a hundredth more is the second", () => {
-  const tally = new Tally();
-  tally.addActivity(1);
-  tally.addActivity(9);
+  const tally = new Counters();
+  tally.addArrival(1);
+  tally.addArrival(9);
   expect([tally.waitPercentile(50), tally.waitPercentile(51)]).toEqual([1, 9]);
 });
 
 test("active time is the sum of all spans, those that are not over up to now, and compute time that of their sizes", () => {
-  const world = new Tally();
-  const one = new Tally(world);
-  const other = new Tally(world);
-  one.change(100, 1, 0.25);
-  other.change(200, 1, 4);
-  expect([one.activeMs(300), other.activeMs(300), world.activeMs(300), world.active]).toEqual([200, 100, 300, 2]);
+  const world = new Counters();
+  const one = new Counters(world);
+  const other = new Counters(world);
+  one.changeActive(100, 1, 0.25);
+  other.changeActive(200, 1, 4);
+  expect([one.activeMs(300), other.activeMs(300), world.activeMs(300), world.active]).toEqual([
+    200, 100, 300, 2,
+  ]);
   expect([one.cuMs(300), other.cuMs(300), world.cuMs(300)]).toEqual([50, 400, 450]);
-  one.change(300, 0, 0.75);
-  one.change(400, -1, -1);
+  one.changeActive(300, 0, 0.75);
+  one.changeActive(400, -1, -1);
   expect([one.activeMs(1_000), world.activeMs(1_000), world.active]).toEqual([300, 1_100, 1]);
   expect([one.cuMs(1_000), world.cuMs(1_000)]).toEqual([150, 3_350]);
 });
@@ -50,29 +57,33 @@ test("active time is the sum of all spans, those that are not over up to now, an
 test("what is turned away was never there, and is refused", async () => {
   await expectHolds(
     fc.asyncProperty(fc.array(fc.tuple(fc.nat(20), fc.boolean())), async (arrivals) => {
-      const [world, kept] = [new Tally(), new Tally()];
-      const tally = new Tally(world);
-      for (const [wait] of arrivals) tally.addActivity(wait);
+      const [world, kept] = [new Counters(), new Counters()];
+      const tally = new Counters(world);
+      for (const [wait] of arrivals) tally.addArrival(wait);
       for (const [wait, isTurnedAway] of arrivals) {
-        if (isTurnedAway) tally.turnAway(wait);
-        else kept.addActivity(wait);
+        if (isTurnedAway) tally.refuseArrival(wait);
+        else kept.addArrival(wait);
       }
       for (const counted of [tally, world]) {
-        expect([counted.activities, counted.longestWaitMs()]).toEqual([kept.activities, kept.longestWaitMs()]);
+        expect([counted.activities, counted.longestWaitMs()]).toEqual([
+          kept.activities,
+          kept.longestWaitMs(),
+        ]);
         expect(counted.refused).toBe(arrivals.length - kept.activities);
       }
       expect(tally.meanWaitMs()).toBeCloseTo(kept.meanWaitMs(), 6);
-      for (const percent of [1, 50, 99]) expect(tally.waitPercentile(percent)).toBe(kept.waitPercentile(percent));
+      for (const percent of [1, 50, 99])
+        expect(tally.waitPercentile(percent)).toBe(kept.waitPercentile(percent));
     }),
     200,
   );
 });
 
 test("what is counted of a part is counted of the whole, and of nobody else", () => {
-  const world = new Tally();
-  const project = new Tally(world);
-  const other = new Tally(world);
-  project.addActivity(5);
+  const world = new Counters();
+  const project = new Counters(world);
+  const other = new Counters(world);
+  project.addArrival(5);
   project.add("coldStarts");
   project.addOperation("start_compute", "finished");
   project.addOperation("start_compute", "cancelled");
@@ -96,16 +107,18 @@ const what = fc.oneof(
 test("whoever asks when, and whatever moves meanwhile: a wait is counted where it was, and once", async () => {
   await expectHolds(
     fc.asyncProperty(fc.array(what, { maxLength: 40 }), async (steps) => {
-      const world = new Tally();
-      const projects = Array.from({ length: PROJECTS }, () => new Tally(world));
+      const world = new Counters();
+      const projects = Array.from({ length: PROJECTS }, () => new Counters(world));
       const places = Array.from({ length: COMPUTES }, () => 0);
-      const computes = places.map((place) => new Tally(projects[place]));
+      const computes = places.map((place) => new Counters(projects[place]));
       const waits = projects.map(() => [] as number[]);
-      const expectWaits = (tally: Tally | undefined, expected: readonly number[]) => {
+      const expectWaits = (tally: Counters | undefined, expected: readonly number[]) => {
         const sorted = [...expected].sort((one, other) => one - other);
         expect(tally?.activities).toBe(sorted.length);
         for (const percent of [1, 50, 90])
-          expect(tally?.waitPercentile(percent)).toBe(sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0);
+          expect(tally?.waitPercentile(percent)).toBe(
+            sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0,
+          );
         expect(tally?.longestWaitMs()).toBe(sorted.at(-1) ?? 0);
       };
       for (const step of steps) {
@@ -113,9 +126,9 @@ test("whoever asks when, and whatever moves meanwhile: a wait is counted where i
         else if (step.kind === "ask the world") expectWaits(world, waits.flat());
         else if (step.kind === "move") {
           places[step.compute] = step.to;
-          (computes[step.compute] as Tally).above = projects[step.to];
+          (computes[step.compute] as Counters).parent = projects[step.to];
         } else {
-          computes[step.compute]?.addActivity(step.wait);
+          computes[step.compute]?.addArrival(step.wait);
           waits[places[step.compute] ?? 0]?.push(step.wait);
         }
       }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Timeline } from "../../../src/scenario/measure/timeline.ts";
+import { OccupancyTimeline } from "../../../src/scenario/measure/timeline.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 const START = 1_000_000;
@@ -12,10 +12,13 @@ type Span = readonly [from: number, to: number];
 
 /** Spans one after the other, from milliseconds to months long. */
 const spans: fc.Arbitrary<readonly Span[]> = fc
-  .array(fc.tuple(fc.oneof(fc.nat(5_000), fc.nat(100_000_000)), fc.oneof(fc.nat(5_000), fc.nat(100_000_000))), {
-    minLength: 1,
-    maxLength: 30,
-  })
+  .array(
+    fc.tuple(fc.oneof(fc.nat(5_000), fc.nat(100_000_000)), fc.oneof(fc.nat(5_000), fc.nat(100_000_000))),
+    {
+      minLength: 1,
+      maxLength: 30,
+    },
+  )
   .map((gaps) => {
     let at = START;
     return gaps.map(([gap, length]): Span => {
@@ -25,8 +28,8 @@ const spans: fc.Arbitrary<readonly Span[]> = fc
     });
   });
 
-function timelineOf(all: readonly Span[]): Timeline {
-  const timeline = new Timeline(START);
+function timelineOf(all: readonly Span[]): OccupancyTimeline {
+  const timeline = new OccupancyTimeline(START);
   for (const [from, to] of all) timeline.add(from, to);
   return timeline;
 }
@@ -69,7 +72,7 @@ test("in however many columns, the sum of what was active is kept", async () => 
 });
 
 test("when the slots do not suffice, each two become one, and not before", () => {
-  const timeline = new Timeline(START);
+  const timeline = new OccupancyTimeline(START);
   timeline.add(START, START + SLOTS * 1_000);
   expect(timeline.slotMs).toBe(1_000);
   timeline.add(START + SLOTS * 1_000, START + SLOTS * 1_000 + 1);
@@ -78,11 +81,11 @@ test("when the slots do not suffice, each two become one, and not before", () =>
 });
 
 test("what is more than nothing is shown, and what is nothing is not", () => {
-  const timeline = new Timeline(START);
+  const timeline = new OccupancyTimeline(START);
   timeline.add(START, START + 1);
   expect(timeline.shares(START + 100_000, 2)).toEqual([0.001, 0]);
 });
 
 test("of no time at all, there is no share", () => {
-  expect(new Timeline(START).shares(START, 3)).toEqual([0, 0, 0]);
+  expect(new OccupancyTimeline(START).shares(START, 3)).toEqual([0, 0, 0]);
 });

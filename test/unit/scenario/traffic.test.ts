@@ -1,18 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newDirectory } from "../../support/running.ts";
-import { failuresOf, playText } from "../../support/scenario-run.ts";
+import { testDirectory } from "../../support/running-server.ts";
+import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
-const project = (delay: number) => `{ branches: { main: { computes: { primary: { suspend_timeout_seconds: ${delay} } } } } }`;
+const project = (delay: number) =>
+  `{ branches: { main: { computes: { primary: { suspend_timeout_seconds: ${delay} } } } } }`;
 const world = (delay: number) => `world: { start_delay: 2s, projects: { shop: ${project(delay)} } }`;
-const SUBSCRIBER = "{ name: sub, to: shop/main, pattern: subscriber, backoff: { first: 1s, max: 8s, jitter: 0 } }";
+const SUBSCRIBER =
+  "{ name: sub, to: shop/main, pattern: subscriber, backoff: { first: 1s, max: 8s, jitter: 0 } }";
 const POOL = "{ name: pool, to: shop/main, pattern: health-check, every: 5m, pool: 1, duration: 2m }";
 const RESTART = 'request: { method: POST, path: "/projects/{shop}/endpoints/{shop/main/primary}/restart" }';
 const patch = (disabled: boolean) =>
   `request: { method: PATCH, path: "/projects/{shop}/endpoints/{shop/main/primary}", body: { endpoint: { disabled: ${disabled} } } }`;
 
-const wrongs = async (...lines: string[]) => failuresOf(await playText(["version: 1", ...lines].join("\n")));
+const wrongs = async (...lines: string[]) =>
+  failuresOf(await runScenarioText(["version: 1", ...lines].join("\n")));
 
 describe("a client that holds connections", () => {
   test("comes back when its compute has gone to sleep, again and again", async () => {
@@ -23,7 +26,8 @@ describe("a client that holds connections", () => {
 
   test("comes back before its heartbeat is due", async () => {
     const source = SUBSCRIBER.replace("backoff", "heartbeat: 5m, backoff");
-    const steps = "steps: [{ at: 60999, expect: [{ activities: 1 }] }, { at: 61s, expect: [{ activities: 2 }, { connections: 1 }] }]";
+    const steps =
+      "steps: [{ at: 60999, expect: [{ activities: 1 }] }, { at: 61s, expect: [{ activities: 2 }, { connections: 1 }] }]";
     expect(await wrongs(world(60), `traffic: [${source}]`, steps)).toEqual([]);
   });
 
@@ -34,7 +38,9 @@ describe("a client that holds connections", () => {
       "  - { at: 606999, expect: [{ refused: 2 }, { connections: 0 }] }",
       "  - { at: 609s, expect: [{ refused: 2 }, { connections: 1 }, { state: active, of: shop/main }] }",
     ];
-    expect(await wrongs(world(60), `traffic: [${SUBSCRIBER.replace("pattern", "from: 10m, pattern")}]`, ...steps)).toEqual([]);
+    expect(
+      await wrongs(world(60), `traffic: [${SUBSCRIBER.replace("pattern", "from: 10m, pattern")}]`, ...steps),
+    ).toEqual([]);
   });
 
   test("opens a connection, and sends nothing, where a pool finds that it was dropped", async () => {
@@ -52,7 +58,11 @@ describe("a client that holds connections", () => {
   test("hears that its compute is gone, that its connection was closed, and that the world was emptied", async () => {
     const remove = 'request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/primary}" }';
     const goes = (step: string, expected: string) =>
-      wrongs(world(-1), `traffic: [${SUBSCRIBER}]`, `steps: [{ at: 1m, ${step} }, { at: 1m 1s, expect: [${expected}] }]`);
+      wrongs(
+        world(-1),
+        `traffic: [${SUBSCRIBER}]`,
+        `steps: [{ at: 1m, ${step} }, { at: 1m 1s, expect: [${expected}] }]`,
+      );
     expect(await goes(remove, "{ refused: 1 }")).toEqual([]);
     expect(await goes("control: { method: POST, path: /reset, body: {} }", "{ refused: 1 }")).toEqual([]);
     const disconnect = "activity: { to: shop/main, kind: disconnect, connection: sub-0 }";
@@ -71,7 +81,9 @@ describe("clients when the double dies", () => {
       ...[world(60), `traffic: [${SUBSCRIBER}, ${POOL}]`, `steps: [{ at: 60500, ${step} }]`, "length: 20m"],
       "expect: [{ activities: 0 }, { active_time: 0 }, { wait_max: 0 }]",
     ];
-    expect(await wrongs(...lines("restart: true"))).toEqual(await wrongs(...lines("expect: [{ errors: 0 }]")));
+    expect(await wrongs(...lines("restart: true"))).toEqual(
+      await wrongs(...lines("expect: [{ errors: 0 }]")),
+    );
   });
 });
 
@@ -106,14 +118,19 @@ describe("clients of a world that is taken back", () => {
   });
 
   test("open what a pool had lost", async () => {
-    const lines = ["at: 4m, snapshot: s", "restore: s", "at: 19m, expect: [{ active_time: 4m }, { activities: 4 }]"];
+    const lines = [
+      "at: 4m, snapshot: s",
+      "restore: s",
+      "at: 19m, expect: [{ active_time: 4m }, { activities: 4 }]",
+    ];
     expect(await restored(lines, POOL, 60)).toEqual([]);
   });
 });
 
 describe("what comes at the first instant", () => {
   const CLICKS = "{ name: clicks, to: shop/main, pattern: constant, every: 5m }";
-  const once = (steps: string) => wrongs(world(60), `traffic: [${CLICKS}]`, steps, "length: 1m", "expect: [{ activities: 1 }]");
+  const once = (steps: string) =>
+    wrongs(world(60), `traffic: [${CLICKS}]`, steps, "length: 1m", "expect: [{ activities: 1 }]");
 
   test("comes once, though the double dies then", async () => {
     expect(await once("steps: [{ restart: true }]")).toEqual([]);
@@ -137,8 +154,12 @@ test("a compute that a source names twice is meant once", async () => {
 });
 
 test("two endpoints of a recording that become one compute have connections of their own", async () => {
-  const directory = newDirectory();
-  const rows = ["endpoint_id,at,kind,connection_id", "ep-a,2026-01-01T00:00:00Z,connect,x", "ep-b,2026-01-01T00:00:01Z,connect,y"];
+  const directory = testDirectory();
+  const rows = [
+    "endpoint_id,at,kind,connection_id",
+    "ep-a,2026-01-01T00:00:00Z,connect,x",
+    "ep-b,2026-01-01T00:00:01Z,connect,y",
+  ];
   writeFileSync(join(directory, "rec.csv"), rows.join("\n"));
   const text = [
     "version: 1",
@@ -147,5 +168,5 @@ test("two endpoints of a recording that become one compute have connections of t
     "length: 1m",
     "expect: [{ connections: 2 }, { refused: 0 }]",
   ].join("\n");
-  expect(failuresOf(await playText(text, join(directory, "mine.yaml")))).toEqual([]);
+  expect(failuresOf(await runScenarioText(text, join(directory, "mine.yaml")))).toEqual([]);
 });

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import type { Verdict } from "../../../src/scenario/run/verdict.ts";
-import { playText } from "../../support/scenario-run.ts";
+import { runScenarioText } from "../../support/scenario-run.ts";
 
 /** A world with one project, in which these lines happen. */
 async function played(...lines: string[]): Promise<Verdict> {
-  const [verdict] = await playText(["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"));
+  const [verdict] = await runScenarioText(
+    ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"),
+  );
   if (verdict === undefined) throw new Error("nothing was played");
   return verdict;
 }
-const brokenIn = ({ failures }: Verdict) => failures.map(({ what, at, actual }) => `${what} ${at.slice(11, 23)} ${actual}`);
+const brokenIn = ({ failures }: Verdict) =>
+  failures.map(({ what, at, actual }) => `${what} ${at.slice(11, 23)} ${actual}`);
 
 test("what is not so from the start on is told of the start, although nothing happens", async () => {
   const verdict = await played(
@@ -16,7 +19,11 @@ test("what is not so from the start on is told of the start, although nothing ha
     "always: [{ projects: 5 }, { activities: { min: 1 } }]",
     "never: [{ state: active, of: shop/main }]",
   );
-  expect(brokenIn(verdict)).toEqual(["always.0 00:00:00.000 1", "always.1 00:00:00.000 0", "never.0 00:00:00.000 active"]);
+  expect(brokenIn(verdict)).toEqual([
+    "always.0 00:00:00.000 1",
+    "always.1 00:00:00.000 0",
+    "never.0 00:00:00.000 active",
+  ]);
 });
 
 test("what is not so when a window opens is told of that instant, between steps and within a long way", async () => {
@@ -27,40 +34,53 @@ test("what is not so when a window opens is told of that instant, between steps 
   expect(brokenIn(await played(always, never, "steps: [{ at: 90m }, { advance: 4h }]"))).toEqual(broken);
   // All that happens at the instant is part of it.
   const wakes = "steps: [{ at: 1h, activity: { to: shop/main } }]";
-  expect(brokenIn(await played("always: [{ state: starting, of: shop/main, from: 1h, until: 1h 1s }]", wakes))).toEqual([]);
+  expect(
+    brokenIn(await played("always: [{ state: starting, of: shop/main, from: 1h, until: 1h 1s }]", wakes)),
+  ).toEqual([]);
 });
 
 test("a window opens when all steps of its instant are over, whichever lane they are in", async () => {
-  const project = (name: string) => `{ at: 1h, request: { method: POST, path: /projects, body: { project: { name: ${name} } } } }`;
+  const project = (name: string) =>
+    `{ at: 1h, request: { method: POST, path: /projects, body: { project: { name: ${name} } } } }`;
   const steps = `steps: [{ parallel: [[${project("x")}, { activity: { to: shop/main } }], [${project("y")}]] }]`;
-  const always = "always: [{ projects: 3, from: 1h }, { state: starting, of: shop/main, from: 1h, until: 3600001 }]";
+  const always =
+    "always: [{ projects: 3, from: 1h }, { state: starting, of: shop/main, from: 1h, until: 3600001 }]";
   const never = "never: [{ projects: { max: 2 }, from: 1h }]";
   expect(brokenIn(await played(always, never, steps))).toEqual([]);
   expect(brokenIn(await played(always, never, steps, "length: 2h"))).toEqual([]);
-  expect(brokenIn(await played("always: [{ projects: 2, from: 1h }]", steps, "length: 2h"))).toEqual(["always.0 01:00:00.000 3"]);
+  expect(brokenIn(await played("always: [{ projects: 2, from: 1h }]", steps, "length: 2h"))).toEqual([
+    "always.0 01:00:00.000 3",
+  ]);
 });
 
 test("a window that begins before the run does begins with it, and one that ends before is never open", async () => {
-  const before = (from: string, until: string) => `{ active_time: { min: 1 }, from: "${from}", until: "${until}" }`;
+  const before = (from: string, until: string) =>
+    `{ active_time: { min: 1 }, from: "${from}", until: "${until}" }`;
   const always = `always: [${before("2025-06-01T00:00:00Z", "2025-07-01T00:00:00Z")}, ${before("2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z")}]`;
   expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.1 00:00:00.000 0s"]);
 });
 
 test("what time alone runs up is told of the very instant, the end of the run and of a window included", async () => {
-  const always = 'world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: "-1" } } } } } } }'.replaceAll(
-    '"',
-    "",
-  );
-  const inAlwaysOn = async (...lines: string[]) => brokenIn((await playText(["version: 1", always, ...lines].join("\n")))[0] as Verdict);
+  const always =
+    'world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: "-1" } } } } } } }'.replaceAll(
+      '"',
+      "",
+    );
+  const inAlwaysOn = async (...lines: string[]) =>
+    brokenIn((await runScenarioText(["version: 1", always, ...lines].join("\n")))[0] as Verdict);
   const never = "never: [{ active_time: { min: 1h } }, { compute_time: { min: 1h }, of: a/main }]";
-  expect(await inAlwaysOn("length: 1d", never)).toEqual(["never.0 01:00:00.000 1h", "never.1 04:00:00.000 1h"]);
+  expect(await inAlwaysOn("length: 1d", never)).toEqual([
+    "never.0 01:00:00.000 1h",
+    "never.1 04:00:00.000 1h",
+  ]);
   expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.0 01:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 3599999", never)).toEqual([]);
   // However little too much it is.
   expect(await inAlwaysOn("length: 1d", "always: [{ compute_time: { max: 1h }, of: a/main }]")).toEqual([
     "always.0 04:00:00.001 1h 0.00025s",
   ]);
-  const until = (end: string) => inAlwaysOn("length: 1d", `never: [{ active_time: { min: 1h }, until: ${end} }]`);
+  const until = (end: string) =>
+    inAlwaysOn("length: 1d", `never: [{ active_time: { min: 1h }, until: ${end} }]`);
   expect(await until("1h")).toEqual([]);
   expect(await until("3600001")).toEqual(["never.0 01:00:00.000 1h"]);
 });
@@ -107,12 +127,17 @@ test("what led to a failure ends with what brought it about: of a compute, of wh
   ];
   const asleep = ["2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend"];
   expect(await led("{ state: starting, of: shop/main }")).toEqual([[...asleep, ...scheduled]]);
-  expect(await led("{ operations: 1, of: shop, with: { status: failed } }")).toEqual([[...asleep, ...scheduled, ...failed]]);
-  expect(await led("{ refused: { min: 1 } }")).toEqual([["2026-01-01T00:00:00.000Z FaultSet f", ...asleep, ...scheduled, ...failed]]);
+  expect(await led("{ operations: 1, of: shop, with: { status: failed } }")).toEqual([
+    [...asleep, ...scheduled, ...failed],
+  ]);
+  expect(await led("{ refused: { min: 1 } }")).toEqual([
+    ["2026-01-01T00:00:00.000Z FaultSet f", ...asleep, ...scheduled, ...failed],
+  ]);
 });
 
 test("what a request brought about has led to what is wrong with its answer", async () => {
-  const request = '{ method: POST, path: "/projects/{shop}/branches", body: { branch: { name: dev } }, answer: { branch.name: other } }';
+  const request =
+    '{ method: POST, path: "/projects/{shop}/branches", body: { branch: { name: dev } }, answer: { branch.name: other } }';
   const { failures } = await played(`steps: [{ request: ${request} }]`);
   expect(failures[0]?.events.some((event) => / BranchCreated \S+ dev$/.test(event))).toBe(true);
 });
@@ -123,7 +148,11 @@ test.each([
     "fault: { name: f, on: { operation: getProject }, effect: { latency: 2h } }",
     'request: { path: "/projects/{shop}" }',
   ],
-  ["a call that advances the clock", "after: 0", "control: { method: POST, path: /clock/advance, body: { by: 2h } }"],
+  [
+    "a call that advances the clock",
+    "after: 0",
+    "control: { method: POST, path: /clock/advance, body: { by: 2h } }",
+  ],
 ])("traffic comes at its own instants during %s", async (_, before, call) => {
   const traffic = "traffic: [{ name: clicks, to: shop/main, pattern: constant, every: 30m, from: 15m }]";
   const broken = async (step: string) =>
@@ -144,9 +173,13 @@ test("where a call moves the clock, windows open on the way, and decisions are l
   const advance = "steps: [{ control: { method: POST, path: /clock/advance, body: { by: 1h } } }]";
   const window = (key: string, state: string, from: string, until: string) =>
     `${key}: [{ state: ${state}, of: shop/main, from: ${from}, until: ${until} }]`;
-  expect(brokenIn(await played(advance, window("always", "idle", "2m", "3m")))).toEqual(["always.0 00:02:00.000 active"]);
-  expect(brokenIn(await played(advance, window("never", "idle", "4m", "6m")))).toEqual(["never.0 00:05:00.000 idle"]);
-  expect(brokenIn(await played(advance, "never: [{ active_time: { min: 4m } }, { active_time: { min: 301s } }]"))).toEqual([
-    "never.0 00:04:00.000 4m",
+  expect(brokenIn(await played(advance, window("always", "idle", "2m", "3m")))).toEqual([
+    "always.0 00:02:00.000 active",
   ]);
+  expect(brokenIn(await played(advance, window("never", "idle", "4m", "6m")))).toEqual([
+    "never.0 00:05:00.000 idle",
+  ]);
+  expect(
+    brokenIn(await played(advance, "never: [{ active_time: { min: 4m } }, { active_time: { min: 301s } }]")),
+  ).toEqual(["never.0 00:04:00.000 4m"]);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { DueWork } from "../../../src/platform/commands.ts";
-import { Agenda } from "../../../src/simulation/agenda.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { TimerQueue } from "../../../src/simulation/timer-queue.ts";
 
 const work = (kind: DueWork["kind"], id: string): DueWork => ({ kind, id });
 const operation = (id: string) => work("operation", id);
 
 /** Takes everything, as `instant kind id`. */
-function drain(agenda: Agenda): string[] {
+function drain(agenda: TimerQueue): string[] {
   const taken: string[] = [];
   for (let next = agenda.peek(); next !== undefined; next = agenda.peek()) {
     taken.push(`${next.at} ${next.work.kind} ${next.work.id}`);
@@ -17,89 +17,95 @@ function drain(agenda: Agenda): string[] {
 }
 
 test("work comes by its instant, whatever the order in which it was planned", () => {
-  const agenda = new Agenda();
-  for (const at of [5, 1, 4, 2, 3]) agenda.plan(operation(String(at)), at, at);
+  const agenda = new TimerQueue();
+  for (const at of [5, 1, 4, 2, 3]) agenda.schedule(operation(String(at)), at, at);
   expect(drain(agenda)).toEqual([1, 2, 3, 4, 5].map((at) => `${at} operation ${at}`));
   expect(agenda.peek()).toBeUndefined();
 });
 
 test("at one instant operations end first, then activity arrives, then sizes follow, and only then computes sleep", () => {
-  const agenda = new Agenda();
-  agenda.plan(work("autosuspend", "c"), 1, 10);
-  agenda.plan(work("rescale", "c"), 1, 10);
-  agenda.plan(work("activity", "1"), 1, 10);
-  agenda.plan(operation("o"), 1, 10);
-  agenda.plan(work("autosuspend", "d"), 1, 9);
-  expect(drain(agenda)).toEqual(["9 autosuspend d", "10 operation o", "10 activity 1", "10 rescale c", "10 autosuspend c"]);
+  const agenda = new TimerQueue();
+  agenda.schedule(work("autosuspend", "c"), 1, 10);
+  agenda.schedule(work("rescale", "c"), 1, 10);
+  agenda.schedule(work("activity", "1"), 1, 10);
+  agenda.schedule(operation("o"), 1, 10);
+  agenda.schedule(work("autosuspend", "d"), 1, 9);
+  expect(drain(agenda)).toEqual([
+    "9 autosuspend d",
+    "10 operation o",
+    "10 activity 1",
+    "10 rescale c",
+    "10 autosuspend c",
+  ]);
 });
 
 test("ties are decided by the object's number, not by luck", () => {
-  const agenda = new Agenda();
-  for (const order of [3, 1, 2]) agenda.plan(operation(`number ${order}`), order, 10);
+  const agenda = new TimerQueue();
+  for (const order of [3, 1, 2]) agenda.schedule(operation(`number ${order}`), order, 10);
   expect(drain(agenda)).toEqual(["10 operation number 1", "10 operation number 2", "10 operation number 3"]);
 });
 
 test("an earlier look takes the place of a later one; a later one does not take that of an earlier", () => {
-  const agenda = new Agenda();
-  agenda.plan(operation("a"), 1, 10);
-  agenda.plan(operation("a"), 1, 5);
+  const agenda = new TimerQueue();
+  agenda.schedule(operation("a"), 1, 10);
+  agenda.schedule(operation("a"), 1, 5);
   expect(drain(agenda)).toEqual(["5 operation a"]);
-  agenda.plan(operation("b"), 1, 5);
-  agenda.plan(operation("b"), 1, 10);
-  agenda.plan(operation("b"), 1, 5);
+  agenda.schedule(operation("b"), 1, 5);
+  agenda.schedule(operation("b"), 1, 10);
+  agenda.schedule(operation("b"), 1, 5);
   expect(drain(agenda)).toEqual(["5 operation b"]);
 });
 
 test("what was taken can be planned anew", () => {
-  const agenda = new Agenda();
-  agenda.plan(operation("a"), 1, 5);
+  const agenda = new TimerQueue();
+  agenda.schedule(operation("a"), 1, 5);
   agenda.take();
-  agenda.plan(operation("a"), 1, 10);
+  agenda.schedule(operation("a"), 1, 10);
   expect(drain(agenda)).toEqual(["10 operation a"]);
 });
 
 test("one id of two kinds is two pieces of work", () => {
-  const agenda = new Agenda();
-  agenda.plan(work("rescale", "ep"), 1, 5);
-  agenda.plan(work("autosuspend", "ep"), 1, 3);
+  const agenda = new TimerQueue();
+  agenda.schedule(work("rescale", "ep"), 1, 5);
+  agenda.schedule(work("autosuspend", "ep"), 1, 3);
   expect(drain(agenda)).toEqual(["3 autosuspend ep", "5 rescale ep"]);
 });
 
 test("a look leaves the work where it is", () => {
-  const agenda = new Agenda();
-  agenda.plan(operation("a"), 1, 5);
+  const agenda = new TimerQueue();
+  agenda.schedule(operation("a"), 1, 5);
   expect([agenda.peek()?.at, agenda.peek()?.at]).toEqual([5, 5]);
 });
 
 test("a cleared agenda has forgotten everything, and takes the same work again", () => {
-  const agenda = new Agenda();
-  agenda.plan(operation("a"), 1, 5);
+  const agenda = new TimerQueue();
+  agenda.schedule(operation("a"), 1, 5);
   agenda.clear();
   expect(agenda.peek()).toBeUndefined();
-  agenda.plan(operation("a"), 1, 8);
+  agenda.schedule(operation("a"), 1, 8);
   expect(drain(agenda)).toEqual(["8 operation a"]);
 });
 
 test("what is put off comes behind what has become earlier, and is found under its new instant", () => {
-  const agenda = new Agenda();
-  for (const at of [1, 3, 5]) agenda.plan(operation(String(at)), at, at);
+  const agenda = new TimerQueue();
+  for (const at of [1, 3, 5]) agenda.schedule(operation(String(at)), at, at);
   agenda.peek();
-  agenda.putOff(4);
-  agenda.plan(operation("1"), 1, 6);
+  agenda.rescheduleTop(4);
+  agenda.schedule(operation("1"), 1, 6);
   expect(drain(agenda)).toEqual(["3 operation 3", "4 operation 1", "5 operation 5"]);
-  agenda.putOff(7);
+  agenda.rescheduleTop(7);
   expect(agenda.peek()).toBeUndefined();
 });
 
 test("of an empty agenda nothing can be taken", () => {
-  const agenda = new Agenda();
+  const agenda = new TimerQueue();
   agenda.take();
   expect(agenda.peek()).toBeUndefined();
 });
 
 test("ten thousand pieces of work, planned, moved, put off and taken at random, come in order and each once", () => {
-  const draw = chanceFrom(1).source("agenda-test", 1);
-  const agenda = new Agenda();
+  const draw = randomFrom(1).stream("agenda-test", 1);
+  const agenda = new TimerQueue();
   const expected = new Map<string, number>();
   let last = 0;
   const seen: string[] = [];
@@ -107,7 +113,7 @@ test("ten thousand pieces of work, planned, moved, put off and taken at random, 
     const id = `w${draw() % 500}`;
     const at = last + (draw() % 1_000);
     const planned = expected.get(id);
-    agenda.plan(operation(id), 1, at);
+    agenda.schedule(operation(id), 1, at);
     expected.set(id, planned === undefined ? at : Math.min(planned, at));
     if (draw() % 3 !== 0) continue;
     const next = agenda.peek();
@@ -118,7 +124,7 @@ test("ten thousand pieces of work, planned, moved, put off and taken at random, 
     if (draw() % 4 === 0) {
       const later = last + (draw() % 1_000);
       expected.set(next.work.id, later);
-      agenda.putOff(later);
+      agenda.rescheduleTop(later);
       continue;
     }
     seen.push(next.work.id);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { MINUTE, SECOND } from "../../../src/platform/core/time.ts";
-import { MergedArrivals } from "../../../src/traffic/merged.ts";
-import { NEW_YEAR, opened, take } from "../../support/traffic.ts";
+import { MergedArrivals } from "../../../src/traffic/merged-arrivals.ts";
+import { NEW_YEAR, openArrivals, takeArrivals } from "../../support/arrivals.ts";
 
 const offset = (at: number) => (at - NEW_YEAR) / SECOND;
 
 test("a pool opens its connections one after another, then tries each as often as it says", () => {
-  const taken = take(opened({ pattern: "health-check", every: "30s", pool: 3 }), 7);
+  const taken = takeArrivals(openArrivals({ pattern: "health-check", every: "30s", pool: 3 }), 7);
   expect(taken.map(({ at, kind, connection }) => [offset(at), kind, connection])).toEqual([
     [0, "connect", 0],
     [10, "connect", 1],
@@ -20,12 +20,12 @@ test("a pool opens its connections one after another, then tries each as often a
 });
 
 test("a dropped connection is opened again by its next try, the others are only tried", () => {
-  const pool = opened({ pattern: "health-check", every: "30s", pool: 3 });
-  take(pool, 4);
-  pool.closed(NEW_YEAR + 35 * SECOND, 1);
-  pool.closed(NEW_YEAR + 35 * SECOND, 2);
-  pool.closed(NEW_YEAR + 35 * SECOND, 99);
-  expect(take(pool, 4).map(({ kind, connection }) => [kind, connection])).toEqual([
+  const pool = openArrivals({ pattern: "health-check", every: "30s", pool: 3 });
+  takeArrivals(pool, 4);
+  pool.onConnectionClosed(NEW_YEAR + 35 * SECOND, 1);
+  pool.onConnectionClosed(NEW_YEAR + 35 * SECOND, 2);
+  pool.onConnectionClosed(NEW_YEAR + 35 * SECOND, 99);
+  expect(takeArrivals(pool, 4).map(({ kind, connection }) => [kind, connection])).toEqual([
     ["connect", 1],
     ["connect", 2],
     ["query", 0],
@@ -34,30 +34,30 @@ test("a dropped connection is opened again by its next try, the others are only 
 });
 
 test("a refused connection of a pool is tried again in the next round", () => {
-  const pool = opened({ pattern: "health-check", every: "30s", pool: 1 });
+  const pool = openArrivals({ pattern: "health-check", every: "30s", pool: 1 });
   pool.next();
-  pool.closed(NEW_YEAR, 0);
+  pool.onConnectionClosed(NEW_YEAR, 0);
   expect([offset(pool.at), pool.kind]).toEqual([30, "connect"]);
 });
 
 const backoff = { first: "1s", max: "4s", jitter: 0 };
 
 test("a subscriber connects once, and is silent as long as it holds its connection", () => {
-  const subscriber = opened({ pattern: "subscriber", backoff });
+  const subscriber = openArrivals({ pattern: "subscriber", backoff });
   expect([offset(subscriber.at), subscriber.kind]).toEqual([0, "connect"]);
   subscriber.next();
   expect(subscriber.at).toBe(Number.POSITIVE_INFINITY);
-  subscriber.closed(NEW_YEAR + MINUTE, 0);
+  subscriber.onConnectionClosed(NEW_YEAR + MINUTE, 0);
   expect([offset(subscriber.at), subscriber.kind]).toEqual([61, "connect"]);
 });
 
 test("a subscriber waits twice as long each time, up to a limit, until a connection has lasted longer than that", () => {
-  const subscriber = opened({ pattern: "subscriber", backoff });
+  const subscriber = openArrivals({ pattern: "subscriber", backoff });
   const waits: number[] = [];
   const drop = (afterMs: number) => {
     const at = subscriber.at + afterMs;
     subscriber.next();
-    subscriber.closed(at, 0);
+    subscriber.onConnectionClosed(at, 0);
     waits.push(subscriber.at - at);
   };
   for (const lasted of [0, 0, 0, 0, 4_000, 4_001, 0]) drop(lasted);
@@ -65,18 +65,18 @@ test("a subscriber waits twice as long each time, up to a limit, until a connect
 });
 
 test("a subscriber that is told twice comes back once", () => {
-  const subscriber = opened({ pattern: "subscriber", backoff });
+  const subscriber = openArrivals({ pattern: "subscriber", backoff });
   subscriber.next();
-  subscriber.closed(NEW_YEAR + MINUTE, 0);
-  subscriber.closed(NEW_YEAR + MINUTE + 500, 0);
+  subscriber.onConnectionClosed(NEW_YEAR + MINUTE, 0);
+  subscriber.onConnectionClosed(NEW_YEAR + MINUTE + 500, 0);
   expect(offset(subscriber.at)).toBe(61);
 });
 
 test("jitter makes a wait shorter by up to its part, never longer", () => {
   const waits = Array.from({ length: 300 }, (_, seed) => {
-    const subscriber = opened({ pattern: "subscriber", backoff: { first: "10s" } }, { seed });
+    const subscriber = openArrivals({ pattern: "subscriber", backoff: { first: "10s" } }, { seed });
     subscriber.next();
-    subscriber.closed(NEW_YEAR, 0);
+    subscriber.onConnectionClosed(NEW_YEAR, 0);
     return subscriber.at - NEW_YEAR;
   });
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(5_000);
@@ -86,21 +86,21 @@ test("jitter makes a wait shorter by up to its part, never longer", () => {
 });
 
 test("a heartbeat goes through the connection as long as it is open", () => {
-  const subscriber = opened({ pattern: "subscriber", heartbeat: "20s", backoff });
-  expect(take(subscriber, 3).map(({ at, kind }) => [offset(at), kind])).toEqual([
+  const subscriber = openArrivals({ pattern: "subscriber", heartbeat: "20s", backoff });
+  expect(takeArrivals(subscriber, 3).map(({ at, kind }) => [offset(at), kind])).toEqual([
     [0, "connect"],
     [20, "query"],
     [40, "query"],
   ]);
-  subscriber.closed(NEW_YEAR + 50 * SECOND, 0);
+  subscriber.onConnectionClosed(NEW_YEAR + 50 * SECOND, 0);
   expect([offset(subscriber.at), subscriber.kind]).toEqual([51, "connect"]);
 });
 
 test("nobody comes back at the end or after it", () => {
   const comesBackAt = (until: number) => {
-    const subscriber = opened({ pattern: "subscriber", backoff }, { until });
+    const subscriber = openArrivals({ pattern: "subscriber", backoff }, { until });
     subscriber.next();
-    subscriber.closed(NEW_YEAR + MINUTE, 0);
+    subscriber.onConnectionClosed(NEW_YEAR + MINUTE, 0);
     return subscriber.at;
   };
   expect(comesBackAt(NEW_YEAR + 61 * SECOND)).toBe(Number.POSITIVE_INFINITY);
@@ -108,7 +108,8 @@ test("nobody comes back at the end or after it", () => {
 });
 
 test("in a merge, what comes at one instant comes in the order of the sources", () => {
-  const of = (every: string) => opened({ pattern: "constant", every }, { until: NEW_YEAR + 7 * SECOND });
+  const of = (every: string) =>
+    openArrivals({ pattern: "constant", every }, { until: NEW_YEAR + 7 * SECOND });
   const merged = new MergedArrivals([of("2s"), of("3s"), of("6s")]);
   const taken: number[][] = [];
   for (; merged.source >= 0; merged.next()) taken.push([offset(merged.at), merged.source]);
@@ -133,10 +134,13 @@ test("a merge of nothing is over", () => {
 });
 
 test("in a merge, a subscriber that was dropped comes back between the others", () => {
-  const merged = new MergedArrivals([opened({ pattern: "constant", every: "10s" }), opened({ pattern: "subscriber", backoff })]);
+  const merged = new MergedArrivals([
+    openArrivals({ pattern: "constant", every: "10s" }),
+    openArrivals({ pattern: "subscriber", backoff }),
+  ]);
   const passed: unknown[] = [];
   for (let i = 0; i < 5; i += 1, merged.next()) {
-    if (i === 3) merged.closed(NEW_YEAR + 12 * SECOND, 0, 1);
+    if (i === 3) merged.onConnectionClosed(NEW_YEAR + 12 * SECOND, 0, 1);
     passed.push([offset(merged.at), merged.source, merged.kind]);
   }
   expect(passed).toEqual([

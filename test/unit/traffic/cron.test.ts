@@ -2,7 +2,7 @@ import { CronExpressionParser } from "cron-parser";
 import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../../src/platform/core/time.ts";
 import { parseCron } from "../../../src/traffic/cron.ts";
-import { instants, NEW_YEAR, opened, take } from "../../support/traffic.ts";
+import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../support/arrivals.ts";
 
 const LINES = [
   "0 * * * *",
@@ -18,9 +18,15 @@ const LINES = [
 
 test.each(LINES)("%s is due when another cron says so, over three years of UTC", (line) => {
   const until = NEW_YEAR + 1_100 * DAY;
-  const library = CronExpressionParser.parse(line, { currentDate: new Date(NEW_YEAR - 1), endDate: new Date(until - 1), tz: "UTC" });
+  const library = CronExpressionParser.parse(line, {
+    currentDate: new Date(NEW_YEAR - 1),
+    endDate: new Date(until - 1),
+    tz: "UTC",
+  });
   const expected = library.take(20_000).map((date) => date.getTime());
-  const taken = take(opened({ pattern: "cron", schedule: line }, { until }), 20_000).map(({ at }) => at);
+  const taken = takeArrivals(openArrivals({ pattern: "cron", schedule: line }, { until }), 20_000).map(
+    ({ at }) => at,
+  );
   expect(taken.slice(0, expected.length)).toEqual(expected);
   expect(taken.length).toBeGreaterThan(0);
 });
@@ -48,27 +54,37 @@ test.each([
     const due = minutes.has(Number(parts["hour"]) * 60 + Number(parts["minute"]));
     if (due && (schedule?.weekdays?.has(days.indexOf(parts["weekday"] ?? "")) ?? true)) expected.push(at);
   }
-  const taken = take(opened({ pattern: "cron", schedule: line, time_zone: zone }, { until: NEW_YEAR + 365 * DAY })).map(({ at }) => at);
+  const taken = takeArrivals(
+    openArrivals({ pattern: "cron", schedule: line, time_zone: zone }, { until: NEW_YEAR + 365 * DAY }),
+  ).map(({ at }) => at);
   expect(taken).toEqual(expected);
 });
 
 test("what falls into the hour that the clocks skip is an hour later, once", () => {
   const input = { pattern: "cron", schedule: "30 2,3 * * *", time_zone: "Europe/Berlin" } as const;
   const from = Date.parse("2026-03-29T00:00:00+01:00");
-  expect(instants(input, { from, until: from + 23 * HOUR })).toEqual(["2026-03-29T01:30:00.000Z"]);
+  expect(arrivalInstants(input, { from, until: from + 23 * HOUR })).toEqual(["2026-03-29T01:30:00.000Z"]);
 });
 
 test("what falls into the hour that the clocks show twice happens the first time; what is due in every hour, both times", () => {
   const from = Date.parse("2026-10-25T02:00:00+02:00");
-  const at = (schedule: string) => instants({ pattern: "cron", schedule, time_zone: "Europe/Berlin" }, { from, until: from + 3 * HOUR });
+  const at = (schedule: string) =>
+    arrivalInstants(
+      { pattern: "cron", schedule, time_zone: "Europe/Berlin" },
+      { from, until: from + 3 * HOUR },
+    );
   expect(at("30 2 * * *")).toEqual(["2026-10-25T00:30:00.000Z"]);
-  expect(at("30 * * * *")).toEqual(["2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z", "2026-10-25T02:30:00.000Z"]);
+  expect(at("30 * * * *")).toEqual([
+    "2026-10-25T00:30:00.000Z",
+    "2026-10-25T01:30:00.000Z",
+    "2026-10-25T02:30:00.000Z",
+  ]);
 });
 
 test("a schedule is due at its start, and not at its end", () => {
   const input = { pattern: "cron", schedule: "0 * * * *" } as const;
-  expect(instants(input, { until: NEW_YEAR + HOUR })).toEqual(["2026-01-01T00:00:00.000Z"]);
-  expect(instants(input, { from: NEW_YEAR + 1, until: NEW_YEAR + HOUR })).toEqual([]);
+  expect(arrivalInstants(input, { until: NEW_YEAR + HOUR })).toEqual(["2026-01-01T00:00:00.000Z"]);
+  expect(arrivalInstants(input, { from: NEW_YEAR + 1, until: NEW_YEAR + HOUR })).toEqual([]);
 });
 
 test.each([

@@ -1,12 +1,20 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { pattern, patternWith } from "../../../src/traffic/description.ts";
+import { pattern, patternWith } from "../../../src/traffic/patterns.ts";
 
 const problems = (input: unknown) =>
   pattern.safeParse(input).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
 
 test("all that is wrong is said at once, each with its field", () => {
-  expect(problems({ pattern: "office-hours", rate: "5/fortnight", opens: "9:00", time_zone: "Europe/Nowhere", weekdays: [] })).toEqual([
+  expect(
+    problems({
+      pattern: "office-hours",
+      rate: "5/fortnight",
+      opens: "9:00",
+      time_zone: "Europe/Nowhere",
+      weekdays: [],
+    }),
+  ).toEqual([
     "time_zone: must be a time zone like Europe/Berlin, America/New_York or UTC",
     expect.stringMatching(/^weekdays: /),
     "opens: must be a time of day like 09:00 or 17:30, from 00:00 to 24:00",
@@ -22,18 +30,33 @@ test.each([
     { pattern: "constant", every: "1s", evry: 1 },
     /^: there is no such key here; known are pattern, every, jitter, kind, duration, queries/,
   ],
-  [{ pattern: "constant", every: "1s", duration: "3 parsecs" }, /^duration: must be a duration like 3s, a range/],
+  [
+    { pattern: "constant", every: "1s", duration: "3 parsecs" },
+    /^duration: must be a duration like 3s, a range/,
+  ],
   [
     { pattern: "constant", every: "1s", duration: { distribution: "uniform", min: "2s", max: "1s" } },
     /^duration.max: must not be shorter than min/,
   ],
-  [{ pattern: "constant", every: "1s", duration: { distribution: "normal" } }, /^duration.distribution: must be one of fixed, uniform/],
-  [{ pattern: "constant", every: "1s", queries: { min: 3, max: 2 } }, /^queries.max: must not be smaller than min/],
+  [
+    { pattern: "constant", every: "1s", duration: { distribution: "normal" } },
+    /^duration.distribution: must be one of fixed, uniform/,
+  ],
+  [
+    { pattern: "constant", every: "1s", queries: { min: 3, max: 2 } },
+    /^queries.max: must not be smaller than min/,
+  ],
   [{ pattern: "poisson", rate: 0 }, /^rate: must be above 0/],
   [{ pattern: "poisson", rate: "1000001/s" }, /^rate: must not be above 1000000\/s/],
   [{ pattern: "heavy-tailed", gap: 0 }, /^gap: must be longer than nothing/],
-  [{ pattern: "bursts", size: 0, pause: "1s" }, /^size: must be a whole number from 1 to 1000000, or \{min, max\}/],
-  [{ pattern: "office-hours", rate: 1, opens: "09:00", closes: "09:00" }, /^closes: must not be the same as opens/],
+  [
+    { pattern: "bursts", size: 0, pause: "1s" },
+    /^size: must be a whole number from 1 to 1000000, or \{min, max\}/,
+  ],
+  [
+    { pattern: "office-hours", rate: 1, opens: "09:00", closes: "09:00" },
+    /^closes: must not be the same as opens/,
+  ],
   [{ pattern: "cron", schedule: "* * *" }, /^schedule: must be a crontab line of five fields/],
   [{ pattern: "ramp", phases: [] }, /^phases: must have a phase with a rate above 0/],
   [{ pattern: "ramp", phases: [{ for: "1m", to: 0 }] }, /^phases: must have a phase with a rate above 0/],
@@ -80,7 +103,10 @@ test("what a description gives is a description, and means the same; it is plain
 
 test("patterns take more fields where they are part of something greater, and say what each is for", () => {
   const source = patternWith({ name: z.string().describe("its name"), to: z.string() });
-  expect(source.parse({ pattern: "poisson", rate: 1, name: "web", to: "shop/main" })).toMatchObject({ name: "web", to: "shop/main" });
+  expect(source.parse({ pattern: "poisson", rate: 1, name: "web", to: "shop/main" })).toMatchObject({
+    name: "web",
+    to: "shop/main",
+  });
   expect(source.safeParse({ pattern: "poisson", rate: 1, name: "web" }).success).toBe(false);
   const { oneOf = [], $defs = {} } = z.toJSONSchema(source, { io: "input" });
   const defined = (schema: { $ref?: string }) => $defs[schema.$ref?.replace("#/$defs/", "") ?? ""] ?? schema;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { Attributor } from "../../../src/whatif/attribution/attribution.ts";
 import { StartLatencies } from "../../../src/whatif/replay/start-latency.ts";
 import { HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND;
 
 function attribute(rows: readonly Row[], sources = 3) {
   const attributor = new Attributor(periodOf(HOUR), 300, sources);
-  attributor.begin(new StartLatencies({ kind: "fixed", ms: 0 }, chanceFrom(1), 0));
+  attributor.begin(new StartLatencies({ kind: "fixed", ms: 0 }, randomFrom(1), 0));
   // In two parts, for that is how traces come.
   attributor.add(requestsOf(rows.slice(0, 1)));
   attributor.add(requestsOf(rows.slice(1)));
@@ -22,7 +22,9 @@ test("a health check every minute keeps a compute awake that its users would lea
   const rows = [...checks, [30 * MINUTE, 2 * MINUTE, USERS] as Row].sort(([a], [b]) => a - b);
   const { all, shares } = attribute(rows);
   expect(all.activeMs).toBe(HOUR);
-  expect(shares.map(({ requests, without, alone }) => [requests, without.activeMs, alone.activeMs])).toEqual([
+  expect(
+    shares.map(({ arrivals: requests, without, alone }) => [requests, without.activeMs, alone.activeMs]),
+  ).toEqual([
     [60, 7 * MINUTE, HOUR],
     [1, HOUR, 7 * MINUTE],
     [0, HOUR, 0],
@@ -51,5 +53,7 @@ test("without a source the others' cold starts may be more", () => {
 
 test("requests whose source nobody noted are of the first", () => {
   const { shares } = attribute([[0], [10 * MINUTE]], 1);
-  expect(shares).toMatchObject([{ source: 0, requests: 2, without: { activeMs: 0 }, alone: { activeMs: 10 * MINUTE } }]);
+  expect(shares).toMatchObject([
+    { source: 0, arrivals: 2, without: { activeMs: 0 }, alone: { activeMs: 10 * MINUTE } },
+  ]);
 });

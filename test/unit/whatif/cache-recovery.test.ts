@@ -7,11 +7,13 @@ const MISS = Number.POSITIVE_INFINITY;
 
 test("a use tells its distance: none of a block that is not followed, infinite of one that a start lies before", () => {
   const distances = new StackDistances();
-  expect([1, 2, 1, 2, 2].map((block) => distances.use(block))).toEqual([MISS, MISS, 1, 1, 0]);
-  distances.start();
-  expect(distances.use(2)).toBe(MISS);
+  expect([1, 2, 1, 2, 2].map((block) => distances.access(block))).toEqual([MISS, MISS, 1, 1, 0]);
+  distances.restart();
+  expect(distances.access(2)).toBe(MISS);
   const sampled = new StackDistances(0.5);
-  const followed = Array.from({ length: 1_000 }, (_, block) => sampled.use(block)).filter((distance) => distance !== undefined);
+  const followed = Array.from({ length: 1_000 }, (_, block) => sampled.access(block)).filter(
+    (distance) => distance !== undefined,
+  );
   expect(followed.length).toBeGreaterThan(400);
   expect(followed.length).toBeLessThan(600);
 });
@@ -22,7 +24,7 @@ test("a read counts in the stretch of its time since the start, and hits in cach
   recovery.add(SECOND - 1, 0);
   recovery.add(SECOND, 5);
   recovery.add(24 * 3_600 * SECOND, 10);
-  expect(recovery.stretches()).toEqual([
+  expect(recovery.buckets()).toEqual([
     { fromMs: 0, toMs: SECOND, reads: 2, hitRatios: [0.5, 0.5] },
     { fromMs: SECOND, toMs: 5 * SECOND, reads: 1, hitRatios: [0, 1] },
     { fromMs: 6 * 3_600 * SECOND, toMs: MISS, reads: 1, hitRatios: [0, 0] },
@@ -39,7 +41,7 @@ test("a cache has recovered when a stretch answers nine tenths of what the best 
   read(2 * SECOND, 71, 129);
   read(7 * SECOND, 73, 27);
   read(20 * SECOND, 80, 20);
-  expect(recoveredAfterMs(recovery.stretches(), 0)).toBe(10 * SECOND);
+  expect(recoveredAfterMs(recovery.buckets(), 0)).toBe(10 * SECOND);
   expect(recoveredAfterMs([], 0)).toBeUndefined();
   expect(recoveredAfterMs([{ fromMs: 0, toMs: SECOND, reads: 200, hitRatios: [0] }], 0)).toBeUndefined();
 });

@@ -2,16 +2,20 @@ import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
 import type { SizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { uniform } from "../../../src/platform/core/random-port.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { capacityPage } from "../../../src/whatif/capacity/capacity-page.ts";
-import { type Assumptions, type CapacityReport, capacity } from "../../../src/whatif/capacity/capacity-report.ts";
+import {
+  type CapacityAssumptions,
+  type CapacityReport,
+  capacityReport,
+} from "../../../src/whatif/capacity/capacity-report.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
 import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
-import { HOUR, type Row, SECOND, settingOf, traceOf } from "../../support/traces.ts";
+import { HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traces.ts";
 
 const PROFILE = PROFILES["2026"];
 const SIZES: readonly SizeRange[] = [
@@ -22,18 +26,18 @@ const SIZES: readonly SizeRange[] = [
 
 function reportOf(
   rows: readonly Row[],
-  assumptions: Partial<Assumptions>,
+  assumptions: Partial<CapacityAssumptions>,
   sizes = SIZES,
   startLatency: StartLatency = NO_LATENCY,
 ): CapacityReport {
   const traffic = trafficOf(traceOf(HOUR, rows));
-  const work = capacity(
+  const work = capacityReport(
     traffic,
     sizes,
     PROFILE,
     questionFrom({ startLatency }),
     { loadPerRequest: 0.1, reserved: 7, poolBy: "compute", ...assumptions },
-    chanceFrom(1),
+    randomFrom(1),
   );
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
@@ -48,7 +52,7 @@ test("a range has the size that its working set asks for, and the cache of that 
   expect(sizes.map(({ cu_hours }) => cu_hours)).toEqual([0.25, 0.5, 0.5]);
   expect(sizes.map(({ cache_gb }) => cache_gb)).toEqual([0.75, 1.5, 1.5]);
   const expected = sizes.map(({ cache_gb }) => {
-    const source = chanceFrom(1).source("whatif-blocks", 0);
+    const source = randomFrom(1).stream("whatif-blocks", 0);
     const kept = new Set<number>();
     let hits = 0;
     for (let use = 0; use < 360_000; use += 1) {
@@ -59,7 +63,8 @@ test("a range has the size that its working set asks for, and the cache of that 
     }
     return hits / 360_000;
   });
-  for (const [index, { cache_hit_ratio }] of sizes.entries()) expect(cache_hit_ratio).toBeCloseTo(expected[index] as number, 12);
+  for (const [index, { cache_hit_ratio }] of sizes.entries())
+    expect(cache_hit_ratio).toBeCloseTo(expected[index] as number, 12);
   expect(expected[1]).toBeGreaterThan(expected[0] as number);
 });
 
@@ -74,12 +79,15 @@ test("the cheapest that carries all of it has 99 % of reads from the cache, wher
     /^None of these sizes answers the 99 % of reads from the cache that are advised for OLTP: .* comes nearest with \d/,
   );
   expect(answer[1]).toMatch(/^Cheapest with nothing throttled and nobody refused: 0.25 CU, /);
-  expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(/with nothing throttled and nobody refused: 0.25 CU, /);
+  expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(
+    /with nothing throttled and nobody refused: 0.25 CU, /,
+  );
 });
 
 test("where all are throttled alike, what refuses fewer comes nearest, and of those the cheapest", () => {
   const fixedSizes = [0.25, 0.5, 1].map((cu) => ({ minCu: cu, maxCu: cu }));
-  const nearest = (rows: readonly Row[]) => capacityPage(reportOf(rows, { loadPerRequest: 1 }, fixedSizes)).answer[0];
+  const nearest = (rows: readonly Row[]) =>
+    capacityPage(reportOf(rows, { loadPerRequest: 1 }, fixedSizes)).answer[0];
   expect(nearest(Array.from({ length: 300 }, (): Row => [0, SECOND]))).toMatch(
     /^None of these sizes carries all of it\. 1 CU comes nearest: .* 0 connections refused/,
   );
@@ -97,7 +105,9 @@ test("who is refused through the pool is refused: such a size does not carry all
   const report = reportOf(rows, { loadPerRequest: 0.001 }, [{ minCu: 0.25, maxCu: 0.25 }]);
   expect(report.sizes[0]).toMatchObject({ throttled_s: 0, direct_refused: 0, pooled_refused: 1 });
   const { answer, facts } = capacityPage(report);
-  expect(answer[0]).toMatch(/^None of these sizes carries all of it\. 0.25 CU comes nearest: .* 1 through the pool/);
+  expect(answer[0]).toMatch(
+    /^None of these sizes carries all of it\. 0.25 CU comes nearest: .* 1 through the pool/,
+  );
   expect(facts[0]?.note).toMatch(/0 refused, 1 through the pool$/);
 });
 
@@ -120,18 +130,22 @@ test("three requests of a second beside one of an hour throttle two CU for a sec
 test("through the pool come as many clients as the platform takes, and waits stand beside those of Erlang's formula", () => {
   const many = Array.from({ length: 12_000 }, (): Row => [0, 100]);
   const [row] = reportOf(many, {}, [{ minCu: 1, maxCu: 1 }]).sizes;
-  expect(row).toMatchObject({ pool_clients: 10_000, pooled_refused: 2_000, pool_waited_share_erlang: expect.closeTo(0, 9) });
+  expect(row).toMatchObject({
+    pool_clients: 10_000,
+    pooled_refused: 2_000,
+    pool_waited_share_erlang: expect.closeTo(0, 9),
+  });
   // Three servers for two vCPUs' worth of work: four ninths wait (validation 7), four ninths of a time of service in the mean.
   const servers = { ...PROFILE, maxConnections: () => 4 };
   const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 499, SECOND]);
   const traffic = trafficOf(traceOf(HOUR, busy));
-  const work = capacity(
+  const work = capacityReport(
     traffic,
     [{ minCu: 1, maxCu: 1 }],
     servers,
     questionFrom({}),
     { loadPerRequest: 1, reserved: 0, poolBy: "compute" },
-    chanceFrom(1),
+    randomFrom(1),
   );
   let step = work.next();
   while (step.done !== true) step = work.next();
@@ -167,7 +181,12 @@ test("waits for the pool are those of who got a server: who gave up after two mi
     { reserved: 103 },
     [{ minCu: 0.25, maxCu: 0.25 }],
   );
-  expect(one.sizes[0]).toMatchObject({ pooled_refused: 7, pool_waited: 2, pool_wait_p50_ms: 60 * SECOND, pool_wait_p99_ms: 120 * SECOND });
+  expect(one.sizes[0]).toMatchObject({
+    pooled_refused: 7,
+    pool_waited: 2,
+    pool_wait_p50_ms: 60 * SECOND,
+    pool_wait_p99_ms: 120 * SECOND,
+  });
 });
 
 test.each<StartLatency>([NO_LATENCY, { kind: "fixed", ms: 45 * SECOND }, MEASURED_LATENCY])(
@@ -179,7 +198,7 @@ test.each<StartLatency>([NO_LATENCY, { kind: "fixed", ms: 45 * SECOND }, MEASURE
     );
     const sorted = rows.filter(([at]) => at < HOUR).sort(([a], [b]) => a - b);
     const { sizes } = reportOf(sorted, {}, [{ minCu: 2, maxCu: 2 }], latency);
-    const replayed = replayTrace(traceOf(HOUR, sorted), fixed(300), settingOf(60, latency));
+    const replayed = replayTrace(traceOf(HOUR, sorted), fixed(300), replaySetting(60, latency));
     expect(sizes[0]?.cu_hours).toBeCloseTo((2 * meteredMs(replayed)) / HOUR, 9);
   },
 );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
 import { uniform } from "../../../src/platform/core/random-port.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { erlangB, erlangC, meanWait } from "../../../src/whatif/capacity/erlang.ts";
 import {
   directConnections,
@@ -22,7 +22,13 @@ describe("Erlang's formulas (validation 7: known values, to the digits given)", 
   });
 
   test("without servers all are blocked, without load nobody is, and a load as large as the servers makes all wait", () => {
-    expect([erlangB(0, 5), erlangB(5, 0), erlangC(5, 0), erlangC(2, 2), meanWait(2, 2)]).toEqual([1, 0, 0, 1, Number.POSITIVE_INFINITY]);
+    expect([erlangB(0, 5), erlangB(5, 0), erlangC(5, 0), erlangC(2, 2), meanWait(2, 2)]).toEqual([
+      1,
+      0,
+      0,
+      1,
+      Number.POSITIVE_INFINITY,
+    ]);
   });
 
   test("thousands of servers neither overflow nor cancel", () => {
@@ -44,7 +50,7 @@ describe("Erlang's formulas (validation 7: known values, to the digits given)", 
 function sessions(offered: number, count: number, lengths: "fixed" | "exponential" | "mixed") {
   const meanMs = 60 * SECOND;
   const { requests } = poisson(meanMs / offered, count);
-  const source = chanceFrom(2).source("lengths", 0);
+  const source = randomFrom(2).stream("lengths", 0);
   const length = {
     fixed: () => meanMs,
     exponential: () => Math.round(-Math.log(1 - uniform(source)) * meanMs),
@@ -90,25 +96,39 @@ describe("direct connections", () => {
   });
 
   /** Blocking is correlated over some service times: with 400,000 arrivals at load 25 there are 16,000 of those, so 2 % at one error; three. */
-  test.each(["fixed", "exponential", "mixed"] as const)("the share that is refused is Erlang's, though lengths are %s", (lengths) => {
-    const { refused } = directConnections(sessions(25, 400_000, lengths), 30);
-    expect(Math.abs(refused / 400_000 / erlangB(30, 25) - 1)).toBeLessThan(0.06);
-  });
+  test.each(["fixed", "exponential", "mixed"] as const)(
+    "the share that is refused is Erlang's, though lengths are %s",
+    (lengths) => {
+      const { refused } = directConnections(sessions(25, 400_000, lengths), 30);
+      expect(Math.abs(refused / 400_000 / erlangB(30, 25) - 1)).toBeLessThan(0.06);
+    },
+  );
 });
 
 describe("pooled connections", () => {
-  const rules = (poolSize: number, ceiling = 100): PoolRules => ({ poolSize, ceiling, clients: 1e9, waitLimitMs: POOL_WAIT_LIMIT_MS });
+  const rules = (poolSize: number, ceiling = 100): PoolRules => ({
+    poolSize,
+    ceiling,
+    clients: 1e9,
+    waitLimitMs: POOL_WAIT_LIMIT_MS,
+  });
 
   test("the pooler takes so many clients, those that wait included, and refuses the next at once", () => {
     const all = { at: new Float64Array(12_000).fill(BEGIN), durationMs: new Float64Array(12_000).fill(5) };
-    const { refused, peak, sessions: count } = pooledConnections(all, { ...rules(800, 900), clients: 10_000 });
+    const {
+      refused,
+      peak,
+      sessions: count,
+    } = pooledConnections(all, { ...rules(800, 900), clients: 10_000 });
     expect([refused, peak, count]).toEqual([2_000, 800, 12_000]);
   });
 
   /** Millisecond by millisecond: who has waited too long goes, who is done goes, who waits is served, who comes is let in or not. */
   test.each([1, 2, 3, 4])("random requests get what looking at every millisecond gives them (%i)", (seed) => {
-    const source = chanceFrom(seed).source("pool", 0);
-    const rows = Array.from({ length: 300 }, (): Row => [source() % 700, source() % 20]).sort(([a], [b]) => a - b);
+    const source = randomFrom(seed).stream("pool", 0);
+    const rows = Array.from({ length: 300 }, (): Row => [source() % 700, source() % 20]).sort(
+      ([a], [b]) => a - b,
+    );
     const [servers, clients, waitLimitMs] = [3, 8, 12];
     let [ends, line, refused, sumMs]: [number[], Row[], number, number] = [[], [], 0, 0];
     const serve = (now: number) => {
@@ -131,7 +151,12 @@ describe("pooled connections", () => {
         serve(now);
       }
     }
-    const outcome = pooledConnections(requestsOf(rows), { poolSize: servers, ceiling: 100, clients, waitLimitMs });
+    const outcome = pooledConnections(requestsOf(rows), {
+      poolSize: servers,
+      ceiling: 100,
+      clients,
+      waitLimitMs,
+    });
     expect([outcome.refused, outcome.waits.sumMs]).toEqual([refused, sumMs]);
     expect(refused).toBeGreaterThan(10);
   });
@@ -206,7 +231,7 @@ describe("pooled connections", () => {
 describe("the cache by its size", () => {
   const read = (blocks: readonly (number | "start")[], rate?: number) => {
     const distances = new StackDistances(rate);
-    for (const block of blocks) block === "start" ? distances.start() : distances.use(block);
+    for (const block of blocks) block === "start" ? distances.restart() : distances.access(block);
     return distances.histogram();
   };
 
@@ -223,25 +248,28 @@ describe("the cache by its size", () => {
   });
 
   /** A cache that is simulated for each size is the same, use by use. */
-  test.each([1, 7, 50, 199])("with %i blocks it hits what a simulated cache of that size hits, across many renumberings", (size) => {
-    const source = chanceFrom(4).source("blocks", 0);
-    const uses = Array.from({ length: 20_000 }, (_, index): number | "start" =>
-      index % 7_000 === 6_999 ? "start" : Math.floor(200 * uniform(source) ** 2),
-    );
-    const cache = new Set<number>();
-    let hits = 0;
-    for (const use of uses) {
-      if (use === "start") {
-        cache.clear();
-        continue;
+  test.each([1, 7, 50, 199])(
+    "with %i blocks it hits what a simulated cache of that size hits, across many renumberings",
+    (size) => {
+      const source = randomFrom(4).stream("blocks", 0);
+      const uses = Array.from({ length: 20_000 }, (_, index): number | "start" =>
+        index % 7_000 === 6_999 ? "start" : Math.floor(200 * uniform(source) ** 2),
+      );
+      const cache = new Set<number>();
+      let hits = 0;
+      for (const use of uses) {
+        if (use === "start") {
+          cache.clear();
+          continue;
+        }
+        if (cache.delete(use)) hits += 1;
+        cache.add(use);
+        if (cache.size > size) cache.delete(cache.values().next().value as number);
       }
-      if (cache.delete(use)) hits += 1;
-      cache.add(use);
-      if (cache.size > size) cache.delete(cache.values().next().value as number);
-    }
-    const histogram = read(uses);
-    expect(hitRatioOf(histogram, size)).toBeCloseTo(hits / histogram.uses, 12);
-  });
+      const histogram = read(uses);
+      expect(hitRatioOf(histogram, size)).toBeCloseTo(hits / histogram.accesses, 12);
+    },
+  );
 
   /**
    * Errors of hit ratios over 20 samples of one block in ten, each of other blocks. The tolerances are the errors of 300 further samples (root of the mean
@@ -252,25 +280,31 @@ describe("the cache by its size", () => {
     ["alike", 1, 0, [0.0059, 0.0163, 0.032, 0.0231]],
     ["unevenly", 2, 0, [0.0556, 0.0589, 0.0455, 0.0157]],
     ["unevenly, the hottest followed always", 2, 500, [0.0057, 0.0137, 0.0235, 0.0091]],
-  ] as const)("samples of blocks that are used %s give nearly the same ratios", (_, skew, always, tolerances) => {
-    const sizes = [250, 1_000, 2_500, 5_000];
-    const squares = sizes.map(() => 0);
-    for (let seed = 1; seed <= 20; seed += 1) {
-      const source = chanceFrom(seed).source("blocks", 0);
-      const [exact, sampled] = [new StackDistances(), new StackDistances(0.1, always)];
-      for (let use = 0; use < 40_000; use += 1) {
-        const rank = Math.floor(5_000 * uniform(source) ** skew);
-        const block = rank < always ? rank : rank + seed * 10_007;
-        exact.use(block);
-        sampled.use(block);
+  ] as const)(
+    "samples of blocks that are used %s give nearly the same ratios",
+    (_, skew, always, tolerances) => {
+      const sizes = [250, 1_000, 2_500, 5_000];
+      const squares = sizes.map(() => 0);
+      for (let seed = 1; seed <= 20; seed += 1) {
+        const source = randomFrom(seed).stream("blocks", 0);
+        const [exact, sampled] = [new StackDistances(), new StackDistances(0.1, always)];
+        for (let use = 0; use < 40_000; use += 1) {
+          const rank = Math.floor(5_000 * uniform(source) ** skew);
+          const block = rank < always ? rank : rank + seed * 10_007;
+          exact.access(block);
+          sampled.access(block);
+        }
+        const [right, near] = [exact.histogram(), sampled.histogram()];
+        for (const [index, size] of sizes.entries())
+          squares[index] =
+            (squares[index] as number) + (hitRatioOf(near, size) - hitRatioOf(right, size)) ** 2;
       }
-      const [right, near] = [exact.histogram(), sampled.histogram()];
       for (const [index, size] of sizes.entries())
-        squares[index] = (squares[index] as number) + (hitRatioOf(near, size) - hitRatioOf(right, size)) ** 2;
-    }
-    for (const [index, size] of sizes.entries())
-      expect(Math.sqrt((squares[index] as number) / 20), `${size}`).toBeLessThan(tolerances[index] as number);
-  });
+        expect(Math.sqrt((squares[index] as number) / 20), `${size}`).toBeLessThan(
+          tolerances[index] as number,
+        );
+    },
+  );
 
   test.each([0, -1, 1.01, Number.NaN])("a rate of %d is refused", (rate) => {
     expect(() => new StackDistances(rate)).toThrow(/^rate: .* must be above 0 and up to 1$/);
@@ -284,7 +318,11 @@ describe("autoscaling", () => {
     replayScaling(requestsOf(rows), demand, periodOf(lengthMs), { minCu: 1, maxCu }, profile);
 
   test("a load above nine tenths of the size asks for the next one, until what ran is a minute ago", () => {
-    expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.9 }, 4, 2 * minute)).toEqual({ cuMs: 2 * minute, throttledS: 0, scaleEvents: 0 });
+    expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.9 }, 4, 2 * minute)).toEqual({
+      cuMs: 2 * minute,
+      throttledS: 0,
+      scaleEvents: 0,
+    });
     expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.91 }, 4, 2 * minute)).toEqual({
       cuMs: 2 * 70 * SECOND + 50 * SECOND,
       throttledS: 0,
@@ -310,7 +348,9 @@ describe("autoscaling", () => {
     ];
     expect(run(rows, { loadPerRequest: 1 }, 2, 60 * minute).throttledS).toBe(1);
     // Two vCPUs for a second, believed for a minute; then half a one.
-    expect(run(rows, { loadPerRequest: 0.5 }, 4, 60 * minute).cuMs).toBe(3 * 61 * SECOND + 1 * (60 * minute - 61 * SECOND));
+    expect(run(rows, { loadPerRequest: 0.5 }, 4, 60 * minute).cuMs).toBe(
+      3 * 61 * SECOND + 1 * (60 * minute - 61 * SECOND),
+    );
   });
 
   test("memory and working set ask for a size of which they fill three quarters, and throttle nothing", () => {
@@ -324,35 +364,40 @@ describe("autoscaling", () => {
   });
 
   /** Second by second: what runs, the most that ran within the last minute, and by that the size. */
-  test.each([1, 2, 3, 4, 5])("random requests get the sizes that looking at every second gives them (%i)", (seed) => {
-    const source = chanceFrom(seed).source("scaling", 0);
-    const rows = Array.from(
-      { length: 60 },
-      (): Row => [SECOND * (source() % 900), SECOND * ([0, 0, 1, 3, 20, 90][source() % 6] as number)],
-    );
-    rows.sort(([a], [b]) => a - b);
-    const demand = { loadPerRequest: 0.8, memoryGbPerRequest: 2.9, workingSetGb: 1 };
-    const range = { minCu: 0.25, maxCu: 4 };
-    const seconds = Array.from({ length: 1_000 }, (_, index) => index * SECOND);
-    const running = seconds.map((at) => rows.filter(([from, length = 0]) => from <= at && at < from + length).length);
-    let [cuMs, throttledS, scaleEvents, former] = [0, 0, 0, 0.5];
-    for (const [index, at] of seconds.entries()) {
-      const instants = rows.filter(([from, length]) => length === 0 && from <= at && at - from < minute);
-      // What ran in the last second of a minute ago ran until this one began.
-      const seen = [
-        ...running.slice(Math.max(0, index - 60), index + 1),
-        ...instants.map(([from]) => 1 + (running[from / SECOND] as number)),
-      ];
-      const most = Math.max(...seen);
-      const goal = Math.max((most * 0.8) / 0.9, (most * 2.9) / 0.75 / 4, 1 / 0.75 / 4);
-      const size = [0.25, 0.5, 1, 2, 3, 4].find((cu) => cu >= goal) ?? 4;
-      cuMs += size * SECOND;
-      if ((running[index] as number) * 0.8 > size) throttledS += 1;
-      if (size !== former) scaleEvents += 1;
-      former = size;
-    }
-    const outcome = replayScaling(requestsOf(rows), demand, periodOf(1_000 * SECOND), range, profile);
-    expect(outcome).toEqual({ cuMs, throttledS, scaleEvents });
-    expect(scaleEvents).toBeGreaterThan(5);
-  });
+  test.each([1, 2, 3, 4, 5])(
+    "random requests get the sizes that looking at every second gives them (%i)",
+    (seed) => {
+      const source = randomFrom(seed).stream("scaling", 0);
+      const rows = Array.from(
+        { length: 60 },
+        (): Row => [SECOND * (source() % 900), SECOND * ([0, 0, 1, 3, 20, 90][source() % 6] as number)],
+      );
+      rows.sort(([a], [b]) => a - b);
+      const demand = { loadPerRequest: 0.8, memoryGbPerRequest: 2.9, workingSetGb: 1 };
+      const range = { minCu: 0.25, maxCu: 4 };
+      const seconds = Array.from({ length: 1_000 }, (_, index) => index * SECOND);
+      const running = seconds.map(
+        (at) => rows.filter(([from, length = 0]) => from <= at && at < from + length).length,
+      );
+      let [cuMs, throttledS, scaleEvents, former] = [0, 0, 0, 0.5];
+      for (const [index, at] of seconds.entries()) {
+        const instants = rows.filter(([from, length]) => length === 0 && from <= at && at - from < minute);
+        // What ran in the last second of a minute ago ran until this one began.
+        const seen = [
+          ...running.slice(Math.max(0, index - 60), index + 1),
+          ...instants.map(([from]) => 1 + (running[from / SECOND] as number)),
+        ];
+        const most = Math.max(...seen);
+        const goal = Math.max((most * 0.8) / 0.9, (most * 2.9) / 0.75 / 4, 1 / 0.75 / 4);
+        const size = [0.25, 0.5, 1, 2, 3, 4].find((cu) => cu >= goal) ?? 4;
+        cuMs += size * SECOND;
+        if ((running[index] as number) * 0.8 > size) throttledS += 1;
+        if (size !== former) scaleEvents += 1;
+        former = size;
+      }
+      const outcome = replayScaling(requestsOf(rows), demand, periodOf(1_000 * SECOND), range, profile);
+      expect(outcome).toEqual({ cuMs, throttledS, scaleEvents });
+      expect(scaleEvents).toBeGreaterThan(5);
+    },
+  );
 });

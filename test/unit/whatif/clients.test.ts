@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { parseClient } from "../../../src/whatif/coupled/client-forms.ts";
-import { curveOf, type Delay, type DelayChoice, pointAt } from "../../../src/whatif/curve/curve.ts";
+import { curveOf, type DelayChoice, pointAt, type SuspendDelay } from "../../../src/whatif/curve/curve.ts";
 import { simulateDelays } from "../../../src/whatif/curve/curve-simulation.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
@@ -10,8 +10,18 @@ import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, HOUR, SECOND, traceOf } from "../../support/traces.ts";
 
 test("clients are written by kind and options; what is left out has a default", () => {
-  expect(parseClient("subscriber:reconnect=5s").of(3)).toEqual({ kind: "subscriber", compute: 3, reconnectMs: 5_000 });
-  expect(parseClient("loop:think=10s").of(0)).toEqual({ kind: "loop", compute: 0, thinkMs: 10_000, serviceMs: 0, retryMs: 1_000 });
+  expect(parseClient("subscriber:reconnect=5s").create(3)).toEqual({
+    kind: "subscriber",
+    compute: 3,
+    reconnectMs: 5_000,
+  });
+  expect(parseClient("loop:think=10s").create(0)).toEqual({
+    kind: "loop",
+    compute: 0,
+    thinkMs: 10_000,
+    serviceMs: 0,
+    retryMs: 1_000,
+  });
   expect(parseClient(" check:every=1d ")).toMatchObject({ name: "check:every=1d" });
 });
 
@@ -29,21 +39,30 @@ test.each([
 /** A request an hour of two computes, and a third one without any. */
 const TRACE = traceOf(
   DAY,
-  ...[0, 5].map((minute) => Array.from({ length: 24 }, (_, hour) => [hour * HOUR + minute * 60 * SECOND, SECOND] as const)),
+  ...[0, 5].map((minute) =>
+    Array.from({ length: 24 }, (_, hour) => [hour * HOUR + minute * 60 * SECOND, SECOND] as const),
+  ),
   [],
 );
 
-function simulated(delays: readonly Delay[], clients: readonly string[], startLatency: StartLatency = { kind: "fixed", ms: 0 }) {
+function simulated(
+  delays: readonly SuspendDelay[],
+  clients: readonly string[],
+  startLatency: StartLatency = { kind: "fixed", ms: 0 },
+) {
   const traffic = trafficOf(TRACE);
   const reader = new GapReader(TRACE.period);
-  for (const { requests } of TRACE.computes) {
+  for (const { arrivals: requests } of TRACE.computes) {
     reader.add(requests);
     reader.end();
   }
   const curve = curveOf(reader.gaps);
-  const exact = { requests: curve.requests, pointAt: (delay: DelayChoice) => pointAt(curve, delay as Delay) };
+  const exact = {
+    arrivals: curve.arrivals,
+    pointAt: (delay: DelayChoice) => pointAt(curve, delay as SuspendDelay),
+  };
   const asked = { delays, clients: clients.map(parseClient) };
-  const work = simulateDelays(traffic, questionFrom({ startLatency }), exact, asked, chanceFrom(1));
+  const work = simulateDelays(traffic, questionFrom({ startLatency }), exact, asked, randomFrom(1));
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import type { Client } from "../../../src/whatif/coupled/clients.ts";
-import { type CoupledFleet, type CoupledWitness, simulateCoupled } from "../../../src/whatif/coupled/coupled-simulation.ts";
+import {
+  type CoupledFleet,
+  type CoupledObserver,
+  simulateCoupled,
+} from "../../../src/whatif/coupled/coupled-simulation.ts";
 import { EventHeap } from "../../../src/whatif/coupled/event-heap.ts";
 import { type LatencySource, latenciesOf } from "../../../src/whatif/replay/start-latency.ts";
 import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
@@ -13,18 +17,18 @@ function fleetOf(computes: readonly (readonly Row[])[], options: Partial<Coupled
     period: periodOf(DAY),
     delayMs: new Float64Array(computes.length).fill(MINUTE),
     cu: new Float64Array(computes.length).fill(1),
-    requests: computes.map(requestsOf),
+    arrivals: computes.map(requestsOf),
     clients: [],
     latency: { kind: "fixed", ms: 10 * SECOND },
     starts: {},
-    chance: chanceFrom(1),
+    random: randomFrom(1),
     ...options,
   };
 }
 
 function witnessed(fleet: CoupledFleet) {
   const events: string[] = [];
-  const witness: CoupledWitness = {
+  const witness: CoupledObserver = {
     started: (compute, at, readyAt) => events.push(`${compute} starts ${at - BEGIN}..${readyAt - BEGIN}`),
     suspended: (compute, at) => events.push(`${compute} sleeps ${at - BEGIN}`),
   };
@@ -36,14 +40,18 @@ describe("a limit of concurrent starts", () => {
 
   test("who comes while it is reached waits for the turn and for the start, in the order of arrival", () => {
     const { outcome, events } = witnessed(fleetOf([[[0]], [[2_000]], [[1_000]]], limited));
-    expect(events.slice(0, 3)).toEqual(["0 starts 0..10000", "2 starts 10000..20000", "1 starts 20000..30000"]);
+    expect(events.slice(0, 3)).toEqual([
+      "0 starts 0..10000",
+      "2 starts 10000..20000",
+      "1 starts 20000..30000",
+    ]);
     expect(outcome.waits.sumMs).toBe(10_000 + 28_000 + 19_000);
-    expect(outcome.gate).toMatchObject({ mostUnderWay: 1, mostQueued: 2 });
+    expect(outcome.limiter).toMatchObject({ mostUnderWay: 1, mostQueued: 2 });
   });
 
   test("who comes at the instant at which a start ends takes its place", () => {
     expect(witnessed(fleetOf([[[0]], [[10_000]]], limited)).events[1]).toBe("1 starts 10000..20000");
-    expect(witnessed(fleetOf([[[0]], [[9_999]]], limited)).outcome.gate.mostQueued).toBe(1);
+    expect(witnessed(fleetOf([[[0]], [[9_999]]], limited)).outcome.limiter.mostQueued).toBe(1);
   });
 
   test("queued, a compute is not active, and more requests to it wait with the first", () => {
@@ -58,10 +66,10 @@ describe("a limit of concurrent starts", () => {
     ["seldom looked at", {}],
     ["looked at always", { quotas: { computeSeconds: Float64Array.of(1e12), groupOf: new Int32Array(60) } }],
   ] as const)("who waits for a turn when the period ends waits on until it comes, %s", (_, more) => {
-    const source = chanceFrom(5).source("arrivals", 0);
+    const source = randomFrom(5).stream("arrivals", 0);
     const arrivals = Array.from({ length: 60 }, () => source() % 9_000).sort((a, b) => a - b);
     const latency = { kind: "lognormal", medianMs: 2_000, sigma: 0.5, maxMs: 60_000 } as const;
-    const latencies = latenciesOf(latency, chanceFrom(1), 60);
+    const latencies = latenciesOf(latency, randomFrom(1), 60);
     const desks = [0, 0, 0];
     const waits: number[] = [];
     const readyAts: number[] = [];
@@ -77,7 +85,13 @@ describe("a limit of concurrent starts", () => {
     }
     const rows = arrivals.map((at): Row[] => [[at], [at + 500]]);
     const { outcome, events } = witnessed(
-      fleetOf(rows, { latency, starts: { concurrent: 3 }, period: periodOf(9_500), delayMs: new Float64Array(60).fill(HOUR), ...more }),
+      fleetOf(rows, {
+        latency,
+        starts: { concurrent: 3 },
+        period: periodOf(9_500),
+        delayMs: new Float64Array(60).fill(HOUR),
+        ...more,
+      }),
     );
     expect(outcome.waits.sumMs).toBe(waits.reduce((sum, wait) => sum + wait, 0));
     expect(outcome.waits.waited).toBe(waits.length);
@@ -85,23 +99,31 @@ describe("a limit of concurrent starts", () => {
     expect(lastAt).toBeGreaterThan(20_000);
     expect(events.filter((event) => event.includes("starts")).at(-1)).toContain(`starts ${lastAt}..`);
     // Each is charged for its start; those that are ready by then, until the end of the period.
-    expect(outcome.activeMs - outcome.startingMs).toBe(readyAts.reduce((sum, at) => sum + Math.max(0, 9_500 - at), 0));
+    expect(outcome.activeMs - outcome.startingMs).toBe(
+      readyAts.reduce((sum, at) => sum + Math.max(0, 9_500 - at), 0),
+    );
   });
 
   test("without one, all that come at nine start at nine", () => {
     const rows = Array.from({ length: 50 }, (): Row[] => [[9 * HOUR]]);
-    expect(witnessed(fleetOf(rows)).outcome.gate.mostUnderWay).toBe(50);
+    expect(witnessed(fleetOf(rows)).outcome.limiter.mostUnderWay).toBe(50);
   });
 });
 
 describe("a pool of prepared computes", () => {
-  const pooled = { starts: { pool: { size: 1, refillMs: 30_000 } }, preparedLatency: { kind: "fixed", ms: 300 } } as const;
+  const pooled = {
+    starts: { pool: { size: 1, refillMs: 30_000 } },
+    preparedLatency: { kind: "fixed", ms: 300 },
+  } as const;
 
   test("the first start is short, the next is not until the pool is filled again", () => {
-    expect(witnessed(fleetOf([[[0]], [[29_999]]], pooled)).outcome.gate).toMatchObject({ poolHits: 1, poolMisses: 1 });
+    expect(witnessed(fleetOf([[[0]], [[29_999]]], pooled)).outcome.limiter).toMatchObject({
+      poolHits: 1,
+      poolMisses: 1,
+    });
     const { events, outcome } = witnessed(fleetOf([[[0]], [[30_000]]], pooled));
     expect(events.slice(0, 2)).toEqual(["0 starts 0..300", "1 starts 30000..30300"]);
-    expect(outcome.gate).toMatchObject({ poolHits: 2, poolMisses: 0 });
+    expect(outcome.limiter).toMatchObject({ poolHits: 2, poolMisses: 0 });
   });
 });
 
@@ -109,28 +131,37 @@ describe("clients", () => {
   test("a subscriber that reconnects keeps its compute from sleeping for longer than that", () => {
     const clients: Client[] = [{ kind: "subscriber", compute: 0, reconnectMs: 5_000 }];
     const { events } = witnessed(fleetOf([[]], { clients }));
-    expect(events.slice(0, 4)).toEqual(["0 starts 5000..15000", "0 sleeps 75000", "0 starts 80000..90000", "0 sleeps 150000"]);
+    expect(events.slice(0, 4)).toEqual([
+      "0 starts 5000..15000",
+      "0 sleeps 75000",
+      "0 starts 80000..90000",
+      "0 sleeps 150000",
+    ]);
   });
 
   test("a check comes at its own instants, whatever it waits for, and each one that finds the compute asleep wakes it", () => {
     const clients: Client[] = [{ kind: "check", compute: 0, everyMs: HOUR }];
     const { events, outcome } = witnessed(fleetOf([[]], { clients }));
-    expect(outcome).toMatchObject({ requests: 24, firstStarts: 1, coldStarts: 23 });
-    const starts = events.filter((event) => event.includes("starts")).map((event) => Number(/starts (\d+)/.exec(event)?.[1]));
+    expect(outcome).toMatchObject({ arrivals: 24, firstStarts: 1, coldStarts: 23 });
+    const starts = events
+      .filter((event) => event.includes("starts"))
+      .map((event) => Number(/starts (\d+)/.exec(event)?.[1]));
     expect(starts.map((at) => at % HOUR)).toEqual(starts.map(() => (starts[0] as number) % HOUR));
     // Of one that is refused the next comes in its turn, too: two minutes awake are all there is.
     const quotas = { computeSeconds: new Float64Array([120]), groupOf: new Int32Array([0]) };
     const stopped = witnessed(fleetOf([[]], { clients, quotas, latency: { kind: "fixed", ms: 0 } })).outcome;
-    expect(stopped).toMatchObject({ requests: 24, refused: 22 });
+    expect(stopped).toMatchObject({ arrivals: 24, refused: 22 });
   });
 
   test("a client in a closed loop sends nothing while it waits", () => {
     const loop: Client = { kind: "loop", compute: 0, thinkMs: 1_000, serviceMs: 0, retryMs: 1_000 };
-    const slow = witnessed(fleetOf([[]], { clients: [loop], latency: { kind: "fixed", ms: DAY - HOUR } })).outcome;
+    const slow = witnessed(
+      fleetOf([[]], { clients: [loop], latency: { kind: "fixed", ms: DAY - HOUR } }),
+    ).outcome;
     const fast = witnessed(fleetOf([[]], { clients: [loop], latency: { kind: "fixed", ms: 0 } })).outcome;
     // Of requests every second in the mean, within four standard errors: of a day, and of an hour.
-    expect(Math.abs(fast.requests - 86_400)).toBeLessThan(4 * Math.sqrt(86_400));
-    expect(Math.abs(slow.requests - 3_600)).toBeLessThan(4 * Math.sqrt(3_600));
+    expect(Math.abs(fast.arrivals - 86_400)).toBeLessThan(4 * Math.sqrt(86_400));
+    expect(Math.abs(slow.arrivals - 3_600)).toBeLessThan(4 * Math.sqrt(3_600));
   });
 });
 
@@ -159,8 +190,16 @@ describe("a quota that computes share", () => {
   test("with the next month it begins anew, at its first millisecond", () => {
     const february = Date.parse("2026-02-01T00:00:00Z") - BEGIN;
     const rows: Row[] = [[0, HOUR], [february - 1], [february]];
-    const { outcome, events } = witnessed({ ...fleetOf([rows, []], shared(25)), period: periodOf(february + HOUR) });
-    expect(events).toEqual(["0 starts 0..0", "0 sleeps 25000", `0 starts ${february}..${february}`, `0 sleeps ${february + 25_000}`]);
+    const { outcome, events } = witnessed({
+      ...fleetOf([rows, []], shared(25)),
+      period: periodOf(february + HOUR),
+    });
+    expect(events).toEqual([
+      "0 starts 0..0",
+      "0 sleeps 25000",
+      `0 starts ${february}..${february}`,
+      `0 sleeps ${february + 25_000}`,
+    ]);
     expect(outcome.refused).toBe(1);
   });
 
@@ -168,7 +207,10 @@ describe("a quota that computes share", () => {
     const fleet = fleetOf([[[0, HOUR]], [[0]]], { ...shared(250), delayMs: new Float64Array(2).fill(HOUR) });
     const { outcome, events } = witnessed({ ...fleet, period: periodOf(100 * SECOND) });
     // 100 s of both, and 50 s of the first.
-    expect(outcome).toMatchObject({ activeMs: 250 * SECOND, quotaReached: [{ group: 0, at: BEGIN + 150_000 }] });
+    expect(outcome).toMatchObject({
+      activeMs: 250 * SECOND,
+      quotaReached: [{ group: 0, at: BEGIN + 150_000 }],
+    });
     expect(events.at(-1)).toBe("0 sleeps 150000");
   });
 
@@ -182,13 +224,16 @@ describe("the heap of events", () => {
   test("gives the earliest, and of equals the lowest node, whatever was moved before", () => {
     const heap = new EventHeap(40);
     const at = new Map<number, number>();
-    const source = chanceFrom(3).source("heap", 0);
+    const source = randomFrom(3).stream("heap", 0);
     for (let step = 0; step < 5_000; step += 1) {
       const [node, instant] = [source() % 40, source() % 25];
       heap.set(node, instant);
       at.set(node, instant);
       const least = Math.min(...at.values());
-      expect([heap.firstAt, heap.first]).toEqual([least, Math.min(...[...at].filter(([, value]) => value === least).map(([key]) => key))]);
+      expect([heap.firstAt, heap.first]).toEqual([
+        least,
+        Math.min(...[...at].filter(([, value]) => value === least).map(([key]) => key)),
+      ]);
     }
   });
 

@@ -1,9 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { checkRequests } from "../../../src/recordings/trace/trace.ts";
-import { billOf, burdenMs } from "../../../src/whatif/curve/costs.ts";
-import { type Curve, clairvoyant, coldStartBounds, curveOf, type Delay, pointAt, pointOf } from "../../../src/whatif/curve/curve.ts";
-import { bestDelay, bestDelayOf, cheapestWithin, type Limits, MOST_ASKED } from "../../../src/whatif/curve/optimum.ts";
-import { GapReader, gapsOf, mergeGaps, noGaps } from "../../../src/whatif/trace/gaps.ts";
+import { checkArrivals } from "../../../src/recordings/trace/trace.ts";
+import { billOf, weightedCostMs } from "../../../src/whatif/curve/costs.ts";
+import {
+  type Curve,
+  clairvoyantBound,
+  coldStartBounds,
+  curveOf,
+  pointAt,
+  pointOf,
+  type SuspendDelay,
+} from "../../../src/whatif/curve/curve.ts";
+import {
+  bestDelay,
+  bestDelayOf,
+  cheapestWithin,
+  type DelayConstraints,
+  MAX_DELAYS_TRIED,
+} from "../../../src/whatif/curve/optimum.ts";
+import { emptyGaps, GapReader, gapsOf, mergeGaps } from "../../../src/whatif/trace/gaps.ts";
 import { BEGIN, DAY, HOUR, periodOf, plainGaps, poisson, requestsOf, SECOND } from "../../support/traces.ts";
 
 /** Arrivals at 0, 61 s, 361.001 s; the second one runs for 100 s. Gaps: 61 s, 200.001 s; then 600 s of nothing. */
@@ -78,7 +92,9 @@ describe("gaps beyond the longest delay", () => {
   });
 
   test.each([-1, 0.5, WEEK_S + 1])("a delay of %d is refused by its name", (delay) => {
-    expect(() => pointAt(CURVE, delay)).toThrow(/^delay: .* must be a whole number of seconds from 0 to 604800, or never$/);
+    expect(() => pointAt(CURVE, delay)).toThrow(
+      /^delay: .* must be a whole number of seconds from 0 to 604800, or never$/,
+    );
   });
 });
 
@@ -91,16 +107,20 @@ test("with a start latency the cold starts lie between gaps longer than the dela
 
 test("who knows the future sleeps through gaps longer than a cold start is worth, and behind the last request", () => {
   const gaps = gapsOf(requestsOf(ROWS), PERIOD);
-  expect(clairvoyant(gaps, 61)).toMatchObject({ coldStarts: 1, activeMs: 161 * SECOND });
-  expect(clairvoyant(gaps, 60)).toMatchObject({ coldStarts: 2, activeMs: 100 * SECOND });
+  expect(clairvoyantBound(gaps, 61)).toMatchObject({ coldStarts: 1, activeMs: 161 * SECOND });
+  expect(clairvoyantBound(gaps, 60)).toMatchObject({ coldStarts: 2, activeMs: 100 * SECOND });
 });
 
 /** Answers what the search asks for, which is no more than it says. */
-function within(curve: Curve, limits: Limits, waitP99Ms: (delay: Delay) => number = () => 0) {
+function within(
+  curve: Curve,
+  limits: DelayConstraints,
+  waitP99Ms: (delay: SuspendDelay) => number = () => 0,
+) {
   const search = cheapestWithin(curve, limits);
   let step = search.next();
   for (let asked = 1; step.done !== true; asked += 1) {
-    expect(asked).toBeLessThanOrEqual(MOST_ASKED);
+    expect(asked).toBeLessThanOrEqual(MAX_DELAYS_TRIED);
     step = search.next(waitP99Ms(step.value));
   }
   return step.value;
@@ -139,7 +159,7 @@ describe("a pick", () => {
   });
 
   test("the wait is asked of a replay, and what is given back holds", () => {
-    const waitP99Ms = (delay: Delay) => (delay === "never" ? 0 : delay < 777 ? 3_000 : 10);
+    const waitP99Ms = (delay: SuspendDelay) => (delay === "never" ? 0 : delay < 777 ? 3_000 : 10);
     expect(within(CURVE, { maxWaitP99Ms: 10 }, waitP99Ms)?.delay).toBe(777);
     expect(within(CURVE, { maxWaitP99Ms: 9 }, waitP99Ms)?.delay).toBe("never");
     expect(within(CURVE, { maxWaitP99Ms: 9 }, () => 10)).toBeUndefined();
@@ -147,28 +167,36 @@ describe("a pick", () => {
 });
 
 test("a bill is active hours times size times price; without a price there is no cost", () => {
-  expect(billOf({ activeMs: 2 * HOUR }, { cu: 0.25, pricePerCuHour: 0.222, coldStartS: 60 })).toEqual({ cuHours: 0.5, cost: 0.111 });
+  expect(billOf({ activeMs: 2 * HOUR }, { cu: 0.25, pricePerCuHour: 0.222, coldStartS: 60 })).toEqual({
+    cuHours: 0.5,
+    cost: 0.111,
+  });
   expect(billOf({ activeMs: 2 * HOUR }, { cu: 0.25, coldStartS: 60 })).toEqual({ cuHours: 0.5 });
-  expect(burdenMs({ activeMs: 5, coldStarts: 2 }, 3)).toBe(6_005);
+  expect(weightedCostMs({ activeMs: 5, coldStarts: 2 }, 3)).toBe(6_005);
 });
 
 /**
  * Validation 1. 1,000,000 arrivals: the number of cold starts is binomial, so its standard error is √(p(1 − p)/n); four of them, for a fixed
  * seed. Active time is a mean of n bounded gaps: its error is below T·√(p(1 − p)/n) per gap, taken likewise.
  */
-test.each([30, 60, 120, 300])("Poisson arrivals every 60 s at a delay of %i s: λe^−λT cold starts, 1 − e^−λT active", (delay) => {
-  const count = 1_000_000;
-  const lambda = 1 / 60;
-  const { requests, period } = poisson(60 * SECOND, count);
-  const point = pointOf(gapsOf(requests, period), delay);
-  const share = Math.exp(-lambda * delay);
-  const error = 4 * Math.sqrt((share * (1 - share)) / count);
-  const lengthS = (period.endAt - period.startAt) / SECOND;
-  // The gap before the first arrival is none, and each gap is rounded to the millisecond: both far below the error.
-  expect(Math.abs(point.coldStarts / count - share)).toBeLessThan(error);
-  expect(Math.abs(point.activeMs / SECOND / lengthS - (1 - share))).toBeLessThan(error * (1 + lambda * delay));
-  expect(Math.abs(point.coldStarts / lengthS - lambda * share)).toBeLessThan(lambda * error * 2);
-});
+test.each([30, 60, 120, 300])(
+  "Poisson arrivals every 60 s at a delay of %i s: λe^−λT cold starts, 1 − e^−λT active",
+  (delay) => {
+    const count = 1_000_000;
+    const lambda = 1 / 60;
+    const { requests, period } = poisson(60 * SECOND, count);
+    const point = pointOf(gapsOf(requests, period), delay);
+    const share = Math.exp(-lambda * delay);
+    const error = 4 * Math.sqrt((share * (1 - share)) / count);
+    const lengthS = (period.endAt - period.startAt) / SECOND;
+    // The gap before the first arrival is none, and each gap is rounded to the millisecond: both far below the error.
+    expect(Math.abs(point.coldStarts / count - share)).toBeLessThan(error);
+    expect(Math.abs(point.activeMs / SECOND / lengthS - (1 - share))).toBeLessThan(
+      error * (1 + lambda * delay),
+    );
+    expect(Math.abs(point.coldStarts / lengthS - lambda * share)).toBeLessThan(lambda * error * 2);
+  },
+);
 
 describe("parts", () => {
   test("gaps of parts of a compute and of computes add up to those of the whole", () => {
@@ -177,7 +205,7 @@ describe("parts", () => {
       whole.add(requestsOf(rows));
       whole.end();
     }
-    const parts = noGaps(PERIOD);
+    const parts = emptyGaps(PERIOD);
     for (const rows of [[[7, 3_000], [400_000]] as const, ROWS]) {
       const reader = new GapReader(PERIOD);
       for (const row of rows) reader.add(requestsOf([row]));
@@ -189,7 +217,9 @@ describe("parts", () => {
   });
 
   test("gaps of another period do not add up", () => {
-    expect(() => mergeGaps(noGaps(periodOf(5)), noGaps(periodOf(6)))).toThrow(/6 ms cannot be added to gaps of 5 ms/);
+    expect(() => mergeGaps(emptyGaps(periodOf(5)), emptyGaps(periodOf(6)))).toThrow(
+      /6 ms cannot be added to gaps of 5 ms/,
+    );
   });
 });
 
@@ -201,16 +231,22 @@ describe("what is no trace is refused with its row", () => {
     ["at: .* \\(row 0\\) comes before", [[-1]]],
     ["duration_ms: -1 \\(row 0\\) must be whole milliseconds, at least 0", [[0, -1]]],
   ] as const)("%s", (message, rows) => {
-    expect(checkRequests(requestsOf(rows), periodOf(10))).toMatch(new RegExp(message));
+    expect(checkArrivals(requestsOf(rows), periodOf(10))).toMatch(new RegExp(message));
   });
 
   test("columns of different length", () => {
     const { at } = requestsOf([[0], [1]]);
-    expect(checkRequests({ at, durationMs: new Float64Array(1) }, periodOf(10))).toMatch(/durationMs: 1 values for 2 arrivals/);
-    expect(checkRequests({ at, durationMs: new Float64Array(2), source: new Uint16Array(3) }, periodOf(10))).toMatch(/source: 3 values/);
+    expect(checkArrivals({ at, durationMs: new Float64Array(1) }, periodOf(10))).toMatch(
+      /durationMs: 1 values for 2 arrivals/,
+    );
+    expect(
+      checkArrivals({ at, durationMs: new Float64Array(2), source: new Uint16Array(3) }, periodOf(10)),
+    ).toMatch(/source: 3 values/);
   });
 
   test("arrivals at one instant, at the very start and a millisecond before the end are a trace", () => {
-    expect(checkRequests(requestsOf([[0], [0], [9, 100]]), { startAt: BEGIN, endAt: BEGIN + 10 })).toBeUndefined();
+    expect(
+      checkArrivals(requestsOf([[0], [0], [9, 100]]), { startAt: BEGIN, endAt: BEGIN + 10 }),
+    ).toBeUndefined();
   });
 });

@@ -1,28 +1,31 @@
 import { expect, test } from "vitest";
-import { allOf, type Requests } from "../../../src/recordings/trace/trace.ts";
+import { type ComputeArrivals, collectParts } from "../../../src/recordings/trace/trace.ts";
 import { directConnections } from "../../../src/whatif/capacity/pool-connections.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
 import { BEGIN, DAY, periodOf, SECOND } from "../../support/traces.ts";
 
 const DAYS = 28;
 
-function fleetOf(pattern: FleetPattern, computes = 40): readonly Requests[] {
+function fleetOf(pattern: FleetPattern, computes = 40): readonly ComputeArrivals[] {
   const traffic = fleetTraffic({ computes, seed: 3, patterns: [pattern], period: periodOf(DAYS * DAY) });
-  return traffic.computes.map((_, number) => allOf(traffic.requests(number)));
+  return traffic.computes.map((_, number) => collectParts(traffic.arrivals(number)));
 }
 
-function gapsOf({ at, durationMs }: Requests): number[] {
+function gapsOf({ at, durationMs }: ComputeArrivals): number[] {
   return [...at.slice(1)].map((arrival, i) => arrival - (at[i] as number) - (durationMs[i] as number));
 }
 
-test.each(Object.keys(FLEET_PATTERNS) as FleetPattern[])("a fleet of %s has requests within its period, in order", (pattern) => {
-  const fleet = fleetOf(pattern, 4);
-  expect(fleet.some(({ at }) => at.length > 0)).toBe(true);
-  for (const { at } of fleet) {
-    expect([...at]).toEqual([...at].sort((a, b) => a - b));
-    expect(at.every((arrival) => arrival >= BEGIN && arrival < BEGIN + DAYS * DAY)).toBe(true);
-  }
-});
+test.each(Object.keys(FLEET_PATTERNS) as FleetPattern[])(
+  "a fleet of %s has requests within its period, in order",
+  (pattern) => {
+    const fleet = fleetOf(pattern, 4);
+    expect(fleet.some(({ at }) => at.length > 0)).toBe(true);
+    for (const { at } of fleet) {
+      expect([...at]).toEqual([...at].sort((a, b) => a - b));
+      expect(at.every((arrival) => arrival >= BEGIN && arrival < BEGIN + DAYS * DAY)).toBe(true);
+    }
+  },
+);
 
 test("preview branches come and go: each is there for a part of the time, and builds at once with many requests", () => {
   const used = fleetOf("preview-branch").filter(({ at }) => at.length > 0);

@@ -1,18 +1,32 @@
 import { describe, expect, test } from "vitest";
-import { burdenMs } from "../../../src/whatif/curve/costs.ts";
+import { weightedCostMs } from "../../../src/whatif/curve/costs.ts";
 import { POLICY_FORMS, parsePolicy } from "../../../src/whatif/policies/parse.ts";
-import type { Plan } from "../../../src/whatif/policies/policy.ts";
+import type { SleepSchedule } from "../../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../../src/whatif/policies/ski-rental.ts";
 import { PolicyReplay } from "../../../src/whatif/replay/policy-replay.ts";
 import { StartLatencies } from "../../../src/whatif/replay/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
-import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND, settingOf, traceOf } from "../../support/traces.ts";
+import {
+  BEGIN,
+  DAY,
+  HOUR,
+  periodOf,
+  type Row,
+  replaySetting,
+  requestsOf,
+  SECOND,
+  traceOf,
+} from "../../support/traces.ts";
 
 const MINUTE = 60 * SECOND;
 const WEEK = 7 * DAY;
 
 function run(name: string, rows: readonly Row[], lengthMs: number, coldStartS = 60, latencyMs = 0) {
-  return replayTrace(traceOf(lengthMs, rows), parsePolicy(name), settingOf(coldStartS, { kind: "fixed", ms: latencyMs }));
+  return replayTrace(
+    traceOf(lengthMs, rows),
+    parsePolicy(name),
+    replaySetting(coldStartS, { kind: "fixed", ms: latencyMs }),
+  );
 }
 
 /** A request every so often. */
@@ -26,24 +40,34 @@ describe("ski rental", () => {
   const burden = (gap: number, delay: number) => (gap > delay ? delay + BREAK_EVEN : gap);
 
   // A sum of 200,000 strips in place of the integral: the jump lies in one strip, which is worth 2·B/200,000.
-  test.each([1, 30, 150, 299, 300, 301, 10_000])("a randomised one bears 1.5820 × min(gap, B) for a gap of %i s", (gap) => {
-    const strips = 200_000;
-    let sum = 0;
-    for (let strip = 0; strip < strips; strip += 1) sum += burden(gap, randomisedDelay(BREAK_EVEN, (strip + 0.5) / strips));
-    expect(Math.abs(sum / strips / Math.min(gap, BREAK_EVEN) - Math.E / (Math.E - 1))).toBeLessThan(0.003);
-    expect(Math.E / (Math.E - 1)).toBeCloseTo(1.582, 3);
-  });
+  test.each([1, 30, 150, 299, 300, 301, 10_000])(
+    "a randomised one bears 1.5820 × min(gap, B) for a gap of %i s",
+    (gap) => {
+      const strips = 200_000;
+      let sum = 0;
+      for (let strip = 0; strip < strips; strip += 1)
+        sum += burden(gap, randomisedDelay(BREAK_EVEN, (strip + 0.5) / strips));
+      expect(Math.abs(sum / strips / Math.min(gap, BREAK_EVEN) - Math.E / (Math.E - 1))).toBeLessThan(0.003);
+      expect(Math.E / (Math.E - 1)).toBeCloseTo(1.582, 3);
+    },
+  );
 
   // Of n draws the mean burden has an error below B/√n: 0.7 % of B for 20,000; four of them.
   test.each([300, 600])("so it does in a replay of gaps of %i s", (gap) => {
     const count = 20_000;
-    const outcome = run("ski-rental:randomised", every(gap * SECOND, count + 1), gap * SECOND * count + 1, BREAK_EVEN);
-    const ratio = burdenMs(outcome, BREAK_EVEN) / (count * BREAK_EVEN * SECOND);
+    const outcome = run(
+      "ski-rental:randomised",
+      every(gap * SECOND, count + 1),
+      gap * SECOND * count + 1,
+      BREAK_EVEN,
+    );
+    const ratio = weightedCostMs(outcome, BREAK_EVEN) / (count * BREAK_EVEN * SECOND);
     expect(Math.abs(ratio - Math.E / (Math.E - 1))).toBeLessThan(0.03);
   });
 
   test("a deterministic one bears twice as much just above B, and as much as who knows the future up to it", () => {
-    const bear = (gapMs: number) => burdenMs(run("ski-rental", [[0], [gapMs]], gapMs + 1, BREAK_EVEN), BREAK_EVEN) - 1;
+    const bear = (gapMs: number) =>
+      weightedCostMs(run("ski-rental", [[0], [gapMs]], gapMs + 1, BREAK_EVEN), BREAK_EVEN) - 1;
     expect(bear(BREAK_EVEN * SECOND + 1)).toBe(2 * BREAK_EVEN * SECOND);
     expect(bear(BREAK_EVEN * SECOND)).toBe(BREAK_EVEN * SECOND);
   });
@@ -81,16 +105,16 @@ describe("the hybrid histogram", () => {
   });
 
   test("idle times of all lengths tell nothing, so it falls back", () => {
-    const keeper = parsePolicy("hybrid:fallback=10m").keeper({
-      ...settingOf(),
+    const keeper = parsePolicy("hybrid:fallback=10m").createState({
+      ...replaySetting(),
       number: 0,
       latencies: { at: () => 0 },
-      ownGaps: () => expect.fail(),
+      computeGaps: () => expect.fail(),
       fleetGaps: () => expect.fail(),
     });
     for (let bin = 0; bin < 240; bin += 1) keeper.learn?.(bin * MINUTE + 1, BEGIN);
-    const plan: Plan = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
-    keeper.plan(BEGIN, plan, Number.POSITIVE_INFINITY);
+    const plan: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+    keeper.schedule(BEGIN, plan, Number.POSITIVE_INFINITY);
     expect(plan).toEqual({ sleepAt: BEGIN + 10 * MINUTE, resumeAt: Number.POSITIVE_INFINITY, holdMs: 0 });
   });
 });
@@ -105,7 +129,8 @@ describe("the learned hazard", () => {
   test("learns to stay awake for idle times that are worth it, within the 7 % of its bins", () => {
     const rows: Row[] = [];
     // Nine of ten idle times are of 50 s, one of an hour.
-    for (let index = 0, at = 0; index < 2_000; index += 1, at += index % 10 === 0 ? HOUR : 50 * SECOND) rows.push([at]);
+    for (let index = 0, at = 0; index < 2_000; index += 1, at += index % 10 === 0 ? HOUR : 50 * SECOND)
+      rows.push([at]);
     const end = (rows.at(-1)?.[0] ?? 0) + 1;
     const [hazard, knowing] = ["hazard", "clairvoyant"].map((name) => run(name, rows, end, 60));
     expect(hazard?.coldStarts).toBe(knowing?.coldStarts);
@@ -116,7 +141,9 @@ describe("the learned hazard", () => {
 describe("predictive resume", () => {
   /** Working days from nine to ten, a request a minute, for four weeks. */
   const office: Row[] = [0, 1, 2, 3].flatMap((week) =>
-    [0, 1, 2, 3, 4].flatMap((day) => every(MINUTE, 60).map(([at]): Row => [week * WEEK + day * DAY + 9 * HOUR + 10 * SECOND + at])),
+    [0, 1, 2, 3, 4].flatMap((day) =>
+      every(MINUTE, 60).map(([at]): Row => [week * WEEK + day * DAY + 9 * HOUR + 10 * SECOND + at]),
+    ),
   );
 
   test("is up ahead of the hours of the week that it knows, and says what was right, wasted and missed", () => {
@@ -133,7 +160,9 @@ describe("predictive resume", () => {
     const withHolidays = office.filter(([at]) => at < 2 * WEEK || at >= 3 * WEEK);
     const outcome = run("predictive", withHolidays, 4 * WEEK);
     expect(outcome.resumesWasted).toBeGreaterThanOrEqual(5);
-    expect(run("predictive:share=1", office, 4 * WEEK).resumesUsed).toBeLessThanOrEqual(run("predictive", office, 4 * WEEK).resumesUsed);
+    expect(run("predictive:share=1", office, 4 * WEEK).resumesUsed).toBeLessThanOrEqual(
+      run("predictive", office, 4 * WEEK).resumesUsed,
+    );
   });
 
   test("with a lead that is longer than a start nobody waits who was expected, with a shorter one they do", () => {
@@ -156,16 +185,20 @@ describe("who knows the future", () => {
 
 test("best fixed delays are those that a search finds: one for all, and one for each", () => {
   const trace = traceOf(10 * HOUR, every(100 * SECOND, 200), every(1_000 * SECOND, 30));
-  const bear = (name: string) => burdenMs(replayTrace(trace, parsePolicy(name), settingOf(90)), 90);
+  const bear = (name: string) => weightedCostMs(replayTrace(trace, parsePolicy(name), replaySetting(90)), 90);
   const fixed = Array.from({ length: 1_200 }, (_, index) => bear(`fixed:${60 + index}`));
   expect(bear("best-fixed:fleet")).toBe(Math.min(...fixed, bear("never")));
   expect(bear("best-fixed:compute")).toBeLessThan(bear("best-fixed:fleet"));
 });
 
 describe("a policy as it is written", () => {
-  test.each(POLICY_FORMS.map(({ form }) => form.replace("SECONDS", "300")))("%s is known, and its name is the text", (form) => {
-    for (const text of [form.replace(/\[.*\]/, ""), form.replace(/[[\]]/g, "")]) expect(parsePolicy(text).name).toBe(text);
-  });
+  test.each(POLICY_FORMS.map(({ form }) => form.replace("SECONDS", "300")))(
+    "%s is known, and its name is the text",
+    (form) => {
+      for (const text of [form.replace(/\[.*\]/, ""), form.replace(/[[\]]/g, "")])
+        expect(parsePolicy(text).name).toBe(text);
+    },
+  );
 
   test("fixed:0 is immediate", () => expect(parsePolicy("fixed:0").name).toBe("immediate"));
 
@@ -190,15 +223,24 @@ describe("a policy as it is written", () => {
 });
 
 test("a policy that would resume before it sleeps, or for no time for ever, is a bug and is named", () => {
-  const replayed = (plan: Plan) => {
+  const replayed = (plan: SleepSchedule) => {
     const replay = new PolicyReplay(periodOf(DAY));
-    const latencies = new StartLatencies({ kind: "fixed", ms: 0 }, settingOf().chance, 0);
+    const latencies = new StartLatencies({ kind: "fixed", ms: 0 }, replaySetting().random, 0);
     replay.begin(
-      { plan: (since, into) => void Object.assign(into, { ...plan, sleepAt: since + plan.sleepAt, resumeAt: since + plan.resumeAt }) },
+      {
+        schedule: (since, into) =>
+          void Object.assign(into, {
+            ...plan,
+            sleepAt: since + plan.sleepAt,
+            resumeAt: since + plan.resumeAt,
+          }),
+      },
       latencies,
     );
     return () => replay.add(requestsOf([[0], [HOUR]]));
   };
-  expect(replayed({ sleepAt: 10, resumeAt: 9, holdMs: 0 })).toThrow(/resumes at \d+, before it sleeps at \d+/);
+  expect(replayed({ sleepAt: 10, resumeAt: 9, holdMs: 0 })).toThrow(
+    /resumes at \d+, before it sleeps at \d+/,
+  );
   expect(replayed({ sleepAt: 10, resumeAt: 10, holdMs: 0 })).toThrow(/resumes at \d+ for no time at all/);
 });

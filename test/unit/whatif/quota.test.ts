@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/platform/core/random-port.ts";
-import type { Requests } from "../../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
-import { continuation, continued, isDrawn, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
+import type { ComputeArrivals } from "../../../src/recordings/trace/trace.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import {
+  bootstrapBlocks,
+  bootstrapped,
+  isBootstrapRandom,
+  recordedDays,
+} from "../../../src/whatif/quota/bootstrap.ts";
 import { monthsOf, quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/quota/quota-page.ts";
 import { type QuotaQuestion, quotaReport, quotaRuns } from "../../../src/whatif/quota/quota-report.ts";
-import { predictionOf } from "../../../src/whatif/replay/replications.ts";
+import { predictionInterval } from "../../../src/whatif/replay/replications.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
@@ -26,16 +31,19 @@ describe("how traffic goes on", () => {
     const period = { startAt: BEGIN, endAt: BEGIN + 7 * DAY - HOUR / 2 };
     const until = BEGIN + 35 * DAY;
     const drawn = new Set<number>();
-    for (const repeat of continuation(period, until, chanceFrom(3))) {
-      expect(repeat.laterMs % DAY).toBe(0);
-      const [from, to] = [repeat.from + repeat.laterMs, repeat.to + repeat.laterMs];
+    for (const repeat of bootstrapBlocks(period, until, randomFrom(3))) {
+      expect(repeat.offsetMs % DAY).toBe(0);
+      const [from, to] = [repeat.from + repeat.offsetMs, repeat.to + repeat.offsetMs];
       const weekday = (instant: number) => Math.floor((instant - BEGIN) / DAY) % 7;
       expect(weekday(from) > 4).toBe(weekday(repeat.from) > 4);
       expect(to).toBeLessThanOrEqual(until);
       drawn.add(weekday(repeat.from));
     }
     expect([...drawn].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    const spans = continuation(period, until, chanceFrom(3)).map(({ from, to, laterMs }) => [from + laterMs, to + laterMs]);
+    const spans = bootstrapBlocks(period, until, randomFrom(3)).map(({ from, to, offsetMs: laterMs }) => [
+      from + laterMs,
+      to + laterMs,
+    ]);
     expect(spans[0]?.[0]).toBe(period.endAt);
     for (const [index, [from]] of spans.entries()) if (index > 0) expect(from).toBe(spans[index - 1]?.[1]);
     expect(spans.at(-1)?.[1]).toBe(until);
@@ -43,11 +51,15 @@ describe("how traffic goes on", () => {
 
   test("the same seed draws the same days, another one others; one day alone is repeated without chance", () => {
     const period = periodOf(7 * DAY);
-    const draw = (seed: number) => continuation(period, BEGIN + 60 * DAY, chanceFrom(seed));
+    const draw = (seed: number) => bootstrapBlocks(period, BEGIN + 60 * DAY, randomFrom(seed));
     expect(draw(1)).toEqual(draw(1));
     expect(draw(1)).not.toEqual(draw(2));
-    expect([isDrawn(period), isDrawn(periodOf(DAY)), isDrawn(periodOf(2 * DAY))]).toEqual([true, false, true]);
-    expect(() => continuation(periodOf(20 * HOUR), BEGIN + DAY, chanceFrom(1))).toThrow("no whole day");
+    expect([
+      isBootstrapRandom(period),
+      isBootstrapRandom(periodOf(DAY)),
+      isBootstrapRandom(periodOf(2 * DAY)),
+    ]).toEqual([true, false, true]);
+    expect(() => bootstrapBlocks(periodOf(20 * HOUR), BEGIN + DAY, randomFrom(1))).toThrow("no whole day");
   });
 
   test("what comes again are the requests of the stretch, later", () => {
@@ -57,11 +69,18 @@ describe("how traffic goes on", () => {
       [DAY - 1, 7],
     ]);
     const repeats = [
-      { from: BEGIN + HOUR, to: BEGIN + DAY, laterMs: DAY },
-      { from: BEGIN, to: BEGIN + HOUR, laterMs: 2 * DAY },
+      { from: BEGIN + HOUR, to: BEGIN + DAY, offsetMs: DAY },
+      { from: BEGIN, to: BEGIN + HOUR, offsetMs: 2 * DAY },
     ];
-    const { at: instants, durationMs } = continued(requests, repeats);
-    expect([...instants].map((instant) => instant - BEGIN)).toEqual([0, HOUR, DAY - 1, DAY + HOUR, 2 * DAY - 1, 2 * DAY]);
+    const { at: instants, durationMs } = bootstrapped(requests, repeats);
+    expect([...instants].map((instant) => instant - BEGIN)).toEqual([
+      0,
+      HOUR,
+      DAY - 1,
+      DAY + HOUR,
+      2 * DAY - 1,
+      2 * DAY,
+    ]);
     expect([...durationMs]).toEqual([5, 6, 7, 6, 7, 5]);
   });
 });
@@ -69,20 +88,21 @@ describe("how traffic goes on", () => {
 describe("where the next replication lies", () => {
   test("39 give 95 % by their least and greatest, 79 by the second ones, one gives nothing", () => {
     const values = (n: number) => Array.from({ length: n }, (_, index) => ((index * 7) % n) + 1);
-    expect(predictionOf(values(39))).toEqual({ low: 1, median: 20, high: 39, confidence: 0.95 });
-    expect(predictionOf(values(79))).toEqual({ low: 2, median: 40, high: 78, confidence: 0.95 });
-    expect(predictionOf([5])).toEqual({ low: 5, median: 5, high: 5, confidence: 0 });
-    expect(predictionOf([1, Number.POSITIVE_INFINITY]).high).toBe(Number.POSITIVE_INFINITY);
-    expect(() => predictionOf([])).toThrow(/^replications: /);
+    expect(predictionInterval(values(39))).toEqual({ low: 1, median: 20, high: 39, confidence: 0.95 });
+    expect(predictionInterval(values(79))).toEqual({ low: 2, median: 40, high: 78, confidence: 0.95 });
+    expect(predictionInterval([5])).toEqual({ low: 5, median: 5, high: 5, confidence: 0 });
+    expect(predictionInterval([1, Number.POSITIVE_INFINITY]).high).toBe(Number.POSITIVE_INFINITY);
+    expect(() => predictionInterval([])).toThrow(/^replications: /);
   });
 
   /** 4,000 times 39 log-normal values and one more: the share is binomial, one standard error 0.34 %; three of them. */
   test("the interval covers the next value in 95 of 100 cases", () => {
-    const source = chanceFrom(11).source("prediction", 0);
-    const draw = () => Math.exp(3 * Math.sqrt(-2 * Math.log(1 - uniform(source))) * Math.cos(2 * Math.PI * uniform(source)));
+    const source = randomFrom(11).stream("prediction", 0);
+    const draw = () =>
+      Math.exp(3 * Math.sqrt(-2 * Math.log(1 - uniform(source))) * Math.cos(2 * Math.PI * uniform(source)));
     let covered = 0;
     for (let experiment = 0; experiment < 4_000; experiment += 1) {
-      const { low, high } = predictionOf(Array.from({ length: 39 }, draw));
+      const { low, high } = predictionInterval(Array.from({ length: 39 }, draw));
       const next = draw();
       if (next >= low && next <= high) covered += 1;
     }
@@ -91,15 +111,15 @@ describe("where the next replication lies", () => {
 });
 
 describe("months under a quota", () => {
-  const fleet = (startAt: number, endAt: number, requests: readonly Requests[], cu = 0.5) => ({
+  const fleet = (startAt: number, endAt: number, requests: readonly ComputeArrivals[], cu = 0.5) => ({
     period: { startAt, endAt },
     delayMs: new Float64Array(requests.length).fill(60 * SECOND),
     cu: new Float64Array(requests.length).fill(cu),
-    requests,
+    arrivals: requests,
     clients: [],
     latency: { kind: "fixed", ms: 10 * SECOND } as const,
     starts: {},
-    chance: chanceFrom(1),
+    random: randomFrom(1),
   });
   const rows = (...list: readonly [string, number][]) => ({
     at: Float64Array.from(list, ([instant]) => at(instant)),
@@ -108,37 +128,57 @@ describe("months under a quota", () => {
 
   test("use counts from the end of the start, in the month in which it is; the quota is reached to the millisecond", () => {
     const requests = [
-      rows(["2026-01-31T23:00:00Z", 2 * HOUR], ["2026-02-01T03:00:00Z", 10 * HOUR], ["2026-02-02T00:00:00Z", 0]),
+      rows(
+        ["2026-01-31T23:00:00Z", 2 * HOUR],
+        ["2026-02-01T03:00:00Z", 10 * HOUR],
+        ["2026-02-02T00:00:00Z", 0],
+      ),
       rows(["2026-02-01T04:00:00Z", 0], ["2026-02-01T05:00:00Z", 0]),
     ];
     // Two CU-hours a month: 0.5 × (1 h − 10 s) in January.
-    const [january, february] = quotaMonths(fleet(at("2026-01-31T00:00:00Z"), at("2026-03-01T00:00:00Z"), requests), 2 * 3_600);
-    expect(january).toEqual({ reachedAt: Number.POSITIVE_INFINITY, usedCuHours: 0.5 - 5 / 3_600, requests: 1, refused: 0 });
+    const [january, february] = quotaMonths(
+      fleet(at("2026-01-31T00:00:00Z"), at("2026-03-01T00:00:00Z"), requests),
+      2 * 3_600,
+    );
+    expect(january).toEqual({
+      reachedAt: Number.POSITIVE_INFINITY,
+      usedCuHours: 0.5 - 5 / 3_600,
+      arrivals: 1,
+      refused: 0,
+    });
     // In February: until 1:00:10 and its delay, from 3:00:10 on, and twice a minute of the other one.
     const others = (3_610 + 60) * 0.5 + 2 * 60 * 0.5;
     const reachedAt = at("2026-02-01T03:00:10Z") + ((2 * 3_600 - others) / 0.5) * SECOND;
-    expect(february).toEqual({ reachedAt, usedCuHours: expect.closeTo(2, 9), requests: 4, refused: 1 });
+    expect(february).toEqual({ reachedAt, usedCuHours: expect.closeTo(2, 9), arrivals: 4, refused: 1 });
   });
 
   test("a compute that is starting when the quota is reached does not make it be reached later", () => {
     const requests = [rows(["2026-02-01T00:00:00Z", HOUR]), rows(["2026-02-01T00:00:55Z", 0])];
-    const [february] = quotaMonths(fleet(at("2026-02-01T00:00:00Z"), at("2026-02-02T00:00:00Z"), requests), 25);
+    const [february] = quotaMonths(
+      fleet(at("2026-02-01T00:00:00Z"), at("2026-02-02T00:00:00Z"), requests),
+      25,
+    );
     expect(february?.reachedAt).toBe(at("2026-02-01T00:01:00Z"));
   });
 
   test("a period touches each month that one instant of it is in", () => {
-    expect(monthsOf({ startAt: at("2026-01-31T23:59:59Z"), endAt: at("2026-02-01T00:00:00Z") })).toHaveLength(1);
-    expect(monthsOf({ startAt: at("2026-01-31T23:59:59Z"), endAt: at("2026-02-01T00:00:00.001Z") })).toHaveLength(2);
+    expect(monthsOf({ startAt: at("2026-01-31T23:59:59Z"), endAt: at("2026-02-01T00:00:00Z") })).toHaveLength(
+      1,
+    );
+    expect(
+      monthsOf({ startAt: at("2026-01-31T23:59:59Z"), endAt: at("2026-02-01T00:00:00.001Z") }),
+    ).toHaveLength(2);
   });
 });
 
 describe("the report", () => {
   const START = at("2026-01-01T00:00:00Z");
   /** An hour of work on each of 14 days, by two computes: with 60 s of delay 2 × (3,600 + 60) s a day at 1 CU. */
-  const hours = (from: number): Row[] => Array.from({ length: 14 }, (_, index): Row => [START - BEGIN + index * DAY + from, HOUR]);
+  const hours = (from: number): Row[] =>
+    Array.from({ length: 14 }, (_, index): Row => [START - BEGIN + index * DAY + from, HOUR]);
   const traffic = trafficOf({
     period: { startAt: START, endAt: START + 14 * DAY },
-    computes: [9, 15].map((hour) => ({ id: `app-${hour}`, requests: requestsOf(hours(hour * HOUR)) })),
+    computes: [9, 15].map((hour) => ({ id: `app-${hour}`, arrivals: requestsOf(hours(hour * HOUR)) })),
   });
   const asked = (quotaHours: number, more: Partial<QuotaQuestion> = {}): QuotaQuestion => ({
     delays: [60],
@@ -149,7 +189,7 @@ describe("the report", () => {
   });
   const question = questionFrom({ present: 60, startLatency: { kind: "fixed", ms: 0 } });
   const report = (of: QuotaQuestion) => {
-    const work = quotaReport(traffic, question, of, chanceFrom);
+    const work = quotaReport(traffic, question, of, randomFrom);
     let done = 0;
     for (let step = work.next(); ; step = work.next()) {
       if (step.done === true) {
@@ -166,19 +206,39 @@ describe("the report", () => {
     const [{ projects: [project] = [] } = { projects: [] }] = summary.delays;
     // 2 × 3,660 s a day: 19 days are 139,080 of 144,000 CU-seconds; the rest of the 20th are 3,660 s in the morning and 1,260 s after 15:00.
     const reached = "2026-01-20T15:21:00.000Z";
-    expect(project?.months[0]?.reached_at).toEqual({ median: reached, low: reached, high: reached, confidence: 0.95 });
-    expect(project?.months[0]).toMatchObject({ month: "2026-01", requests: { mean: 62, plus_minus: 0 }, refused: { mean: 22 } });
-    expect(project?.months[1]).toMatchObject({ month: "2026-02", recorded_until: null, refused: { mean: 16 } });
+    expect(project?.months[0]?.reached_at).toEqual({
+      median: reached,
+      low: reached,
+      high: reached,
+      confidence: 0.95,
+    });
+    expect(project?.months[0]).toMatchObject({
+      month: "2026-01",
+      requests: { mean: 62, plus_minus: 0 },
+      refused: { mean: 22 },
+    });
+    expect(project?.months[1]).toMatchObject({
+      month: "2026-02",
+      recorded_until: null,
+      refused: { mean: 16 },
+    });
     expect(quotaPage(summary).answer[0]).toMatch(
       /^With a delay of 1 min: the quota of 40 CU-hours is used up on 2026-01-20 15:21 \(95 %: .*; then 22 of 62 requests of 2026-01 are refused\.$/,
     );
   });
 
   test("computes that do not share it use it up later, and the soonest project comes first", () => {
-    const each = [0, 1].map((compute) => ({ project: `own-${compute}`, computes: [compute], computeSeconds: 20 * 3_600 }));
+    const each = [0, 1].map((compute) => ({
+      project: `own-${compute}`,
+      computes: [compute],
+      computeSeconds: 20 * 3_600,
+    }));
     const [{ projects } = { projects: [] }] = report(asked(0, { projects: each })).delays;
     expect(projects.map(({ project }) => project)).toEqual(["own-0", "own-1"]);
-    expect(projects.map(({ months }) => months[0]?.reached_at.median)).toEqual(["2026-01-20T09:41:00.000Z", "2026-01-20T15:41:00.000Z"]);
+    expect(projects.map(({ months }) => months[0]?.reached_at.median)).toEqual([
+      "2026-01-20T09:41:00.000Z",
+      "2026-01-20T15:41:00.000Z",
+    ]);
   });
 
   test("of the recorded time alone nothing is drawn, and what is not reached is told", () => {
@@ -191,7 +251,9 @@ describe("the report", () => {
         used_cu_hours: { mean: expect.closeTo((14 * 7_320) / 3_600, 9), plus_minus: null },
       },
     ]);
-    expect(quotaPage(summary).answer[0]).toMatch(/the quota is not used up, 28\.5 of 40 CU-hours used in 2026-01\.$/);
+    expect(quotaPage(summary).answer[0]).toMatch(
+      /the quota is not used up, 28\.5 of 40 CU-hours used in 2026-01\.$/,
+    );
   });
 
   test("who has no quota is counted, and not run", () => {
@@ -203,6 +265,6 @@ describe("the report", () => {
 
   test("from less than a day nothing is foretold", () => {
     const short = trafficOf({ period: { startAt: START, endAt: START + HOUR }, computes: [] });
-    expect(() => quotaReport(short, question, asked(1), chanceFrom).next()).toThrow(RangeError);
+    expect(() => quotaReport(short, question, asked(1), randomFrom).next()).toThrow(RangeError);
   });
 });

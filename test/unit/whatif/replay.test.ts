@@ -1,24 +1,43 @@
 import { describe, expect, test } from "vitest";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
 import { FixedReplay } from "../../../src/whatif/replay/fixed-replay.ts";
-import { meteredMs, noOutcome } from "../../../src/whatif/replay/replay-outcome.ts";
-import { MEASURED_LATENCY, NO_LATENCY, StartLatencies, type StartLatency } from "../../../src/whatif/replay/start-latency.ts";
+import { emptyOutcome, meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
+import {
+  MEASURED_LATENCY,
+  NO_LATENCY,
+  StartLatencies,
+  type StartLatency,
+} from "../../../src/whatif/replay/start-latency.ts";
 import { WaitHistogram } from "../../../src/whatif/replay/wait-histogram.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
-import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, requestsOf, SECOND, settingOf, traceOf } from "../../support/traces.ts";
+import {
+  BEGIN,
+  DAY,
+  HOUR,
+  periodOf,
+  poisson,
+  type Row,
+  replaySetting,
+  requestsOf,
+  SECOND,
+  traceOf,
+} from "../../support/traces.ts";
 
 const LATENCY = { kind: "fixed", ms: 10 * SECOND } as const;
 
 function outcomeOf(rows: readonly Row[], delay: number, latency: StartLatency = LATENCY, lengthMs = DAY) {
-  return replayTrace(traceOf(lengthMs, rows), fixed(delay), settingOf(60, latency));
+  return replayTrace(traceOf(lengthMs, rows), fixed(delay), replaySetting(60, latency));
 }
 
 describe("a start", () => {
   test("who arrives during it waits for what is left of it, who arrives at its end does not", () => {
-    const { waits, requests } = outcomeOf([[0], [4 * SECOND], [10 * SECOND - 1], [10 * SECOND]], 60);
+    const { waits, arrivals: requests } = outcomeOf(
+      [[0], [4 * SECOND], [10 * SECOND - 1], [10 * SECOND]],
+      60,
+    );
     expect([waits.waited, waits.sumMs]).toEqual([3, 16_001]);
     expect([0.25, 0.26, 0.5, 0.51, 0.75, 0.76, 1].map((share) => waits.quantile(share, requests))).toEqual([
       0, 1, 1, 6_000, 6_000, 10_000, 10_000,
@@ -73,7 +92,7 @@ test("a compute that is deleted costs nothing behind that, under any delay", () 
     expect(pointAt(curveOf(gaps), delay).activeMs).toBe(activeMs);
     const replay = new FixedReplay(period, delay);
     for (const goneAt of [BEGIN + 2 * HOUR, undefined]) {
-      replay.begin({ at: () => 0 }, { goneAt });
+      replay.begin({ at: () => 0 }, { deletedAt: goneAt });
       replay.add(requestsOf(rows));
       replay.end();
     }
@@ -83,12 +102,14 @@ test("a compute that is deleted costs nothing behind that, under any delay", () 
 });
 
 test("computes without a request have no start and no time", () => {
-  expect(replayTrace(traceOf(DAY, [], []), fixed(60), settingOf())).toEqual(noOutcome(periodOf(DAY)));
+  expect(replayTrace(traceOf(DAY, [], []), fixed(60), replaySetting())).toEqual(emptyOutcome(periodOf(DAY)));
 });
 
 test("a replay that was given no compute to replay says so", () => {
   const replay = new FixedReplay(periodOf(DAY), 60);
-  expect(() => replay.add({ at: new Float64Array([BEGIN]), durationMs: new Float64Array(1) })).toThrow("a replay begins with a compute");
+  expect(() => replay.add({ at: new Float64Array([BEGIN]), durationMs: new Float64Array(1) })).toThrow(
+    "a replay begins with a compute",
+  );
 });
 
 /**
@@ -98,7 +119,11 @@ test("a replay that was given no compute to replay says so", () => {
 test("Poisson with a start latency: λ = 1/30, T = 60, L = 10 gives 15.5392 starts an hour and a mean added wait of 1.51076 s", () => {
   const [lambda, delay, latency, count] = [1 / 30, 60, 10, 2_000_000];
   const { requests, period } = poisson(SECOND / lambda, count);
-  const outcome = replayTrace({ period, computes: [{ id: "poisson", requests }] }, fixed(delay), settingOf(60, LATENCY));
+  const outcome = replayTrace(
+    { period, computes: [{ id: "poisson", arrivals: requests }] },
+    fixed(delay),
+    replaySetting(60, LATENCY),
+  );
   const lengthS = (period.endAt - period.startAt) / SECOND;
   const grown = Math.exp(lambda * delay);
   const expected = {
@@ -109,9 +134,11 @@ test("Poisson with a start latency: λ = 1/30, T = 60, L = 10 gives 15.5392 star
   expect(expected.startsPerHour).toBeCloseTo(15.5392, 4);
   expect(expected.waitS).toBeCloseTo(1.51076, 5);
   const within = 4 / Math.sqrt(259_000);
-  expect(Math.abs(((outcome.coldStarts + outcome.firstStarts) * 3_600) / lengthS / expected.startsPerHour - 1)).toBeLessThan(within);
+  expect(
+    Math.abs(((outcome.coldStarts + outcome.firstStarts) * 3_600) / lengthS / expected.startsPerHour - 1),
+  ).toBeLessThan(within);
   expect(Math.abs(outcome.activeMs / SECOND / lengthS / expected.active - 1)).toBeLessThan(within);
-  expect(Math.abs(outcome.waits.mean(outcome.requests) / SECOND / expected.waitS - 1)).toBeLessThan(within);
+  expect(Math.abs(outcome.waits.mean(outcome.arrivals) / SECOND / expected.waitS - 1)).toBeLessThan(within);
 });
 
 /** Validation 3: nothing of chance, so exact. */
@@ -119,14 +146,27 @@ describe("one request every so often", () => {
   const [count, period] = [1_000, 300 * SECOND];
   const rows: Row[] = Array.from({ length: count }, (_, index) => [index * period]);
 
-  test.each([60, 299])("with a delay of %i s every one is cold, and the compute active for the delay of each", (delay) => {
-    const { coldStarts, firstStarts, activeMs } = outcomeOf(rows, delay, { kind: "fixed", ms: 0 }, count * period);
-    expect(coldStarts + firstStarts).toBe(count);
-    expect(activeMs / (count * period)).toBe((delay * SECOND) / period);
-  });
+  test.each([60, 299])(
+    "with a delay of %i s every one is cold, and the compute active for the delay of each",
+    (delay) => {
+      const { coldStarts, firstStarts, activeMs } = outcomeOf(
+        rows,
+        delay,
+        { kind: "fixed", ms: 0 },
+        count * period,
+      );
+      expect(coldStarts + firstStarts).toBe(count);
+      expect(activeMs / (count * period)).toBe((delay * SECOND) / period);
+    },
+  );
 
   test.each([300, 301])("with a delay of %i s there is one start", (delay) => {
-    const { coldStarts, firstStarts, activeMs } = outcomeOf(rows, delay, { kind: "fixed", ms: 0 }, count * period);
+    const { coldStarts, firstStarts, activeMs } = outcomeOf(
+      rows,
+      delay,
+      { kind: "fixed", ms: 0 },
+      count * period,
+    );
     expect(coldStarts + firstStarts).toBe(1);
     expect(activeMs).toBe(count * period);
   });
@@ -134,19 +174,23 @@ describe("one request every so often", () => {
 
 describe("start latencies", () => {
   const draws = (latency: StartLatency, number = 0, seed = 1) => {
-    const latencies = new StartLatencies(latency, chanceFrom(seed), number);
+    const latencies = new StartLatencies(latency, randomFrom(seed), number);
     return Array.from({ length: 20_000 }, (_, index) => latencies.at(BEGIN + 977 * index));
   };
 
   test("a start at an instant takes the same time whatever started before it", () => {
-    const latencies = new StartLatencies(MEASURED_LATENCY, chanceFrom(1), 0);
+    const latencies = new StartLatencies(MEASURED_LATENCY, randomFrom(1), 0);
     const first = latencies.at(BEGIN);
     latencies.at(BEGIN + 1);
     expect(latencies.at(BEGIN)).toBe(first);
   });
 
   test("another instant, another compute and another seed draw another one", () => {
-    const [one, two, three] = [draws(MEASURED_LATENCY), draws(MEASURED_LATENCY, 1), draws(MEASURED_LATENCY, 0, 2)];
+    const [one, two, three] = [
+      draws(MEASURED_LATENCY),
+      draws(MEASURED_LATENCY, 1),
+      draws(MEASURED_LATENCY, 0, 2),
+    ];
     expect(new Set(one).size).toBeGreaterThan(3_000);
     for (const other of [two, three]) {
       const same = one.filter((ms, index) => ms === other[index]).length;
@@ -155,7 +199,12 @@ describe("start latencies", () => {
   });
 
   test("a pool is missed as often as it is said to be", () => {
-    const latency = { kind: "pool", hit: { kind: "fixed", ms: 300 }, miss: { kind: "fixed", ms: 4_000 }, missShare: 0.1 } as const;
+    const latency = {
+      kind: "pool",
+      hit: { kind: "fixed", ms: 300 },
+      miss: { kind: "fixed", ms: 4_000 },
+      missShare: 0.1,
+    } as const;
     const misses = draws(latency).filter((ms) => ms === 4_000).length / 20_000;
     // Four standard errors of a share of 0.1 among 20,000.
     expect(Math.abs(misses - 0.1)).toBeLessThan(0.0085);

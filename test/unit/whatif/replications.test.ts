@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { normal } from "../../../src/platform/core/random-port.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import { parsePolicy } from "../../../src/whatif/policies/parse.ts";
-import { intervalOf, pairedDifference, replicate } from "../../../src/whatif/replay/replications.ts";
+import { confidenceInterval, pairedDifference, replicate } from "../../../src/whatif/replay/replications.ts";
 import { MEASURED_LATENCY } from "../../../src/whatif/replay/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import { poisson, SECOND } from "../../support/traces.ts";
@@ -17,14 +17,18 @@ describe("an interval", () => {
     ] as const) {
       const values = Array.from({ length: n }, (_, index) => (index % 2 === 0 ? 1 : -1));
       const deviation = Math.sqrt(n / (n - 1));
-      expect((intervalOf(values).halfWidth * Math.sqrt(n)) / deviation).toBeCloseTo(quantile, 4);
+      expect((confidenceInterval(values).halfWidth * Math.sqrt(n)) / deviation).toBeCloseTo(quantile, 4);
     }
-    expect(intervalOf([4, 6])).toMatchObject({ mean: 5, replications: 2 });
+    expect(confidenceInterval([4, 6])).toMatchObject({ mean: 5, replications: 2 });
   });
 
   test("of one replication is infinitely wide, and of none there is none", () => {
-    expect(intervalOf([3])).toEqual({ mean: 3, halfWidth: Number.POSITIVE_INFINITY, replications: 1 });
-    expect(() => intervalOf([])).toThrow("replications: there is no mean of none");
+    expect(confidenceInterval([3])).toEqual({
+      mean: 3,
+      halfWidth: Number.POSITIVE_INFINITY,
+      replications: 1,
+    });
+    expect(() => confidenceInterval([])).toThrow("replications: there is no mean of none");
     expect(() => pairedDifference([1], [1, 2])).toThrow("replications: 1 cannot be paired with 2");
   });
 
@@ -33,9 +37,12 @@ describe("an interval", () => {
    * The seed is fixed; of seeds drawn anew one in twenty would fail.
    */
   test("of 95 % covers the truth in 93.5 to 96.5 % of 1,000 experiments", () => {
-    const source = chanceFrom(9).source("coverage", 0);
-    const experiments = Array.from({ length: 1_000 }, () => intervalOf(Array.from({ length: 8 }, () => 10 + 3 * normal(source))));
-    const covering = experiments.filter(({ mean, halfWidth }) => Math.abs(mean - 10) <= halfWidth).length / 1_000;
+    const source = randomFrom(9).stream("coverage", 0);
+    const experiments = Array.from({ length: 1_000 }, () =>
+      confidenceInterval(Array.from({ length: 8 }, () => 10 + 3 * normal(source))),
+    );
+    const covering =
+      experiments.filter(({ mean, halfWidth }) => Math.abs(mean - 10) <= halfWidth).length / 1_000;
     expect(covering).toBeGreaterThanOrEqual(0.935);
     expect(covering).toBeLessThanOrEqual(0.965);
   });
@@ -45,11 +52,15 @@ describe("an interval", () => {
     const [count, delay, meanS] = [200, 60, 60];
     const truth = Math.exp(-delay / meanS);
     const covering = replicate(1_000, 1_000, (seed) =>
-      intervalOf(
+      confidenceInterval(
         replicate(8, 8 * seed, (each) => {
-          const { requests, period } = poisson(meanS * SECOND, count, chanceFrom(each));
-          const trace = { period, computes: [{ id: "poisson", requests }] };
-          const setting = { latency: { kind: "fixed", ms: 0 }, coldStartS: 60, chance: chanceFrom(each) } as const;
+          const { requests, period } = poisson(meanS * SECOND, count, randomFrom(each));
+          const trace = { period, computes: [{ id: "poisson", arrivals: requests }] };
+          const setting = {
+            latency: { kind: "fixed", ms: 0 },
+            coldStartS: 60,
+            random: randomFrom(each),
+          } as const;
           return replayTrace(trace, parsePolicy(`fixed:${delay}`), setting).coldStarts / (count - 1);
         }),
       ),
@@ -62,11 +73,15 @@ describe("an interval", () => {
 test("common random numbers make the difference of two policies narrower than the policies themselves are known", () => {
   const waits = (policy: string) =>
     replicate(20, 50, (seed) => {
-      const { requests, period } = poisson(100 * SECOND, 500, chanceFrom(seed));
-      const setting = { latency: MEASURED_LATENCY, coldStartS: 60, chance: chanceFrom(seed) };
-      return replayTrace({ period, computes: [{ id: "poisson", requests }] }, parsePolicy(policy), setting).waits.mean(500);
+      const { requests, period } = poisson(100 * SECOND, 500, randomFrom(seed));
+      const setting = { latency: MEASURED_LATENCY, coldStartS: 60, random: randomFrom(seed) };
+      return replayTrace(
+        { period, computes: [{ id: "poisson", arrivals: requests }] },
+        parsePolicy(policy),
+        setting,
+      ).waits.mean(500);
     });
   const [present, other] = [waits("fixed:60"), waits("fixed:61")];
-  expect(pairedDifference(other, present).halfWidth).toBeLessThan(intervalOf(present).halfWidth / 3);
+  expect(pairedDifference(other, present).halfWidth).toBeLessThan(confidenceInterval(present).halfWidth / 3);
   expect(waits("fixed:60")).toEqual(present);
 });

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { amount, delayText, millisText, money, percentOf, plural, signed, spanText } from "../../../src/whatif/report/number-format.ts";
+import {
+  amount,
+  delayText,
+  millisText,
+  money,
+  percentOf,
+  plural,
+  signed,
+  spanText,
+} from "../../../src/whatif/report/number-format.ts";
 
 test.each([
   ["never", "never"],
@@ -42,10 +51,18 @@ test("a difference has its sign; against nothing there is no share", () => {
 });
 
 test("spans and waits have the unit that one reads", () => {
-  expect([spanText(90), spanText(120), spanText(7_200), spanText(200_000)]).toEqual(["90 s", "2 min", "2 h", "2.31 d"]);
+  expect([spanText(90), spanText(120), spanText(7_200), spanText(200_000)]).toEqual([
+    "90 s",
+    "2 min",
+    "2 h",
+    "2.31 d",
+  ]);
   expect([millisText(0), millisText(999), millisText(1_000)]).toEqual(["0 ms", "999 ms", "1 s"]);
 });
 
 test("one is one", () => {
-  expect([plural(1, "cold start"), plural(1_000, "cold start")]).toEqual(["1 cold start", "1,000 cold starts"]);
+  expect([plural(1, "cold start"), plural(1_000, "cold start")]).toEqual([
+    "1 cold start",
+    "1,000 cold starts",
+  ]);
 });

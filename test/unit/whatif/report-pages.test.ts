@@ -1,22 +1,27 @@
 import { expect, test } from "vitest";
-import { allOf } from "../../../src/recordings/trace/trace.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
-import { comparisonOf, jobsOf } from "../../../src/whatif/compare/comparison.ts";
+import { collectParts } from "../../../src/recordings/trace/trace.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/compare/comparison-page.ts";
-import type { Delay } from "../../../src/whatif/curve/curve.ts";
+import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
 import { curveCharts } from "../../../src/whatif/curve/curve-charts.ts";
 import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/curve/curve-reading.ts";
 import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
-import { MOST_ASKED } from "../../../src/whatif/curve/optimum.ts";
+import { MAX_DELAYS_TRIED } from "../../../src/whatif/curve/optimum.ts";
 import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { reportHtml } from "../../../src/whatif/report/html.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { standalone } from "../../../src/whatif/report/svg.ts";
+import { standaloneSvg } from "../../../src/whatif/report/svg.ts";
 import { terminalText } from "../../../src/whatif/report/terminal-style.ts";
-import { periodAsked, type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
-import { fewSources } from "../../../src/whatif/trace/merge-sources.ts";
+import {
+  selectPeriod,
+  type Traffic,
+  trafficOf,
+  trafficWithin,
+} from "../../../src/whatif/trace/known-traffic.ts";
+import { mergeSources } from "../../../src/whatif/trace/merge-sources.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;
@@ -27,8 +32,14 @@ const QUESTION = questionFrom({ present: 3_600 });
 function threeComputes(): Traffic {
   const period = { startAt: START, endAt: START + 48 * HOUR };
   const computes = [10, 30, 90].map((minutes, index) => {
-    const at = Float64Array.from({ length: Math.floor((48 * 60) / minutes) }, (_, i) => START + i * minutes * 60_000);
-    return { id: index === 0 ? EVIL : `app-${index}`, requests: { at, durationMs: new Float64Array(at.length).fill(2_000) } };
+    const at = Float64Array.from(
+      { length: Math.floor((48 * 60) / minutes) },
+      (_, i) => START + i * minutes * 60_000,
+    );
+    return {
+      id: index === 0 ? EVIL : `app-${index}`,
+      arrivals: { at, durationMs: new Float64Array(at.length).fill(2_000) },
+    };
   });
   return trafficOf({ period, computes });
 }
@@ -37,11 +48,11 @@ function complete<T>(work: Generator<number, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-const OPTIONS = { present: QUESTION.present, costs: QUESTION.costs, byCompute: true };
+const OPTIONS = { currentDelay: QUESTION.currentDelay, costs: QUESTION.costs, byCompute: true };
 
 function answered(traffic = threeComputes()) {
   const reading = complete(readCurve(traffic, { ...OPTIONS, from: 0, to: traffic.computes.length }));
-  const answer = new CurveAnswer(traffic, reading, QUESTION, chanceFrom(1));
+  const answer = new CurveAnswer(traffic, reading, QUESTION, randomFrom(1));
   return { answer, summary: answer.summary({}) };
 }
 
@@ -60,7 +71,7 @@ test("computes that are read in parts give the same curve as at once, whatever t
     expect(computes).toEqual(whole.computes);
     expect(bytes(gaps.ended).equals(bytes(whole.gaps.ended))).toBe(true);
     expect(bytes(gaps.tails).equals(bytes(whole.gaps.tails))).toBe(true);
-    expect(gaps).toMatchObject({ spanMs: whole.gaps.spanMs, requests: 416, computes: 3 });
+    expect(gaps).toMatchObject({ spanMs: whole.gaps.spanMs, arrivals: 416, computes: 3 });
   }
 });
 
@@ -75,7 +86,7 @@ test("the search for a delay within a wait tells how far it is after each comput
   expect(told.length % computes).toBe(0);
   expect(told.length).toBeGreaterThan(5 * computes);
   expect(told).toEqual([...told].sort((a, b) => a - b));
-  expect(told.at(-1)).toBeLessThanOrEqual(MOST_ASKED * computes);
+  expect(told.at(-1)).toBeLessThanOrEqual(MAX_DELAYS_TRIED * computes);
   expect([...answer.search(limits)]).toEqual([]);
   expect(answer.summary(limits).cheapest_within?.delay_s).toBe(step.value?.delay);
 });
@@ -112,28 +123,36 @@ test("in the terminal, the answer comes first, and the lines keep to the width",
 test("where the present delay is the best, the answer says so and claims no saving", () => {
   const traffic = threeComputes();
   const { summary } = answered(traffic);
-  const question = questionFrom({ present: summary.best.delay_s as Delay });
-  const reading = complete(readCurve(traffic, { ...OPTIONS, present: question.present, from: 0, to: 3 }));
-  const again = new CurveAnswer(traffic, reading, question, chanceFrom(1)).summary({});
+  const question = questionFrom({ present: summary.best.delay_s as SuspendDelay });
+  const reading = complete(
+    readCurve(traffic, { ...OPTIONS, currentDelay: question.currentDelay, from: 0, to: 3 }),
+  );
+  const again = new CurveAnswer(traffic, reading, question, randomFrom(1)).summary({});
   expect(curvePage(again).answer[0]).toMatch(/^The present delay of .* is the best/);
   expect(again.saving).toMatchObject({ cu_hours: 0, cold_starts: 0, share: 0 });
 });
 
 test("nothing that a trace is called becomes markup, in the page or in a drawing", () => {
   const { answer, summary } = answered();
-  const charts = curveCharts(summary, (delay) => answer.figuresAt(delay), answer.days([summary.present.delay_s, summary.best.delay_s]));
+  const charts = curveCharts(
+    summary,
+    (delay) => answer.figuresAt(delay),
+    answer.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
+  );
   expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
   const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
   expect(html).not.toContain("<img");
   expect(html).toContain("&lt;img src=x");
-  for (const chart of charts) expect(standalone(chart)).not.toContain("<img");
+  for (const chart of charts) expect(standaloneSvg(chart)).not.toContain("<img");
 });
 
 test("a drawing stands alone: XML with colours for light and dark", () => {
   const { answer, summary } = answered();
   for (const chart of curveCharts(summary, (delay) => answer.figuresAt(delay), new Map())) {
-    const svg = standalone(chart);
-    expect(svg).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    const svg = standaloneSvg(chart);
+    expect(svg).toMatch(
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/,
+    );
     expect(svg).toContain("prefers-color-scheme:dark");
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
   }
@@ -142,30 +161,42 @@ test("a drawing stands alone: XML with colours for light and dark", () => {
 test("traffic of a part begins with the first arrival at its start, and ends before its end", () => {
   const period = { startAt: START + HOUR, endAt: START + 2 * HOUR };
   const within = trafficWithin(threeComputes(), period);
-  expect([...allOf(within.requests(0)).at]).toEqual([0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000));
-  expect([...allOf(within.requests(2)).at]).toEqual([START + 1.5 * HOUR]);
-  expect(allOf(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }).requests(0)).at).toHaveLength(0);
+  expect([...collectParts(within.arrivals(0)).at]).toEqual(
+    [0, 10, 20, 30, 40, 50].map((minutes) => START + HOUR + minutes * 60_000),
+  );
+  expect([...collectParts(within.arrivals(2)).at]).toEqual([START + 1.5 * HOUR]);
+  expect(
+    collectParts(trafficWithin(threeComputes(), { startAt: START + 1, endAt: START + 2 }).arrivals(0)).at,
+  ).toHaveLength(0);
 });
 
 test("a part is asked for by its bounds, which may lie where nothing came; what leaves nothing of the trace is none", () => {
   const known = { startAt: START, endAt: START + HOUR };
-  expect(periodAsked(known, {})).toEqual(known);
-  expect(periodAsked(known, { to: START + 2 * HOUR })).toEqual({ startAt: START, endAt: START + 2 * HOUR });
-  expect(periodAsked(known, { from: START - HOUR, to: START + 1 })).toEqual({ startAt: START - HOUR, endAt: START + 1 });
+  expect(selectPeriod(known, {})).toEqual(known);
+  expect(selectPeriod(known, { to: START + 2 * HOUR })).toEqual({ startAt: START, endAt: START + 2 * HOUR });
+  expect(selectPeriod(known, { from: START - HOUR, to: START + 1 })).toEqual({
+    startAt: START - HOUR,
+    endAt: START + 1,
+  });
   for (const bounds of [
     { from: START + HOUR },
     { to: START },
     { from: START + 2, to: START + 2 },
     { from: START + 2 * HOUR, to: START + 3 * HOUR },
   ])
-    expect(periodAsked(known, bounds)).toBeUndefined();
+    expect(selectPeriod(known, bounds)).toBeUndefined();
 });
 
 test("the best of a comparison knows no future; what cannot be set on the platform is told apart", () => {
   const traffic = threeComputes();
-  const jobs = jobsOf(["clairvoyant", "immediate", "fixed:60"], QUESTION, 5);
+  const jobs = comparisonJobs(["clairvoyant", "immediate", "fixed:60"], QUESTION, 5);
   const work = { jobs, from: 0, to: traffic.computes.length, fleetGaps: undefined };
-  const comparison = comparisonOf(traffic, QUESTION, jobs, complete(replayComputes(traffic, work, chanceFrom)));
+  const comparison = comparisonOf(
+    traffic,
+    QUESTION,
+    jobs,
+    complete(replayComputes(traffic, work, randomFrom)),
+  );
   const page = comparisonPage(comparison);
   expect(comparison.policies.map(({ policy, replications }) => [policy, replications])).toEqual([
     ["fixed:3600", 1],
@@ -184,21 +215,23 @@ test("of more sources than are kept, the busiest have their names, and the other
   const requests = { at, durationMs: new Float64Array(source.length), source };
   const traffic = trafficOf({
     period: { startAt: START, endAt: START + HOUR },
-    computes: [{ id: "one", requests }],
+    computes: [{ id: "one", arrivals: requests }],
     sources: ["a", "b", "c", "d"],
   });
-  const few = fewSources(traffic, 3);
+  const few = mergeSources(traffic, 3);
   expect(few.sources).toEqual(["d", "c", "(others)"]);
-  expect([...(allOf(few.requests(0)).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
-  expect(fewSources(traffic, 4)).toBe(traffic);
+  expect([...(collectParts(few.arrivals(0)).source ?? [])]).toEqual([2, 2, 1, 1, 0, 0, 0]);
+  expect(mergeSources(traffic, 4)).toBe(traffic);
 });
 
 test("where chance is involved, differences have their interval beside them, and where it is not, none is made up", () => {
   const traffic = threeComputes();
   const pageOf = (startLatency: StartLatency) => {
     const question = questionFrom({ present: 3_600, startLatency });
-    const jobs = jobsOf(["fixed:60"], question, 5);
-    const outcomes = complete(replayComputes(traffic, { jobs, from: 0, to: 3, fleetGaps: undefined }, chanceFrom));
+    const jobs = comparisonJobs(["fixed:60"], question, 5);
+    const outcomes = complete(
+      replayComputes(traffic, { jobs, from: 0, to: 3, fleetGaps: undefined }, randomFrom),
+    );
     return comparisonPage(comparisonOf(traffic, question, jobs, outcomes));
   };
   const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 60_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chanceFrom } from "../../../src/simulation/random.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { perMinuteQuantile, StartTimes } from "../../../src/whatif/starts/start-times.ts";
@@ -21,9 +21,13 @@ describe("starts that are told in any order", () => {
 
   test("one that is ready at an instant is not under way with one that begins then", () => {
     const { starts, mostUnderWay, mostUnderWayAt, perMinute } = times.load(periodOf(3 * 60 * SECOND));
-    expect({ starts, mostUnderWay, mostUnderWayAt }).toEqual({ starts: 4, mostUnderWay: 2, mostUnderWayAt: BEGIN + 5_000 });
+    expect({ starts, mostUnderWay, mostUnderWayAt }).toEqual({
+      starts: 4,
+      mostUnderWay: 2,
+      mostUnderWayAt: BEGIN + 5_000,
+    });
     expect([...perMinute]).toEqual([3, 1, 0]);
-    expect(times.mostBy(periodOf(40_000 * 4), 4)).toEqual([2, 1, 0, 0]);
+    expect(times.maxConcurrentPerSlice(periodOf(40_000 * 4), 4)).toEqual([2, 1, 0, 0]);
   });
 
   test("more than there is room for at first are all kept", () => {
@@ -33,18 +37,22 @@ describe("starts that are told in any order", () => {
   });
 
   test("quantiles are of all minutes, those without a start included", () => {
-    const perMinute = Uint32Array.from({ length: 100 }, (_, minute) => (minute === 7 ? 50 : minute === 9 ? 3 : 0));
+    const perMinute = Uint32Array.from({ length: 100 }, (_, minute) =>
+      minute === 7 ? 50 : minute === 9 ? 3 : 0,
+    );
     expect([0.5, 0.98, 0.99, 1].map((share) => perMinuteQuantile(perMinute, share))).toEqual([0, 0, 3, 50]);
   });
 });
 
 describe("everybody at nine", () => {
   /** Fifty computes that all get a request at nine on two days. */
-  const traffic: Traffic = trafficOf(traceOf(2 * DAY, ...Array.from({ length: 50 }, () => [[9 * HOUR], [DAY + 9 * HOUR]] as const)));
+  const traffic: Traffic = trafficOf(
+    traceOf(2 * DAY, ...Array.from({ length: 50 }, () => [[9 * HOUR], [DAY + 9 * HOUR]] as const)),
+  );
   const tenSeconds: StartLatency = { kind: "fixed", ms: 10 * SECOND };
   const answer = (asked: Partial<StartsQuestion>, startLatency: StartLatency = tenSeconds) => {
     const question = { delay: 300, concurrent: [], ...asked };
-    const work = startsReport(traffic, questionFrom({ startLatency }), question, chanceFrom(1));
+    const work = startsReport(traffic, questionFrom({ startLatency }), question, randomFrom(1));
     for (let [step, done] = [work.next(), 0]; ; step = work.next()) {
       if (step.done !== true) {
         done = step.value;
@@ -73,24 +81,56 @@ describe("everybody at nine", () => {
 
   test("at most ten at once: five go one after another, and the last ten wait for fifty seconds", () => {
     const [, ten] = answer({ concurrent: [10] }).report.rows;
-    expect(ten).toMatchObject({ most_under_way: 10, most_queued: 40, starts: 100, wait_max_ms: 50_000, per_minute_max: 50 });
-    expect(ten?.figures).toMatchObject({ wait_mean_ms: 30_000, wait_p50_ms: 30_000, wait_p99_ms: 50_000, cold_starts: 50 });
-    expect(ten?.difference).toEqual({ cold_starts: 0, cu_hours: 0, wait_mean_ms: 20_000, wait_p99_ms: 40_000, wait_max_ms: 40_000 });
+    expect(ten).toMatchObject({
+      most_under_way: 10,
+      most_queued: 40,
+      starts: 100,
+      wait_max_ms: 50_000,
+      per_minute_max: 50,
+    });
+    expect(ten?.figures).toMatchObject({
+      wait_mean_ms: 30_000,
+      wait_p50_ms: 30_000,
+      wait_p99_ms: 50_000,
+      cold_starts: 50,
+    });
+    expect(ten?.difference).toEqual({
+      cold_starts: 0,
+      cu_hours: 0,
+      wait_mean_ms: 20_000,
+      wait_p99_ms: 40_000,
+      wait_max_ms: 40_000,
+    });
   });
 
   test("a trace that ends at nine has all their waits: turns come behind its end", () => {
     const cut = trafficWithin(traffic, periodOf(9 * HOUR + 1));
     const question = { delay: 300, concurrent: [10] };
-    const work = startsReport(cut, questionFrom({ startLatency: tenSeconds }), question, chanceFrom(1));
+    const work = startsReport(cut, questionFrom({ startLatency: tenSeconds }), question, randomFrom(1));
     let step = work.next();
     while (step.done !== true) step = work.next();
     const [, ten] = step.value.report.rows;
-    expect(ten).toMatchObject({ starts: 50, per_minute_max: 50, most_under_way: 10, most_queued: 40, wait_max_ms: 50_000 });
-    expect(ten?.figures).toMatchObject({ wait_mean_ms: 30_000, wait_p50_ms: 30_000, wait_p99_ms: 50_000, active_s: 50 * 10, cu_hours: 0 });
+    expect(ten).toMatchObject({
+      starts: 50,
+      per_minute_max: 50,
+      most_under_way: 10,
+      most_queued: 40,
+      wait_max_ms: 50_000,
+    });
+    expect(ten?.figures).toMatchObject({
+      wait_mean_ms: 30_000,
+      wait_p50_ms: 30_000,
+      wait_p99_ms: 50_000,
+      active_s: 50 * 10,
+      cu_hours: 0,
+    });
   });
 
   test("a limit that nobody meets changes nothing, whatever starts take", () => {
-    const [alone, all] = answer({ concurrent: [50] }, { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 }).report.rows;
+    const [alone, all] = answer(
+      { concurrent: [50] },
+      { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 },
+    ).report.rows;
     expect({ ...all, max_concurrent_starts: null, difference: null }).toEqual(alone);
   });
 
@@ -103,7 +143,10 @@ describe("everybody at nine", () => {
       most_queued: 0,
       pool: { size: 20, refill_s: 60, start_latency: "300ms" },
     });
-    expect(pooled?.figures).toMatchObject({ wait_mean_ms: (40 * 300 + 60 * 10_000) / 100, wait_p50_ms: 10_000 });
+    expect(pooled?.figures).toMatchObject({
+      wait_mean_ms: (40 * 300 + 60 * 10_000) / 100,
+      wait_p50_ms: 10_000,
+    });
     expect(pooled?.difference?.cu_hours).toBe(0);
   });
 
@@ -113,7 +156,9 @@ describe("everybody at nine", () => {
     expect(lines[0]).toBe(
       "At most 50 starts under way at once, at 2026-01-05T09:00:00.000Z; in the busiest minute, from 2026-01-05T09:00Z on, 50 starts (p50 0, p99 0 of all minutes).",
     );
-    expect(lines[1]).toMatch(/^With at most 10: up to 40 wait for their turn; the p99 of the added wait is 50 s in place of 10 s/);
+    expect(lines[1]).toMatch(
+      /^With at most 10: up to 40 wait for their turn; the p99 of the added wait is 50 s in place of 10 s/,
+    );
     expect(lines).toHaveLength(3);
     expect(tables.map(({ name }) => name)).toEqual(["starts", "waits", "differences", "minutes"]);
     const charts = startsCharts(both, traffic.period);
@@ -122,10 +167,19 @@ describe("everybody at nine", () => {
   });
 
   test("of no request nothing is told", () => {
-    const work = startsReport(trafficOf(traceOf(DAY, [])), questionFrom({}), { delay: 60, concurrent: [1] }, chanceFrom(1));
+    const work = startsReport(
+      trafficOf(traceOf(DAY, [])),
+      questionFrom({}),
+      { delay: 60, concurrent: [1] },
+      randomFrom(1),
+    );
     let step = work.next();
     while (step.done !== true) step = work.next();
-    expect(step.value.report.rows[0]).toMatchObject({ starts: 0, most_under_way_at: null, per_minute_max_at: null });
+    expect(step.value.report.rows[0]).toMatchObject({
+      starts: 0,
+      most_under_way_at: null,
+      per_minute_max_at: null,
+    });
     expect(startsPage(step.value.report).answer).toEqual(["Nothing starts: there is no request."]);
   });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile.ts";
-import { chanceFrom } from "../../../src/simulation/random.ts";
-import { attribute } from "../../../src/whatif/attribution/attribution-report.ts";
-import { comparisonOf, jobsOf } from "../../../src/whatif/compare/comparison.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { attributionReport } from "../../../src/whatif/attribution/attribution-report.ts";
+import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/compare/comparison-page.ts";
-import type { Delay } from "../../../src/whatif/curve/curve.ts";
+import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
 import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/curve/curve-reading.ts";
 import { simulateDelays } from "../../../src/whatif/curve/curve-simulation.ts";
@@ -13,7 +13,7 @@ import { profilesPage } from "../../../src/whatif/profiles/profiles-page.ts";
 import { profilesReport } from "../../../src/whatif/profiles/profiles-report.ts";
 import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import { fromWorldText, type Question, questionFrom } from "../../../src/whatif/report/question.ts";
-import { worldSetting } from "../../../src/whatif/report/world-defaults.ts";
+import { worldDefaults } from "../../../src/whatif/report/world-defaults.ts";
 import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, traceOf } from "../../support/traces.ts";
@@ -32,7 +32,10 @@ function computeWith(id: string, minCu: number, suspendTimeoutSeconds: number, m
 const TWO = [computeWith("compute-0", 0.25, 60), computeWith("compute-1", 2, 600)];
 
 function askedOf(computes = TWO, asked = {}): Question {
-  return questionFrom({ startLatency: { kind: "fixed", ms: 0 }, ...asked }, worldSetting(SETTINGS, computes, TRAFFIC.computes).setting);
+  return questionFrom(
+    { startLatency: { kind: "fixed", ms: 0 }, ...asked },
+    worldDefaults(SETTINGS, computes, TRAFFIC.computes).setting,
+  );
 }
 
 function complete<T>(work: Generator<unknown, T>): T {
@@ -40,26 +43,38 @@ function complete<T>(work: Generator<unknown, T>): T {
 }
 
 function curveFor(question: Question) {
-  const { present, ownDelays, costs } = question;
-  const reading = complete(readCurve(TRAFFIC, { present, ownDelays, costs, byCompute: true, from: 0, to: 2 }));
-  return new CurveAnswer(TRAFFIC, reading, question, chanceFrom(1));
+  const { currentDelay: present, ownDelays, costs } = question;
+  const reading = complete(
+    readCurve(TRAFFIC, { currentDelay: present, ownDelays, costs, byCompute: true, from: 0, to: 2 }),
+  );
+  return new CurveAnswer(TRAFFIC, reading, question, randomFrom(1));
 }
 
 test("a question takes from the world what nobody has said: profile, start latency, size and delay", () => {
   const one = [computeWith("compute-0", 0.25, 0), computeWith("compute-1", 0.25, 300)];
-  const { setting, notes } = worldSetting(SETTINGS, one, ["compute-0", "compute-1"]);
+  const { setting, notes } = worldDefaults(SETTINGS, one, ["compute-0", "compute-1"]);
   expect(notes).toEqual([]);
   const question = questionFrom({}, setting);
-  expect(question).toMatchObject({ present: 300, profile: "2024", latency: { kind: "fixed", ms: 3_000 }, costs: { cu: 0.25 } });
+  expect(question).toMatchObject({
+    currentDelay: 300,
+    profile: "2024",
+    latency: { kind: "fixed", ms: 3_000 },
+    costs: { cu: 0.25 },
+  });
   expect(question.costs.pricePerCuHour).toBeUndefined();
   expect(question.fromWorld).toEqual(["profile", "present", "cu", "start_latency"]);
-  expect(fromWorldText(question)).toBe("as the world has it: profile 2024, a delay of 5 min, 0.25 CU, starts of 3000ms");
+  expect(fromWorldText(question)).toBe(
+    "as the world has it: profile 2024, a delay of 5 min, 0.25 CU, starts of 3000ms",
+  );
 });
 
 test("flags come before the world; a profile that is asked for brings its own start latency", () => {
-  const question = questionFrom({ profile: "2026", cu: 1, present: 60 }, worldSetting(SETTINGS, TWO, TRAFFIC.computes).setting);
+  const question = questionFrom(
+    { profile: "2026", cu: 1, present: 60 },
+    worldDefaults(SETTINGS, TWO, TRAFFIC.computes).setting,
+  );
   expect(question).toMatchObject({
-    present: 60,
+    currentDelay: 60,
     ownDelays: undefined,
     profile: "2026",
     latency: { ms: 500 },
@@ -70,13 +85,17 @@ test("flags come before the world; a profile that is asked for brings its own st
 
 test("a world's starts take as long as it was told, or no time where its operations take none", () => {
   const own = { kind: "uniform", minMs: 1_000, maxMs: 5_000 } as const;
-  const latency = (settings: Parameters<typeof worldSetting>[0]) => worldSetting(settings, [], []).setting.latency;
+  const latency = (settings: Parameters<typeof worldDefaults>[0]) =>
+    worldDefaults(settings, [], []).setting.latency;
   expect(latency({ ...SETTINGS, startDelay: own })).toEqual(own);
-  expect(latency({ ...SETTINGS, startDelay: own, operations: "immediate" })).toEqual({ kind: "fixed", ms: 0 });
+  expect(latency({ ...SETTINGS, startDelay: own, operations: "immediate" })).toEqual({
+    kind: "fixed",
+    ms: 0,
+  });
 });
 
 test("what scales counts with its smallest size, what is gone has the preset delay, and both are told", () => {
-  const { setting, notes } = worldSetting(SETTINGS, [computeWith("a", 0.5, -1, 4)], ["a", "gone"]);
+  const { setting, notes } = worldDefaults(SETTINGS, [computeWith("a", 0.5, -1, 4)], ["a", "gone"]);
   expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 1] });
   expect(notes).toEqual([
     "1 compute of this world can scale: each counts with its smallest size",
@@ -86,7 +105,7 @@ test("what scales counts with its smallest size, what is gone has the preset del
 
 test("computes of different sizes and delays: the present is what each has, and costs what its size costs", () => {
   const question = askedOf();
-  expect(question).toMatchObject({ present: "own", ownDelays: [60, 600], costs: { cu: [0.25, 2] } });
+  expect(question).toMatchObject({ currentDelay: "own", ownDelays: [60, 600], costs: { cu: [0.25, 2] } });
   const summary = curveFor(question).summary({});
   // Three busy minutes each; the first is awake for a minute after each of them, the other for ten.
   const [first, second] = [3 + 3, 3 + 30];
@@ -96,40 +115,59 @@ test("computes of different sizes and delays: the present is what each has, and 
   expect(cu_hours).toBeCloseTo((6 * 2.25) / 60, 9);
   expect(summary.clairvoyant.cu_hours).toBeCloseTo((3 * 2.25) / 60, 9);
   expect(summary.saving.cu_hours).toBeCloseTo((first * 0.25 + second * 2) / 60 - (6 * 2.25) / 60, 9);
-  const sizes = new Map(summary.computes?.map(({ compute, cu, present }) => [compute, [cu, present.delay_s, present.cu_hours * 60]]));
+  const sizes = new Map(
+    summary.computes?.map(({ compute, cu, present }) => [
+      compute,
+      [cu, present.delay_s, present.cu_hours * 60],
+    ]),
+  );
   expect(sizes.get("compute-0")).toEqual([0.25, 60, 1.5]);
   expect(sizes.get("compute-1")).toEqual([2, 600, 66]);
-  expect(curvePage(summary).answer[0]).toMatch(/in place of 1\.13 CU-hours with the delays that the computes have now: /);
+  expect(curvePage(summary).answer[0]).toMatch(
+    /in place of 1\.13 CU-hours with the delays that the computes have now: /,
+  );
 });
 
 test("read in parts, sizes and delays of their own add up to the same bytes", () => {
   const question = askedOf();
-  const { present, ownDelays, costs } = question;
-  const part = (from: number, to: number) => complete(readCurve(TRAFFIC, { present, ownDelays, costs, byCompute: true, from, to }));
+  const { currentDelay: present, ownDelays, costs } = question;
+  const part = (from: number, to: number) =>
+    complete(readCurve(TRAFFIC, { currentDelay: present, ownDelays, costs, byCompute: true, from, to }));
   const [whole, merged] = [part(0, 2), mergeReadings([part(0, 1), part(1, 2)])];
-  const summary = (reading: typeof whole) => new CurveAnswer(TRAFFIC, reading, question, chanceFrom(1)).summary({});
+  const summary = (reading: typeof whole) =>
+    new CurveAnswer(TRAFFIC, reading, question, randomFrom(1)).summary({});
   expect(JSON.stringify(summary(merged))).toBe(JSON.stringify(summary(whole)));
 });
 
 test("replays bill each compute at its size, under its own delay: compare, attribute, starts and clients agree with the curve", () => {
   const question = askedOf();
   const { present } = curveFor(question).summary({});
-  const jobs = jobsOf(["present", "fixed:60", "clairvoyant"], question, 1);
+  const jobs = comparisonJobs(["present", "fixed:60", "clairvoyant"], question, 1);
   expect(jobs.map(({ policy }) => policy)).toEqual(["present", "fixed:60", "clairvoyant"]);
-  const outcomes = complete(replayComputes(TRAFFIC, { jobs, from: 0, to: 2, fleetGaps: undefined }, chanceFrom));
+  const outcomes = complete(
+    replayComputes(TRAFFIC, { jobs, from: 0, to: 2, fleetGaps: undefined }, randomFrom),
+  );
   const comparison = comparisonOf(TRAFFIC, question, jobs, outcomes);
   const hours = comparison.policies.map(({ figures }) => figures.cu_hours?.value);
   expect(hours[0]).toBeCloseTo(present.cu_hours, 9);
   expect(hours[1]).toBeCloseTo((6 * 2.25) / 60, 9);
   expect(hours[2]).toBeCloseTo((3 * 2.25) / 60, 9);
   expect(comparisonPage(comparison).subject).toContain("each compute's own size");
-  expect(complete(attribute(TRAFFIC, question, chanceFrom(1))).present.cu_hours).toBeCloseTo(present.cu_hours, 9);
-  const starts = complete(startsReport(TRAFFIC, question, { delay: "own", concurrent: [100] }, chanceFrom(1)));
-  for (const { figures } of starts.report.rows) expect(figures).toMatchObject({ cold_starts: 4, active_s: present.active_s });
+  expect(complete(attributionReport(TRAFFIC, question, randomFrom(1))).present.cu_hours).toBeCloseTo(
+    present.cu_hours,
+    9,
+  );
+  const starts = complete(
+    startsReport(TRAFFIC, question, { delay: "own", concurrent: [100] }, randomFrom(1)),
+  );
+  for (const { figures } of starts.report.rows)
+    expect(figures).toMatchObject({ cold_starts: 4, active_s: present.active_s });
   for (const { figures } of starts.report.rows) expect(figures.cu_hours).toBeCloseTo(present.cu_hours, 9);
   const exact = curveFor(question);
-  const delays: (Delay | "own")[] = ["own", 60];
-  for (const { difference } of complete(simulateDelays(TRAFFIC, question, exact, { delays, clients: [] }, chanceFrom(1))))
+  const delays: (SuspendDelay | "own")[] = ["own", 60];
+  for (const { difference } of complete(
+    simulateDelays(TRAFFIC, question, exact, { delays, clients: [] }, randomFrom(1)),
+  ))
     expect(difference).toEqual({ cold_starts: 0, active_s: 0, requests: 0 });
 });
 
@@ -137,7 +175,13 @@ test("delays of their own are replayed with starts that take their time, too", (
   const question = askedOf(TWO, { startLatency: { kind: "fixed", ms: 2_000 } });
   const [own] = curveFor(question).summary({}).with_latency;
   // Metered from the end of each start: as long as without it.
-  expect(own).toMatchObject({ delay_s: "own", cold_starts: 4, cold_starts_least: null, cold_starts_most: 4, waited: 6 });
+  expect(own).toMatchObject({
+    delay_s: "own",
+    cold_starts: 4,
+    cold_starts_least: null,
+    cold_starts_most: 4,
+    waited: 6,
+  });
   expect(own?.cu_hours).toBeCloseTo((6 * 0.25 + 33 * 2) / 60, 9);
 });
 
@@ -149,9 +193,18 @@ test("profiles are compared with the sizes and delays that the world has; a pres
     { name: "hasty", profile: hasty },
   ];
   const reportOf = (computes: typeof TWO, more = {}) => {
-    const world = worldSetting(SETTINGS, computes, TRAFFIC.computes).setting;
-    const asked = { profiles, delay: undefined, cu: undefined, world, coldStartS: 300, reserved: 0, seed: 1, ...more };
-    return complete(profilesReport(TRAFFIC, asked, chanceFrom(1)));
+    const world = worldDefaults(SETTINGS, computes, TRAFFIC.computes).setting;
+    const asked = {
+      profiles,
+      delay: undefined,
+      cu: undefined,
+      world,
+      coldStartS: 300,
+      reserved: 0,
+      seed: 1,
+      ...more,
+    };
+    return complete(profilesReport(TRAFFIC, asked, randomFrom(1)));
   };
   const own = reportOf(TWO);
   const { present } = curveFor(askedOf(TWO, { profile: "2026" })).summary({});
@@ -162,7 +215,9 @@ test("profiles are compared with the sizes and delays that the world has; a pres
     expect(row.figures.cost).toBeCloseTo(present.cost ?? 0, 9);
   }
   expect(profilesPage(own).subject).toContain("each compute's own size · a delay of their own");
-  expect(profilesPage(own).tables[0]?.rows.flatMap(({ cells }) => cells[0])).not.toContain("RAM GB of own CU");
+  expect(profilesPage(own).tables[0]?.rows.flatMap(({ cells }) => cells[0])).not.toContain(
+    "RAM GB of own CU",
+  );
   const preset = reportOf([computeWith("compute-0", 0.5, 0), computeWith("compute-1", 0.5, 0)]);
   expect(preset.question).toMatchObject({ delay_s: null, cu: 0.5 });
   expect(preset.profiles.map(({ delay_s, ram_gb }) => [delay_s, ram_gb])).toEqual([
@@ -170,7 +225,10 @@ test("profiles are compared with the sizes and delays that the world has; a pres
     [120, 2],
   ]);
   // Three minutes, and three times the delay of each profile: of the one compute, and of the other.
-  expect(preset.profiles.map(({ figures }) => figures.cu_hours * 60)).toEqual([(3 + 15) * 2 * 0.5, (3 + 6) * 2 * 0.5]);
+  expect(preset.profiles.map(({ figures }) => figures.cu_hours * 60)).toEqual([
+    (3 + 15) * 2 * 0.5,
+    (3 + 6) * 2 * 0.5,
+  ]);
   const flags = reportOf(TWO, { delay: 60, cu: 1 });
   expect(flags.question).toMatchObject({ delay_s: 60, cu: 1, from_world: [] });
   expect(flags.profiles[0]?.figures.cu_hours).toBeCloseTo((6 * 2) / 60, 9);

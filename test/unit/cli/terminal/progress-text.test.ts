@@ -2,8 +2,15 @@ import { expect, test } from "vitest";
 import { progressText } from "../../../../src/cli/terminal/progress-text.ts";
 
 test("of a reading one is told the rows, how fast they come, how much of the files is read, and how long it will take", () => {
-  const step = { done: 113_246_208, of: 460_557_481, elapsedMs: 2_800, reading: { rows: 3_406_000, rowsPerSecond: 1_216_428.6 } };
-  expect(progressText("reading", step)).toBe("reading: 3,406,000 rows, 1,216,429 a second, 24 % of 461 MB, 9 s left");
+  const step = {
+    done: 113_246_208,
+    of: 460_557_481,
+    elapsedMs: 2_800,
+    reading: { rows: 3_406_000, rowsPerSecond: 1_216_428.6 },
+  };
+  expect(progressText("reading", step)).toBe(
+    "reading: 3,406,000 rows, 1,216,429 a second, 24 % of 461 MB, 9 s left",
+  );
 });
 
 test.each([
@@ -16,7 +23,12 @@ test.each([
 });
 
 test("what is small has its size in kB, and before any time has passed there is no rate", () => {
-  expect(progressText("reading", { done: 0, of: 4_200, elapsedMs: 0, reading: { rows: 0, rowsPerSecond: undefined } })).toBe(
-    "reading: 0 rows, 0 % of 5 kB",
-  );
+  expect(
+    progressText("reading", {
+      done: 0,
+      of: 4_200,
+      elapsedMs: 0,
+      reading: { rows: 0, rowsPerSecond: undefined },
+    }),
+  ).toBe("reading: 0 rows, 0 % of 5 kB");
 });

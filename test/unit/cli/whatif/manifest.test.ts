@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { repeatOf, settledOf } from "../../../../src/cli/whatif/manifest.ts";
+import { repeatCommand, resolvedQuestionFlags } from "../../../../src/cli/whatif/manifest.ts";
 import { capacityCommand } from "../../../../src/cli/whatif-commands/capacity-command.ts";
 import { compareCommand } from "../../../../src/cli/whatif-commands/compare-command.ts";
 import { questionFrom } from "../../../../src/whatif/report/question.ts";
@@ -7,12 +7,21 @@ import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
 import { DAY, traceOf } from "../../../support/traces.ts";
 
 /** What stands in the manifest when this was typed. */
-function repeated(of: typeof compareCommand, typed: readonly string[], asked: Parameters<typeof questionFrom> = [{}]) {
+function repeated(
+  of: typeof compareCommand,
+  typed: readonly string[],
+  asked: Parameters<typeof questionFrom> = [{}],
+) {
   const command = of().action(() => {});
   command.parse([...typed], { from: "user" });
-  const target = asked[1] === undefined ? undefined : { data: "./.standin", world: "default", url: "http://x" };
+  const target =
+    asked[1] === undefined ? undefined : { data: "./.standin", world: "default", url: "http://x" };
   const looked = { traffic: trafficOf(traceOf(DAY)), world: asked[1], target };
-  return repeatOf(["whatif", command.name(), ...typed], command, settledOf(questionFrom(...asked), looked));
+  return repeatCommand(
+    ["whatif", command.name(), ...typed],
+    command,
+    resolvedQuestionFlags(questionFrom(...asked), looked),
+  );
 }
 
 test("what repeats a report names what nobody has typed: another release may have other defaults", () => {
@@ -28,13 +37,19 @@ test("what repeats a report names what nobody has typed: another release may hav
 
 test("the assumptions of capacity are named, too", () => {
   const line = repeated(capacityCommand, ["a.csv", "--skew", "0", "--working-set", "1GiB"]);
-  for (const flag of ["--size 0.25..2", "--load-per-request 1", "--reserved 7", "--blocks-per-request 10"]) expect(line).toContain(flag);
+  for (const flag of ["--size 0.25..2", "--load-per-request 1", "--reserved 7", "--blocks-per-request 10"])
+    expect(line).toContain(flag);
   expect(line.match(/--skew/g)).toHaveLength(1);
   expect(line).not.toMatch(/--cu |--cold-start-worth/);
 });
 
 test("what a world has told it tells again: its line says until when it was looked at, and a token is nobody's business", () => {
-  const world = { profile: "2024", latency: { kind: "fixed", ms: 3_000 }, delays: [60, 300], cu: [1, 2] } as const;
+  const world = {
+    profile: "2024",
+    latency: { kind: "fixed", ms: 3_000 },
+    delays: [60, 300],
+    cu: [1, 2],
+  } as const;
   const line = repeated(compareCommand, ["--url", "http://x", "--control-token", "secret"], [{}, world]);
   expect(line).toBe(
     "standin whatif compare --url http://x --world default --from 2026-01-05T00:00:00.000Z --to 2026-01-06T00:00:00.000Z --cold-start-worth 300s --seed 1 --replications 10",
@@ -59,5 +74,7 @@ test("a world that the environment names stands in the line, and beside traces i
   expect(repeated(compareCommand, [], [{}, world])).toMatch(
     /^standin whatif compare --world default --url http:\/\/x --from \S+ --to \S+ --price/,
   );
-  expect(repeated(compareCommand, ["a.csv"])).toMatch(/^standin whatif compare a\.csv --present 300 --profile 2026 /);
+  expect(repeated(compareCommand, ["a.csv"])).toMatch(
+    /^standin whatif compare a\.csv --present 300 --profile 2026 /,
+  );
 });

@@ -15,6 +15,14 @@ test.each(TIMES)("%s %s says what a bare number is", (_, flags, description) => 
 
 test("options with times are found", () => {
   expect(new Set(TIMES.map(([, flags]) => flags.split(" ")[0]))).toEqual(
-    new Set(["--present", "--delay", "--cold-start-worth", "--start-latency", "--max-wait-p99", "--refill", "--prepared-latency"]),
+    new Set([
+      "--present",
+      "--delay",
+      "--cold-start-worth",
+      "--start-latency",
+      "--max-wait-p99",
+      "--refill",
+      "--prepared-latency",
+    ]),
   );
 });

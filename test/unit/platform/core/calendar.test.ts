@@ -1,11 +1,18 @@
 import { expect, test } from "vitest";
-import { civil, dayStart, hourStart, instantOf, monthStart, nextMonthStart } from "../../../../src/platform/core/calendar.ts";
+import {
+  dayStart,
+  hourStart,
+  monthStart,
+  nextMonthStart,
+  utcDateOf,
+  utcInstant,
+} from "../../../../src/platform/core/calendar.ts";
 import { DAY, HOUR } from "../../../../src/platform/core/time.ts";
 
 test("every day of six hundred years is named as the runtime's own calendar names it", () => {
   for (let at = Date.UTC(1800, 0, 1); at < Date.UTC(2400, 0, 1); at += DAY) {
     const date = new Date(at);
-    const named = civil(at + 5 * HOUR);
+    const named = utcDateOf(at + 5 * HOUR);
     const expected = {
       year: date.getUTCFullYear(),
       month: date.getUTCMonth() + 1,
@@ -13,8 +20,9 @@ test("every day of six hundred years is named as the runtime's own calendar name
       hour: 5,
       weekday: date.getUTCDay() === 0 ? 7 : date.getUTCDay(),
     };
-    if (JSON.stringify(named) !== JSON.stringify(expected)) expect(named, date.toISOString()).toEqual(expected);
-    if (instantOf(named.year, named.month, named.day, 5) !== at + 5 * HOUR) expect.fail(date.toISOString());
+    if (JSON.stringify(named) !== JSON.stringify(expected))
+      expect(named, date.toISOString()).toEqual(expected);
+    if (utcInstant(named.year, named.month, named.day, 5) !== at + 5 * HOUR) expect.fail(date.toISOString());
   }
 });
 
@@ -29,7 +37,7 @@ test("an hour, a day and a month begin at their first millisecond and not one be
 });
 
 test("months beyond a year run on into the next", () => {
-  expect(instantOf(2024, 13)).toBe(Date.UTC(2025, 0, 1));
-  expect(instantOf(2024, 0)).toBe(Date.UTC(2023, 11, 1));
-  expect(instantOf(2024, 2, 30)).toBe(Date.UTC(2024, 2, 1));
+  expect(utcInstant(2024, 13)).toBe(Date.UTC(2025, 0, 1));
+  expect(utcInstant(2024, 0)).toBe(Date.UTC(2023, 11, 1));
+  expect(utcInstant(2024, 2, 30)).toBe(Date.UTC(2024, 2, 1));
 });

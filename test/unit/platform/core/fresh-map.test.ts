@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { FreshMap } from "../../../../src/platform/core/fresh-map.ts";
+import { CompactingMap } from "../../../../src/platform/core/compacting-map.ts";
 
 test("it holds what a map holds, in the same order, however much comes and goes", () => {
-  const fresh = new FreshMap<number>();
+  const fresh = new CompactingMap<number>();
   const plain = new Map<string, number>();
   for (let step = 0; step < 5_000; step += 1) {
     const key = `key ${(step * 7) % 61}`;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { ALL_ROWS, Changes, Table } from "../../../../src/platform/core/table.ts";
+import { ALL_ROWS, ChangeSet, Table } from "../../../../src/platform/core/table.ts";
 
 type Seat = { readonly id: string; readonly row?: string; readonly number: number; readonly guest?: string };
 
 function createSeats() {
-  const changes = new Changes();
+  const changes = new ChangeSet();
   const seats = new Table<Seat, "row">("seats", changes, {
     key: ({ id }) => id,
     indexes: { row: ({ row }) => row },
@@ -162,7 +162,7 @@ test("an emptied table is told as such, and what comes after is kept apart from 
 });
 
 test("tables share one list of changes and do not mix their keys", () => {
-  const changes = new Changes();
+  const changes = new ChangeSet();
   const one = new Table<Seat>("one", changes, { key: ({ id }) => id });
   const two = new Table<Seat>("two", changes, { key: ({ id }) => id });
   one.set(seat("a", 1));
@@ -183,7 +183,11 @@ test("a group that grows from one to two and back, and goes, tells who is in it,
   const { size } = seats.by("row", "x");
   expect([size, inRow("x")]).toEqual([0, []]);
   seats.set(seat("a", 1, "x"));
-  expect([seats.by("row", "x").size, inRow("x"), [...seats.by("row", "x").keys()]]).toEqual([1, ["a"], ["a"]]);
+  expect([seats.by("row", "x").size, inRow("x"), [...seats.by("row", "x").keys()]]).toEqual([
+    1,
+    ["a"],
+    ["a"],
+  ]);
   seats.set(seat("a", 2, "x"));
   seats.set(seat("b", 1, "x"));
   expect([seats.by("row", "x").size, inRow("x")]).toEqual([2, ["a", "b"]]);

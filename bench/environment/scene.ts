@@ -1,0 +1,72 @@
+import type { LoadRequest } from "../load/request.ts";
+import type { BareAnswer } from "../processes/bare-server.ts";
+import type { BenchEnvironment } from "./environment.ts";
+import { AUTHORIZATION, type Server, startCommand } from "./servers.ts";
+
+export const API = "/api/v2";
+export const COMPUTES = 20;
+
+/** A project with 20 computes, all active: ids of what requests may name. */
+export type Scene = { readonly projectId: string; readonly endpointId: string };
+
+export async function makeScene(server: Server): Promise<Scene> {
+  const created = await call(server, "POST", `${API}/projects`, { project: { name: "bench" } });
+  const projectId: string = created.project.id;
+  const branchId: string = created.branch.id;
+  for (let count = 1; count < COMPUTES; count += 1) {
+    await call(server, "POST", `${API}/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branchId, type: "read_only" },
+    });
+  }
+  return { projectId, endpointId: created.endpoints[0].id };
+}
+
+/** A data directory that has a scene in it and that nobody serves. */
+export async function makeUsedDirectory(environment: BenchEnvironment): Promise<string> {
+  const data = environment.directory();
+  const server = await startCommand(environment, data);
+  await makeScene(server);
+  await environment.stop(server.child);
+  return data;
+}
+
+export function listEndpoints({ projectId }: Scene): LoadRequest {
+  return {
+    method: "GET",
+    path: `${API}/projects/${projectId}/endpoints`,
+    headers: AUTHORIZATION,
+    expected: 200,
+  };
+}
+
+export const CREATE_API_KEY: LoadRequest = {
+  method: "POST",
+  path: `${API}/api_keys`,
+  headers: AUTHORIZATION,
+  body: { key_name: "bench" },
+  expected: 200,
+};
+
+/** What the server answers, for a bare one to repeat. The length is the bare server's to say, the hop's headers are node's. */
+export async function answerTo(
+  server: Server,
+  { method, path, headers, body, expected }: LoadRequest,
+): Promise<BareAnswer> {
+  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+    ...init,
+  });
+  const text = await response.text();
+  if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  const repeatedHeaders = [...response.headers].filter(
+    ([name]) => !["connection", "keep-alive", "content-length", "date"].includes(name),
+  );
+  return { status: response.status, headers: Object.fromEntries(repeatedHeaders), body: text };
+}
+
+async function call(server: Server, method: string, path: string, body: unknown): Promise<any> {
+  const answer = await answerTo(server, { method, path, headers: AUTHORIZATION, body, expected: 201 });
+  return JSON.parse(answer.body);
+}

@@ -1,0 +1,105 @@
+import type { RequestBody } from "../../http/request.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
+
+/** Larger bodies are kept as their size alone. */
+const MAX_STORED_BODY_CHARACTERS = 8 * 1024;
+/** Ids that are kept of one answer. */
+const MAX_STORED_IDS = 100;
+const REMOVED = "[removed]";
+
+/** Names of what must not be kept, in bodies as in queries. */
+const SECRET_NAME =
+  /passw|^pwd$|passphrase|private_?key|bearer|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
+/** Text that carries a secret wherever it stands: a URI with a password, a password of a role, the value of a header. */
+const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\b[A-Za-z0-9]{64}\b|\bbearer\s+\S+/i;
+
+/** The path with its query, without what is secret in it. */
+export function redactedPath(url: string): string {
+  const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+  const query = path.indexOf("?");
+  if (query < 0) return redactSegments(path);
+  const parameters = path.slice(query + 1).split("&");
+  return `${redactSegments(path.slice(0, query))}?${parameters.map(redactParameter).join("&")}`;
+}
+
+function redactSegments(path: string): string {
+  if (!SECRET_TEXT.test(decodeText(path))) return path;
+  return path
+    .split("/")
+    .map((part) => (SECRET_TEXT.test(decodeText(part)) ? REMOVED : part))
+    .join("/");
+}
+
+function redactParameter(parameter: string): string {
+  const [name = "", value] = parameter.split("=", 2);
+  const isSecret = SECRET_NAME.test(decodeText(name)) && !/^(true|false)?$/.test(value ?? "");
+  return isSecret || SECRET_TEXT.test(decodeText(parameter)) ? `${name}=${REMOVED}` : parameter;
+}
+
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+/** What a request brought, fit to be kept; of what cannot be read, only how much it was: nobody knows what is secret in it. */
+export function redactedBody({ text, tooLarge }: RequestBody): unknown {
+  if (tooLarge) return { not_kept: "too large" };
+  if (text === "") return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { not_kept: "no JSON", characters: text.length };
+  }
+  if (text.length > MAX_STORED_BODY_CHARACTERS) return { not_kept: "too large", characters: text.length };
+  return redactValue(value);
+}
+
+/** The same value without anything secret; new objects, but for what has nothing to remove. */
+function redactValue(value: unknown): unknown {
+  if (typeof value === "string") return SECRET_TEXT.test(value) ? REMOVED : value;
+  if (Array.isArray(value)) return value.map(redactValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      isSecret(name, inner) ? REMOVED : redactValue(inner),
+    ]),
+  );
+}
+
+/** Yes and no are no secrets: `passwordless_access`, `store_passwords`. */
+function isSecret(name: string, value: unknown): boolean {
+  return typeof value !== "boolean" && value !== null && SECRET_NAME.test(name);
+}
+
+/** The ids in an answer: its own, those of the objects in it, and those of objects in lists. Roles and databases have names. */
+export function idsInResponse(body: unknown): unknown {
+  if (typeof body !== "object" || body === null) return undefined;
+  const ids: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const id =
+      name === "id"
+        ? value
+        : Array.isArray(value)
+          ? value.slice(0, MAX_STORED_IDS).map(idOrName).filter(isId)
+          : idOrName(value);
+    if (isId(id) || (Array.isArray(id) && id.length > 0)) ids.push([name, id]);
+  }
+  return ids.length === 0 ? undefined : Object.fromEntries(ids);
+}
+
+function idOrName(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { id, name } = value as { id?: unknown; name?: unknown };
+  return id ?? name;
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === "string" || typeof value === "number";
+}
+
+export type RequestJournalEntry = Omit<RequestLogEntry, "number" | "at" | "seq">;

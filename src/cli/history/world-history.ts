@@ -1,0 +1,211 @@
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { MIGRATIONS_FOLDER } from "../../app/compose.ts";
+import { renderObject } from "../../control/http/render-object.ts";
+import { renderState } from "../../control/routes/state.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import { type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
+import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { vacuumCopy } from "../../store/file/open-read-only.ts";
+import { readWorldRow } from "../../store/file/open-world.ts";
+import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts";
+import { type Verification, verifyFile } from "../../store/file/verify-world.ts";
+import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
+import { DataDirectory, DirectoryInUse } from "../../worlds/data-directory.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
+import { showProgress } from "../terminal/progress-display.ts";
+import { formatTable } from "../terminal/text-table.ts";
+import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
+
+/** A world at a point of its history, as the journal alone tells it. */
+export type ReplayedWorld = { readonly world: World; readonly at: SimTime };
+
+/** Compares a world's tables with its journal. */
+export async function verifyWorld(path: string, name: string): Promise<Verification> {
+  const file = worldDatabasePath(path, name);
+  const database = openWorldDatabase(file);
+  const progress = showProgress("folding the journal");
+  try {
+    return await verifyFile(database.sqlite, progress.report);
+  } catch (error) {
+    throw toFileError(file, error);
+  } finally {
+    progress.end();
+    database.close();
+  }
+}
+
+export async function replayWorld(
+  path: string,
+  name: string,
+  until: PointSelector | undefined,
+): Promise<ReplayedWorld> {
+  const file = worldDatabasePath(path, name);
+  const database = openWorldDatabase(file);
+  const progress = showProgress("folding the journal");
+  try {
+    const row = readWorldRow(database.sqlite);
+    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    const journal = new SqliteJournal(database.sqlite, row);
+    const resolvedPoint = resolvePoint(journal, until ?? { seq: row.seq }, { seq: row.seq, at: row.now });
+    if (!resolvedPoint.ok) throw new CliError(resolvedPoint.refusal.message);
+    const { seq, at } = resolvedPoint.value;
+    const from = journal.checkpointBefore({ seq }).seq;
+    return { world: await worldAt(journal, seq, (folded) => progress.report(folded, seq - from)), at };
+  } catch (error) {
+    throw toFileError(file, error);
+  } finally {
+    progress.end();
+    database.close();
+  }
+}
+
+/** What a person wants to see of a world; `renderState` has the rest. */
+export function describeReplayedWorld({ world, at }: ReplayedWorld): string {
+  const { settings, seq } = world;
+  const counts = (
+    [
+      "accounts",
+      "projects",
+      "branches",
+      "computes",
+      "connections",
+      "operations",
+      "scheduledActivities",
+    ] as const
+  )
+    .map((name) => `${world[name].size} ${COUNT_LABELS[name]}`)
+    .join(", ");
+  const rows = [...world.computes.values()].map((compute) => [
+    compute.id,
+    compute.projectId,
+    compute.branchId,
+    compute.phase.state,
+    compute.phase.state === "active" ? `${compute.phase.sizeCu} CU` : "",
+    new Date(compute.updatedAt).toISOString(),
+  ]);
+  const table =
+    rows.length === 0
+      ? []
+      : ["", formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATE", "SIZE", "UPDATED"], rows)];
+  const heading = `${new Date(at).toISOString()}, after event ${seq}: seed ${settings.seed}, profile ${settings.profile}, plan ${settings.plan}`;
+  return [heading, counts, ...table].join("\n");
+}
+
+const COUNT_LABELS = {
+  accounts: "accounts",
+  projects: "projects",
+  branches: "branches",
+  computes: "endpoints",
+  connections: "connections",
+  operations: "unfinished operations",
+  scheduledActivities: "scheduled activities",
+};
+
+export function replayedState({ world }: ReplayedWorld): ReturnType<typeof renderState> {
+  return renderState(world);
+}
+
+/** Writes a world's whole history into one file, with the secrets emptied. Gives the size of the file. */
+export async function exportWorld(path: string, name: string, out: string): Promise<void> {
+  const file = worldDatabasePath(path, name);
+  const target = newFilePathInExistingDirectory(out);
+  // What is written anew would prove what was damaged.
+  await verifyOrThrow(path, file, name);
+  const copy = temporaryPath(target);
+  removeDatabase(copy);
+  try {
+    wrapFileErrors(target, () => {
+      vacuumCopy(file, copy);
+      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER });
+      moveIntoPlace(copy, target);
+    });
+  } finally {
+    removeDatabase(copy);
+  }
+}
+
+/** Writes a world's journal, an event a line as `GET /_sim/events` shows it, with the hashes of keys emptied. Gives the number of events. */
+export async function exportEvents(path: string, name: string, out: string): Promise<number> {
+  const file = worldDatabasePath(path, name);
+  const target = newFilePathInExistingDirectory(out);
+  await verifyOrThrow(path, file, name);
+  const database = openWorldDatabase(file);
+  const temporary = temporaryPath(target);
+  const progress = showProgress("writing the journal");
+  try {
+    const row = readWorldRow(database.sqlite);
+    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    const journal = new SqliteJournal(database.sqlite, row);
+    let [written, since] = [0, 0];
+    writeFileSync(temporary, "");
+    for (
+      let events = journal.events(since, EVENTS_PER_BATCH);
+      events.length > 0;
+      events = journal.events(since, EVENTS_PER_BATCH)
+    ) {
+      appendFileSync(
+        temporary,
+        events.map((event) => `${JSON.stringify(renderObject(withoutHash(event)))}\n`).join(""),
+      );
+      written += events.length;
+      since = events.at(-1)?.seq ?? since;
+      await progress.report(since, row.seq);
+    }
+    moveIntoPlace(temporary, target);
+    return written;
+  } catch (error) {
+    throw toFileError(target, error);
+  } finally {
+    progress.end();
+    database.close();
+    rmSync(temporary, { force: true });
+  }
+}
+
+const EVENTS_PER_BATCH = 5_000;
+
+function withoutHash(event: RecordedEvent): RecordedEvent {
+  return event.type === "ApiKeyCreated"
+    ? { ...event, apiKey: { ...event.apiKey, hash: redactedHash(event.apiKey.id) } }
+    : event;
+}
+
+/** Puts a file that was exported, or a snapshot, into a data directory as a world. What does not verify is refused. */
+export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
+  const file = worldDatabasePath(path, name);
+  const verification = await verifyOrThrow(path, file, name);
+  const directory = openDataDirectory(data);
+  try {
+    if (directory.worlds().includes(name))
+      throw new CliError(
+        `there is a world "${name}" in ${resolve(data)} already; choose another --world or --data`,
+      );
+    wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
+  } finally {
+    directory.release();
+  }
+  return verification;
+}
+
+async function verifyOrThrow(path: string, file: string, name: string): Promise<Verification> {
+  const verification = await verifyWorld(file, name);
+  if (verification.ok) return verification;
+  const [first] = verification.differences;
+  throw new CliError(
+    `${file} is not what its journal tells (${first?.where}: ${first?.message}); see: standin verify ${path}`,
+  );
+}
+
+function openDataDirectory(data: string): DataDirectory {
+  mkdirSync(resolve(data), { recursive: true });
+  try {
+    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) throw new CliError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import type { DueWork } from "../platform/commands.ts";
+import { CompactingMap } from "../platform/core/compacting-map.ts";
+import type { SimTime } from "../platform/core/time.ts";
+
+/**
+ * At one instant operations end first, then what was told ahead arrives, then sizes follow the load, and only then computes go to
+ * sleep: an arrival at exactly the deadline still finds its compute awake (WHATIF: a gap equal to the delay is no cold start).
+ * A quota stops what is still active then: what arrives at exactly that instant is served, and dropped with the rest.
+ * Snapshots are taken of what was there at their instant; what expires goes after that, and what can no longer be recovered last.
+ */
+const PRIORITY: Readonly<Record<DueWork["kind"], number>> = {
+  operation: 0,
+  activity: 1,
+  rescale: 2,
+  autosuspend: 3,
+  quota: 4,
+  backup: 5,
+  snapshotExpiration: 6,
+  expiration: 7,
+  branchRemoval: 8,
+  projectRemoval: 9,
+};
+
+/** What comes from outside at an instant comes behind what was told ahead for it, and before all that is less urgent. */
+export const ARRIVAL_PRIORITY = PRIORITY.activity;
+
+/** A look that is planned for an instant. */
+export type Timer = { readonly at: SimTime; readonly priority: number; readonly work: DueWork };
+
+/** `order` is the object's number in the world: ties are decided by the world alone, so a rebuilt agenda decides them alike. */
+type TimerEntry = {
+  at: SimTime;
+  readonly priority: number;
+  readonly work: DueWork;
+  readonly order: number;
+  live: boolean;
+};
+
+/** Due work by (time, priority, order). Deadlines may move later without notice: whoever takes an entry checks it. */
+export class TimerQueue {
+  readonly #heap: TimerEntry[] = [];
+  readonly #queued: Readonly<Record<DueWork["kind"], CompactingMap<TimerEntry>>> = {
+    operation: new CompactingMap(),
+    activity: new CompactingMap(),
+    rescale: new CompactingMap(),
+    autosuspend: new CompactingMap(),
+    quota: new CompactingMap(),
+    backup: new CompactingMap(),
+    snapshotExpiration: new CompactingMap(),
+    expiration: new CompactingMap(),
+    branchRemoval: new CompactingMap(),
+    projectRemoval: new CompactingMap(),
+  };
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Whether a look is planned by then. */
+  isScheduledBy(kind: DueWork["kind"], id: string, at: SimTime): boolean {
+    const scheduled = this.#queued[kind].get(id);
+    return scheduled !== undefined && scheduled.at <= at;
+  }
+
+  /** Makes sure that `work` is looked at by `at`; where an earlier look is planned already, that one will see to it. */
+  schedule(work: DueWork, order: number, at: SimTime): void {
+    const queued = this.#queued[work.kind];
+    const scheduled = queued.get(work.id);
+    if (scheduled !== undefined) {
+      if (scheduled.at <= at) return;
+      scheduled.live = false;
+    }
+    const entry: TimerEntry = { at, priority: PRIORITY[work.kind], order, work, live: true };
+    queued.set(work.id, entry);
+    this.#push(entry);
+  }
+
+  /** The earliest planned look, left in place. */
+  peek(): Timer | undefined {
+    for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
+      if (top.live) return top;
+      this.#pop();
+    }
+    return undefined;
+  }
+
+  /** Takes the entry that `peek` shows. */
+  take(): void {
+    const top = this.#pop();
+    if (top?.live) this.#queued[top.work.kind].delete(top.work.id);
+  }
+
+  /** The entry that `peek` shows is looked at again, at a later instant. */
+  rescheduleTop(at: SimTime): void {
+    const top = this.#heap[0];
+    if (top === undefined) return;
+    top.at = at;
+    this.#sink(top);
+  }
+
+  clear(): void {
+    this.#heap.length = 0;
+    for (const queued of Object.values(this.#queued)) queued.clear();
+  }
+
+  #push(entry: TimerEntry): void {
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(entry);
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1;
+      const parent = heap[parentIndex] as TimerEntry;
+      if (!before(entry, parent)) break;
+      heap[index] = parent;
+      index = parentIndex;
+    }
+    heap[index] = entry;
+  }
+
+  #pop(): TimerEntry | undefined {
+    const heap = this.#heap;
+    const top = heap[0];
+    const last = heap.pop();
+    if (top === undefined || last === undefined || heap.length === 0) return top;
+    this.#sink(last);
+    return top;
+  }
+
+  /** From the top to its place. */
+  #sink(entry: TimerEntry): void {
+    const heap = this.#heap;
+    let index = 0;
+    for (;;) {
+      let childIndex = 2 * index + 1;
+      if (childIndex >= heap.length) break;
+      if (
+        childIndex + 1 < heap.length &&
+        before(heap[childIndex + 1] as TimerEntry, heap[childIndex] as TimerEntry)
+      )
+        childIndex += 1;
+      const child = heap[childIndex] as TimerEntry;
+      if (!before(child, entry)) break;
+      heap[index] = child;
+      index = childIndex;
+    }
+    heap[index] = entry;
+  }
+}
+
+function before(one: TimerEntry, other: TimerEntry): boolean {
+  if (one.at !== other.at) return one.at < other.at;
+  if (one.priority !== other.priority) return one.priority < other.priority;
+  return one.order < other.order;
+}

@@ -1,0 +1,80 @@
+import * as z from "zod";
+import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/core/time.ts";
+import { isTimeZone } from "./time-zone.ts";
+
+/** An object that refuses keys that it does not know, and says which it knows. */
+export function strictObject<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `there is no such key here; known are ${Object.keys(shape).join(", ")}`
+        : undefined,
+  });
+}
+
+export const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
+
+/** Gives whole milliseconds. What any of these fields gives, it takes again as the same. */
+export const duration = z
+  .union([z.string(), z.number()], { error: DURATION_RULE })
+  .transform((text, context) => parseOrIssue(parseDuration(text), DURATION_RULE, context))
+  .meta({ id: "duration", description: "a duration like 90s, 10m, 2h or 7d, or whole milliseconds" });
+
+export const positiveDuration = duration
+  .refine((ms) => ms > 0, "must be longer than nothing")
+  .describe("a duration like 90s, 10m, 2h or 7d, or whole milliseconds; longer than nothing");
+
+const RATE_RULE = "must be a rate like 5/s, 30/min, 2.5/hour or 10/day, or a number per second";
+/** Beyond this, arrivals of one source could no longer be told apart by their milliseconds. */
+const MAX_PER_SECOND = 1_000_000;
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/^(s|sec|second)$/, SECOND],
+  [/^(m|min|minute)$/, MINUTE],
+  [/^(h|hour)$/, HOUR],
+  [/^(d|day)$/, DAY],
+];
+
+/** Gives arrivals per second. */
+export const rate = z
+  .union([z.string(), z.number()], { error: RATE_RULE })
+  .transform((text, context) => parseOrIssue(parseRate(text), RATE_RULE, context))
+  .refine((perSecond) => perSecond <= MAX_PER_SECOND, `must not be above ${MAX_PER_SECOND}/s`)
+  .describe("a rate like 5/s, 30/min, 2.5/hour or 10/day, or a number per second");
+
+export const positiveRate = rate
+  .refine((perSecond) => perSecond > 0, "must be above 0")
+  .describe(`${rate.description}; above 0`);
+
+export const timeZone = z
+  .string()
+  .refine(isTimeZone, "must be a time zone like Europe/Berlin, America/New_York or UTC")
+  .default("UTC")
+  .describe("an IANA time zone like Europe/Berlin; UTC where it is left out");
+
+const CLOCK_RULE = "must be a time of day like 09:00 or 17:30, from 00:00 to 24:00";
+
+export const timeOfDay = z
+  .string({ error: CLOCK_RULE })
+  .regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, CLOCK_RULE)
+  .describe("a time of day like 09:00, in the time zone");
+
+/** Since midnight. */
+export function minutesOf(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(":").map(Number);
+  return hours * 60 + minutes;
+}
+
+function parseRate(text: string | number): number | undefined {
+  const match = /^(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: ?(?:\/|per) ?([a-z]+))?$/.exec(String(text).trim());
+  if (match === null) return undefined;
+  const unit = match[2] === undefined ? SECOND : UNITS.find(([names]) => names.test(match[2] as string))?.[1];
+  return unit === undefined ? undefined : Number(match[1]) / (unit / SECOND);
+}
+
+function parseOrIssue(value: number | undefined, message: string, context: z.RefinementCtx): number {
+  if (value !== undefined) return value;
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+}

@@ -1,0 +1,139 @@
+import { emptyWorld, type World } from "../platform/core/world.ts";
+import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
+import { MemoryJournal } from "../simulation/journal.ts";
+import { replay } from "../simulation/replay.ts";
+import type { ClockState } from "../simulation/world-clock.ts";
+import { reseed } from "./reseed.ts";
+import type { SnapshotInfo, StoredWorldInfo } from "./world-handle.ts";
+import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
+
+type StoredWorld = { readonly historyId: string; readonly journal: MemoryJournal };
+type StoredSnapshot = StoredWorld & { readonly createdAt: number };
+
+/** Worlds that end with the process. */
+export class MemoryWorldStorage implements WorldStorage {
+  readonly #wallClock: () => number;
+  readonly #newId: () => string;
+  readonly #worlds = new Map<string, StoredWorld>();
+  readonly #snapshots = new Map<string, Map<string, StoredSnapshot>>();
+
+  readonly #newJournal: () => MemoryJournal;
+
+  constructor(wallClock: () => number, newId: () => string, newJournal = () => new MemoryJournal()) {
+    this.#wallClock = wallClock;
+    this.#newId = newId;
+    this.#newJournal = newJournal;
+  }
+
+  worlds(): readonly string[] {
+    return [...this.#worlds.keys()];
+  }
+
+  history(world: string): OpenHistory {
+    return () => {
+      let stored = this.#worlds.get(world);
+      if (stored === undefined) {
+        stored = { historyId: this.#newId(), journal: this.#newJournal() };
+        this.#worlds.set(world, stored);
+      }
+      return openStored(stored);
+    };
+  }
+
+  info(world: string): StoredWorldInfo {
+    return infoOf(this.#stored(world));
+  }
+
+  removeWorld(world: string): void {
+    this.#worlds.delete(world);
+    this.#snapshots.delete(world);
+  }
+
+  async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
+    const copied = copyForFork(this.#stored(from), fork);
+    if (fork.seed !== undefined) reseed(openStored(copied), fork.seed);
+    this.#worlds.set(to, copied);
+  }
+
+  snapshots(world: string): readonly SnapshotInfo[] {
+    return [...(this.#snapshots.get(world) ?? [])].map(([name, stored]) => ({
+      name,
+      createdAt: stored.createdAt,
+      ...infoOf(stored),
+    }));
+  }
+
+  hasSnapshot(world: string, snapshot: string): boolean {
+    return this.#snapshots.get(world)?.has(snapshot) === true;
+  }
+
+  async takeSnapshot(world: string, snapshot: string): Promise<void> {
+    const { historyId, journal } = this.#stored(world);
+    this.#storeSnapshot(world, snapshot, {
+      historyId,
+      journal: journal.copy(journal.head),
+      createdAt: this.#wallClock(),
+    });
+  }
+
+  removeSnapshot(world: string, snapshot: string): void {
+    this.#snapshots.get(world)?.delete(snapshot);
+  }
+
+  async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
+    const stored = this.#snapshots.get(world)?.get(snapshot);
+    if (stored === undefined) throw new Error(`there is no snapshot ${snapshot}`);
+    const restored = copyForFork(stored, fork);
+    this.#storeSnapshot(world, previousName, { ...this.#stored(world), createdAt: this.#wallClock() });
+    this.#worlds.set(world, restored);
+  }
+
+  #storeSnapshot(world: string, name: string, snapshot: StoredSnapshot): void {
+    const snapshots = this.#snapshots.get(world) ?? new Map<string, StoredSnapshot>();
+    this.#snapshots.set(world, snapshots.set(name, snapshot));
+  }
+
+  #stored(world: string): StoredWorld {
+    const stored = this.#worlds.get(world);
+    if (stored === undefined) throw new Error(`there is no world ${world}`);
+    return stored;
+  }
+}
+
+/** A journal in memory is opened by folding it. */
+function openStored({ journal, historyId }: StoredWorld): History {
+  const world = replay(
+    journal.events(journal.newestCheckpoint, Number.POSITIVE_INFINITY),
+    worldAtNewestCheckpoint(journal),
+  );
+  journal.loadUnjournaledRows(world);
+  const { clock } = journal;
+  return { journal, world, historyId, ...(clock === undefined ? {} : { clock }), close: () => undefined };
+}
+
+function infoOf({ historyId, journal }: StoredWorld): StoredWorldInfo {
+  return { historyId, seq: journal.head, now: journal.clock?.now ?? 0, sizeBytes: 0 };
+}
+
+function worldAtNewestCheckpoint(journal: MemoryJournal): World {
+  return journal.newestCheckpoint === 0
+    ? emptyWorld()
+    : worldFromCheckpoint(journal.checkpointBefore({ seq: journal.newestCheckpoint }));
+}
+
+/** A journal that goes its own way from the head of this one, or from a point before it. */
+function copyForFork({ journal }: StoredWorld, { historyId, clock, past }: ForkSettings): StoredWorld {
+  const sourceClock = journal.clock;
+  if (sourceClock === undefined) throw new Error("there is nothing to copy: this world is yet to be made");
+  const now = past?.head.at ?? sourceClock.now;
+  const state: ClockState = {
+    mode: clock.mode ?? sourceClock.state.mode,
+    factor: clock.factor ?? sourceClock.state.factor,
+    simAnchor: now,
+    wallAnchor: clock.wallNow,
+  };
+  const copied = journal.copy(past?.head.seq ?? journal.head, { state, now });
+  // Opened without folding all of it again.
+  if (past !== undefined) void copied.storeCheckpoint(takeCheckpoint(past.world));
+  return { historyId, journal: copied };
+}

@@ -1,0 +1,197 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../src/app/compose.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { verifyFile } from "../../src/store/file/verify-world.ts";
+import { CorruptFile } from "../../src/store/tables/checksum.ts";
+import { NewerFile, NotAWorldFile } from "../../src/store/tables/format-version.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { StoreUnavailable } from "../../src/worlds/world-handle.ts";
+import { type Answer, API_KEY, createDouble } from "./double.ts";
+import { fillWorld, queryAll, type WorldAnswers, type WorldQueries } from "./full-world.ts";
+import type { ServerClient } from "./running-server.ts";
+
+/** A closed world's file, and what it told before anything happened to it. */
+export type IntactWorld = {
+  readonly bytes: Buffer;
+  /** The same world, kept as a snapshot. */
+  readonly snapshot: Buffer;
+  readonly questions: WorldQueries;
+  readonly told: WorldAnswers;
+};
+
+/** What a file is served as. */
+export type ServeResult =
+  | { readonly refused: string }
+  | { readonly told: WorldAnswers; readonly bugs: readonly unknown[]; readonly snapshots: readonly string[] };
+
+/** What `standin verify` makes of a file: `undefined` where it finds nothing. */
+export type VerifyResult = string | undefined;
+
+/** A world with rows in every table; where `keep` is given, its history begins at a checkpoint so long before its head. */
+export async function createIntactFile(keep?: string): Promise<IntactWorld> {
+  const bench = new CorruptionBench();
+  try {
+    const directory = new DataDirectory(bench.data, MIGRATIONS_FOLDER);
+    const double = await createDouble({ storage: directory });
+    const questions = await fillWorld(double);
+    if (keep !== undefined) await double.sim("POST", "/compact", { keep });
+    await double.sim("POST", "/snapshots", { name: "sound" });
+    await double.close();
+    directory.release();
+    const bytes = readFileSync(bench.file);
+    const snapshot = readFileSync(join(bench.data, "snapshots/default/sound.sqlite"));
+    const intact = { bytes, snapshot, questions, told: {} };
+    bench.replaceFile(bytes);
+    const served = await bench.serve(questions);
+    if (!("told" in served)) throw new Error(`a sound file was refused: ${served.refused}`);
+    return { ...intact, told: served.told };
+  } finally {
+    bench.remove();
+  }
+}
+
+/** A data directory in which one file after another takes the place of the default world. In memory where there is such a place. */
+export class CorruptionBench {
+  readonly data = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "standin-bench-"));
+  readonly file = join(this.data, "worlds", "default.sqlite");
+
+  replaceFile(bytes: Buffer, snapshots: Readonly<Record<string, Buffer>> = {}): void {
+    rmSync(this.data, { recursive: true, force: true });
+    mkdirSync(join(this.data, "worlds"), { recursive: true });
+    mkdirSync(join(this.data, "snapshots", "default"), { recursive: true });
+    writeFileSync(this.file, bytes);
+    for (const [name, snapshot] of Object.entries(snapshots))
+      writeFileSync(this.snapshotFile(name), snapshot);
+  }
+
+  snapshotFile(name: string): string {
+    return join(this.data, "snapshots", "default", `${name}.sqlite`);
+  }
+
+  /** Starts on the directory as `standin serve` does, and asks for everything. */
+  async serve(questions: WorldQueries): Promise<ServeResult> {
+    try {
+      return await this.use(async (client, bugs) => ({
+        told: await queryAll(client, questions),
+        bugs,
+        snapshots: (await client.sim("GET", "/snapshots")).body.snapshots.map(({ name }: any) => name),
+      }));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return { refused: error.message };
+      throw new Error(`a start ended with what \`serve\` does not explain: ${error}`, { cause: error });
+    }
+  }
+
+  async use<T>(work: (client: ServerClient, bugs: readonly unknown[]) => Promise<T>): Promise<T> {
+    const directory = new DataDirectory(this.data, MIGRATIONS_FOLDER);
+    try {
+      const { worlds } = await openWorlds(directory, {}, () => undefined);
+      try {
+        const bugs: unknown[] = [];
+        const onBug = (bug: unknown) => bugs.push(bug);
+        const app = createApp({
+          worlds,
+          version: "test",
+          rateLimit: false,
+          hosts: [],
+          controlToken: undefined,
+          onBug,
+        });
+        const call = async (
+          path: string,
+          method: string,
+          body: unknown,
+          headers: Record<string, string>,
+        ): Promise<Answer> => {
+          const content = body === undefined ? {} : { body: JSON.stringify(body) };
+          const response = await app.request(path, {
+            method,
+            headers: { ...headers, "Content-Type": "application/json" },
+            ...content,
+          });
+          return { status: response.status, headers: response.headers, body: await response.json() };
+        };
+        const api: ServerClient["api"] = (method, path, body, key = API_KEY) =>
+          call(`/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` });
+        return await work({ api, sim: (method, path, body) => call(`/_sim${path}`, method, body, {}) }, bugs);
+      } finally {
+        await worlds.close();
+      }
+    } finally {
+      directory.release();
+    }
+  }
+
+  remove(): void {
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+/** What `standin verify` says of a file. Fails where it would end without a sentence of its own. */
+export async function verify(file: string): Promise<VerifyResult> {
+  try {
+    const reading = openForReading(file, MIGRATIONS_FOLDER);
+    try {
+      const { ok, differences } = await verifyFile(reading.sqlite, async () => undefined);
+      return ok ? undefined : `${differences[0]?.where}: ${differences[0]?.message}`;
+    } finally {
+      reading.close();
+    }
+  } catch (error) {
+    if (error instanceof CorruptFile || error instanceof NewerFile || error instanceof NotAWorldFile)
+      return error.message;
+    throw new Error(`verify ended with what it does not explain: ${error}`, { cause: error });
+  }
+}
+
+/** What is wrong with how a damaged file was served and what was found in it; `undefined` where nothing is. */
+export function findMisjudgement(
+  { told }: Pick<IntactWorld, "told">,
+  served: ServeResult | Error,
+  found: VerifyResult | Error,
+): string | undefined {
+  if (served instanceof Error) return served.message;
+  const wrong = "told" in served ? findWrongAnswer(told, served) : undefined;
+  if (wrong !== undefined)
+    return `${wrong} (verify: ${found instanceof Error ? found.message : (found ?? "finds nothing")})`;
+  if (found instanceof Error) return found.message;
+  if (found !== undefined) return undefined;
+  if ("refused" in served) return `verify finds nothing, a server refuses it: ${served.refused}`;
+  const error = Object.entries(served.told).find(([path, { status }]) => status !== told[path]?.status);
+  return error && `verify finds nothing, ${error[0]} is answered ${error[1].status}`;
+}
+
+function findWrongAnswer(
+  told: WorldAnswers,
+  served: Extract<ServeResult, { told: WorldAnswers }>,
+): string | undefined {
+  for (const [path, { status, text }] of Object.entries(served.told)) {
+    if (status === 500) return `${path} is answered with a bug: ${served.bugs.at(-1)}`;
+    if (status < 500 && (status !== told[path]?.status || text !== told[path].text))
+      return `${path} tells what was never written`;
+  }
+  return served.snapshots.length > 0 ? `a start has made the snapshots ${served.snapshots}` : undefined;
+}
+
+/** Where a bit of a file lies, for people. */
+export function describeBit(bit: number): string {
+  const byte = Math.floor(bit / 8);
+  return `bit ${bit % 8} of byte ${byte} (page ${Math.floor(byte / 4096) + 1}, offset ${byte % 4096})`;
+}
+
+export function flipBit(bytes: Buffer, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  const byte = Math.floor(bit / 8);
+  copy[byte] = (copy[byte] ?? 0) ^ (1 << (bit % 8));
+  return copy;
+}
+
+export async function catchError<T>(work: () => Promise<T>): Promise<T | Error> {
+  try {
+    return await work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,40 @@
+import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { openStore } from "../../src/store/file/open-world.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { createDouble, type Double, type DoubleOptions } from "./double.ts";
+import { temporaryDirectory } from "./process.ts";
+
+/** A double whose world is a SQLite file, and which can be stopped and started again. */
+export type FileDouble = {
+  /** The one that runs now. */
+  double(): Double;
+  /** Closes the world and opens it again from its file. */
+  reopen(): Promise<void>;
+  /** Closes the world; gives what its tables hold, read from the file. */
+  load(): Promise<ReturnType<typeof openStore>>;
+  /** Ends it and removes the file. */
+  end(): Promise<void>;
+};
+
+export async function createFileDouble(options: DoubleOptions = {}): Promise<FileDouble> {
+  const directory = temporaryDirectory();
+  const worlds = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  const open = () => createDouble({ ...options, storage: worlds });
+  let double = await open();
+  return {
+    double: () => double,
+    async reopen() {
+      await double.close();
+      double = await open();
+    },
+    async load() {
+      await double.close();
+      return openStore(`${directory.path}/worlds/default.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
+    },
+    async end() {
+      await double.close();
+      worlds.release();
+      directory.remove();
+    },
+  };
+}

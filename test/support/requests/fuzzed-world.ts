@@ -1,0 +1,80 @@
+import type { Hono } from "hono";
+import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../../src/app/compose.ts";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { API_KEY, START } from "../double.ts";
+
+export const FREE_KEY = "f".repeat(64);
+
+/** What requests may name, that exists. */
+export type ResourceNames = {
+  readonly project: string;
+  readonly branch: string;
+  readonly endpoint: string;
+  readonly replica: string;
+  readonly operation: string;
+  readonly organization: string;
+};
+
+export type FuzzedWorld = {
+  readonly app: Hono;
+  readonly names: ResourceNames;
+  /** What ended in a 500, which its answer does not tell. */
+  readonly bugs: unknown[];
+  state(): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** A whole app over SQLite, with something of everything in its world; the same at every call in an empty directory. */
+export async function createFuzzedWorld(path: string): Promise<FuzzedWorld> {
+  const bugs: unknown[] = [];
+  const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+  const { worlds } = await openWorlds(
+    directory,
+    { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY },
+    (error) => bugs.push(error),
+  );
+  const app = createApp({
+    worlds,
+    version: "test",
+    rateLimit: false,
+    hosts: [],
+    controlToken: undefined,
+    onBug: (error) => bugs.push(error),
+  });
+  const post = async (path: string, body: unknown) => {
+    const headers = { Authorization: `Bearer ${API_KEY}`, "Content-Type": "application/json" };
+    const response = await app.request(`http://localhost${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as any;
+  };
+  await post("/_sim/accounts", { id: "thrifty", name: "thrifty", plan: "free", api_key: FREE_KEY });
+  const created = await post("/api/v2/projects", { project: {} });
+  await post("/_sim/clock/advance", { by: "10s" });
+  const replica = await post(`/api/v2/projects/${created.project.id}/endpoints`, {
+    endpoint: { branch_id: created.branch.id, type: "read_only" },
+  });
+  await post("/_sim/clock/advance", { by: "10s" });
+  await post(`/api/v2/projects/${created.project.id}/branches`, { branch: { name: "dev" } });
+  await post("/_sim/clock/advance", { by: "10s" });
+  return {
+    app,
+    names: {
+      project: created.project.id,
+      branch: created.branch.id,
+      endpoint: created.endpoints[0].id,
+      replica: replica.endpoint.id,
+      operation: created.operations[0].id,
+      organization: created.project.org_id,
+    },
+    bugs,
+    state: async () => (await app.request("http://localhost/_sim/state")).text(),
+    async close() {
+      await worlds.close();
+      directory.release();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { onTestFinished } from "vitest";
+import type { Answer } from "./double.ts";
+import { type ReadyLine, type ServerProcess, serve, temporaryDirectory } from "./process.ts";
+
+/** A server as its clients see it, through a socket. */
+export type ServerClient = {
+  /** Calls the imitated API, by its path behind the base URL, with the key that the server told or another one. */
+  api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  /** Calls the control API, by its path behind /_sim. */
+  sim(method: string, path: string, body?: unknown): Promise<Answer>;
+};
+
+/** `standin serve` and a client of it. */
+export type RunningServer = ServerProcess & ServerClient;
+
+export type StartServerOptions = {
+  readonly env?: Record<string, string>;
+  readonly prefix?: readonly string[];
+  /** The key to call with, where the server was not told one and does not tell one. */
+  readonly key?: string;
+  readonly controlToken?: string;
+};
+
+/** A directory that goes with the test. */
+export function testDirectory(): string {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  return path;
+}
+
+/** Starts a server that ends with the test, if not before. */
+export async function startServer(
+  data: string,
+  args: readonly string[] = [],
+  options: StartServerOptions = {},
+): Promise<RunningServer> {
+  const served = await serve(data, args, options.env, options.prefix);
+  onTestFinished(async () => {
+    await served.kill("SIGKILL");
+  });
+  return { ...served, ...serverClient(served.ready, options.key, options.controlToken) };
+}
+
+export function serverClient(
+  ready: ReadyLine,
+  key = ready.api_key ?? "",
+  controlToken?: string,
+): ServerClient {
+  const control: Record<string, string> =
+    controlToken === undefined ? {} : { Authorization: `Bearer ${controlToken}` };
+  return {
+    api: (method, path, body, otherKey = key) =>
+      call(ready.api_url + path, method, body, { Authorization: `Bearer ${otherKey}` }),
+    sim: (method, path, body) => call(ready.control_url + path, method, body, control),
+  };
+}
+
+/** One request and its answer, JSON or text; rejects where the connection is lost before all of the answer is there. */
+async function call(
+  url: string,
+  method: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** A project of this server whose operations are over: its ids, and the path of its first endpoint. */
+export async function createProjectOn(
+  client: ServerClient,
+  project: Record<string, unknown> = {},
+  key?: string,
+) {
+  const created = await client.api("POST", "/projects", { project }, key);
+  if (created.status !== 201)
+    throw new Error(`POST /projects: ${created.status} ${JSON.stringify(created.body)}`);
+  const projectId: string = created.body.project.id;
+  const endpointId: string = created.body.endpoints[0].id;
+  if ((await client.sim("GET", "/clock")).body.mode === "manual")
+    await client.sim("POST", "/clock/advance", { by: "10s" });
+  const waitAnswer = await client.sim("POST", "/wait", { until: { project_id: projectId }, timeout: "60s" });
+  if (waitAnswer.status !== 200)
+    throw new Error(`POST /_sim/wait: ${waitAnswer.status} ${JSON.stringify(waitAnswer.body)}`);
+  return {
+    projectId,
+    endpointId,
+    branchId: created.body.branch.id as string,
+    path: `/projects/${projectId}/endpoints/${endpointId}`,
+  };
+}
+
+/** The whole journal, or all of it above `since`. */
+export async function journalOf(client: Pick<ServerClient, "sim">, since = 0): Promise<any[]> {
+  const all: any[] = [];
+  for (let from = since; ; ) {
+    const { status, body } = await client.sim("GET", `/events?since=${from}&limit=10000`);
+    if (status !== 200) throw new Error(`GET /_sim/events: ${status} ${JSON.stringify(body)}`);
+    if (body.events.length === 0) return all;
+    all.push(...body.events);
+    from = body.next_since;
+  }
+}

@@ -1,0 +1,123 @@
+import { MIGRATIONS_FOLDER, memoryStorage } from "../../src/app/compose.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { type Verification, verifyFile } from "../../src/store/file/verify-world.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { API_KEY, createDouble, type Double, type DoubleOptions } from "./double.ts";
+import { temporaryDirectory } from "./process.ts";
+
+/** Where worlds are kept. */
+export const STORAGE_KINDS = ["in memory", "in files"] as const;
+export type StorageKind = (typeof STORAGE_KINDS)[number];
+
+/** A double with all that it keeps, on a shelf of either kind. */
+export type StorageDouble = {
+  readonly kind: StorageKind;
+  /** The one that runs now. */
+  double(): Double;
+  /** Another world of it, as if it were the only one. */
+  world(name: string): Double;
+  /** Stops it and starts it again: every world is opened anew, from where it is kept. */
+  reopen(): Promise<void>;
+  /** Whether the files of these worlds hold what their journals tell; of worlds without a file there is nothing to say. */
+  verify(...worlds: string[]): Promise<Verification[]>;
+  /** The file of a world; only of a double in files. */
+  file(world?: string): string;
+  /** The data directory; only of a double in files. */
+  readonly directory: string;
+  /** Closes its worlds and lets go of their files, for others to have them. */
+  release(): Promise<void>;
+  /** Ends it and removes what it kept. */
+  end(): Promise<void>;
+};
+
+export async function createStorageDouble(
+  kind: StorageKind,
+  options: DoubleOptions = {},
+): Promise<StorageDouble> {
+  return open(kind, options, kind === "in files" ? temporaryDirectory() : undefined);
+}
+
+/** A double of what is in a data directory already, which stays there. */
+export async function openStorageDouble(path: string, options: DoubleOptions = {}): Promise<StorageDouble> {
+  return open("in files", options, { path, remove: () => undefined });
+}
+
+async function open(
+  kind: StorageKind,
+  options: DoubleOptions,
+  directory: ReturnType<typeof temporaryDirectory> | undefined,
+) {
+  const files = directory && new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  const storage = files ?? memoryStorage();
+  const start = () => createDouble({ ...options, storage });
+  let double = await start().catch((error: unknown) => {
+    files?.release();
+    directory?.remove();
+    throw error;
+  });
+  const file = (world = "default") => {
+    if (directory === undefined) throw new Error("a world in memory has no file");
+    return `${directory.path}/worlds/${world}.sqlite`;
+  };
+  const storageDouble: StorageDouble = {
+    kind,
+    double: () => double,
+    world: (name) => doubleOfWorld(double, name),
+    async reopen() {
+      await double.close();
+      double = await start();
+    },
+    verify: (...worlds) =>
+      Promise.all(directory === undefined ? [] : worlds.map((world) => verify(file(world)))),
+    file,
+    directory: directory?.path ?? "",
+    async release() {
+      await double.close();
+      files?.release();
+    },
+    async end() {
+      await double.close();
+      files?.release();
+      directory?.remove();
+    },
+  };
+  return storageDouble;
+}
+
+/** Whether the file at `path` holds what its journal tells. */
+export async function verify(path: string): Promise<Verification> {
+  const { sqlite, close } = openForReading(path, MIGRATIONS_FOLDER);
+  try {
+    return await verifyFile(sqlite, async () => undefined);
+  } finally {
+    close();
+  }
+}
+
+/** Another world of a double, as if it were the only one. */
+export function doubleOfWorld(double: Double, name: string): Double {
+  const world = double.worlds.world(name);
+  if (!world.ok) throw new Error(world.refusal.message);
+  const call = async (path: string, method: string, body: unknown, headers: Record<string, string>) => {
+    const init: RequestInit = {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+    };
+    if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+    const response = await view.fetch(new Request(`http://localhost${path}`, init));
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const view: Double = {
+    ...double,
+    world: world.value,
+    fetch: (request) => {
+      const url = new URL(request.url);
+      return double.fetch(new Request(`${url.origin}/w/${name}${url.pathname}${url.search}`, request));
+    },
+    api: (method, path, body, key = API_KEY) =>
+      call(`/api/v2${path}`, method, body, { Authorization: `Bearer ${key}` }),
+    sim: (method, path, body) => call(`/_sim${path}`, method, body, {}),
+    advance: (by) => view.sim("POST", "/clock/advance", { by }),
+  };
+  return view;
+}
