@@ -22,7 +22,7 @@ export class NewerFile extends Error {
 
 /** A database, but no world's. */
 export class NotAWorldFile extends Error {
-  override readonly name = "NewerFile";
+  override readonly name = "NotAWorldFile";
 }
 
 /**
