@@ -66,11 +66,3 @@ export class SharedQuota {
     this.#accruedAt[group] = now;
   }
 }
-
-/** Computes by group. */
-export function membersOf(quotas: Quotas | undefined): number[][] {
-  if (quotas === undefined) return [];
-  const members: number[][] = Array.from(quotas.computeSeconds, () => []);
-  for (const [compute, group] of quotas.groupOf.entries()) members[group]?.push(compute);
-  return members;
-}

@@ -6,7 +6,6 @@ import {
   type CoupledObserver,
   simulateCoupled,
 } from "../../../src/whatif/coupled/coupled-simulation.ts";
-import { EventHeap } from "../../../src/whatif/coupled/event-heap.ts";
 import { type LatencySource, latenciesOf } from "../../../src/whatif/replay/start-latency.ts";
 import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
 
@@ -217,28 +216,5 @@ describe("a quota that computes share", () => {
   test("one that nobody can reach stops nobody", () => {
     const { outcome } = witnessed(fleetOf([[[0, HOUR]], []], shared(Number.POSITIVE_INFINITY)));
     expect(outcome).toMatchObject({ refused: 0, activeMs: HOUR + MINUTE });
-  });
-});
-
-describe("the heap of events", () => {
-  test("gives the earliest, and of equals the lowest node, whatever was moved before", () => {
-    const heap = new EventHeap(40);
-    const at = new Map<number, number>();
-    const source = randomFrom(3).stream("heap", 0);
-    for (let step = 0; step < 5_000; step += 1) {
-      const [node, instant] = [source() % 40, source() % 25];
-      heap.set(node, instant);
-      at.set(node, instant);
-      const least = Math.min(...at.values());
-      expect([heap.firstAt, heap.first]).toEqual([
-        least,
-        Math.min(...[...at].filter(([, value]) => value === least).map(([key]) => key)),
-      ]);
-    }
-  });
-
-  test("has at least one node", () => {
-    expect(() => new EventHeap(0)).toThrow("nodes: a heap has at least one");
-    expect(new EventHeap(1).firstAt).toBe(Number.POSITIVE_INFINITY);
   });
 });
