@@ -1,10 +1,13 @@
-/** Children per position. Four rather than two: half the levels, and the children of a position lie next to each other. */
+/**
+ * Children per position. Four rather than two: half the levels, and the children of a position lie next to
+ * each other.
+ */
 const ARITY = 4;
 
 /**
- * One instant per node, earliest first: an indexed heap on typed arrays. Nodes are numbered from 0 and their number is fixed.
- * A node that waits for nothing is at infinity, as every node is at first. At equal instants the lowest node comes first, so the
- * order never depends on what was moved before.
+ * One instant per node, earliest first: an indexed heap on typed arrays. Nodes are numbered from 0 and their
+ * number is fixed. A node that waits for nothing is at infinity, as every node is at first. At equal instants
+ * the lowest node comes first, so the order never depends on what was moved before.
  */
 export class IndexedHeap {
   /** By position in the heap: the instant, and the node. */

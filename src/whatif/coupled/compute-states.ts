@@ -37,8 +37,9 @@ export class ComputeStates {
   }
 
   /**
-   * When an active compute suspends if nothing more arrives. Activity that began before the deletion ends with it, or with the last
-   * request. Activity that begins after it is from repeated days of the trace, which know of no deletion.
+   * When an active compute suspends if nothing more arrives. Activity that began before the deletion ends
+   * with it, or with the last request. Activity that begins after it is from repeated days of the trace,
+   * which know of no deletion.
    */
   suspendAt(compute: number, delayMs: DurationMs): SimTime {
     const busyEnd = this.busyEnd[compute] as number;

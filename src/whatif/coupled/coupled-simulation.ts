@@ -13,14 +13,20 @@ import type { Quotas } from "./shared-quota.ts";
 import { StartLimiter, type StartLimits } from "./start-limiter.ts";
 import { TraceCursors } from "./trace-cursors.ts";
 
-/** Computes that are simulated on one clock because they share starts, a quota or clients. Arrays are by compute. */
+/**
+ * Computes that are simulated on one clock because they share starts, a quota or clients. Arrays are by
+ * compute.
+ */
 export type CoupledFleet = {
   readonly period: Period;
   /** Suspend delay; infinite for never. */
   readonly delayMs: Float64Array;
   /** Size while active. */
   readonly cu: Float64Array;
-  /** When the compute is deleted, infinite for never; absent where no compute is. From then on its clients send nothing. */
+  /**
+   * When the compute is deleted, infinite for never; absent where no compute is. From then on its clients
+   * send nothing.
+   */
   readonly deletedAt?: Float64Array | undefined;
   /** Recorded arrivals: they do not depend on what happens in the simulation. */
   readonly arrivals: readonly (ComputeArrivals | undefined)[];
@@ -35,8 +41,8 @@ export type CoupledFleet = {
 };
 
 /**
- * A wait covers the queue for a start and the start itself, also where it ends after the period. Active time begins with the start,
- * not with the queue.
+ * A wait covers the queue for a start and the start itself, also where it ends after the period. Active time
+ * begins with the start, not with the queue.
  */
 export type CoupledOutcome = ReplayOutcome & {
   /** Requests rejected because the quota was reached. */
@@ -49,9 +55,9 @@ export type CoupledOutcome = ReplayOutcome & {
 };
 
 /**
- * Runs a fleet through its period, event by event. While a compute is active, its arrivals affect no other compute unless a client
- * waits for them or a quota can stop it. Arrivals of such an independent compute are read in one go when its start ends, so only
- * starts and suspends go through the common heap.
+ * Runs a fleet through its period, event by event. While a compute is active, its arrivals affect no other
+ * compute unless a client waits for them or a quota can stop it. Arrivals of such an independent compute are
+ * read in one go when its start ends, so only starts and suspends go through the common heap.
  */
 export function simulateCoupled(fleet: CoupledFleet, observer?: CoupledObserver): CoupledOutcome {
   return new CoupledSimulation(fleet, observer).run();
@@ -60,7 +66,10 @@ export function simulateCoupled(fleet: CoupledFleet, observer?: CoupledObserver)
 export type CoupledObserver = {
   /** Also reported for a compute that is queued when the period ends, after its end. */
   started(compute: number, at: SimTime, readyAt: SimTime): void;
-  /** Also reported for a compute that is busy when the period ends, after its end; for one that is idle then, never. */
+  /**
+   * Also reported for a compute that is busy when the period ends, after its end; for one that is idle then,
+   * never.
+   */
   suspended(compute: number, at: SimTime): void;
   /** A request was rejected because the quota was reached. */
   refused?(compute: number, at: SimTime): void;
@@ -83,7 +92,10 @@ class CoupledSimulation {
   readonly #quota: QuotaEvents | undefined;
   readonly #latencies: readonly LatencySource[];
   readonly #preparedLatencies: readonly LatencySource[];
-  /** Nodes of the heap by kind: from 0 each compute's own events, then the traces, clients, quota groups, and the month. */
+  /**
+   * Nodes of the heap by kind: from 0 each compute's own events, then the traces, clients, quota groups, and
+   * the month.
+   */
   readonly #firstTrace: number;
   readonly #firstClient: number;
   readonly #firstGroup: number;
@@ -144,7 +156,10 @@ class CoupledSimulation {
     else this.#quota?.beginMonth(this.#now);
   }
 
-  /** Requests that have arrived run to their end, queued ones included. Idle computes are billed up to `endAt`. */
+  /**
+   * Requests that have arrived run to their end, queued ones included. Idle computes are billed up to
+   * `endAt`.
+   */
   #endPeriod(endAt: SimTime): void {
     this.#isPeriodOver = true;
     this.#now = endAt;
@@ -226,7 +241,10 @@ class CoupledSimulation {
     if (phase === SUSPENDED) this.#requestStart(compute);
   }
 
-  /** Leaves the suspend on the heap where it is: `#handleComputeEvent` checks whether it has moved to a later instant. */
+  /**
+   * Leaves the suspend on the heap where it is: `#handleComputeEvent` checks whether it has moved to a later
+   * instant.
+   */
   #serve(compute: number, durationMs: DurationMs, client: number): void {
     const endsAt = this.#now + durationMs;
     const { busyEnd } = this.#computes;
@@ -310,7 +328,10 @@ class CoupledSimulation {
     return this.#isIndependent[compute] === 1 ? this.#firstTrace + compute : compute;
   }
 
-  /** R: a quota suspends every active compute of its group, and none of them can start until the month is over. */
+  /**
+   * R: a quota suspends every active compute of its group, and none of them can start until the month is
+   * over.
+   */
   #checkQuota(group: number): void {
     const stopped = this.#quota?.check(group, this.#now);
     if (stopped === undefined) return;

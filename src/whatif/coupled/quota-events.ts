@@ -4,7 +4,10 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { MONTH_OFFSET, QUOTA_OFFSET } from "./event-order.ts";
 import { type Quotas, SharedQuota } from "./shared-quota.ts";
 
-/** The quotas of a fleet and their events on the common heap: each group's is at `firstNode` + group, the month's after the last. */
+/**
+ * The quotas of a fleet and their events on the common heap: each group's is at `firstNode` + group, the
+ * month's after the last.
+ */
 export class QuotaEvents {
   readonly #groupOf: Int32Array;
   readonly #members: readonly (readonly number[])[];
@@ -35,7 +38,10 @@ export class QuotaEvents {
     this.#scheduleGroup(group, now);
   }
 
-  /** The event of a group: gives the computes that its quota stops now, or nothing where it is not reached yet. */
+  /**
+   * The event of a group: gives the computes that its quota stops now, or nothing where it is not reached
+   * yet.
+   */
   check(group: number, now: SimTime): readonly number[] | undefined {
     this.#heap.set(this.#firstNode + group, Number.POSITIVE_INFINITY);
     return this.#quota.isReached(group, now) ? (this.#members[group] ?? []) : undefined;
