@@ -1,5 +1,5 @@
-import { backupDueAt } from "../platform/branch/backup-schedule.ts";
 import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
+import { backupDueAt } from "../platform/branch/decide-snapshot.ts";
 import type { DueWork } from "../platform/commands.ts";
 import { rescaleDueAt } from "../platform/compute/autoscaling.ts";
 import { suspendDueAt } from "../platform/compute/autosuspend.ts";

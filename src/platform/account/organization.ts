@@ -3,6 +3,7 @@ import { uuidOf } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findOrganization } from "../lookup.ts";
 import {
   findRecord,
@@ -20,6 +21,15 @@ import {
 } from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Account } from "./account.ts";
+
+export type OrganizationCommand = InviteMembers | AcceptInvitation | ChangeMemberRole | RemoveMember;
+
+export const organizationDeciders = {
+  InviteMembers: decideInviteMembers,
+  AcceptInvitation: decideAcceptInvitation,
+  ChangeMemberRole: decideChangeMemberRole,
+  RemoveMember: decideRemoveMember,
+} satisfies Deciders<OrganizationCommand>;
 
 export type Member = {
   readonly id: string;

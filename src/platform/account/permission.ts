@@ -1,12 +1,20 @@
 import type { Context } from "../core/context.ts";
+import type { ProjectRef } from "../core/object-refs.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findProject } from "../lookup.ts";
 import { findRecord, recordCreated, recordDeleted, recordsOf } from "../project/evolve-settings-record.ts";
 import { concernsEmail } from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 
-type ProjectRef = { readonly accountId: string; readonly projectId: string };
+export type PermissionCommand = GrantPermission | RevokePermission;
+
+export const permissionDeciders = {
+  GrantPermission: decideGrantPermission,
+  RevokePermission: decideRevokePermission,
+} satisfies Deciders<PermissionCommand>;
+
 export type GrantPermission = ProjectRef & { readonly type: "GrantPermission"; readonly email: string };
 export type RevokePermission = ProjectRef & {
   readonly type: "RevokePermission";

@@ -2,11 +2,19 @@ import { refuseByPlan } from "../catalog/plan.ts";
 import type { Context } from "../core/context.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findOrganization } from "../lookup.ts";
 import { recordCreated, recordDeleted, recordsOf, recordUpdated } from "../project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../project/settings-record.ts";
 import { accept, type Result } from "../refusals.ts";
 import { planOf } from "./account.ts";
+
+export type SpendingLimitCommand = SetSpendingLimit | ClearSpendingLimit;
+
+export const spendingLimitDeciders = {
+  SetSpendingLimit: decideSetSpendingLimit,
+  ClearSpendingLimit: decideClearSpendingLimit,
+} satisfies Deciders<SpendingLimitCommand>;
 
 export type SetSpendingLimit = {
   readonly type: "SetSpendingLimit";

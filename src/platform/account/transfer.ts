@@ -5,12 +5,22 @@ import type { Context } from "../core/context.ts";
 import { END_OF_TIME, SECOND } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { branchesOf, computesOf, findProject } from "../lookup.ts";
-import { refuseWhileBusy } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import { branchesOf, computesOf, findAccount, findProject } from "../lookup.ts";
+import { refuseWhileBusy } from "../operation/schedule-operations.ts";
 import { findRecord, isOfKind, recordCreated, recordDeleted } from "../project/evolve-settings-record.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse, type Shortfall } from "../refusals.ts";
-import { type Account, effectiveLimits, findAccount, planOf } from "./account.ts";
+import { type Account, planOf } from "./account.ts";
+import { effectiveLimits } from "./account-limits.ts";
+
+export type TransferCommand = RequestTransfer | AcceptTransfer | TransferProjects;
+
+export const transferDeciders = {
+  RequestTransfer: decideRequestTransfer,
+  AcceptTransfer: decideAcceptTransfer,
+  TransferProjects: decideTransferProjects,
+} satisfies Deciders<TransferCommand>;
 
 export type RequestTransfer = {
   readonly type: "RequestTransfer";

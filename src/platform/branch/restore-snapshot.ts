@@ -1,16 +1,32 @@
-import { findAccount } from "../account/account.ts";
-import { updateRequests } from "../compute/compute.ts";
+import { updateRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
+import type { BranchRef, SnapshotRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { branchesOf, computesOnBranch, findBranch, findProject } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import {
+  branchesOf,
+  computesOnBranch,
+  findAccount,
+  findBranch,
+  findBranchFor,
+  findProject,
+} from "../lookup.ts";
+import type { OperationRequest } from "../operation/operation.ts";
+import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { type Branch, branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./branch.ts";
-import { type BranchRef, findBranchFor } from "./branch-content.ts";
+import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
-import { findSnapshot, type SnapshotRef } from "./branch-snapshot.ts";
+import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
+import { findSnapshot } from "./decide-snapshot.ts";
+
+export type RestoreSnapshotCommand = RestoreSnapshot | FinalizeRestore;
+
+export const restoreSnapshotDeciders = {
+  RestoreSnapshot: decideRestoreSnapshot,
+  FinalizeRestore: decideFinalizeRestore,
+} satisfies Deciders<RestoreSnapshotCommand>;
 
 export type RestoreSnapshot = SnapshotRef & {
   readonly type: "RestoreSnapshot";

@@ -1,17 +1,25 @@
 import type { Context } from "../core/context.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findCompute } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { OperationRequest } from "../operation/operation.ts";
+import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import type { Compute, ComputeRef } from "./compute.ts";
+import type {
+  Compute,
+  ComputeLifecycleCommand,
+  RestartCompute,
+  StartCompute,
+  SuspendCompute,
+} from "./compute.ts";
 
-// What a caller tells a compute to do. What a client's activity makes of it is in activity.ts.
-
-export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
-export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };
-export type RestartCompute = ComputeRef & { readonly type: "RestartCompute" };
+export const computeLifecycleDeciders = {
+  StartCompute: decideStartCompute,
+  SuspendCompute: decideSuspendCompute,
+  RestartCompute: decideRestartCompute,
+} satisfies Deciders<ComputeLifecycleCommand>;
 
 /** A compute that is active already has nothing to start: no operations (A). */
 export function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {

@@ -1,12 +1,20 @@
 import { checkRoleName } from "../branch/role.ts";
 import type { Context } from "../core/context.ts";
+import type { ProjectRef } from "../core/object-refs.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { branchesOf, findBranch, findProject } from "../lookup.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
 
-type ProjectRef = { readonly accountId: string; readonly projectId: string };
+export type JwksCommand = AddJwks | DeleteJwks;
+
+export const jwksDeciders = {
+  AddJwks: decideAddJwks,
+  DeleteJwks: decideDeleteJwks,
+} satisfies Deciders<JwksCommand>;
+
 export type AddJwks = ProjectRef & {
   readonly type: "AddJwks";
   readonly jwksUrl: string;

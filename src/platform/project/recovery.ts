@@ -1,14 +1,23 @@
-import { findAccount } from "../account/account.ts";
-import { type Branch, checkBranchLimit, checkBranchName } from "../branch/branch.ts";
-import type { BranchRef } from "../branch/branch-content.ts";
+import type { Branch } from "../branch/branch.ts";
+import { checkBranchLimit, checkBranchName } from "../branch/decide-branch.ts";
 import type { Context } from "../core/context.ts";
+import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { findProject } from "../lookup.ts";
-import { refuseWhileBusy } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import { findAccount, findProject } from "../lookup.ts";
+import { refuseWhileBusy } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { checkProjectLimit, type Project } from "./project.ts";
+import { checkProjectLimit } from "./decide-project.ts";
+import type { Project } from "./project.ts";
+
+export type RecoveryCommand = RecoverBranch | RecoverProject;
+
+export const recoveryDeciders = {
+  RecoverBranch: decideRecoverBranch,
+  RecoverProject: decideRecoverProject,
+} satisfies Deciders<RecoveryCommand>;
 
 /** S: "within the 7-day deletion recovery period"; computes come back idle, connection strings stay what they were. */
 export type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };

@@ -3,6 +3,7 @@ import { REGIONS, type Region } from "../catalog/regions.ts";
 import type { Context } from "../core/context.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findOrganization, findProject, projectsOf } from "../lookup.ts";
 import { accept, type Refusal, type Result, refuse } from "../refusals.ts";
 import {
@@ -14,6 +15,15 @@ import {
 } from "./evolve-settings-record.ts";
 import type { Project } from "./project.ts";
 import type { SettingsRecordOf } from "./settings-record.ts";
+
+export type VpcEndpointCommand = RestrictProject | UnrestrictProject | AssignVpcEndpoint | DeleteVpcEndpoint;
+
+export const vpcEndpointDeciders = {
+  RestrictProject: decideRestrictProject,
+  UnrestrictProject: decideUnrestrictProject,
+  AssignVpcEndpoint: decideAssignVpcEndpoint,
+  DeleteVpcEndpoint: decideDeleteVpcEndpoint,
+} satisfies Deciders<VpcEndpointCommand>;
 
 // S: endpoints of private networks. What packets do is not ours; which endpoint is assigned to what, is.
 

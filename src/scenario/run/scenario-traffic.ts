@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Activity } from "../../platform/compute/activity.ts";
-import { findConnection } from "../../platform/compute/connection.ts";
+import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
