@@ -15,7 +15,7 @@ import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusals.ts";
 import { accountDescriptions, Labels, type ProjectDescription } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
-import { isClosedLoop } from "../scenario/run/scenario-traffic.ts";
+import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,

@@ -291,8 +291,25 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
     case "OperationCancelled":
       operations.set(event.operationId, applyOperationEvent(operations.get(event.operationId), event));
       return;
+    default:
+      event.type satisfies ChangesNoOperation;
   }
 }
+
+/** Events that leave all operations as they are. */
+// biome-ignore format: as a packed list
+type ChangesNoOperation =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "ActivityScheduled" | "ActivityRecorded"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";
 
 export function isTerminal({ status }: Operation["state"]): boolean {
   return status === "finished" || status === "failed" || status === "cancelled";
