@@ -13,7 +13,7 @@ export const accountDeciders = {
   ChangePlan: decideChangePlan,
 } satisfies Deciders<AccountCommand>;
 
-export function decideCreateAccount(
+function decideCreateAccount(
   world: World,
   command: CreateAccount,
   { now, random }: Context,
@@ -34,7 +34,7 @@ export function decideCreateAccount(
   return accept([{ type: "AccountCreated", at: now, account }]);
 }
 
-export function decideChangePlan(
+function decideChangePlan(
   world: World,
   { accountId, plan: name }: ChangePlan,
   { now }: Context,

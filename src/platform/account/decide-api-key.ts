@@ -12,7 +12,7 @@ export const apiKeyDeciders = {
   RevokeApiKey: decideRevokeApiKey,
 } satisfies Deciders<ApiKeyCommand>;
 
-export function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Context): Result<Event[]> {
+function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const scopeCheck = checkApiKeyScope(world, command.scope);
@@ -31,7 +31,7 @@ export function decideCreateApiKey(world: World, command: CreateApiKey, { now }:
 }
 
 /** R: immediate and irreversible. A key that is revoked already is gone: 404 (PLATFORM, "Deleting what is not there"). */
-export function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Context): Result<Event[]> {
+function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Context): Result<Event[]> {
   const apiKey = world.apiKeys.get(String(command.keyId));
   if (apiKey === undefined || !isOwnedBy(apiKey, command) || apiKey.revokedAt !== undefined) {
     return refuse("API_KEY_NOT_FOUND", `API key ${command.keyId} not found`);

@@ -15,18 +15,14 @@ export const permissionDeciders = {
   RevokePermission: decideRevokePermission,
 } satisfies Deciders<PermissionCommand>;
 
-export type GrantPermission = ProjectRef & { readonly type: "GrantPermission"; readonly email: string };
-export type RevokePermission = ProjectRef & {
+type GrantPermission = ProjectRef & { readonly type: "GrantPermission"; readonly email: string };
+type RevokePermission = ProjectRef & {
   readonly type: "RevokePermission";
   readonly permissionId: string;
 };
 
 /** S: to the account with this address. A: it may be made later. */
-export function decideGrantPermission(
-  world: World,
-  command: GrantPermission,
-  context: Context,
-): Result<Event[]> {
+function decideGrantPermission(world: World, command: GrantPermission, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { id, accountId } = project.value;
@@ -41,11 +37,7 @@ export function decideGrantPermission(
   return accept([recordCreated(world, context, id, "projectPermission", { email: command.email })]);
 }
 
-export function decideRevokePermission(
-  world: World,
-  command: RevokePermission,
-  { now }: Context,
-): Result<Event[]> {
+function decideRevokePermission(world: World, command: RevokePermission, { now }: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const permission = findRecord(world, project.value.id, "projectPermission", command.permissionId);

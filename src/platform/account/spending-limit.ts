@@ -16,19 +16,15 @@ export const spendingLimitDeciders = {
   ClearSpendingLimit: decideClearSpendingLimit,
 } satisfies Deciders<SpendingLimitCommand>;
 
-export type SetSpendingLimit = {
+type SetSpendingLimit = {
   readonly type: "SetSpendingLimit";
   readonly organizationId: string;
   readonly cents: number;
 };
-export type ClearSpendingLimit = { readonly type: "ClearSpendingLimit"; readonly organizationId: string };
+type ClearSpendingLimit = { readonly type: "ClearSpendingLimit"; readonly organizationId: string };
 
 /** S: it warns and suspends nothing; paid plans have it. */
-export function decideSetSpendingLimit(
-  world: World,
-  command: SetSpendingLimit,
-  context: Context,
-): Result<Event[]> {
+function decideSetSpendingLimit(world: World, command: SetSpendingLimit, context: Context): Result<Event[]> {
   const existing = findSpendingLimit(world, command.organizationId);
   if (!existing.ok) return existing;
   const { organizationId, cents } = command;
@@ -40,7 +36,7 @@ export function decideSetSpendingLimit(
 }
 
 /** S: where none is set, this succeeds too. */
-export function decideClearSpendingLimit(
+function decideClearSpendingLimit(
   world: World,
   command: ClearSpendingLimit,
   { now }: Context,

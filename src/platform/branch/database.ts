@@ -27,11 +27,7 @@ export function findDatabase(branch: Pick<Branch, "databases">, name: string): R
     : accept(database);
 }
 
-export function decideCreateDatabase(
-  world: World,
-  command: CreateDatabase,
-  context: Context,
-): Result<Event[]> {
+function decideCreateDatabase(world: World, command: CreateDatabase, context: Context): Result<Event[]> {
   const { now } = context;
   return decideContentChange(world, command, context, (branch) => {
     const nameCheck = checkNewDatabaseName(branch, command.name);
@@ -49,11 +45,7 @@ export function decideCreateDatabase(
   });
 }
 
-export function decideUpdateDatabase(
-  world: World,
-  command: UpdateDatabase,
-  context: Context,
-): Result<Event[]> {
+function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const database = findDatabase(branch, command.name);
     if (!database.ok) return database;
@@ -77,11 +69,7 @@ export function decideUpdateDatabase(
   });
 }
 
-export function decideDeleteDatabase(
-  world: World,
-  command: DeleteDatabase,
-  context: Context,
-): Result<Event[]> {
+function decideDeleteDatabase(world: World, command: DeleteDatabase, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const database = findDatabase(branch, command.name);
     if (!database.ok) return database;

@@ -36,7 +36,7 @@ export const branchDeciders = {
   SetDefaultBranch: decideSetDefaultBranch,
 } satisfies Deciders<CreateBranch | UpdateBranch | SetDefaultBranch>;
 
-export function decideCreateBranch(world: World, command: CreateBranch, context: Context): Result<Event[]> {
+function decideCreateBranch(world: World, command: CreateBranch, context: Context): Result<Event[]> {
   const { now, random } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -204,7 +204,7 @@ function findParent(world: World, project: Project, { parentId }: CreateBranch):
   return accept(parent.value);
 }
 
-export function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
+function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   if (command.name !== undefined) {
@@ -238,11 +238,7 @@ export function decideUpdateBranch(world: World, command: UpdateBranch, { now }:
 }
 
 /** S: the former default loses the designation; nothing is scheduled. */
-export function decideSetDefaultBranch(
-  world: World,
-  command: SetDefaultBranch,
-  { now }: Context,
-): Result<Event[]> {
+function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
   if (branch.value.default) return accept([]);

@@ -31,11 +31,7 @@ export const snapshotDeciders = {
   SetBackupSchedule: decideSetBackupSchedule,
 } satisfies Deciders<SnapshotCommand>;
 
-export function decideCreateSnapshot(
-  world: World,
-  command: CreateSnapshot,
-  context: Context,
-): Result<Event[]> {
+function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Context): Result<Event[]> {
   const { now } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -125,21 +121,13 @@ function buildSnapshot(
   };
 }
 
-export function decideUpdateSnapshot(
-  world: World,
-  command: UpdateSnapshot,
-  { now }: Context,
-): Result<Event[]> {
+function decideUpdateSnapshot(world: World, command: UpdateSnapshot, { now }: Context): Result<Event[]> {
   const snapshot = findSnapshot(world, command);
   if (!snapshot.ok) return snapshot;
   return accept([{ type: "SnapshotRenamed", at: now, snapshotId: snapshot.value.id, name: command.name }]);
 }
 
-export function decideDeleteSnapshot(
-  world: World,
-  command: DeleteSnapshot,
-  { now }: Context,
-): Result<Event[]> {
+function decideDeleteSnapshot(world: World, command: DeleteSnapshot, { now }: Context): Result<Event[]> {
   const snapshot = findSnapshot(world, command);
   if (!snapshot.ok) return snapshot;
   return accept([{ type: "SnapshotDeleted", at: now, snapshotId: snapshot.value.id }]);
@@ -151,7 +139,7 @@ export function decideExpireSnapshot(world: World, snapshotId: string, { now }: 
     : [{ type: "SnapshotDeleted", at: now, snapshotId }];
 }
 
-export function decideSetBackupSchedule(
+function decideSetBackupSchedule(
   world: World,
   command: SetBackupSchedule,
   { now }: Context,

@@ -19,7 +19,7 @@ export const deleteBranchDeciders = {
 } satisfies Deciders<DeleteBranch>;
 
 /** S: neither the root nor the default branch, nor one that has children; D: nor a protected one. */
-export function decideDeleteBranch(world: World, command: DeleteBranch, context: Context): Result<Event[]> {
+function decideDeleteBranch(world: World, command: DeleteBranch, context: Context): Result<Event[]> {
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
   const branch = found.value;

@@ -28,7 +28,7 @@ export type RestoreBranch = BranchRef & {
   readonly preserveUnderName?: string | undefined;
 };
 
-export function decideRestoreBranch(world: World, command: RestoreBranch, context: Context): Result<Event[]> {
+function decideRestoreBranch(world: World, command: RestoreBranch, context: Context): Result<Event[]> {
   const { now, random } = context;
   const resolved = resolveRestore(world, command, now);
   if (!resolved.ok) return resolved;

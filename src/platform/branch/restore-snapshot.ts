@@ -28,7 +28,7 @@ export const restoreSnapshotDeciders = {
   FinalizeRestore: decideFinalizeRestore,
 } satisfies Deciders<RestoreSnapshotCommand>;
 
-export type RestoreSnapshot = SnapshotRef & {
+type RestoreSnapshot = SnapshotRef & {
   readonly type: "RestoreSnapshot";
   readonly name?: string | undefined;
   /** The branch that the restored one is to replace; the snapshot's own where none is named. */
@@ -36,16 +36,12 @@ export type RestoreSnapshot = SnapshotRef & {
   readonly finalize: boolean;
 };
 /** S: a restored branch takes the place of the one that it is to replace: its computes, its name, its being the default, its backups (A). */
-export type FinalizeRestore = BranchRef & {
+type FinalizeRestore = BranchRef & {
   readonly type: "FinalizeRestore";
   readonly replacedName?: string | undefined;
 };
 
-export function decideRestoreSnapshot(
-  world: World,
-  command: RestoreSnapshot,
-  context: Context,
-): Result<Event[]> {
+function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: Context): Result<Event[]> {
   const { now, random } = context;
   const found = findSnapshot(world, command);
   if (!found.ok) return found;
@@ -91,11 +87,7 @@ export function decideRestoreSnapshot(
   ]);
 }
 
-export function decideFinalizeRestore(
-  world: World,
-  command: FinalizeRestore,
-  context: Context,
-): Result<Event[]> {
+function decideFinalizeRestore(world: World, command: FinalizeRestore, context: Context): Result<Event[]> {
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
   const branch = found.value;

@@ -28,7 +28,7 @@ export function findRole(branch: Pick<Branch, "roles">, name: string): Result<Ro
   return role === undefined ? refuse("ROLE_NOT_FOUND", `role "${name}" not found`) : accept(role);
 }
 
-export function decideCreateRole(world: World, command: CreateRole, context: Context): Result<Event[]> {
+function decideCreateRole(world: World, command: CreateRole, context: Context): Result<Event[]> {
   const { now } = context;
   return decideContentChange(world, command, context, (branch) => {
     if (findRole(branch, command.name).ok)
@@ -47,7 +47,7 @@ export function decideCreateRole(world: World, command: CreateRole, context: Con
 }
 
 /** A: a role that owns a database cannot be dropped, as Postgres has it. */
-export function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
+function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const role = findRole(branch, command.name);
     if (!role.ok) return role;
@@ -63,7 +63,7 @@ export function decideDeleteRole(world: World, command: DeleteRole, context: Con
 }
 
 /** The new password is told by the caller's edge; here it gets a name of its own, so that other branches keep the former one. */
-export function decideResetRolePassword(
+function decideResetRolePassword(
   world: World,
   command: ResetRolePassword,
   context: Context,

@@ -22,29 +22,21 @@ export const computeLifecycleDeciders = {
 } satisfies Deciders<ComputeLifecycleCommand>;
 
 /** A compute that is active already has nothing to start: no operations (A). */
-export function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
+function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
     compute.phase.state === "active" ? [] : [{ action: "start_compute" }],
   );
 }
 
 /** A compute that is idle already has nothing to suspend: no operations (A). */
-export function decideSuspendCompute(
-  world: World,
-  command: SuspendCompute,
-  context: Context,
-): Result<Event[]> {
+function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
     compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }],
   );
 }
 
 /** D: suspended and started again, whatever it was before. */
-export function decideRestartCompute(
-  world: World,
-  command: RestartCompute,
-  context: Context,
-): Result<Event[]> {
+function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, () => [
     { action: "suspend_compute" },
     { action: "start_compute" },

@@ -95,7 +95,7 @@ function activityRecorded(
   return event;
 }
 
-export function decideScheduleActivity(
+function decideScheduleActivity(
   world: World,
   { activity, at }: ScheduleActivity,
   { now }: Context,

@@ -44,7 +44,7 @@ export const computeDeciders = {
   DeleteCompute: decideDeleteCompute,
 } satisfies Deciders<ComputeCommand>;
 
-export function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
+function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
   const resolved = findProjectAndPlan(world, command);
   if (!resolved.ok) return resolved;
   const { project, plan } = resolved.value;
@@ -144,7 +144,7 @@ export function startRequests(computes: readonly Compute[]): OperationRequest[] 
     .map((compute) => ({ action: "start_compute", branchId: compute.branchId, endpointId: compute.id }));
 }
 
-export function decideUpdateCompute(world: World, command: UpdateCompute, context: Context): Result<Event[]> {
+function decideUpdateCompute(world: World, command: UpdateCompute, context: Context): Result<Event[]> {
   const resolved = findComputeAndPlan(world, command);
   if (!resolved.ok) return resolved;
   const { project, plan, compute } = resolved.value;
@@ -218,7 +218,7 @@ function resolveComputeChanges(
 
 /** R: permanent, and the operations array is empty; what was still under way for it is cancelled. */
 /** D: a compute of a protected branch stays. */
-export function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
+function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
   const compute = findCompute(world, command);
   if (!compute.ok) return compute;
   const branch = world.branches.get(compute.value.branchId);

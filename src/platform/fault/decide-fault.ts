@@ -15,7 +15,7 @@ export const faultDeciders = {
   MatchFaults: (world, { target }, context) => accept([...matchFaults(world, target, context).events]),
 } satisfies Deciders<FaultCommand>;
 
-export function decideSetFaults(
+function decideSetFaults(
   world: World,
   { faults, keepOthers }: SetFaults,
   { now: at }: Context,
@@ -28,11 +28,7 @@ export function decideSetFaults(
   ]);
 }
 
-export function decideRemoveFault(
-  world: World,
-  { name }: RemoveFault,
-  { now: at }: Context,
-): Result<Event[]> {
+function decideRemoveFault(world: World, { name }: RemoveFault, { now: at }: Context): Result<Event[]> {
   const fault = findFault(world, name);
   return fault.ok ? accept([{ type: "FaultRemoved", at, fault: name }]) : fault;
 }

@@ -186,7 +186,7 @@ export type FaultOutcome =
   | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
 
 /** About to be done: are there faults in its way? */
-export type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
+type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
 
 export type FaultCommand = SetFaults | RemoveFault | MatchFaults;
 

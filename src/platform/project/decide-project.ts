@@ -35,7 +35,7 @@ export const projectDeciders = {
 } satisfies Deciders<ProjectCommand>;
 
 /** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
-export function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
+function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
@@ -119,7 +119,7 @@ function buildProject(
   });
 }
 
-export function decideUpdateProject(world: World, command: UpdateProject, context: Context): Result<Event[]> {
+function decideUpdateProject(world: World, command: UpdateProject, context: Context): Result<Event[]> {
   const { now, profile } = context;
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -177,7 +177,7 @@ function replicationRequests(
 }
 
 /** D, A: computes are suspended, then the timeline goes; nobody sees the project from the call on. */
-export function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
+function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { id } = project.value;

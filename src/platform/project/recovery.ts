@@ -20,8 +20,8 @@ export const recoveryDeciders = {
 } satisfies Deciders<RecoveryCommand>;
 
 /** S: "within the 7-day deletion recovery period"; computes come back idle, connection strings stay what they were. */
-export type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
-export type RecoverProject = RecoveryOptions & {
+type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
+type RecoverProject = RecoveryOptions & {
   readonly type: "RecoverProject";
   readonly accountId: string;
   readonly projectId: string;
@@ -31,7 +31,7 @@ type RecoveryOptions = {
   readonly queue?: true;
 };
 
-export function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Context): Result<Event[]> {
+function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const branch = world.branches.get(command.branchId);
@@ -65,11 +65,7 @@ export function decideRecoverBranch(world: World, command: RecoverBranch, { now 
   return accept([{ type: "BranchRecovered", at: now, branchId: branch.id }]);
 }
 
-export function decideRecoverProject(
-  world: World,
-  command: RecoverProject,
-  { now }: Context,
-): Result<Event[]> {
+function decideRecoverProject(world: World, command: RecoverProject, { now }: Context): Result<Event[]> {
   const project = world.projects.get(command.projectId);
   // Another account's is told as one that is not there.
   if (project === undefined || project.accountId !== command.accountId) {

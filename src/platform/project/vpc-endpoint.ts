@@ -38,23 +38,19 @@ type OrganizationVpcEndpointRef = {
   readonly vpcEndpointId: string;
 };
 
-export type RestrictProject = ProjectVpcEndpointRef & {
+type RestrictProject = ProjectVpcEndpointRef & {
   readonly type: "RestrictProject";
   readonly label: string;
 };
-export type UnrestrictProject = ProjectVpcEndpointRef & { readonly type: "UnrestrictProject" };
-export type AssignVpcEndpoint = OrganizationVpcEndpointRef & {
+type UnrestrictProject = ProjectVpcEndpointRef & { readonly type: "UnrestrictProject" };
+type AssignVpcEndpoint = OrganizationVpcEndpointRef & {
   readonly type: "AssignVpcEndpoint";
   readonly label: string;
 };
-export type DeleteVpcEndpoint = OrganizationVpcEndpointRef & { readonly type: "DeleteVpcEndpoint" };
+type DeleteVpcEndpoint = OrganizationVpcEndpointRef & { readonly type: "DeleteVpcEndpoint" };
 
 /** S: sets or updates. Only what is assigned to the organization of the project can restrict it. */
-export function decideRestrictProject(
-  world: World,
-  command: RestrictProject,
-  context: Context,
-): Result<Event[]> {
+function decideRestrictProject(world: World, command: RestrictProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { vpcEndpointId, label } = command;
@@ -75,7 +71,7 @@ export function decideRestrictProject(
   ]);
 }
 
-export function decideUnrestrictProject(
+function decideUnrestrictProject(
   world: World,
   command: UnrestrictProject,
   { now }: Context,
@@ -89,7 +85,7 @@ export function decideUnrestrictProject(
 }
 
 /** S: assigns or updates; not what was deleted before, and not in regions of Azure. */
-export function decideAssignVpcEndpoint(
+function decideAssignVpcEndpoint(
   world: World,
   command: AssignVpcEndpoint,
   context: Context,
@@ -119,7 +115,7 @@ export function decideAssignVpcEndpoint(
 }
 
 /** A: projects are not restricted any more to what their organization no longer has. */
-export function decideDeleteVpcEndpoint(
+function decideDeleteVpcEndpoint(
   world: World,
   command: DeleteVpcEndpoint,
   { now }: Context,

@@ -7,8 +7,8 @@ import { after, instant, when } from "./time-fields.ts";
 import { scenarioTraffic } from "./traffic-schema.ts";
 
 /** What stands between the slashes of `shop/main/replica-1`. */
-export const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
-export const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
+const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
+const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
 
 const label = z.string().regex(LABEL_PATTERN, LABEL_RULE).meta({ id: "label" });
 const name = z.string().min(1).max(200);
