@@ -2,7 +2,8 @@ import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
 import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { missingPriceText } from "../report/question.ts";
-import type { CapacityReport, CapacityRow } from "./capacity-report.ts";
+import type { CapacityReport } from "./capacity-report.ts";
+import type { CapacityRow } from "./capacity-totals.ts";
 
 const TARGET_SHARE = TARGET_HIT_RATIO / 100;
 

@@ -1,81 +1,20 @@
 import type { Profile } from "../../platform/catalog/profile.ts";
-import { computeResources, maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
+import type { SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
 import type { Random } from "../../platform/core/random-port.ts";
-import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
-import {
-  type ComputeArrivals,
-  collectParts,
-  type Period,
-  rangeView,
-  untilDeleted,
-} from "../../recordings/trace/trace.ts";
+import { SECOND } from "../../platform/core/time.ts";
+import { collectParts, rangeView, untilDeleted } from "../../recordings/trace/trace.ts";
 import { activeIntervals } from "../replay/active-intervals.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
-import { WaitHistogram } from "../replay/wait-histogram.ts";
 import { plural } from "../report/number-format.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { effectiveDelay, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import { recoveredAfterMs } from "./cache-recovery.ts";
-import { type CacheAssumptions, CacheSimulation } from "./cache-simulation.ts";
-import { erlangB, erlangC, meanWait } from "./erlang.ts";
-import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
-import { type Demand, replayScaling, sizeFor } from "./scaling-replay.ts";
-import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
-
-/** What capacity depends on and a trace does not contain. */
-export type CapacityAssumptions = {
-  /** vCPUs that a request keeps busy while it runs. */
-  readonly loadPerRequest: number;
-  /** Memory that a request takes while it runs, in GB; absent: memory is not considered. */
-  readonly memoryGbPerRequest?: number | undefined;
-  /** Connections that the platform reserves for itself. */
-  readonly reserved: number;
-  /** Which requests share one pool: all of a compute, or those of one source. */
-  readonly poolBy: PoolBy;
-  /** Absent: the cache is not considered. */
-  readonly cache?: CacheAssumptions | undefined;
-};
-
-export type PoolBy = "compute" | "source";
-
-export type CapacityRow = {
-  readonly min_cu: number;
-  readonly max_cu: number;
-  readonly cu_hours: number;
-  readonly cost: number | null;
-  /** Active time in which the running requests need more vCPUs than the size has. */
-  readonly throttled_s: number;
-  readonly scale_events: number;
-  readonly max_connections: number;
-  /** `max_connections` less those that the platform reserves. */
-  readonly direct_limit: number;
-  readonly direct_refused: number;
-  /** Erlang's loss formula (B) for the mean load; assumes Poisson arrivals. */
-  readonly direct_refused_share_erlang: number;
-  readonly pool_size: number;
-  /** Clients connected to the pooler at once, waiting ones included. */
-  readonly pool_clients: number;
-  readonly pooled_refused: number;
-  readonly pool_waited: number;
-  /**
-   * Erlang's delay formula (C) for the mean load; assumes Poisson arrivals, exponential durations and clients
-   * that never give up. The mean wait is null where it is infinite.
-   */
-  readonly pool_waited_share_erlang: number;
-  readonly pool_wait_mean_erlang_ms: number | null;
-  /** Waits of served requests; a rejected request has none. */
-  readonly pool_wait_p50_ms: number;
-  readonly pool_wait_p99_ms: number;
-  /** At the size that the working set needs, which may be above the minimum of a range. */
-  readonly cache_gb: number;
-  /** 0 to 1; null without a working set. */
-  readonly cache_hit_ratio: number | null;
-  /** Time since a start after which the hit ratio is close to its best; null if unknown. */
-  readonly cache_recovered_after_s: number | null;
-};
+import { CacheSimulation } from "./cache-simulation.ts";
+import { type CapacityAssumptions, type CapacityRow, CapacityTotals } from "./capacity-totals.ts";
+import { directConnections } from "./pool-connections.ts";
 
 export type CapacityReport = {
   readonly question: QuestionSummary;
@@ -101,11 +40,6 @@ type RecoveryRow = {
   readonly hit_ratios: readonly number[];
 };
 
-/**
- * A pool, one per user and database, has 90 % of max_connections, reserved ones included (D: connection
- * pooling).
- */
-const POOL_SHARE = 0.9;
 /** One row per range, in the given order. Yields the number of finished computes after each compute. */
 export function* capacityReport(
   traffic: Traffic,
@@ -164,146 +98,6 @@ export function* capacityReport(
     })),
     limits: capacityLimits(assumptions, profile),
   };
-}
-
-class CapacityTotals {
-  readonly range: SizeRange;
-  readonly #profile: Profile;
-  readonly #demand: Demand;
-  readonly #poolBy: PoolBy;
-  readonly #limit: number;
-  readonly #waits = new WaitHistogram();
-  #sessions = 0;
-  #directRefused = 0;
-  #erlangRefused = 0;
-  #erlangWaited = 0;
-  #erlangWaitMs = 0;
-  #pooledRefused = 0;
-  #cuMs = 0;
-  #throttledS = 0;
-  #scaleEvents = 0;
-
-  constructor(
-    range: SizeRange,
-    profile: Profile,
-    { loadPerRequest, memoryGbPerRequest, cache, poolBy, reserved }: CapacityAssumptions,
-  ) {
-    this.range = range;
-    this.#poolBy = poolBy;
-    this.#profile = profile;
-    this.#demand = { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
-    this.#limit = directLimit(profile, range, reserved);
-  }
-
-  /**
-   * An active compute is never smaller than its working set needs, so this is the size that determines its
-   * cache.
-   */
-  get cacheCu(): number {
-    return sizeFor(0, this.#demand, this.range, this.#profile);
-  }
-
-  get #maxConnections(): number {
-    return maxConnections(this.#profile, this.range);
-  }
-
-  get #poolSize(): number {
-    return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
-  }
-
-  addConnections(arrivals: ComputeArrivals, period: Period): void {
-    const { at, durationMs, source } = arrivals;
-    const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
-    const { sessions, refused } = directConnections(arrivals, this.#limit);
-    const [poolSize, ceiling] = [this.#poolSize, Math.max(1, this.#limit)];
-    const pooled = pooledConnections(pools, {
-      poolSize,
-      ceiling,
-      clients: this.#profile.pooledConnections,
-      waitLimitMs: POOL_WAIT_LIMIT_MS,
-    });
-    this.#sessions += sessions;
-    this.#directRefused += refused;
-    const servers = Math.min(poolSize, ceiling);
-    let offered = 0;
-    for (const { sessions: own, busyMs, load } of poolLoads(pools, period)) {
-      offered += load;
-      this.#erlangWaited += erlangC(servers, load) * own;
-      // `meanWait` is in service times, and the service times of all sessions add up to the busy time.
-      if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, load) * busyMs;
-    }
-    this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
-    this.#pooledRefused += pooled.refused;
-    this.#waits.merge(pooled.waits);
-  }
-
-  addScaling(arrivals: ComputeArrivals, active: Period): void {
-    const { cuMs, throttledS, scaleEvents } = replayScaling(
-      arrivals,
-      this.#demand,
-      active,
-      this.range,
-      this.#profile,
-    );
-    this.#cuMs += cuMs;
-    this.#throttledS += throttledS;
-    this.#scaleEvents += scaleEvents;
-  }
-
-  row(
-    price: number | undefined,
-    histogram: DistanceHistogram | undefined,
-    recoveredAfter: DurationMs | undefined,
-  ): CapacityRow {
-    const { minCu, maxCu } = this.range;
-    const cuHours = this.#cuMs / HOUR;
-    const sessions = this.#sessions;
-    return {
-      min_cu: minCu,
-      max_cu: maxCu,
-      cu_hours: cuHours,
-      cost: price === undefined ? null : cuHours * price,
-      throttled_s: this.#throttledS,
-      scale_events: this.#scaleEvents,
-      max_connections: this.#maxConnections,
-      direct_limit: this.#limit,
-      direct_refused: this.#directRefused,
-      direct_refused_share_erlang: sessions === 0 ? 0 : this.#erlangRefused / sessions,
-      pool_size: this.#poolSize,
-      pool_clients: this.#profile.pooledConnections,
-      pooled_refused: this.#pooledRefused,
-      pool_waited: this.#waits.waited,
-      pool_waited_share_erlang: sessions === 0 ? 0 : this.#erlangWaited / sessions,
-      pool_wait_mean_erlang_ms: Number.isFinite(this.#erlangWaitMs)
-        ? this.#erlangWaitMs / Math.max(1, sessions)
-        : null,
-      pool_wait_p50_ms: this.#waits.quantile(0.5, sessions - this.#pooledRefused),
-      pool_wait_p99_ms: this.#waits.quantile(0.99, sessions - this.#pooledRefused),
-      cache_gb: computeResources(this.#profile, this.cacheCu).fileCacheGb,
-      cache_hit_ratio:
-        histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
-      cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
-    };
-  }
-}
-
-/** Traffic of one pool. `load`: mean number of running requests within the period. */
-type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
-
-function poolLoads(
-  { at, durationMs, source }: ComputeArrivals,
-  { startAt, endAt }: Period,
-): readonly PoolLoad[] {
-  const loads = new Map<number, PoolLoad>();
-  for (let i = 0; i < durationMs.length; i += 1) {
-    const pool = source?.[i] ?? 0;
-    const own = loads.get(pool) ?? { sessions: 0, busyMs: 0, load: 0 };
-    own.sessions += 1;
-    own.busyMs += durationMs[i] as number;
-    own.load += Math.min(durationMs[i] as number, endAt - (at[i] as number)) / (endAt - startAt);
-    loads.set(pool, own);
-  }
-  return [...loads.values()];
 }
 
 function capacityLimits(

@@ -4,11 +4,8 @@ import type { SizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { uniform } from "../../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { capacityPage } from "../../../src/whatif/capacity/capacity-page.ts";
-import {
-  type CapacityAssumptions,
-  type CapacityReport,
-  capacityReport,
-} from "../../../src/whatif/capacity/capacity-report.ts";
+import { type CapacityReport, capacityReport } from "../../../src/whatif/capacity/capacity-report.ts";
+import type { CapacityAssumptions } from "../../../src/whatif/capacity/capacity-totals.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
 import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/replay/start-latency.ts";
