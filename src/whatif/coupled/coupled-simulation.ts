@@ -76,7 +76,7 @@ export type CoupledObserver = {
 };
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** Stands for the client of a request from a trace: nobody waits for its answer. */
+/** Stands for the client of a request from a trace: no client waits for its answer. */
 const NO_CLIENT = -1;
 
 class CoupledSimulation {

@@ -50,7 +50,7 @@ type PolicyContext = {
 export type Policy = {
   /** The form that `parsePolicy` parses to this policy. */
   readonly name: string;
-  /** Policies that know anything but the past are bounds to compare with; nobody can use them. */
+  /** Policies that know more than the past are bounds for comparison: no platform can implement them. */
   readonly knows: "past" | "hindsight" | "future";
   /** Whether its decisions are random, apart from the start latency. */
   readonly isRandom: boolean;
