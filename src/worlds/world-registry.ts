@@ -1,6 +1,7 @@
 import { accept, type Refusal, type Result, refuse } from "../platform/refusals.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
-import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
+import type { HostedWorldOptions } from "./hosted/live-world.ts";
+import { HostedWorld } from "./hosted-world.ts";
 import {
   availableName,
   BACKUP_PREFIX,
