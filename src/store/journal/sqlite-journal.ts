@@ -11,6 +11,7 @@ import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { CorruptFile, chainChecksum, checksumOf, type StoredEvent } from "../tables/checksum.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
+import { type CheckpointRow, prepareJournalStatements, type RawEvent } from "./journal-statements.ts";
 import { RequestRows } from "./request-rows.ts";
 
 /** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
@@ -33,13 +34,6 @@ type PruneBacklog = {
   readonly fromOperation: number | undefined;
   readonly operationsBefore: SimTime;
 };
-type CheckpointRow = {
-  readonly seq: number;
-  readonly at: SimTime;
-  readonly chain: number;
-  readonly world: Buffer;
-};
-
 /** History in a world's SQLite file: events and their projection in one transaction, durable when `write` returns. */
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
@@ -58,7 +52,7 @@ export class SqliteJournal implements Journal {
     this.#head = head;
     this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
-    this.#statements = prepareStatements(sqlite);
+    this.#statements = prepareJournalStatements(sqlite);
     this.#readOperations = prepareReader(
       sqlite,
       "operations",
@@ -265,9 +259,6 @@ function verifyChain(rows: readonly EventRow[], since: number, before: number): 
   }
 }
 
-/** SQLite hands out arrays at twice the speed of objects. */
-type RawEvent = [seq: number, at: SimTime, type: string, decision: number, payload: string, chain: number];
-
 function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
   // Bytes that are text no more would hash as the text that they were.
   if (typeof type !== "string" || typeof payload !== "string")
@@ -285,59 +276,4 @@ function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
   } catch (error) {
     throw new CorruptFile(`checkpoint ${seq} is damaged`, { cause: error });
   }
-}
-
-function prepareStatements(sqlite: BetterSqlite3.Database) {
-  const prepare = <Row, Parameters extends unknown[]>(source: string) =>
-    sqlite.prepare<Parameters, Row>(source);
-  const event = "seq, at, type, decision, payload, chain";
-  return {
-    begin: prepare("BEGIN IMMEDIATE"),
-    commit: prepare("COMMIT"),
-    rollback: prepare("ROLLBACK"),
-    size: prepare<{ bytes: number }, []>(
-      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
-    ),
-    appendEvent: prepare<unknown, [number, SimTime, string, string, number, number]>(
-      "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (?, ?, ?, ?, ?, ?)",
-    ),
-    writeWorld: prepare(
-      `INSERT INTO world (id, settings, numbers, clock, seq, at, now, chain, checksum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
-         seq = excluded.seq, at = excluded.at, now = excluded.now, chain = excluded.chain, checksum = excluded.checksum`,
-    ),
-    chainAt: prepare<{ chain: number }, [number]>("SELECT chain FROM events WHERE seq = ?"),
-    firstEvent: prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM events"),
-    eventsSince: prepare<RawEvent, [number, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
-    ).raw(),
-    eventsAbout: prepare<RawEvent, [number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ).raw(),
-    eventsButActivityAbout: prepare<RawEvent, [number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ).raw(),
-    eventsOfTypeAbout: prepare<RawEvent, [string, number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ).raw(),
-    deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
-    operationsAfter: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
-      "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
-    ),
-    deleteOperations: prepare<unknown, [number, number, SimTime]>(
-      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
-    ),
-    checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
-    checkpointBySeq: prepare<CheckpointRow, [number]>(
-      "SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    checkpointByTime: prepare<CheckpointRow, [SimTime]>(
-      "SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    newestCheckpoint: prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM checkpoints"),
-    insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
-      "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",
-    ),
-    deleteCheckpoints: prepare<unknown, [number]>("DELETE FROM checkpoints WHERE seq < ?"),
-  };
 }
