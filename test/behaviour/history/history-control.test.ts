@@ -65,7 +65,7 @@ test.each([
   ["14", 422, "POINT_NOT_REACHED", /event 13/],
   ["2026-01-01T00:00:10.001Z", 422, "POINT_NOT_REACHED", /event 13/],
   ["9999-12-31T23:59:59Z", 422, "POINT_NOT_REACHED", /event 13/],
-  ["2025-12-31T23:59:59.999Z", 422, "HISTORY_FORGOTTEN", /before the beginning of the world/],
+  ["2025-12-31T23:59:59.999Z", 422, "HISTORY_FORGOTTEN", /before event 1, which created the world/],
   [
     "now",
     400,

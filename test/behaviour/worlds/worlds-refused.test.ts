@@ -37,7 +37,7 @@ test.each([
     { name: "x", at: "2025-12-31T23:59:59.999Z" },
     422,
     "HISTORY_FORGOTTEN",
-    /before the beginning of the world/,
+    /before event 1, which created the world/,
   ],
   [{ name: "x", at: "yesterday" }, 400, "BAD_REQUEST", AT_RULE],
   [{ name: "x", at: "" }, 400, "BAD_REQUEST", AT_RULE],
