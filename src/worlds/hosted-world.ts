@@ -28,9 +28,9 @@ import {
 } from "./world-handle.ts";
 
 /**
- * A world in service. Everything that one turn of the event loop decides goes into one commit, and no caller that
- * has seen any of it is answered before that commit. If the commit fails, the world is opened again from its file,
- * which contains nothing of the failed commit.
+ * A world in service. Everything that one turn of the event loop decides goes into one commit, and no caller
+ * that has seen any of it is answered before that commit. If the commit fails, the world is opened again from
+ * its file, which contains nothing of the failed commit.
  */
 export class HostedWorld implements WorldHandle {
   readonly name: string;

@@ -239,7 +239,7 @@ function damagedCopy(statement: string): string {
 
 test.each([
   ["UPDATE projects SET name = 'another'", /^projects: /m],
-  ["DELETE FROM computes", /^computes: .* is not in the table, but the journal tells of it$/m],
+  ["DELETE FROM computes", /^computes: .* is in the journal but not in the table$/m],
   [
     "UPDATE events SET payload = replace(payload, 'main', 'mian') WHERE type = 'BranchCreated'",
     /^journal: event \d+ is damaged/m,

@@ -176,14 +176,14 @@ const REFUSED: readonly {
     what: "with a newer schema",
     make: () => changedWorld(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
     why: new RegExp(
-      `written by a newer standin: its schema has version ${SCHEMA_VERSION + 1}, this release knows ${SCHEMA_VERSION}`,
+      `written by a newer standin: its schema has version ${SCHEMA_VERSION + 1}, this release supports up to ${SCHEMA_VERSION}`,
     ),
   },
   {
     what: "with events of a newer meaning",
     make: () => changedWorld(`UPDATE history SET journal_version = ${JOURNAL_VERSION + 1}`),
     why: new RegExp(
-      `written by a newer standin: its journal has version ${JOURNAL_VERSION + 1}, this release knows ${JOURNAL_VERSION}`,
+      `written by a newer standin: its journal has version ${JOURNAL_VERSION + 1}, this release supports up to ${JOURNAL_VERSION}`,
     ),
   },
   {

@@ -392,7 +392,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     where: "journal",
     change: (sqlite) => {
       sqlite.exec("UPDATE world SET now = now + 1");
-      return "row of the world";
+      return "world row";
     },
   },
   {
@@ -601,7 +601,7 @@ test("verify finds that events are gone from the end, and that all are", async (
   );
   expect(end).toMatchObject({
     ok: false,
-    differences: [{ where: "journal", message: expect.stringContaining("ends with event") }],
+    differences: [{ where: "journal", message: expect.stringContaining("ends at event") }],
   });
   for (const file of [whole, forgetful]) {
     const { verification: all } = await verifyChanged(file, (sqlite) => sqlite.exec("DELETE FROM events"));

@@ -14,27 +14,37 @@ import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { type CheckpointRow, prepareJournalStatements, type RawEvent } from "./journal-statements.ts";
 import { RequestRows } from "./request-rows.ts";
 
-/** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
+/**
+ * Truncated events and operations that each write deletes: a fixed number plus twice the number of events
+ * written, so that pruning keeps up with writing.
+ */
 const PRUNED_PER_WRITE = 500;
 const PRUNED_PER_EVENT = 2;
-/** And so many at once where somebody waits for it. */
+/** The number that one call of `prune` deletes. */
 const PRUNED_PER_CALL = 5_000;
-/** Checkpoints are written while others wait: quickly, rather than as small as can be. */
+/** Speed matters more than size: other requests wait while a checkpoint is written. */
 const COMPRESSION = { level: 1 };
 
 const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
 
-/** What the journal goes on from. */
+/** The position that the journal continues from. */
 export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
 
 type EventRow = StoredEvent & { readonly chain: number };
-/** What is forgotten and still there: events from `firstEvent` on, operations from behind a row on; `undefined` where none is. */
+/**
+ * Truncated rows that still exist: events from `firstEvent` on, operations after row `fromOperation`
+ * (`undefined`: none).
+ */
 type PruneBacklog = {
   readonly firstEvent: number;
   readonly fromOperation: number | undefined;
   readonly operationsBefore: SimTime;
 };
-/** History in a world's SQLite file: events and their projection in one transaction, durable when `write` returns. */
+
+/**
+ * History in a world's SQLite file: events and their projection in one transaction, durable when `write`
+ * returns.
+ */
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
   readonly #rows: RowWriter;
@@ -43,7 +53,7 @@ export class SqliteJournal implements Journal {
   readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
   readonly #readOperation: (id: string) => Operation[];
   #head: JournalHead;
-  /** Where history begins; its events up to there are forgotten. */
+  /** Events up to and including this one are truncated. */
   #oldest: JournalHead;
   #pruneBacklog: PruneBacklog;
 
@@ -62,7 +72,7 @@ export class SqliteJournal implements Journal {
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
     if (oldest === undefined)
-      throw new CorruptFile(`history begins at a checkpoint that is not there: ${seq}`);
+      throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
     this.#oldest = oldest;
     this.#pruneBacklog = {
       firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
@@ -71,7 +81,7 @@ export class SqliteJournal implements Journal {
     };
   }
 
-  /** Operations that ended before this instant may be gone. */
+  /** Operations that ended before this instant may be deleted. */
   get operationsPrunedBefore(): SimTime {
     return this.#pruneBacklog.operationsBefore;
   }
@@ -126,7 +136,7 @@ export class SqliteJournal implements Journal {
     return rows.map(eventOf);
   }
 
-  /** Throws where any link of the chain is not what it should be, though the events may be. */
+  /** Throws `CorruptFile` at the first broken link of the chain, even if later ones match again. */
   verifyChain(since: number, limit: number): void {
     verifyChain(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
   }
@@ -157,7 +167,7 @@ export class SqliteJournal implements Journal {
   async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {
     const { seq, at } = checkpoint;
     const chain = this.chainAt(seq);
-    if (chain === undefined) throw new Error(`there is no event ${seq} to take a checkpoint at`);
+    if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
     const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
     this.#statements.insertCheckpoint.run(seq, at, chain, world);
   }
@@ -166,7 +176,7 @@ export class SqliteJournal implements Journal {
     const checkpoint =
       eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
     if (checkpoint === undefined)
-      throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
+      throw new Error(`cannot truncate history: there is no checkpoint at event ${eventsUpTo}`);
     const before = Math.max(operationsBefore, this.#pruneBacklog.operationsBefore);
     this.#inTransaction(() => {
       writeHistoryRow(this.#sqlite, {
@@ -209,7 +219,7 @@ export class SqliteJournal implements Journal {
     return this.#statements.size.get()?.bytes ?? 0;
   }
 
-  /** The chain of the events at this one; `undefined` where there is none. */
+  /** The chain checksum after this event; `undefined` if the event is missing. */
   chainAt(seq: number): number | undefined {
     if (seq === this.#head.seq) return this.#head.chain;
     return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
@@ -219,7 +229,10 @@ export class SqliteJournal implements Journal {
     return this.#pruneBacklog.firstEvent > this.#oldest.seq && this.#pruneBacklog.fromOperation === undefined;
   }
 
-  /** Deletes a little of what is forgotten, within a transaction; gives what is left. */
+  /**
+   * Deletes up to `limit` truncated events and operations; returns the rest. The caller opens the
+   * transaction.
+   */
   #pruneSome(limit: number): PruneBacklog {
     const { firstEvent, fromOperation, operationsBefore } = this.#pruneBacklog;
     const { deleteEvents, operationsAfter, deleteOperations } = this.#statements;
@@ -241,26 +254,26 @@ export class SqliteJournal implements Journal {
       commit.run();
       return result;
     } catch (error) {
-      // A full disk has made SQLite roll back already; any other failure leaves the transaction open.
+      // On a full disk SQLite has already rolled back; after other failures the transaction is still open.
       if (this.#sqlite.inTransaction) rollback.run();
       throw error;
     }
   }
 }
 
-/** Throws at the first row that is not what was written, or not the one that follows. */
+/** Throws `CorruptFile` at the first row that is changed, missing or out of order. */
 function verifyChain(rows: readonly EventRow[], since: number, before: number): void {
   let [seq, chain] = [since, before];
   for (const row of rows) {
     seq += 1;
     chain = chainChecksum([row], chain);
     if (row.seq !== seq || row.chain !== chain)
-      throw new CorruptFile(`event ${seq} is damaged, or the one before it`);
+      throw new CorruptFile(`event ${seq} or the one before it is damaged`);
   }
 }
 
 function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
-  // Bytes that are text no more would hash as the text that they were.
+  // A column that turned into a blob would have the same checksum as its text.
   if (typeof type !== "string" || typeof payload !== "string")
     throw new CorruptFile(`event ${seq} is damaged`);
   return { seq, at, type, payload, decision, chain };

@@ -6,7 +6,9 @@ import type { LiveWorld } from "./live-world.ts";
 import { runInBackground } from "./store-failure.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
-/** Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time. */
+/**
+ * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
+ */
 const FLUSH_EVERY_MS = 1_000;
 
 type Deferred = {
@@ -16,8 +18,8 @@ type Deferred = {
 };
 
 /**
- * Commits everything that one turn of the event loop decided at once, then notifies the subscribers. When a commit
- * fails, everybody who waits for it fails, and the world is dropped from memory.
+ * Commits everything that one turn of the event loop decided at once, then notifies the subscribers. When a
+ * commit fails, everybody who waits for it fails, and the world is dropped from memory.
  */
 export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;

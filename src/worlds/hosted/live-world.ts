@@ -29,7 +29,10 @@ export type LiveWorld = {
   checkpointDueAt: number;
 };
 
-/** Opens the history and builds the world from it. Throws `StoreUnavailable` when the history cannot be opened. */
+/**
+ * Opens the history and builds the world from it. Throws `StoreUnavailable` when the history cannot be
+ * opened.
+ */
 export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
   const { name, open, wallClock, initialClock, requestsLimit, retention } = options;
   try {

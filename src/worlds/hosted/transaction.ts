@@ -3,7 +3,10 @@ import { enableHourlyUsage } from "../enable-hourly-usage.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 
-/** The transaction at the instant `now`. Reads of stored history call `commit` first, so that they see its events. */
+/**
+ * The transaction at the instant `now`. Reads of stored history call `commit` first, so that they see its
+ * events.
+ */
 export function transactionAt(
   { simulation, requests }: LiveWorld,
   now: SimTime,

@@ -39,7 +39,10 @@ export class WorldLifecycle {
     return this.#isClosed;
   }
 
-  /** The world in memory, opened if necessary. Throws `StoreUnavailable` when it is closed or cannot be opened. */
+  /**
+   * The world in memory, opened if necessary. Throws `StoreUnavailable` when it is closed or cannot be
+   * opened.
+   */
   requireLive(): LiveWorld {
     if (this.#isClosed) throw new StoreUnavailable(`world "${this.name}" is closed`);
     if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
@@ -60,7 +63,10 @@ export class WorldLifecycle {
     this.#live = openLiveWorld(this.#options);
   }
 
-  /** Drops the world in memory, whose uncommitted changes did not happen. The next use opens the history again. */
+  /**
+   * Drops the world in memory, whose uncommitted changes did not happen. The next use opens the history
+   * again.
+   */
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
     this.#drop();
     try {

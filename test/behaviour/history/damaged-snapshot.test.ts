@@ -38,7 +38,7 @@ const DAMAGES: Readonly<
   },
   "has another clock than was written": {
     damage: (path) => amend(path, "UPDATE world SET now = now + 1000"),
-    shows: /row of the world is damaged/,
+    shows: /world row is damaged/,
   },
   "has another name of a project than was written": {
     damage: (path) => amend(path, "UPDATE projects SET name = 'other'"),
