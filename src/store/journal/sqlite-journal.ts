@@ -71,8 +71,7 @@ export class SqliteJournal implements Journal {
     this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
-    if (oldest === undefined)
-      throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
+    if (oldest === undefined) throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
     this.#oldest = oldest;
     this.#pruneBacklog = {
       firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,

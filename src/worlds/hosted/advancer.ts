@@ -80,7 +80,7 @@ export class Advancer {
       await nextTurn();
       if (this.#lifecycle.isShuttingDown)
         throw new StoreUnavailable(
-          `world "${this.#lifecycle.name}" is closing; it stands at its last commit`,
+          `world "${this.#lifecycle.name}" is closing; the advance stopped at its last commit`,
         );
     }
   }
