@@ -125,7 +125,7 @@ test.each(STORAGE_KINDS)(
     const before = await fullState(double);
     const { status, body } = await requestFork(double, { name: "three" });
     expect([status, body.code]).toEqual([422, "WORLDS_LIMIT_EXCEEDED"]);
-    expect(body.message).toMatch(/at most 3 worlds \(--max-worlds\)/);
+    expect(body.message).toMatch(/limited to 3 worlds \(--max-worlds\)/);
     expect(await fullState(double)).toEqual(before);
     await double.sim("DELETE", "/worlds/one");
     await forkWorld(double, { name: "three" });
@@ -142,7 +142,7 @@ test("a world that is larger than worlds may be is not forked, and the refusal t
     const { status, body } = await requestFork(double, { name: "copy", at });
     expect([status, body.code]).toEqual([422, "WORLD_TOO_LARGE"]);
     expect(body.message).toMatch(
-      new RegExp(`"default" has ${size_bytes} bytes, at most 100000 .*--max-world-size`),
+      new RegExp(`"default" has ${size_bytes} bytes; the limit for forking is 100000 .*--max-world-size`),
     );
   }
   expect(await fullState(double)).toEqual(before);
