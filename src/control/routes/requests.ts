@@ -40,7 +40,7 @@ const requestsQuery = (operationIds: readonly string[]) =>
       .string()
       .regex(
         /^([1-5]\d\d|[1-5]xx|none)$/,
-        "must be a status like 423, a class like 5xx, or none for a connection that was lost",
+        "must be a status like 423, a class like 5xx, or none for a lost connection",
       )
       .optional(),
     path: z.string().optional(),
@@ -53,7 +53,7 @@ const requestsQuery = (operationIds: readonly string[]) =>
   });
 type RequestFilter = z.output<ReturnType<typeof requestsQuery>>;
 
-/** The journal of requests: what the imitated API was asked, and what it answered. */
+/** The request log: requests to the imitated API and their responses. */
 export function requestRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   const query = requestsQuery(options.operationIds);

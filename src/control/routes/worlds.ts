@@ -15,7 +15,7 @@ const fork = z.strictObject({
   seed: z.int().min(0).optional(),
 });
 
-/** Worlds that go their own way from a point in another one's history. */
+/** Lists, forks and deletes worlds. */
 export function worldRoutes(options: ControlOptions): Hono {
   const { worlds } = options;
   const app = new Hono();
@@ -63,7 +63,7 @@ function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: Wo
     name,
     api_url: `${base}/api/v2`,
     control_url: `${base}/_sim`,
-    // One that nobody has asked for anything yet stands where it was left.
+    // False: not used since the server started, so its clock is where it was left.
     open: isOpen,
     now: formatInstant(now),
     seq,

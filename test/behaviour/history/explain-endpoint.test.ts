@@ -5,7 +5,7 @@ import { explain, explanationAbout, explanationLines } from "../../support/expla
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
-const FIRST_START = `wake: its last start was asked for at ${at("00:00:00.000")}, by a request [OperationScheduled]`;
+const FIRST_START = `wake: its last start was scheduled at ${at("00:00:00.000")}, by a request [OperationScheduled]`;
 
 async function createSleeper(double: Double) {
   const project = await createProject(double);
@@ -22,14 +22,14 @@ test("a new compute: what it waits for, and until when its project is locked", a
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: ${start} waits for ${timeline} [OperationScheduled]`,
     FIRST_START,
-    `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("2s");
   expect(await explanationLines(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: start_compute of ${ep} runs until ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
     FIRST_START,
-    `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
   ]);
 });
 
@@ -60,7 +60,7 @@ test("an active compute that nobody has used: since when, and when it goes to sl
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     FIRST_START,
-    `suspend: nothing has used it since ${at("00:00:04.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:04.000")}, in 294 s [ComputeActivated]`,
+    `suspend: nothing has used it since ${at("00:00:04.000")}; it suspends after 300 s without activity, at ${at("00:05:04.000")}, in 294 s [ComputeActivated]`,
     ACCEPTED,
   ]);
 });
@@ -71,7 +71,7 @@ test("an active compute that was used: its last activity proves when it goes to 
   await recordActivity(double, endpointId);
   await double.advance("50s");
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    `suspend: nothing has used it since ${at("00:00:10.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:10.000")}, in 250 s [ActivityRecorded]`,
+    `suspend: nothing has used it since ${at("00:00:10.000")}; it suspends after 300 s without activity, at ${at("00:05:10.000")}, in 250 s [ActivityRecorded]`,
   );
 });
 
@@ -80,7 +80,7 @@ test("while a query runs: until when, and when it goes to sleep after that", asy
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 60_000 });
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    `suspend: a query runs until ${at("00:01:10.000")}, and after 300 s without activity it goes to sleep: at ${at("00:06:10.000")}, in 360 s [ActivityRecorded]`,
+    `suspend: a query runs until ${at("00:01:10.000")}; it suspends after 300 s without activity, at ${at("00:06:10.000")}, in 360 s [ActivityRecorded]`,
   );
 });
 
@@ -105,7 +105,7 @@ test("what has been idle since its start is proven by that start, not by an acti
   await double.api("POST", `${path}/start`);
   await double.advance("10s");
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    `suspend: nothing has used it since ${at("00:00:23.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:23.000")}, in 293 s [ComputeActivated]`,
+    `suspend: nothing has used it since ${at("00:00:23.000")}; it suspends after 300 s without activity, at ${at("00:05:23.000")}, in 293 s [ComputeActivated]`,
   );
 });
 
@@ -114,7 +114,7 @@ test("a compute that never goes to sleep by itself: because of which setting", a
   const { endpointId, path } = await createProject(double, {
     default_endpoint_settings: { suspend_timeout_seconds: -1 },
   });
-  const never = "suspend: it never goes to sleep by itself: suspend_timeout_seconds is -1";
+  const never = "suspend: it never suspends automatically: suspend_timeout_seconds is -1";
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeCreated]`);
   await updateCompute(double, path, { suspend_timeout_seconds: 60 });
   await updateCompute(double, path, { suspend_timeout_seconds: -1 });
@@ -131,7 +131,7 @@ test("a delay that was changed is told as it counts now", async () => {
   const { endpointId, path } = await createProject(double);
   await updateCompute(double, path, { suspend_timeout_seconds: 600 });
   expect(await explanationAbout(double, "suspend", endpointId)).toContain(
-    `after 600 s without activity it goes to sleep: at ${at("00:10:04.000")}, in 584 s`,
+    `it suspends after 600 s without activity, at ${at("00:10:04.000")}, in 584 s`,
   );
 });
 
@@ -143,7 +143,7 @@ test("open transactions keep it awake: which ones", async () => {
   await recordActivity(double, endpointId, { kind: "connect", connection_id: "idle" });
   await double.advance("1h");
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    'suspend: 2 open transactions keep it awake until they end: connections "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
+    'suspend: 2 open transactions keep it active until they end: connections "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
   );
   for (const connection_id of ["job-1", "job-2"])
     await recordActivity(double, endpointId, { kind: "disconnect", connection_id });
@@ -221,13 +221,13 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
   const [suspending, starting] = [`suspend_compute of ${endpointId}`, `start_compute of ${endpointId}`];
-  const asked = `wake: its last start was asked for at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
+  const asked = `wake: its last start was scheduled at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     `pending: ${suspending} runs until ${at("00:00:11.000")} [OperationScheduled]`,
     `pending: ${starting} waits for ${suspending} [OperationScheduled]`,
     asked,
-    `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("1s");
   const running = `start_compute of ${endpointId}`;
@@ -235,7 +235,7 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
     `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     `pending: ${running} runs until ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
     asked,
-    `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
   ]);
   await double.advance("3s");
   expect(await explanationAbout(double, "state", endpointId)).toContain(
@@ -249,8 +249,8 @@ test("a start that follows an update is told as that", async () => {
   await updateCompute(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:15.000")}, with 1 CU [ComputeActivated]`,
-    `wake: its last start was asked for at ${at("00:00:12.000")}, by the update that it was restarted for [OperationScheduled]`,
-    `suspend: nothing has used it since ${at("00:00:15.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:15.000")}, in 295 s [ComputeActivated]`,
+    `wake: its last start was scheduled at ${at("00:00:12.000")}, to restart it for an update [OperationScheduled]`,
+    `suspend: nothing has used it since ${at("00:00:15.000")}; it suspends after 300 s without activity, at ${at("00:05:15.000")}, in 295 s [ComputeActivated]`,
     ACCEPTED,
   ]);
 });
@@ -266,8 +266,8 @@ test("made disabled: it has never started", async () => {
   });
   const { id } = body.endpoint;
   expect(await explanationLines(double, id)).toEqual([
-    `state: ${id} is idle: it was made disabled and has not been started [ComputeCreated]`,
-    `wake: ${id} is disabled: nothing wakes it before it is enabled again [ComputeCreated]`,
+    `state: ${id} is idle: it was created disabled and has never started [ComputeCreated]`,
+    `wake: ${id} is disabled: nothing starts it until it is enabled [ComputeCreated]`,
     ACCEPTED,
   ]);
 });
@@ -276,13 +276,13 @@ test.each([
   [{}, "query"],
   [{ kind: "connect", connection_id: "app" }, "connect"],
   [{ kind: "transaction" }, "transaction"],
-  [{ source: "checkout" }, 'query of "checkout"'],
-  [{ kind: "connect", source: "a pool" }, 'connect of "a pool"'],
+  [{ source: "checkout" }, 'query from "checkout"'],
+  [{ kind: "connect", source: "a pool" }, 'connect from "a pool"'],
 ] as const)("woken by activity %j: whose it was, and of what kind", async (activity, whose) => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   await recordActivity(double, endpointId, activity);
-  const woken = `wake: its last start was asked for at ${at("00:10:10.000")}, by a client's ${whose} that found the compute asleep [ActivityRecorded, OperationScheduled]`;
+  const woken = `wake: its last start was scheduled at ${at("00:10:10.000")}, by a client's ${whose} that found the compute idle [ActivityRecorded, OperationScheduled]`;
   expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
   await double.advance("1m");
   expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
@@ -294,7 +294,7 @@ test("woken by an activity that was told ahead: by the arrival, not by the telli
   await recordActivity(double, endpointId, { at: at("00:30:00"), source: "nightly" });
   await double.advance("1h");
   expect(await explanationAbout(double, "wake", endpointId)).toBe(
-    `wake: its last start was asked for at ${at("00:30:00.000")}, by a client's query of "nightly" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
+    `wake: its last start was scheduled at ${at("00:30:00.000")}, by a client's query from "nightly" that found the compute idle [ActivityRecorded, OperationScheduled]`,
   );
 });
 
@@ -303,7 +303,7 @@ test("woken by a request", async () => {
   const { endpointId, path } = await createSleeper(double);
   await double.api("POST", `${path}/start`);
   expect(await explanationAbout(double, "wake", endpointId)).toBe(
-    `wake: its last start was asked for at ${at("00:10:10.000")}, by a request [OperationScheduled]`,
+    `wake: its last start was scheduled at ${at("00:10:10.000")}, by a request [OperationScheduled]`,
   );
 });
 
@@ -316,8 +316,8 @@ test("idle while a client waits for its start: that client came after it went to
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     `pending: start_compute of ${endpointId} runs until ${at("01:00:13.000")} [OperationScheduled]`,
-    `wake: its last start was asked for at ${at("01:00:10.000")}, by a client's query of "checkout" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
-    `changes: changes of its project are answered 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `wake: its last start was scheduled at ${at("01:00:10.000")}, by a client's query from "checkout" that found the compute idle [ActivityRecorded, OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   ]);
 });
 
@@ -368,6 +368,6 @@ test("an idle compute that has been disabled says that nothing wakes it", async 
   await updateCompute(double, path, { disabled: true });
   await double.advance("10s");
   expect(await explanationLines(double, endpointId)).toContain(
-    `wake: ${endpointId} is disabled: nothing wakes it before it is enabled again [ComputeUpdated]`,
+    `wake: ${endpointId} is disabled: nothing starts it until it is enabled [ComputeUpdated]`,
   );
 });

@@ -27,7 +27,7 @@ test("a change of another compute of the project locks this one too, and it is t
   await double.api("POST", `${paths[0]}/suspend`);
   expect(await explanationAbout(double, "pending", endpointId)).toBe("");
   expect(await explanationAbout(double, "changes", endpointId)).toBe(
-    `changes: changes of its project are answered 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
   );
 });
 
@@ -89,7 +89,7 @@ test("a request that got 423 is explained by its instant, however long ago", asy
   const lines = await explanationLines(double, endpointId, then);
   expect(lines).toEqual(before);
   expect(lines.at(-1)).toBe(
-    `changes: changes of its project are answered 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   );
   expect((await explain(double, endpointId, then)).body.at).toBe(then);
   expect((await explanationLines(double, endpointId)).at(-1)).toBe(ACCEPTED);

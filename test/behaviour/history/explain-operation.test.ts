@@ -55,8 +55,8 @@ test("an operation that is over: when, and what came of it", async () => {
     expect((await explain(double, id)).body.status).toBe("finished");
   }
   expect(ends).toEqual([
-    `state: it ran from ${at("00:00:00.000")} and was finished at ${at("00:00:01.000")} [OperationFinished, BranchBecameReady]`,
-    `state: it waited 1000 ms for others, ran from ${at("00:00:01.000")} and was finished at ${at("00:00:04.000")} [OperationStarted, OperationFinished, ComputeActivated]`,
+    `state: it ran from ${at("00:00:00.000")} and finished at ${at("00:00:01.000")} [OperationFinished, BranchBecameReady]`,
+    `state: it waited 1000 ms for other operations, ran from ${at("00:00:01.000")} and finished at ${at("00:00:04.000")} [OperationStarted, OperationFinished, ComputeActivated]`,
   ]);
 });
 
@@ -79,16 +79,16 @@ test("the operation of an autosuspend took no time", async () => {
   const { id, action } = await newest(double, projectId);
   expect(action).toBe("suspend_compute");
   expect(await explanationLines(double, id)).toEqual([
-    `state: suspend_compute of ${endpointId} was scheduled at ${at("00:05:04.000")}, by the autosuspend [OperationScheduled]`,
-    "state: it was finished at once [OperationScheduled]",
+    `state: suspend_compute of ${endpointId} was scheduled at ${at("00:05:04.000")}, by autosuspend [OperationScheduled]`,
+    "state: it finished at once [OperationScheduled]",
   ]);
   expect((await explain(double, id)).body.status).toBe("finished");
 });
 
 test.each([
   [{}, "query"],
-  [{ source: "checkout" }, 'query of "checkout"'],
-  [{ kind: "connect", connection_id: "app", source: "a pool" }, 'connect of "a pool"'],
+  [{ source: "checkout" }, 'query from "checkout"'],
+  [{ kind: "connect", connection_id: "app", source: "a pool" }, 'connect from "a pool"'],
 ] as const)(
   "an operation that activity %j asked for tells whose it was, and proves it",
   async (activity, whose) => {
@@ -99,7 +99,7 @@ test.each([
     const [asked] = await explanationLines(double, (await newest(double, projectId)).id);
     expect(asked).toMatch(
       new RegExp(
-        `was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute asleep `,
+        `was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute idle `,
       ),
     );
     expect(asked).toContain("ActivityRecorded");
@@ -116,9 +116,7 @@ test("an operation that an update asked for, and the start that follows it", asy
   );
   const started = await newest(double, projectId);
   expect(started.action).toBe("start_compute");
-  expect((await explanationLines(double, started.id))[0]).toMatch(
-    /, by the update that it was restarted for /,
-  );
+  expect((await explanationLines(double, started.id))[0]).toMatch(/, to restart it for an update /);
 });
 
 test("a cancelled operation: when, and because of what; one that ran and one that waited", async () => {
@@ -131,7 +129,7 @@ test("a cancelled operation: when, and because of what; one that ran and one tha
     const { status, body: explained } = await explain(double, id);
     expect([status, explained.status]).toEqual([200, "cancelled"]);
     expect((await explanationLines(double, id)).at(-1)).toBe(
-      `state: it was cancelled at ${at("00:00:10.500")}, because what it concerned was deleted [OperationCancelled]`,
+      `state: it was cancelled at ${at("00:00:10.500")}, because its object was deleted [OperationCancelled]`,
     );
   }
   // As the API shows them.
@@ -151,7 +149,7 @@ test("the operations of a branch's removal: what they waited for; what can be re
   );
   await double.advance("10s");
   expect((await explanationLines(double, removal.id)).slice(1)).toEqual([
-    `state: it waited 1000 ms for others, ran from ${at("00:00:21.000")} and was finished at ${at("00:00:22.000")} [OperationStarted, OperationFinished]`,
+    `state: it waited 1000 ms for other operations, ran from ${at("00:00:21.000")} and finished at ${at("00:00:22.000")} [OperationStarted, OperationFinished]`,
   ]);
 });
 

@@ -49,7 +49,7 @@ test.each([0, false] as const)(
     expect(events.map(({ type }) => type)).toEqual(["OperationFinished", "ComputeActivated"]);
     expect(events.every(({ at }) => at === now)).toBe(true);
     expect((await sim.explain(endpointId)).summary).toContain(
-      'a client\'s query of "checkout" that found the compute asleep',
+      'a client\'s query from "checkout" that found the compute idle',
     );
     expect(await sim.activity([{ endpoint_id: endpointId }, { endpoint_id: endpointId }])).toHaveLength(2);
     expect(await sim.invariants()).toMatchObject({ ok: true, violations: [] });
