@@ -151,8 +151,8 @@ test("a compute is told of by what clients know: not before it was made, nor aft
 });
 
 test.each([
-  ["2027-01-01T00:00:00Z", 422, "POINT_NOT_REACHED", /history has come to event 13/],
-  ["14", 422, "POINT_NOT_REACHED", /history has come to event 13/],
+  ["2027-01-01T00:00:00Z", 422, "POINT_NOT_REACHED", /history ends at event 13/],
+  ["14", 422, "POINT_NOT_REACHED", /history ends at event 13/],
   [
     "yesterday",
     400,

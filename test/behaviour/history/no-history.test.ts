@@ -36,6 +36,6 @@ test("who asks for its past is told that it is forgotten, and not something else
   await world.advance({ by: 60_000 });
   const past = await world.viewAt({ at: START + 1 });
   expect(past).toMatchObject({ ok: false, refusal: { code: "HISTORY_FORGOTTEN" } });
-  await expect(world.viewAt({ seq: world.history().seq })).rejects.toThrow("was not kept");
+  await expect(world.viewAt({ seq: world.history().seq })).rejects.toThrow("was not stored");
   await worlds.close();
 });

@@ -34,7 +34,7 @@ test("a mistyped instant is not answered with the present, and what changes some
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const { body } = await double.sim("GET", `/explain/endpoints/${endpointId}?att=5`);
-  expect(body.message).toBe('query: there is no field "att"; did you mean "at"?; there are at');
+  expect(body.message).toBe('query: there is no field "att"; did you mean "at"?; expected at');
   expect(await double.sim("DELETE", "/requests?path=/projects")).toMatchObject({ status: 400 });
   expect((await double.sim("GET", "/requests?count=true")).body.count).toBeGreaterThan(0);
   expect(await double.sim("POST", "/reset?really=no", {})).toMatchObject({ status: 400 });

@@ -109,7 +109,7 @@ test.each(["start_fails", "start_slower"])(
     const { status, body } = await put("suspend_compute");
     expect([status, body.message]).toEqual([
       400,
-      expect.stringContaining(`${effect} strikes start_compute alone, not suspend_compute`),
+      expect.stringContaining(`${effect} applies only to start_compute, not to suspend_compute`),
     ]);
   },
 );

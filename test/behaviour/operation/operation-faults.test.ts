@@ -260,7 +260,7 @@ test("explain names the fault that made an operation fail or slower", async () =
   const { operations } = (await double.api("POST", `${path}/start`)).body;
   const explain = async () => (await double.sim("GET", `/explain/operations/${operations[0].id}`)).body;
   expect((await explain()).summary).toMatch(
-    /fault "flaky" it fails 2 times and then finishes; so far 0.*fault "sluggish" it takes 5000 ms longer/,
+    /fault "flaky" makes it fail 2 times and then finish; 0 so far.*fault "sluggish" makes it take 5000 ms longer/,
   );
   expect((await double.sim("GET", `/explain/endpoints/${endpointId}`)).body.summary).toContain(
     'by the fault "flaky"',

@@ -60,7 +60,7 @@ test("an unknown path within a surface of a world is answered as in the default 
   });
   const control = await callPath(double, "GET", "/w/here/_sim/nonsense");
   expect(control).toMatchObject({ status: 404, body: { code: "UNKNOWN_PATH" } });
-  expect(control.body.message).toMatch(/GET \/w\/here\/_sim\/nonsense; there are .*POST \/worlds/);
+  expect(control.body.message).toMatch(/GET \/w\/here\/_sim\/nonsense; available under \/_sim: .*POST \/worlds/);
   expect((await callPath(double, "GET", "/w/here/api/v2/projects")).status).toBe(401);
 });
 
