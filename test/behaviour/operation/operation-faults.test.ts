@@ -263,11 +263,11 @@ test("explain names the fault that made an operation fail or slower", async () =
     /fault "flaky" makes it fail 2 times and then finish; 0 so far.*fault "sluggish" makes it take 5000 ms longer/,
   );
   expect((await double.sim("GET", `/explain/endpoints/${endpointId}`)).body.summary).toContain(
-    'by the fault "flaky"',
+    'fault "flaky"',
   );
   await double.advance("1m");
   const { summary, events } = await explain();
-  expect(summary).toMatch(/so far 2/);
+  expect(summary).toMatch(/2 so far/);
   expect(events.map(({ type }: any) => type)).toEqual(
     expect.arrayContaining(["FaultHit", "OperationRetried", "OperationFinished"]),
   );
