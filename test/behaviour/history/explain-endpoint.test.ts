@@ -13,7 +13,7 @@ async function createSleeper(double: Double) {
   return project;
 }
 
-test("a new compute: what it waits for, and until when its project is locked", async () => {
+test("explains what a new compute waits for and until when its project is locked", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const [ep, br] = [body.endpoints[0].id, body.branch.id];
@@ -33,7 +33,7 @@ test("a new compute: what it waits for, and until when its project is locked", a
   ]);
 });
 
-test("the answer names compute, project, state and instant", async () => {
+test("the explanation names compute, project, state and instant", async () => {
   const double = await createDouble();
   const { endpointId, projectId } = await createProject(double);
   const { body } = await explain(double, endpointId);
@@ -54,7 +54,7 @@ test("the answer names compute, project, state and instant", async () => {
   ]);
 });
 
-test("an active compute that nobody has used: since when, and when it goes to sleep", async () => {
+test("an active compute that was never used: explains since when it is idle and when it suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   expect(await explanationLines(double, endpointId)).toEqual([
@@ -65,7 +65,7 @@ test("an active compute that nobody has used: since when, and when it goes to sl
   ]);
 });
 
-test("an active compute that was used: its last activity proves when it goes to sleep", async () => {
+test("an active compute that was used: its last activity proves when it suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -75,7 +75,7 @@ test("an active compute that was used: its last activity proves when it goes to 
   );
 });
 
-test("while a query runs: until when, and when it goes to sleep after that", async () => {
+test("while a query runs: explains when it ends and when the compute suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 60_000 });
@@ -84,7 +84,7 @@ test("while a query runs: until when, and when it goes to sleep after that", asy
   );
 });
 
-test("a long query is proven by the event that it came with, not by a short one that came later", async () => {
+test("the proof of a long query is its own event, not that of a later short query", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 60_000, source: "report" });
@@ -97,7 +97,7 @@ test("a long query is proven by the event that it came with, not by a short one 
   expect(proof.map(({ activity }: any) => activity?.source)).toContain("report");
 });
 
-test("what has been idle since its start is proven by that start, not by an activity of a life before it", async () => {
+test("the proof for a compute unused since its start is that start, not earlier activity", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -109,7 +109,7 @@ test("what has been idle since its start is proven by that start, not by an acti
   );
 });
 
-test("a compute that never goes to sleep by itself: because of which setting", async () => {
+test("an always-on compute: explains which setting keeps it active", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double, {
     default_endpoint_settings: { suspend_timeout_seconds: -1 },
@@ -126,7 +126,7 @@ test("a compute that never goes to sleep by itself: because of which setting", a
   ]);
 });
 
-test("a delay that was changed is told as it counts now", async () => {
+test("a changed suspend timeout is reported with its current value", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await updateCompute(double, path, { suspend_timeout_seconds: 600 });
@@ -135,7 +135,7 @@ test("a delay that was changed is told as it counts now", async () => {
   );
 });
 
-test("open transactions keep it awake: which ones", async () => {
+test("names the open transactions that keep a compute active", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   for (const connection_id of ["job-1", "job-2"])
@@ -152,7 +152,7 @@ test("open transactions keep it awake: which ones", async () => {
   );
 });
 
-test("one open transaction is told as one", async () => {
+test("a single open transaction is reported in the singular", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   for (const connection_id of ["job-1", "job-2"])
@@ -164,7 +164,7 @@ test("one open transaction is told as one", async () => {
   expect(left).not.toContain("1 open transactions");
 });
 
-test("idle by autosuspend: since when nothing had used it, and with which delay", async () => {
+test("idle by autosuspend: explains since when it was unused and the suspend timeout", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 20_000 });
@@ -176,7 +176,7 @@ test("idle by autosuspend: since when nothing had used it, and with which delay"
   ]);
 });
 
-test("idle by autosuspend without ever being used: since its start", async () => {
+test("idle by autosuspend without any use: unused since its start", async () => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   expect(await explanationAbout(double, "state", endpointId)).toBe(
@@ -184,7 +184,7 @@ test("idle by autosuspend without ever being used: since its start", async () =>
   );
 });
 
-test("idle by autosuspend after a start that nobody used: since that start, whatever was before it", async () => {
+test("idle by autosuspend after an unused start: unused since that start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -196,7 +196,7 @@ test("idle by autosuspend after a start that nobody used: since that start, what
   );
 });
 
-test("idle, with a delay that never lets it sleep any more: there is no number to tell", async () => {
+test("idle, then set to never suspend: reports no suspend timeout", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await updateCompute(double, path, { suspend_timeout_seconds: -1 });
@@ -205,7 +205,7 @@ test("idle, with a delay that never lets it sleep any more: there is no number t
   expect(state).not.toContain("undefined");
 });
 
-test("idle by request: who suspended it is not the autosuspend", async () => {
+test("idle by request: the cause is a request, not autosuspend", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -216,7 +216,7 @@ test("idle by request: who suspended it is not the autosuspend", async () => {
   ]);
 });
 
-test("in the middle of a restart by request: suspending, then idle, then awake again", async () => {
+test("during a restart by request: suspending, then idle, then active again", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
@@ -243,7 +243,7 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
   );
 });
 
-test("a start that follows an update is told as that", async () => {
+test("a start that follows an update is explained by the update", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await updateCompute(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
@@ -255,7 +255,7 @@ test("a start that follows an update is told as that", async () => {
   ]);
 });
 
-test("made disabled: it has never started", async () => {
+test("a compute that was created disabled has never started", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId);
@@ -278,7 +278,7 @@ test.each([
   [{ kind: "transaction" }, "transaction"],
   [{ source: "checkout" }, 'query from "checkout"'],
   [{ kind: "connect", source: "a pool" }, 'connect from "a pool"'],
-] as const)("woken by activity %j: whose it was, and of what kind", async (activity, whose) => {
+] as const)("started by activity %j: names its source and kind", async (activity, whose) => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   await recordActivity(double, endpointId, activity);
@@ -288,7 +288,7 @@ test.each([
   expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
 });
 
-test("woken by an activity that was told ahead: by the arrival, not by the telling", async () => {
+test("started by scheduled activity: the cause is its arrival, not the call that scheduled it", async () => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   await recordActivity(double, endpointId, { at: at("00:30:00"), source: "nightly" });
@@ -298,7 +298,7 @@ test("woken by an activity that was told ahead: by the arrival, not by the telli
   );
 });
 
-test("woken by a request", async () => {
+test("started by a request", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await double.api("POST", `${path}/start`);
@@ -307,7 +307,7 @@ test("woken by a request", async () => {
   );
 });
 
-test("idle while a client waits for its start: that client came after it went to sleep", async () => {
+test("idle while a client waits for its start: that client arrived after the suspend", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -321,7 +321,7 @@ test("idle while a client waits for its start: that client came after it went to
   ]);
 });
 
-test("thousands of queries do not change what is told of a compute, and neither do activities told ahead", async () => {
+test("thousands of queries or scheduled activities do not change the explanation of a compute", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -332,7 +332,7 @@ test("thousands of queries do not change what is told of a compute, and neither 
     Array.from({ length: 1_500 }, () => ({ endpoint_id: endpointId })),
   );
   const busy = await explanationLines(double, endpointId);
-  // What lies too far back is not told as proof, and nothing else is put in its place.
+  // Events that are too far back are not given as proof, and nothing else replaces them.
   const texts = (lines: readonly string[]) =>
     lines.filter((line) => !line.startsWith("wake")).map((line) => line.replace(/ \[.*\]$/, ""));
   expect(texts(busy)).toEqual(texts(before));
@@ -349,7 +349,7 @@ test("thousands of queries do not change what is told of a compute, and neither 
   );
 });
 
-test("a query that its connection's end has cut off is no later use than that", async () => {
+test("a query cut off by the end of its connection counts as use only until then", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 3_600_000, connection_id: "c" });
@@ -362,7 +362,7 @@ test("a query that its connection's end has cut off is no later use than that", 
   expect(await explanationAbout(double, "state", endpointId)).toContain(since);
 });
 
-test("an idle compute that has been disabled says that nothing wakes it", async () => {
+test("a disabled idle compute reports that nothing starts it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await updateCompute(double, path, { disabled: true });

@@ -449,7 +449,10 @@ test.each([
     { on: { match: { method: "GET" } }, effect: "start_fails" },
     "on.match.method: operations of the platform do not have this field",
   ],
-  [{ on: { action: "start_compute" }, effect: "drop" }, "on.action: drop applies to requests; use on.operation instead"],
+  [
+    { on: { action: "start_compute" }, effect: "drop" },
+    "on.action: drop applies to requests; use on.operation instead",
+  ],
 ])("%j could never strike and is refused with the field's name", async (fault, message) => {
   const double = await createDouble();
   expect((await double.sim("PUT", "/faults/f", fault)).body).toMatchObject({ code: "BAD_REQUEST", message });

@@ -55,7 +55,7 @@ test.each([
   [{ name: "x", seed: "7" }, 400, "BAD_REQUEST", /^seed: /],
   [{ name: "x", colour: "red" }, 400, "BAD_REQUEST", /colour/],
 ] as const)(
-  "to fork %j is refused with %i %s, naming the field, and nothing has changed",
+  "fork %j is rejected with %i %s and the field, and nothing changes",
   async (body, status, code, message) => {
     const double = (await createTestDouble("in memory")).double();
     await createProject(double);
@@ -77,34 +77,28 @@ test.each([
   [{ at: "2027-01-01T00:00:00Z" }, /^at: /],
   [{ at: 1_000 }, /^at: /],
   [{ from: "nowhere" }, /^from: /],
-] as const)(
-  "to fork with %j is refused with the field and with what would be right",
-  async (asked, message) => {
-    const double = (await createTestDouble("in memory")).double();
-    const { status, body } = await requestFork(double, { name: "x", ...asked });
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(status).toBeLessThan(500);
-    expect(body.message).toMatch(message);
-  },
-);
+] as const)("fork with %j is rejected with the field and what is expected", async (asked, message) => {
+  const double = (await createTestDouble("in memory")).double();
+  const { status, body } = await requestFork(double, { name: "x", ...asked });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+  expect(body.message).toMatch(message);
+});
 
-test.each(["manual", "real"])(
-  "a factor beside the mode %s is refused, as where the clock is set",
-  async (mode) => {
-    const double = (await createTestDouble("in memory")).double();
-    expect((await double.sim("PUT", "/clock", { mode, factor: 60 })).status).toBe(400);
-    const { status, body } = await requestFork(double, { name: "x", clock: { mode, factor: 60 } });
-    expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
-  },
-);
+test.each(["manual", "real"])("a factor with mode %s is rejected, as in PUT /clock", async (mode) => {
+  const double = (await createTestDouble("in memory")).double();
+  expect((await double.sim("PUT", "/clock", { mode, factor: 60 })).status).toBe(400);
+  const { status, body } = await requestFork(double, { name: "x", clock: { mode, factor: 60 } });
+  expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
+});
 
-test.each(["a", "0", "a-b", "a--b", "a".repeat(63)])("%s is a good name for a world", async (name) => {
+test.each(["a", "0", "a-b", "a--b", "a".repeat(63)])("%s is a valid name for a world", async (name) => {
   const double = (await createTestDouble("in files")).double();
   const copy = await forkWorld(double, { name });
   expect((await copy.sim("GET", "/health")).body.world).toBe(name);
 });
 
-test("the default world cannot be deleted, by no way to it, and the refusal says what empties it", async () => {
+test("the default world cannot be deleted through any path, and the error says how to empty it", async () => {
   const double = (await createTestDouble("in memory")).double();
   await forkWorld(double, { name: "other" });
   const before = await fullState(double);
@@ -117,7 +111,7 @@ test("the default world cannot be deleted, by no way to it, and the refusal says
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: a server keeps as many worlds as it is told, counts the default one, and has room again when one goes",
+  "%s: the limit of worlds includes the default one, and deleting a world makes room",
   async (kind) => {
     const double = (await createTestDouble(kind, { limits: { maxWorlds: 3 } })).double();
     await forkWorld(double, { name: "one" });
@@ -132,7 +126,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test("a world that is larger than worlds may be is not forked, and the refusal tells both sizes", async () => {
+test("a world above the size limit cannot be forked, and the error has both sizes", async () => {
   const kept = await createTestDouble("in files", { limits: { maxWorldBytes: 100_000 } });
   const double = kept.double();
   await createProject(double);
