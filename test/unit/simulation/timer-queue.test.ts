@@ -6,7 +6,7 @@ import { TimerQueue } from "../../../src/simulation/timer-queue.ts";
 const work = (kind: DueWork["kind"], id: string): DueWork => ({ kind, id });
 const operation = (id: string) => work("operation", id);
 
-/** Takes everything, as `instant kind id`. */
+/** Takes every timer, as `instant kind id`. */
 function drain(agenda: TimerQueue): string[] {
   const taken: string[] = [];
   for (let next = agenda.peek(); next !== undefined; next = agenda.peek()) {
@@ -16,14 +16,14 @@ function drain(agenda: TimerQueue): string[] {
   return taken;
 }
 
-test("work comes by its instant, whatever the order in which it was planned", () => {
+test("timers fire by instant, whatever the order in which they were scheduled", () => {
   const agenda = new TimerQueue();
   for (const at of [5, 1, 4, 2, 3]) agenda.schedule(operation(String(at)), at, at);
   expect(drain(agenda)).toEqual([1, 2, 3, 4, 5].map((at) => `${at} operation ${at}`));
   expect(agenda.peek()).toBeUndefined();
 });
 
-test("at one instant operations end first, then activity arrives, then sizes follow, and only then computes sleep", () => {
+test("at one instant operations end first, then activity arrives, then sizes follow, then computes suspend", () => {
   const agenda = new TimerQueue();
   agenda.schedule(work("autosuspend", "c"), 1, 10);
   agenda.schedule(work("rescale", "c"), 1, 10);
@@ -39,13 +39,13 @@ test("at one instant operations end first, then activity arrives, then sizes fol
   ]);
 });
 
-test("ties are decided by the object's number, not by luck", () => {
+test("ties are ordered by the object's number", () => {
   const agenda = new TimerQueue();
   for (const order of [3, 1, 2]) agenda.schedule(operation(`number ${order}`), order, 10);
   expect(drain(agenda)).toEqual(["10 operation number 1", "10 operation number 2", "10 operation number 3"]);
 });
 
-test("an earlier look takes the place of a later one; a later one does not take that of an earlier", () => {
+test("an earlier timer replaces a later one, but not the reverse", () => {
   const agenda = new TimerQueue();
   agenda.schedule(operation("a"), 1, 10);
   agenda.schedule(operation("a"), 1, 5);
@@ -56,7 +56,7 @@ test("an earlier look takes the place of a later one; a later one does not take 
   expect(drain(agenda)).toEqual(["5 operation b"]);
 });
 
-test("what was taken can be planned anew", () => {
+test("work that was taken can be scheduled again", () => {
   const agenda = new TimerQueue();
   agenda.schedule(operation("a"), 1, 5);
   agenda.take();
@@ -64,20 +64,20 @@ test("what was taken can be planned anew", () => {
   expect(drain(agenda)).toEqual(["10 operation a"]);
 });
 
-test("one id of two kinds is two pieces of work", () => {
+test("one id with two kinds is two pieces of work", () => {
   const agenda = new TimerQueue();
   agenda.schedule(work("rescale", "ep"), 1, 5);
   agenda.schedule(work("autosuspend", "ep"), 1, 3);
   expect(drain(agenda)).toEqual(["3 autosuspend ep", "5 rescale ep"]);
 });
 
-test("a look leaves the work where it is", () => {
+test("peek leaves the timer in the queue", () => {
   const agenda = new TimerQueue();
   agenda.schedule(operation("a"), 1, 5);
   expect([agenda.peek()?.at, agenda.peek()?.at]).toEqual([5, 5]);
 });
 
-test("a cleared agenda has forgotten everything, and takes the same work again", () => {
+test("a cleared queue is empty and accepts the same work again", () => {
   const agenda = new TimerQueue();
   agenda.schedule(operation("a"), 1, 5);
   agenda.clear();
@@ -86,7 +86,7 @@ test("a cleared agenda has forgotten everything, and takes the same work again",
   expect(drain(agenda)).toEqual(["8 operation a"]);
 });
 
-test("what is put off comes behind what has become earlier, and is found under its new instant", () => {
+test("a rescheduled timer fires at its new instant, after timers that are now earlier", () => {
   const agenda = new TimerQueue();
   for (const at of [1, 3, 5]) agenda.schedule(operation(String(at)), at, at);
   agenda.peek();
@@ -97,13 +97,13 @@ test("what is put off comes behind what has become earlier, and is found under i
   expect(agenda.peek()).toBeUndefined();
 });
 
-test("of an empty agenda nothing can be taken", () => {
+test("nothing can be taken from an empty queue", () => {
   const agenda = new TimerQueue();
   agenda.take();
   expect(agenda.peek()).toBeUndefined();
 });
 
-test("ten thousand pieces of work, planned, moved, put off and taken at random, come in order and each once", () => {
+test("10,000 timers, scheduled, moved and taken at random, fire in order and once each", () => {
   const draw = randomFrom(1).stream("agenda-test", 1);
   const agenda = new TimerQueue();
   const expected = new Map<string, number>();
