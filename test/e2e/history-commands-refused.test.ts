@@ -53,11 +53,7 @@ async function expectRefused(args: readonly string[], code: number, message: Reg
 const POINT = /ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event/;
 
 test.each([
-  [
-    ["snapshots", "create", "kept"],
-    1,
-    /^standin: name: world "default" already has a snapshot "kept"$/m,
-  ],
+  [["snapshots", "create", "kept"], 1, /^standin: name: world "default" already has a snapshot "kept"$/m],
   [["snapshots", "create", "auto-mine"], 1, /^standin: name: must not begin with auto- or backup-/],
   [["snapshots", "create", "backup-mine"], 1, /^standin: name: must not begin with auto- or backup-/],
   [["snapshots", "create", "two words"], 1, /^standin: name: must be 1 to 63 of/],

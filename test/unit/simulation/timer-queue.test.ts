@@ -7,30 +7,30 @@ const work = (kind: DueWork["kind"], id: string): DueWork => ({ kind, id });
 const operation = (id: string) => work("operation", id);
 
 /** Takes every timer, as `instant kind id`. */
-function drain(agenda: TimerQueue): string[] {
+function drain(timers: TimerQueue): string[] {
   const taken: string[] = [];
-  for (let next = agenda.peek(); next !== undefined; next = agenda.peek()) {
+  for (let next = timers.peek(); next !== undefined; next = timers.peek()) {
     taken.push(`${next.at} ${next.work.kind} ${next.work.id}`);
-    agenda.take();
+    timers.take();
   }
   return taken;
 }
 
 test("timers fire by instant, whatever the order in which they were scheduled", () => {
-  const agenda = new TimerQueue();
-  for (const at of [5, 1, 4, 2, 3]) agenda.schedule(operation(String(at)), at, at);
-  expect(drain(agenda)).toEqual([1, 2, 3, 4, 5].map((at) => `${at} operation ${at}`));
-  expect(agenda.peek()).toBeUndefined();
+  const timers = new TimerQueue();
+  for (const at of [5, 1, 4, 2, 3]) timers.schedule(operation(String(at)), at, at);
+  expect(drain(timers)).toEqual([1, 2, 3, 4, 5].map((at) => `${at} operation ${at}`));
+  expect(timers.peek()).toBeUndefined();
 });
 
 test("at one instant operations end first, then activity arrives, then sizes follow, then computes suspend", () => {
-  const agenda = new TimerQueue();
-  agenda.schedule(work("autosuspend", "c"), 1, 10);
-  agenda.schedule(work("rescale", "c"), 1, 10);
-  agenda.schedule(work("activity", "1"), 1, 10);
-  agenda.schedule(operation("o"), 1, 10);
-  agenda.schedule(work("autosuspend", "d"), 1, 9);
-  expect(drain(agenda)).toEqual([
+  const timers = new TimerQueue();
+  timers.schedule(work("autosuspend", "c"), 1, 10);
+  timers.schedule(work("rescale", "c"), 1, 10);
+  timers.schedule(work("activity", "1"), 1, 10);
+  timers.schedule(operation("o"), 1, 10);
+  timers.schedule(work("autosuspend", "d"), 1, 9);
+  expect(drain(timers)).toEqual([
     "9 autosuspend d",
     "10 operation o",
     "10 activity 1",
@@ -40,72 +40,72 @@ test("at one instant operations end first, then activity arrives, then sizes fol
 });
 
 test("ties are ordered by the object's number", () => {
-  const agenda = new TimerQueue();
-  for (const order of [3, 1, 2]) agenda.schedule(operation(`number ${order}`), order, 10);
-  expect(drain(agenda)).toEqual(["10 operation number 1", "10 operation number 2", "10 operation number 3"]);
+  const timers = new TimerQueue();
+  for (const order of [3, 1, 2]) timers.schedule(operation(`number ${order}`), order, 10);
+  expect(drain(timers)).toEqual(["10 operation number 1", "10 operation number 2", "10 operation number 3"]);
 });
 
 test("an earlier timer replaces a later one, but not the reverse", () => {
-  const agenda = new TimerQueue();
-  agenda.schedule(operation("a"), 1, 10);
-  agenda.schedule(operation("a"), 1, 5);
-  expect(drain(agenda)).toEqual(["5 operation a"]);
-  agenda.schedule(operation("b"), 1, 5);
-  agenda.schedule(operation("b"), 1, 10);
-  agenda.schedule(operation("b"), 1, 5);
-  expect(drain(agenda)).toEqual(["5 operation b"]);
+  const timers = new TimerQueue();
+  timers.schedule(operation("a"), 1, 10);
+  timers.schedule(operation("a"), 1, 5);
+  expect(drain(timers)).toEqual(["5 operation a"]);
+  timers.schedule(operation("b"), 1, 5);
+  timers.schedule(operation("b"), 1, 10);
+  timers.schedule(operation("b"), 1, 5);
+  expect(drain(timers)).toEqual(["5 operation b"]);
 });
 
 test("work that was taken can be scheduled again", () => {
-  const agenda = new TimerQueue();
-  agenda.schedule(operation("a"), 1, 5);
-  agenda.take();
-  agenda.schedule(operation("a"), 1, 10);
-  expect(drain(agenda)).toEqual(["10 operation a"]);
+  const timers = new TimerQueue();
+  timers.schedule(operation("a"), 1, 5);
+  timers.take();
+  timers.schedule(operation("a"), 1, 10);
+  expect(drain(timers)).toEqual(["10 operation a"]);
 });
 
 test("one id with two kinds is two pieces of work", () => {
-  const agenda = new TimerQueue();
-  agenda.schedule(work("rescale", "ep"), 1, 5);
-  agenda.schedule(work("autosuspend", "ep"), 1, 3);
-  expect(drain(agenda)).toEqual(["3 autosuspend ep", "5 rescale ep"]);
+  const timers = new TimerQueue();
+  timers.schedule(work("rescale", "ep"), 1, 5);
+  timers.schedule(work("autosuspend", "ep"), 1, 3);
+  expect(drain(timers)).toEqual(["3 autosuspend ep", "5 rescale ep"]);
 });
 
 test("peek leaves the timer in the queue", () => {
-  const agenda = new TimerQueue();
-  agenda.schedule(operation("a"), 1, 5);
-  expect([agenda.peek()?.at, agenda.peek()?.at]).toEqual([5, 5]);
+  const timers = new TimerQueue();
+  timers.schedule(operation("a"), 1, 5);
+  expect([timers.peek()?.at, timers.peek()?.at]).toEqual([5, 5]);
 });
 
 test("a cleared queue is empty and accepts the same work again", () => {
-  const agenda = new TimerQueue();
-  agenda.schedule(operation("a"), 1, 5);
-  agenda.clear();
-  expect(agenda.peek()).toBeUndefined();
-  agenda.schedule(operation("a"), 1, 8);
-  expect(drain(agenda)).toEqual(["8 operation a"]);
+  const timers = new TimerQueue();
+  timers.schedule(operation("a"), 1, 5);
+  timers.clear();
+  expect(timers.peek()).toBeUndefined();
+  timers.schedule(operation("a"), 1, 8);
+  expect(drain(timers)).toEqual(["8 operation a"]);
 });
 
 test("a rescheduled timer fires at its new instant, after timers that are now earlier", () => {
-  const agenda = new TimerQueue();
-  for (const at of [1, 3, 5]) agenda.schedule(operation(String(at)), at, at);
-  agenda.peek();
-  agenda.rescheduleTop(4);
-  agenda.schedule(operation("1"), 1, 6);
-  expect(drain(agenda)).toEqual(["3 operation 3", "4 operation 1", "5 operation 5"]);
-  agenda.rescheduleTop(7);
-  expect(agenda.peek()).toBeUndefined();
+  const timers = new TimerQueue();
+  for (const at of [1, 3, 5]) timers.schedule(operation(String(at)), at, at);
+  timers.peek();
+  timers.rescheduleTop(4);
+  timers.schedule(operation("1"), 1, 6);
+  expect(drain(timers)).toEqual(["3 operation 3", "4 operation 1", "5 operation 5"]);
+  timers.rescheduleTop(7);
+  expect(timers.peek()).toBeUndefined();
 });
 
 test("nothing can be taken from an empty queue", () => {
-  const agenda = new TimerQueue();
-  agenda.take();
-  expect(agenda.peek()).toBeUndefined();
+  const timers = new TimerQueue();
+  timers.take();
+  expect(timers.peek()).toBeUndefined();
 });
 
 test("10,000 timers, scheduled, moved and taken at random, fire in order and once each", () => {
-  const draw = randomFrom(1).stream("agenda-test", 1);
-  const agenda = new TimerQueue();
+  const draw = randomFrom(1).stream("timers-test", 1);
+  const timers = new TimerQueue();
   const expected = new Map<string, number>();
   let last = 0;
   const seen: string[] = [];
@@ -113,10 +113,10 @@ test("10,000 timers, scheduled, moved and taken at random, fire in order and onc
     const id = `w${draw() % 500}`;
     const at = last + (draw() % 1_000);
     const planned = expected.get(id);
-    agenda.schedule(operation(id), 1, at);
+    timers.schedule(operation(id), 1, at);
     expected.set(id, planned === undefined ? at : Math.min(planned, at));
     if (draw() % 3 !== 0) continue;
-    const next = agenda.peek();
+    const next = timers.peek();
     if (next === undefined) continue;
     expect(next.at).toBe(Math.min(...expected.values()));
     expect(next.at).toBe(expected.get(next.work.id));
@@ -124,13 +124,13 @@ test("10,000 timers, scheduled, moved and taken at random, fire in order and onc
     if (draw() % 4 === 0) {
       const later = last + (draw() % 1_000);
       expected.set(next.work.id, later);
-      agenda.rescheduleTop(later);
+      timers.rescheduleTop(later);
       continue;
     }
     seen.push(next.work.id);
     expected.delete(next.work.id);
-    agenda.take();
+    timers.take();
   }
-  expect(drain(agenda)).toHaveLength(expected.size);
+  expect(drain(timers)).toHaveLength(expected.size);
   expect(seen.length).toBeGreaterThan(1_000);
 });
