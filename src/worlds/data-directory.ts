@@ -10,6 +10,7 @@ import {
   utimesSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import {
   moveIntoPlace,
   preserveAs,
@@ -218,11 +219,11 @@ export class DataDirectory implements WorldStorage {
     originWorld: string,
     { historyId, clock, past }: ForkSettings,
   ): Promise<void> {
-    const rewindTo = past === undefined ? {} : { rewindTo: { at: past.head.at, world: past.world } };
+    const rewindTo = past && { at: past.head.at, world: past.world };
     await divergeCopy(
       copy,
       { migrationsFolder: this.#migrationsFolder },
-      { historyId, originWorld, clock, ...rewindTo },
+      omitUndefined({ historyId, originWorld, clock, rewindTo }),
     );
   }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
 import { MemoryJournal } from "../simulation/journal.ts";
@@ -108,7 +109,7 @@ function openStored({ journal, historyId }: StoredWorld): History {
   );
   journal.loadUnjournaledRows(world);
   const { clock } = journal;
-  return { journal, world, historyId, ...(clock === undefined ? {} : { clock }), close: () => undefined };
+  return omitUndefined({ journal, world, historyId, clock, close: () => undefined });
 }
 
 function infoOf({ historyId, journal }: StoredWorld): StoredWorldInfo {

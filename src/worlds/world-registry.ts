@@ -1,3 +1,4 @@
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusals.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
@@ -86,11 +87,7 @@ export class WorldRegistry implements WorldsHandle {
       const past = at === undefined ? undefined : await origin.value.viewAt(at);
       if (past?.ok === false) return prefixRefusal("at", past);
       if (past === undefined) await origin.value.flush();
-      const fork = this.#newFork({
-        ...(clock === undefined ? {} : { clock }),
-        ...(seed === undefined ? {} : { seed }),
-        ...(past && { past: past.value }),
-      });
+      const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
       return accept(this.#info(name));
     });

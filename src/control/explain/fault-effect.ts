@@ -115,13 +115,7 @@ function effectOf(kind: EffectName, fields: object): FaultEffect {
     for: forMs,
     ...rest
   } = fields as { retry_after?: number; per?: number; for?: number };
-  return {
-    kind,
-    ...rest,
-    ...(retry_after === undefined ? {} : { retryAfterS: retry_after }),
-    ...(per === undefined ? {} : { perMs: per }),
-    ...(forMs === undefined ? {} : { forMs }),
-  } as FaultEffect;
+  return { kind, ...rest, ...omitUndefined({ retryAfterS: retry_after, perMs: per, forMs }) } as FaultEffect;
 }
 
 /** The effect in the form that callers write. */

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { duration, instant as instantField } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
@@ -54,11 +55,11 @@ export function clockRoutes(options: ControlOptions): Hono {
         );
       }
       const { now, events, nextSince } = advance;
-      return {
+      return omitUndefined({
         now: formatInstant(now),
         events: events.map((event) => renderObject(event)),
-        ...(nextSince === undefined ? {} : { next_since: nextSince }),
-      };
+        next_since: nextSince,
+      });
     }),
   );
   return app;

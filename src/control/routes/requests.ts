@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { instant as instantField } from "../http/control-fields.ts";
@@ -136,7 +137,7 @@ function renderRequest(request: RequestLogEntry) {
     answered,
     fault,
   } = request;
-  return {
+  return omitUndefined({
     number,
     at: formatInstant(at),
     seq,
@@ -145,11 +146,11 @@ function renderRequest(request: RequestLogEntry) {
     path,
     operation_id: operationId ?? null,
     status: status ?? null,
-    ...(code === undefined ? {} : { code }),
+    code,
     account_id: accountId ?? null,
     key_id: keyId ?? null,
-    ...(body === undefined ? {} : { body }),
-    ...(answered === undefined ? {} : { answered }),
-    ...(fault === undefined ? {} : { fault }),
-  };
+    body,
+    answered,
+    fault,
+  });
 }

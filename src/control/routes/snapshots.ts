@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { refuse } from "../../platform/refusals.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, type SnapshotInfo } from "../../worlds/world-handle.ts";
 import { snapshotName } from "../http/control-fields.ts";
@@ -72,7 +73,7 @@ function renderSnapshot({ name, createdAt, historyId, seq, now, sizeBytes, error
     : name.startsWith(BACKUP_PREFIX)
       ? "backup"
       : "manual";
-  return {
+  return omitUndefined({
     name,
     kind,
     // Wall-clock time, because the world's own clock is independent of it.
@@ -81,6 +82,6 @@ function renderSnapshot({ name, createdAt, historyId, seq, now, sizeBytes, error
     seq,
     history_id: historyId,
     size_bytes: sizeBytes,
-    ...(error === undefined ? {} : { error }),
-  };
+    error,
+  });
 }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { WorldInfo } from "../../worlds/world-handle.ts";
 import { clockSetting, point, worldName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
@@ -59,7 +60,7 @@ export function worldRoutes(options: ControlOptions): Hono {
 function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo, context: Context) {
   const { origin } = new URL(context.req.url);
   const base = name === "default" ? origin : `${origin}/w/${name}`;
-  return {
+  return omitUndefined({
     name,
     api_url: `${base}/api/v2`,
     control_url: `${base}/_sim`,
@@ -69,6 +70,6 @@ function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: Wo
     seq,
     history_id: historyId,
     size_bytes: sizeBytes,
-    ...(error === undefined ? {} : { error }),
-  };
+    error,
+  });
 }
