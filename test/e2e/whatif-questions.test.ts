@@ -22,7 +22,7 @@ test("the first lines of quota tell the date, its interval and who is refused; a
   const { code, stdout } = await runStandin(["whatif", ...asked]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 %: .* to .*\); then .* of .* requests of 2026-01 are refused\./,
+    /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 % interval: .* to .*\)\. After that, .* of .* requests in 2026-01 are rejected\./,
   );
   const { delays, month } = await runWhatif(asked);
   expect(month).toBeNull();
@@ -169,7 +169,7 @@ test("profiles are told apart by what they say and what the traffic comes to; on
   });
   const { stdout } = await runStandin(["whatif", "profiles", trace, "--profile", "2026", "--profile", mine]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /^mine beside 2026: \$[\d.]+ in place of \$[\d.]+ \([−+].* %\), [−+±]\d+ cold starts/,
+    /^mine compared with 2026: \$[\d.]+ instead of \$[\d.]+ \([−+].* %\), [−+±]\d+ cold starts/,
   );
 });
 

@@ -4,7 +4,7 @@ import type { Chart } from "../report/page-layout.ts";
 import { drawChart, INK } from "../report/svg.ts";
 import type { ProfilesReport } from "./profiles-report.ts";
 
-/** Cost, or CU-hours where one profile has no price, and waits. */
+/** Cost, or CU-hours if a profile has no price, and waits. */
 export function profilesCharts({ profiles }: ProfilesReport): Chart[] {
   const isPriced = profiles.every(({ figures }) => figures.cost !== null);
   const rows = profiles.map(({ profile, figures }) => ({
@@ -48,16 +48,16 @@ export function profilesCharts({ profiles }: ProfilesReport): Chart[] {
       ? bars(
           "cost",
           "Cost",
-          "At the price of each profile, from the end of each start.",
+          "At the price of each profile, metered from the end of each start.",
           "spent",
           "dollars →",
           INK.accent,
         )
-      : bars("cost", "CU-hours", "One of the profiles has no price.", "spent", "CU-hours →", INK.accent),
+      : bars("cost", "CU-hours", "Not every profile has a price.", "spent", "CU-hours →", INK.accent),
     bars(
       "wait",
-      "Added wait, mean of all requests",
-      "What requests wait for starts.",
+      "Mean added wait",
+      "Time that requests wait for starts, averaged over all requests.",
       "wait",
       "ms →",
       INK.current,
