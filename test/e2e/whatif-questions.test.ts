@@ -52,7 +52,7 @@ test("a trace tells no quota, and less than a day nothing of the days behind it"
   ]);
   expect([short.code, short.stderr]).toEqual([
     1,
-    expect.stringMatching(/^standin: the trace holds no whole day/),
+    expect.stringMatching(/^standin: the trace contains no whole day/),
   ]);
 });
 
@@ -289,6 +289,6 @@ test("clients that answer to what happens are simulated beside the curve, at the
   expect(one.with_clients).toEqual(with_clients.delays[1]);
   const { stdout } = await runStandin(["whatif", "curve", trace, ...clients]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /With subscriber:reconnect=5s, check:every=6h at each compute, simulated: .* has .* cold starts \(\+/,
+    /Simulated with subscriber:reconnect=5s, check:every=6h at each compute: .* has .* cold starts \(\+/,
   );
 });

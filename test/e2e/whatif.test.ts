@@ -538,7 +538,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
     expect(stderr).toMatch(/^note: from the world's settings: profile 2024, /m);
     expect(stderr.includes("size")).toBe(args[0] === "curve");
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      "no price, for profile 2024 has none (--price gives one)",
+      "no price: profile 2024 has none (set --price)",
     );
   }
   expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
@@ -592,7 +592,7 @@ test("a world's report is repeated by its manifest though the world goes on: ano
   }
   // Of what is looked at alone: the other one can scale.
   const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
-  expect(notes[0]).toEqual(["1 compute of this world can scale: each counts with its smallest size"]);
+  expect(notes[0]).toEqual(["1 compute of this world autoscales: each counts with its smallest size"]);
   expect(notes[1]).toEqual([]);
   await server.sim("POST", "/activity", {
     endpoint_id: first.endpointId,
