@@ -538,9 +538,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
     expect({ args, code }).toEqual({ args, code: 0 });
     expect(stderr).toMatch(/^note: from the world's settings: profile 2024, /m);
     expect(stderr.includes("size")).toBe(args[0] === "curve");
-    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      "no price: profile 2024 has none (set --price)",
-    );
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain("no price: profile 2024 has none (set --price)");
   }
   expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
   const other = await runStandin(["whatif", "curve", "--data", testDirectory()], elsewhere);
