@@ -1,10 +1,11 @@
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
-import { type ConfidenceInterval, confidenceInterval, pairedDifference } from "../replay/replications.ts";
+import { confidenceInterval, pairedDifference } from "../replay/replications.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { type Question, type QuestionSummary, questionSummary, sizeSentence } from "../report/question.ts";
@@ -139,16 +140,12 @@ function comparedFigure(
   const repeated = (values: readonly number[]) =>
     Array.from({ length: times }, (_, index) => values[index % values.length] as number);
   const [value, difference] = [confidenceInterval(own), pairedDifference(repeated(own), repeated(current))];
-  return {
+  return omitUndefined({
     value: value.mean,
     difference: difference.mean,
-    ...(own.length > 1 ? { plus_minus: halfWidthOf(value) } : {}),
-    ...(times > 1 ? { difference_plus_minus: halfWidthOf(difference) } : {}),
-  };
-}
-
-function halfWidthOf({ halfWidth }: ConfidenceInterval): number {
-  return halfWidth;
+    plus_minus: own.length > 1 ? value.halfWidth : undefined,
+    difference_plus_minus: times > 1 ? difference.halfWidth : undefined,
+  });
 }
 
 function comparisonLimits({ latency, costs }: Question, policies: readonly Policy[]): ReportLimits {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { DAY, SECOND } from "../../platform/core/time.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
@@ -152,16 +153,13 @@ export class CurveAnswer {
     return sortedDelays([this.#question.currentDelay, this.#best.delay, ...others]);
   }
 
-  summary(
-    { maxColdPerDay, maxWaitP99Ms }: CurveConstraints,
-    withClients?: CurveSummary["with_clients"],
-  ): CurveSummary {
+  summary(constraints: CurveConstraints, withClients?: CurveSummary["with_clients"]): CurveSummary {
     const { costs } = this.#question;
     const { curve } = this;
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#best];
-    const within = this.#cheapestWithin({ maxColdPerDay, maxWaitP99Ms });
-    const namedDelays = this.namedDelaysWithin({ maxColdPerDay, maxWaitP99Ms });
-    return {
+    const within = this.#cheapestWithin(constraints);
+    const namedDelays = this.namedDelaysWithin(constraints);
+    return omitUndefined({
       question: questionSummary(this.#question),
       traffic: this.#trafficSummary(),
       present: this.#figures(current),
@@ -170,17 +168,15 @@ export class CurveAnswer {
       clairvoyant: this.#perfectForesight(),
       never: this.figuresAt("never"),
       busy_s: curve.busyMs / SECOND,
-      ...(within === undefined
-        ? {}
-        : { cheapest_within: within === null ? null : this.figuresAt(within.delay) }),
-      ...(maxColdPerDay === undefined ? {} : { max_cold_per_day: maxColdPerDay }),
-      ...(maxWaitP99Ms === undefined ? {} : { max_wait_p99_ms: maxWaitP99Ms }),
+      cheapest_within: within && this.figuresAt(within.delay),
+      max_cold_per_day: constraints.maxColdPerDay,
+      max_wait_p99_ms: constraints.maxWaitP99Ms,
       curve: sortedDelays([...SHOWN_DELAYS, ...namedDelays]).map((delay) => this.figuresAt(delay)),
       with_latency: isInstant(this.#question.latency) ? [] : namedDelays.map((delay) => this.#replay(delay)),
-      ...(withClients === undefined ? {} : { with_clients: withClients }),
-      ...(this.#reading.computes.length === 0 ? {} : { computes: this.#computeSummaries() }),
+      with_clients: withClients,
+      computes: this.#reading.computes.length === 0 ? undefined : this.#computeSummaries(),
       limits: curveLimits(this.#question, withClients?.clients ?? []),
-    };
+    });
   }
 
   /** The delays that every summary replays; none if starts take no time. */

@@ -4,6 +4,7 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
@@ -90,11 +91,11 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
     ownDelays: currentDelay === undefined ? delays : undefined,
     deletedAt: world?.deletedAt,
     profile: profile.name,
-    costs: {
+    costs: omitUndefined({
       cu: effectiveCu(input.cu, world),
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
-      ...(pricePerCuHour === undefined ? {} : { pricePerCuHour }),
-    },
+      pricePerCuHour,
+    }),
     latency: latency ?? profile.durations.start_compute,
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
