@@ -1,13 +1,5 @@
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
-import {
-  amount,
-  delayPhrase,
-  delayText,
-  millisText,
-  money,
-  plural,
-  spanText,
-} from "../report/number-format.ts";
+import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { missingPriceText } from "../report/question.ts";
 import type { CapacityReport, CapacityRow } from "./capacity-report.ts";
@@ -19,7 +11,7 @@ export function capacityPage(report: CapacityReport): ReportPage {
   const { traffic, question, sizes } = report;
   return {
     title: "What another size would have done",
-    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · ${delayPhrase(question.present_delay_s)} · at most ${plural(report.peak_connections, "connection")} at once in one compute${missingPriceText(question)}`,
+    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "connection")} at once in one compute${missingPriceText(question)}`,
     answer: capacityAnswerText(report),
     facts: sizes.map((row) => ({
       label: sizeName(row),
