@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
-import { amount } from "../report/number-format.ts";
+import { barChart } from "../report/bar-chart.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { drawChart, INK } from "../report/svg.ts";
 import { sizeName, timeRangeName } from "./capacity-page.ts";
@@ -24,28 +24,16 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
     label: string,
     fill: string,
   ): Chart =>
-    drawChart({
+    barChart({
       name,
       title,
       caption,
-      plot: {
-        height: 70 + rows.length * 30,
-        marginLeft: 110,
-        marginRight: 80,
-        x: { label, grid: true, nice: true, zero: true, tickFormat: amount },
-        y: { label: null, domain, tickSize: 0 },
-        marks: [
-          Plot.barX(rows, { x, y: "size", fill, insetTop: 4, insetBottom: 4, rx: 2 }),
-          Plot.text(rows, {
-            x,
-            y: "size",
-            text: (row: (typeof rows)[number]) => amount(row[x]),
-            dx: 6,
-            textAnchor: "start",
-            fill: INK.faint,
-          }),
-        ],
-      },
+      label,
+      fill,
+      bars: rows.map((row) => ({ name: row.size, value: row[x] })),
+      height: 70 + rows.length * 30,
+      marginLeft: 110,
+      inset: 4,
     });
   const cached = rows.filter(({ hits }) => hits !== null);
   return [
