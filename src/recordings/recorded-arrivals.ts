@@ -2,7 +2,7 @@ import { ACTIVITY_KINDS, type ActivityKind } from "../platform/compute/activity.
 import type { SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "../traffic/arrivals.ts";
 import { NO_CONNECTION } from "../traffic/arrivals.ts";
-import type { RecordedRow } from "./rows/recorded-row.ts";
+import type { ArrivalRow } from "./rows/arrival-row.ts";
 
 /** Requests of one endpoint as columns, by ascending `at`; all equally long. */
 export type RecordedArrivalColumns = {
@@ -18,13 +18,13 @@ export type RecordedArrivalColumns = {
 };
 
 /** Columns that grow. */
-export class ArrivalColumnsBuilder {
+export class RecordedArrivalsBuilder {
   #columns = allocateColumns(64);
   #length = 0;
   #isSorted = true;
   readonly #connections = new Map<string, number>();
 
-  add({ at, durationMs, kind, queries, connection }: RecordedRow, source: number): void {
+  add({ at, durationMs, kind, queries, connection }: ArrivalRow, source: number): void {
     if (this.#length === this.#columns.at.length)
       this.#columns = copyColumns(this.#columns, allocateColumns(2 * this.#length));
     const columns = this.#columns;

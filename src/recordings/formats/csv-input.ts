@@ -1,6 +1,6 @@
 import { type Cells, textAt } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { type RowOptions, RowReader } from "../rows/row-reader.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
@@ -21,7 +21,7 @@ export function csvInput(intake: Intake, options: RowOptions = {}): InputReader 
     push: (chunk) => scanner.push(chunk),
     end() {
       scanner.end();
-      if (rows === undefined) throw new TraceInputError("is empty; the first line must name the columns");
+      if (rows === undefined) throw new RecordingError("is empty; the first line must name the columns");
     },
   };
 }

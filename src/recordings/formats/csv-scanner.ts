@@ -1,5 +1,5 @@
 import type { Cells } from "../rows/cells.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 
 /** A record may be no longer; a quote that is never closed would swallow all the rest. */
 const LONGEST_RECORD_BYTES = 16 * 1024 * 1024;
@@ -63,7 +63,7 @@ export class CsvScanner implements Cells {
     const lineEnd = bytes.indexOf(LF);
     if (lineEnd < 0 && !isEnd && bytes.length < LONGEST_RECORD_BYTES) return false;
     if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-      throw new TraceInputError("is UTF-16; save it as UTF-8", 1);
+      throw new RecordingError("is UTF-16; save it as UTF-8", 1);
     }
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.bytes = bytes.subarray(3);
     this.#delimiter ??= delimiterOf(bytes.subarray(0, lineEnd < 0 ? bytes.length : lineEnd));

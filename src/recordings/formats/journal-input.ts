@@ -8,7 +8,7 @@ import {
   type JournalEvent,
   JournalRows,
 } from "./journal-rows.ts";
-import { parseObject } from "./json-input.ts";
+import { type JsonObject, parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
 /** The events of a world as `GET /_sim/events` streams them, or one JSON object a line: snake case or camel case. */
@@ -18,11 +18,10 @@ export function journalInput(intake: Intake): InputReader {
   let lastAt: SimTime = 0;
   const lines = new LineScanner({
     line(line, text) {
-      // What else an event stream has: names of events, ids, signs of life.
-      if (/^(id|event|retry)?:/.test(text)) return;
-      const event = parseObject(text.replace(/^data: ?/, ""));
+      const event = parseEventLine(text);
+      if (event === "skipped") return;
       if (event === undefined) {
-        intake.reject(line, "is no JSON object");
+        intake.reject(line, "is not a JSON object");
         return;
       }
       const at = eventInstant(event, instants);
@@ -50,6 +49,12 @@ export function journalInput(intake: Intake): InputReader {
       rows.end(lastAt);
     },
   };
+}
+
+/** The event in a line of a journal or of an event stream; "skipped" for event names, ids and comments of a stream. */
+export function parseEventLine(text: string): JsonObject | "skipped" | undefined {
+  if (/^(id|event|retry)?:/.test(text)) return "skipped";
+  return parseObject(text.replace(/^data: ?/, ""));
 }
 
 /** What becomes of a compute by an event from outside; `undefined` of other events, and where it does not say of which compute, or when. */

@@ -1,12 +1,12 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { TextCells } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { type RowOptions, RowReader } from "../rows/row-reader.ts";
 import type { InputReader } from "./csv-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** So many rows are looked at for keys before the first one is read: a row need not have all of them. */
 const SAMPLED_ROWS = 100;
@@ -38,7 +38,7 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
   const lines = new LineScanner({
     line(line, text) {
       const value = parseObject(text);
-      if (value === undefined) bad(line, "is no JSON object");
+      if (value === undefined) bad(line, "is not a JSON object");
       else if (rows !== undefined) rows.read(line, value);
       else {
         sampled.push([line, value]);
@@ -58,7 +58,7 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
         return;
       }
       flushSampled(() => {});
-      throw new TraceInputError("has no line that is a JSON object");
+      throw new RecordingError("has no line that is a JSON object");
     },
   };
 }

@@ -3,7 +3,7 @@ import { type Random, uniform } from "../../platform/core/random-port.ts";
 import { DAY, type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
 import { type Cells, textAt } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { columnNamesIn, type InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
@@ -73,7 +73,7 @@ class MinuteCountReader {
     if (!this.#hasHeader) {
       const names = columnNamesIn(cells);
       if (!areMinuteCounts(names))
-        throw new TraceInputError(`the columns must be ${FIXED_COLUMNS.join(", ")}, 1 … ${MINUTES}`, line);
+        throw new RecordingError(`the columns must be ${FIXED_COLUMNS.join(", ")}, 1 … ${MINUTES}`, line);
       this.#hasHeader = true;
       this.#intake.extendPeriod(this.#dayAt, this.#dayAt + DAY);
       return;

@@ -1,7 +1,7 @@
 import { type AsyncBuffer, parquetMetadataAsync, parquetRead, parquetSchema } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
 import { ObjectRowReader } from "./json-input.ts";
 
@@ -51,7 +51,7 @@ async function withInputError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new TraceInputError(
+    throw new RecordingError(
       `is damaged, or no Parquet that can be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   }

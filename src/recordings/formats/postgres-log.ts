@@ -3,7 +3,7 @@ import { type ColumnMapping, columnsOf } from "../rows/column-mapping.ts";
 import { millisecondsIn } from "../rows/decimal.ts";
 import { InstantReader } from "../rows/instant-reader.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import type { InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 import { parseObject } from "./json-input.ts";
@@ -76,7 +76,7 @@ export function jsonlogInput(intake: Intake, options: PostgresLogOptions = {}): 
   return new LineScanner({
     line(line, text) {
       const value = parseObject(text);
-      if (value === undefined) intake.reject(line, "is no JSON object");
+      if (value === undefined) intake.reject(line, "is not a JSON object");
       else log.take(line, jsonLine(value, sources));
     },
     bad: (line, reason) => intake.reject(line, reason),
@@ -140,11 +140,11 @@ function sourcesOf({ mapping = {} }: PostgresLogOptions, allowed: readonly strin
   const { source = "application_name", ...others } = mapping;
   const [other] = Object.keys(others);
   if (other !== undefined)
-    throw new TraceInputError(`${other}: a log's columns are known; source alone may be read from others`);
+    throw new RecordingError(`${other}: a log's columns are known; source alone may be read from others`);
   const names = columnsOf(source, allowed);
   const unknown = names.find((name) => !allowed.includes(name));
   if (unknown !== undefined)
-    throw new TraceInputError(
+    throw new RecordingError(
       `source: a log has no column "${unknown}" of who sends; it has ${allowed.join(", ")}`,
     );
   return names;

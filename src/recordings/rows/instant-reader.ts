@@ -3,7 +3,7 @@ import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/
 import { isTimeZone, TimeZone } from "../../traffic/time-zone.ts";
 import { instantUnitOf, integerDigitsIn, millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { parseInstant } from "./instant.ts";
-import { TraceInputError } from "./recording-error.ts";
+import { RecordingError } from "./recording-error.ts";
 
 export type InstantOptions = {
   /** Of numbers; guessed from the first one's size where it is left out. */
@@ -13,6 +13,9 @@ export type InstantOptions = {
   /** Of instants that name no zone, or one by letters only the writer knows (`CET`); UTC where it is left out. */
   readonly timeZone?: string | undefined;
 };
+
+/** What `InstantReader` accepts, for messages. */
+export const INSTANT_OR_NUMBER_RULE = "must be an ISO 8601 instant, or a number since 1970";
 
 const NAMED_ZONE = / (?!Z$|UTC$|GMT$)[A-Z]{2,5}$/;
 const HAS_ZONE = /(Z|UTC|[+-]\d{2}(:?\d{2})?)$/i;
@@ -34,7 +37,7 @@ export class InstantReader {
     this.unit = unit;
     this.#origin = origin;
     if (timeZone !== undefined && !isTimeZone(timeZone)) {
-      throw new TraceInputError(`time zone: "${timeZone}" is none; it must be one like Europe/Berlin`);
+      throw new RecordingError(`time zone: "${timeZone}" is none; it must be one like Europe/Berlin`);
     }
     this.#zone = timeZone === undefined ? undefined : new TimeZone(timeZone);
   }

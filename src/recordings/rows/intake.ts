@@ -1,24 +1,21 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { type BadInputRow, BadRows } from "./bad-rows.ts";
 import { NameTable } from "./name-table.ts";
-import { TraceInputError } from "./recording-error.ts";
+import { RecordingError } from "./recording-error.ts";
 
 /** A sink of rows in any order: numbers of computes and sources, whole milliseconds. */
 export type RowSink = {
   readonly add: (compute: number, at: SimTime, durationMs: number, source: number) => void;
 };
 
-/** `line` counts from 1, rows of Parquet do so too. */
-export type BadInputRow = { readonly input: string; readonly line: number; readonly reason: string };
-
 export type IntakeOptions = {
-  /** The first bad row ends it with a `TraceInputError`. */
+  /** The first bad row ends it with a `RecordingError`. */
   readonly strict?: boolean | undefined;
   /** Rows before it, and from `endAt` on, are left out and counted. */
   readonly startAt?: SimTime | undefined;
   readonly endAt?: SimTime | undefined;
 };
 
-export const BAD_ROWS_SHOWN = 10;
 const MAX_COMPUTES = 1_000_000;
 /** `source` is a column of 16 bits. */
 export const MAX_SOURCES = 65_536;
@@ -27,10 +24,8 @@ const OTHER_SOURCES = "(other)";
 /** What all inputs of one trace are put into: gives numbers to names, counts what is bad, keeps what is worth saying. */
 export class Intake {
   readonly notes: string[] = [];
-  readonly bad: BadInputRow[] = [];
   /** Taken, refused, of a kind that is no request, and outside of the period. */
   rows = 0;
-  badRows = 0;
   skippedRows = 0;
   outsideRows = 0;
   firstAt = Number.POSITIVE_INFINITY;
@@ -39,6 +34,7 @@ export class Intake {
   period: { startAt: SimTime; endAt: SimTime } | undefined;
   readonly #options: IntakeOptions;
   readonly #sink: RowSink;
+  readonly #bad: BadRows;
   #input = "";
   readonly #computes = new NameTable(MAX_COMPUTES);
   readonly #sources = new NameTable(MAX_SOURCES - 1);
@@ -47,6 +43,7 @@ export class Intake {
   constructor(sink: RowSink, options: IntakeOptions = {}) {
     this.#sink = sink;
     this.#options = options;
+    this.#bad = new BadRows(options.strict);
   }
 
   /** What comes now is from this input. */
@@ -58,7 +55,7 @@ export class Intake {
   compute(bytes: Uint8Array, start: number, end: number): number {
     const number = this.#computes.numberOf(bytes, start, end);
     if (number >= 0) return number;
-    throw new TraceInputError(
+    throw new RecordingError(
       `endpoint: there are more than ${MAX_COMPUTES} computes; is this column one of queries?`,
     );
   }
@@ -69,6 +66,15 @@ export class Intake {
     this.#hasOtherSources = true;
     this.note(`source: there are more than ${MAX_SOURCES} of them; the rest count as ${OTHER_SOURCES}`);
     return MAX_SOURCES - 1;
+  }
+
+  get badRows(): number {
+    return this.#bad.count;
+  }
+
+  /** The first bad rows. */
+  get bad(): readonly BadInputRow[] {
+    return this.#bad.first;
   }
 
   get computeNames(): readonly string[] {
@@ -97,9 +103,7 @@ export class Intake {
   }
 
   reject(line: number, reason: string): void {
-    if (this.#options.strict === true) throw new TraceInputError(reason, line);
-    this.badRows += 1;
-    if (this.bad.length < BAD_ROWS_SHOWN) this.bad.push({ input: this.#input, line, reason });
+    this.#bad.add(this.#input, line, reason);
   }
 
   skip(): void {

@@ -1,12 +1,11 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { PRESETS, type PresetName, presetOf } from "../formats/presets.ts";
 import { type Cells, textAt } from "./cells.ts";
-import { type ColumnMapping, columnsOf, completeMapping, namesText } from "./column-mapping.ts";
-import { durationUnitOf } from "./column-names.ts";
+import { type ColumnMapping, columnsOf, completeMapping } from "./column-mapping.ts";
+import { durationUnitOf, missingColumn } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
-import { InstantReader } from "./instant-reader.ts";
+import { INSTANT_OR_NUMBER_RULE, InstantReader } from "./instant-reader.ts";
 import type { Intake } from "./intake.ts";
-import { TraceInputError } from "./recording-error.ts";
 
 export type RowOptions = {
   readonly mapping?: ColumnMapping | undefined;
@@ -106,14 +105,14 @@ export class RowReader {
     if (this.#isSpan && !Number.isNaN(at) && !(durationMs >= 0)) {
       const quoted = quotedCell(cells, this.#endColumn);
       return Number.isNaN(durationMs)
-        ? `end: ${quoted} ${INSTANT_RULE}`
+        ? `end: ${quoted} ${INSTANT_OR_NUMBER_RULE}`
         : `end: ${quoted} is before ${quotedCell(cells, this.#atColumn)}`;
     }
     if (!this.#isSpan && !(durationMs <= END_OF_TIME))
       return `duration: ${this.#quotedDurations(cells)} must be a number, at least 0`;
     if (!Number.isNaN(at)) return undefined;
     const quoted = quotedCell(cells, this.#atColumn ?? this.#endColumn);
-    return `${this.#atColumn === undefined ? "end" : "at"}: ${quoted} ${INSTANT_RULE}`;
+    return `${this.#atColumn === undefined ? "end" : "at"}: ${quoted} ${INSTANT_OR_NUMBER_RULE}`;
   }
 
   #computeOf(cells: Cells): number {
@@ -199,7 +198,6 @@ export class RowReader {
   }
 }
 
-const INSTANT_RULE = "must be an ISO 8601 instant, or a number since 1970";
 const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
   s: "seconds",
   ms: "milliseconds",
@@ -207,13 +205,12 @@ const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
   ns: "nanoseconds",
 };
 
-function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
-  if (mapping.endpoint === undefined && endpoint === undefined) throw missingColumn("endpoint", names);
-  if (mapping.at === undefined && mapping.end === undefined) throw missingColumn("at", names);
-}
+const HOW_TO_MAP = "map one with --map <field>=<column>";
 
-function missingColumn(field: string, names: readonly string[]): TraceInputError {
-  return new TraceInputError(`${field}: no column looks like it; map one of ${namesText(names)}`, 1);
+function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
+  if (mapping.endpoint === undefined && endpoint === undefined)
+    throw missingColumn("endpoint", names, HOW_TO_MAP);
+  if (mapping.at === undefined && mapping.end === undefined) throw missingColumn("at", names, HOW_TO_MAP);
 }
 
 function quotedCell(cells: Cells, column: number | undefined): string {

@@ -12,7 +12,7 @@ import { dataSetDay, minuteCountsInput } from "../formats/minute-counts.ts";
 import { readParquet } from "../formats/parquet-input.ts";
 import { csvlogInput, jsonlogInput } from "../formats/postgres-log.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
 import { readFully, TraceFile } from "./trace-file.ts";
 
@@ -44,25 +44,25 @@ const FORMAT_OPTIONS: readonly (readonly [keyof FormatOptions, string, readonly 
   ["timeZone", "a time zone", COLUMN_AND_LOG_FORMATS],
 ];
 
-/** Throws a `TraceInputError` where something is asked for that changes nothing in a file of this format. */
+/** Throws a `RecordingError` where something is asked for that changes nothing in a file of this format. */
 export function checkFormatOptions(format: InputFormat, given: FormatOptions): void {
   for (const [name, text, formats] of FORMAT_OPTIONS) {
     if (given[name] === undefined || formats.includes(format)) continue;
-    throw new TraceInputError(`has the fields of its format (${format}): ${text} changes nothing there`);
+    throw new RecordingError(`has the fields of its format (${format}): ${text} changes nothing there`);
   }
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Throws a `TraceInputError` where that is no file. */
+/** Throws a `RecordingError` where that is no file. */
 export function fileInput(path: string, options: FileOptions): FileInput {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new TraceInputError(`there is no file ${path}`);
+  if (stat === undefined) throw new RecordingError(`there is no file ${path}`);
   if (stat.isDirectory())
-    throw new TraceInputError(
+    throw new RecordingError(
       `${path} is a directory; name the files in it, or by --data a directory of worlds`,
     );
-  if (!stat.isFile()) throw new TraceInputError(`${path} is no file`);
+  if (!stat.isFile()) throw new RecordingError(`${path} is no file`);
   return { name: basename(path), path, bytes: stat.size, options };
 }
 
@@ -76,8 +76,8 @@ export async function readFileInput(
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   const format = input.options.format ?? guessFormat(isGzip ? gunzipHead(head) : head);
   if (format === undefined)
-    throw new TraceInputError("is empty, or of no format that is known; say which one it is");
-  if (format === "world") throw new TraceInputError("is a world's file; name its data directory");
+    throw new RecordingError("is empty, or of no format that is known; say which one it is");
+  if (format === "world") throw new RecordingError("is a world's file; name its data directory");
   checkFormatOptions(format, input.options);
   if (format === "standin-trace") return readTraceFile(input, intake);
   if (format === "parquet") return readParquetFile(input, intake, onBytes);
@@ -124,7 +124,7 @@ async function pump(
       await onBytes(file.bytesRead);
     }
   } catch (error) {
-    if (isGzipError(error)) throw new TraceInputError(`is damaged: ${error.message}`);
+    if (isGzipError(error)) throw new RecordingError(`is damaged: ${error.message}`);
     throw error;
   } finally {
     file.destroy();

@@ -1,7 +1,8 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import { type BadInputRow, Intake, type IntakeOptions } from "../rows/intake.ts";
+import type { BadInputRow } from "../rows/bad-rows.ts";
+import { Intake, type IntakeOptions } from "../rows/intake.ts";
 import { mergeSegments, type RunSegment } from "../rows/merged-rows.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { RunBuffer, type SortedRun } from "../rows/row-run.ts";
 import type { Period } from "../trace/trace.ts";
 import { type FileInput, readFileInput } from "./file-input.ts";
@@ -48,7 +49,7 @@ const ROWS_IN_MEMORY = 4_194_304;
 
 /**
  * Reads inputs into one `.standin-trace`: computes in the order of their first rows, each compute's requests by arrival, those of one instant
- * in the order of the inputs. Throws a `TraceInputError` that begins with the input's name; `path` is then as it was before.
+ * in the order of the inputs. Throws a `RecordingError` that begins with the input's name; `path` is then as it was before.
  */
 export async function importTrace(
   inputs: readonly TraceInput[],
@@ -60,7 +61,7 @@ export async function importTrace(
     const intake = new Intake(sort.run, options);
     await readInputs(inputs, intake, options);
     if (intake.rows === 0)
-      throw new TraceInputError(
+      throw new RecordingError(
         `there is no request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
       );
     const header = writeSortedTrace(path, sort, intake, inputs, periodOf(intake, options));
@@ -99,7 +100,7 @@ async function readInputs(
         bytesBefore += input.bytes;
       }
     } catch (error) {
-      if (error instanceof TraceInputError) throw new TraceInputError(`${input.name}: ${error.message}`);
+      if (error instanceof RecordingError) throw new RecordingError(`${input.name}: ${error.message}`);
       throw error;
     }
   }

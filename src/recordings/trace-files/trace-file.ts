@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import {
   type ComputeTrace,
   checkArrivals,
@@ -25,7 +25,7 @@ const LONGEST_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
  * A `.standin-trace`, read in parts: whatever its size, a window of a few megabytes is all that is held. Each block proves itself when it is
- * read, and what is not as it was written throws a `TraceInputError` that says so.
+ * read, and what is not as it was written throws a `RecordingError` that says so.
  */
 export class TraceFile {
   readonly path: string;
@@ -164,8 +164,8 @@ export class TraceFile {
     return bytes;
   }
 
-  #corrupt(reason: string): TraceInputError {
-    return new TraceInputError(`${this.path} is damaged, or no trace: ${reason}`);
+  #corrupt(reason: string): RecordingError {
+    return new RecordingError(`${this.path} is damaged, or no trace: ${reason}`);
   }
 }
 

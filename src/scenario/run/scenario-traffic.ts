@@ -5,9 +5,9 @@ import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Refusal } from "../../platform/refusals.ts";
+import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import { RecordedArrivals } from "../../recordings/recorded-arrivals.ts";
-import type { RecordedTraffic } from "../../recordings/recorded-file.ts";
-import { RECORDED_FIELDS, type RecordedField } from "../../recordings/rows/recorded-row.ts";
+import { ARRIVAL_FIELDS, type ArrivalField } from "../../recordings/rows/arrival-row.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { type Arrivals, NO_CONNECTION } from "../../traffic/arrivals.ts";
 import { MergedArrivals } from "../../traffic/merged-arrivals.ts";
@@ -29,8 +29,8 @@ const sourceFields = {
 };
 
 const columns = Object.fromEntries(
-  RECORDED_FIELDS.map((field) => [field, z.string().exactOptional()]),
-) as Record<RecordedField, z.ZodExactOptional<z.ZodString>>;
+  ARRIVAL_FIELDS.map((field) => [field, z.string().exactOptional()]),
+) as Record<ArrivalField, z.ZodExactOptional<z.ZodString>>;
 
 const replayTraffic = strictObject({
   ...sourceFields,

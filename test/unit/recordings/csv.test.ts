@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
+import { BAD_ROWS_SHOWN } from "../../../src/recordings/rows/bad-rows.ts";
 import { parseMapping } from "../../../src/recordings/rows/column-mapping.ts";
-import { BAD_ROWS_SHOWN, MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
-import { TraceInputError } from "../../../src/recordings/rows/recording-error.ts";
+import { MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
+import { RecordingError } from "../../../src/recordings/rows/recording-error.ts";
 import type { RowOptions } from "../../../src/recordings/rows/row-reader.ts";
 import { readText } from "../../support/trace-input.ts";
 
@@ -192,13 +193,15 @@ test("columns are guessed by their names, told, and mapped by hand where they ha
 });
 
 test("what cannot be a trace is refused with what would be right", () => {
-  expect(() => csv("a,b\n1,2")).toThrow("endpoint: no column looks like it; map one of a, b");
-  expect(() => csv("endpoint_id,b\n1,2")).toThrow("at: no column looks like it");
+  expect(() => csv("a,b\n1,2")).toThrow(
+    "endpoint: no column has a known name; map one with --map <field>=<column>; the columns are a, b",
+  );
+  expect(() => csv("endpoint_id,b\n1,2")).toThrow("at: no column has a known name");
   expect(() => csv(`${HEAD}\n`, { mapping: { at: "when" } })).toThrow(
     'at: there is no column "when"; there are endpoint_id, at, duration_ms',
   );
   expect(() => csv("")).toThrow("the first line must name the columns");
-  expect(() => parseMapping("when=x")).toThrow(TraceInputError);
+  expect(() => parseMapping("when=x")).toThrow(RecordingError);
   expect(() =>
     readText("ignored", (intake) => {
       const input = csvInput(intake);

@@ -43,7 +43,7 @@ test("NDJSON: what is bad is told in the order of the lines, and a strict readin
   const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
   expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
   expect(() => ndjsonStrictly("[1]\n{")).toThrow(
-    expect.objectContaining({ line: 1, message: expect.stringContaining("is no JSON object") }),
+    expect.objectContaining({ line: 1, message: expect.stringContaining("is not a JSON object") }),
   );
 });
 

@@ -1,11 +1,8 @@
 import { expect, test } from "vitest";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
+import { type RecordingOptions, readRecording } from "../../../src/recordings/read-recording.ts";
 import { RecordedArrivals } from "../../../src/recordings/recorded-arrivals.ts";
-import {
-  InvalidRecording,
-  type RecordingOptions,
-  readRecording,
-} from "../../../src/recordings/recorded-file.ts";
+import { RecordingError } from "../../../src/recordings/rows/recording-error.ts";
 import { NEW_YEAR, takeArrivals } from "../../support/arrivals.ts";
 import { readText as takeTrace } from "../../support/trace-input.ts";
 
@@ -84,7 +81,7 @@ test("bad rows are counted with their line and reason, the others are read", asy
   expect([recorded.rows, recorded.badRows]).toEqual([2, 5]);
   expect(recorded.bad.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
     '3 at: "yesterday" must be an ISO 8601 instant, or a number since 1970',
-    "4 endpoint: is empty; where another column has it, say columns: { endpoint: … }",
+    "4 endpoint: is empty; if another column names the endpoint, set columns: { endpoint: <column> }",
     '5 at: "2026-02-30T00:00:00Z" must be an ISO 8601 instant, or a number since 1970',
     '6 duration: "-1" must be a number, at least 0',
     '7 kind: "dance" must be one of query, transaction, connect, disconnect',
@@ -93,7 +90,7 @@ test("bad rows are counted with their line and reason, the others are read", asy
 
 test("where strict, the first bad row ends it", async () => {
   const reading = csv(WITH_BAD_ROWS, { strict: true });
-  await expect(reading).rejects.toBeInstanceOf(InvalidRecording);
+  await expect(reading).rejects.toBeInstanceOf(RecordingError);
   await expect(reading).rejects.toThrow(/^line 3: at: "yesterday"/);
 });
 
@@ -111,7 +108,7 @@ test("columns are mapped by name; one that is not there is refused with those th
     'line 1: endpoint: there is no column "whom"; there are who, when',
   );
   await expect(csv(text)).rejects.toThrow(
-    "line 1: endpoint: no column looks like it; say columns: { endpoint: … } with one of who, when",
+    "line 1: endpoint: no column has a known name; set columns: { endpoint: <column> }; the columns are who, when",
   );
 });
 
@@ -119,9 +116,7 @@ test("a key of NDJSON that is named may be missing in a row, and is refused wher
   const rows = '{"endpoint":"a","at":1767225600}\n{"endpoint":"a","at":1767225601,"took_us":2500}\n';
   const named = (duration: string) => readRecording([rows], { format: "ndjson", columns: { duration } });
   expect([...((await named("took_us")).endpoints.get("a")?.durationMs ?? [])]).toEqual([0, 2]);
-  await expect(named("tuk_us")).rejects.toThrow(
-    'line 1: duration: neither this row nor any other has the key "tuk_us"',
-  );
+  await expect(named("tuk_us")).rejects.toThrow('line 1: duration: no row has the key "tuk_us"');
 });
 
 test("however the text is cut into chunks, the same is read", async () => {
@@ -150,8 +145,8 @@ test("NDJSON: keys in the place of columns, line by line, in any chunks", async 
     { at: NEW_YEAR + 1_000, durationMs: 0, queries: 4, kind: "transaction", connection: -1 },
   ]);
   expect(recorded.bad).toEqual([
-    { line: 4, reason: "is no JSON object" },
-    { line: 5, reason: "is no JSON object" },
+    { input: "", line: 4, reason: "is not a JSON object" },
+    { input: "", line: 5, reason: "is not a JSON object" },
   ]);
 });
 
