@@ -4,7 +4,8 @@ import { type RecordedTraffic, readRecording } from "../../recordings/read-recor
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { listNames } from "../../scenario/file/check-scenario.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
-import type { RecordingsBySource, ReplayTraffic } from "../../scenario/run/scenario-traffic.ts";
+import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
+import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 
 type RecordingReader = (source: ReplayTraffic) => Promise<RecordedTraffic | { readonly reason: string }>;
 

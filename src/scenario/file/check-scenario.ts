@@ -4,9 +4,10 @@ import { EVENT_TYPES } from "../../platform/event-types.ts";
 import { OPERATION_ACTIONS, type Operation } from "../../platform/operation/operation.ts";
 import { checkPastTimes, rewindsClock } from "./check-times.ts";
 import { type Expectation, formatDuration } from "./expectation.ts";
-import { isLabel, type LabelKind, Labels, labelsOfDescription } from "./labels.ts";
+import { isLabel, type LabelKind, Labels } from "./labels.ts";
 import { referencesIn } from "./references.ts";
 import { ACTIONS, everyStep, METHODS, type Scenario, type Step } from "./scenario-schema.ts";
+import { labelsOfDescription } from "./world-description.ts";
 
 type YamlPath = readonly (string | number)[];
 export type ReportProblem = (path: YamlPath, message: string) => void;

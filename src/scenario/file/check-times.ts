@@ -1,6 +1,5 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { isRestoreRequest } from "../run/target.ts";
 import { formatDuration } from "./expectation.ts";
 import { everyStep, type Scenario, type Step } from "./scenario-schema.ts";
 import type { When } from "./time-fields.ts";
@@ -96,9 +95,12 @@ class EarliestTimes {
 
 /** Where the world is taken back to another time, in rounds and lanes or by the control API. */
 export function rewindsClock({ restore, control }: Step): boolean {
-  return (
-    restore !== undefined || (control !== undefined && isRestoreRequest({ surface: "control", ...control }))
-  );
+  return restore !== undefined || (control !== undefined && isRestoreCall(control));
+}
+
+/** Whether a call of the control API restores a snapshot, and with it the snapshot's clock. */
+export function isRestoreCall({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
 }
 
 function later({ afterStart, instant }: EarliestTime, ms: number): EarliestTime {

@@ -1,5 +1,3 @@
-import type { WorldDescription } from "./scenario-schema.ts";
-
 /** What stands between the slashes of `shop/main/replica-1`. */
 export const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
@@ -66,61 +64,4 @@ function patternMatcher(pattern: string): (label: string) => boolean {
 /** Whether a text has the form of a label, wildcards included. */
 export function isLabel(text: string): boolean {
   return FULL_LABEL.test(text.replaceAll("*", "x"));
-}
-
-/** The account that projects belong to which name none. */
-const MAIN_ACCOUNT = "main";
-
-/** The accounts of a description, projects without an account under theirs, `count` written out. */
-export function accountDescriptions(world: WorldDescription): readonly AccountDescription[] {
-  const accounts = Object.entries(world.accounts).map(([label, account]) => ({
-    label,
-    plan: account.plan ?? world.plan,
-    projects: expandProjects(account.projects),
-  }));
-  const unassigned = expandProjects(world.projects);
-  const main = accounts.find(({ label }) => label === MAIN_ACCOUNT);
-  if (main !== undefined)
-    return accounts.map((one) =>
-      one === main ? { ...one, projects: [...one.projects, ...unassigned] } : one,
-    );
-  return unassigned.length === 0 && accounts.length > 0
-    ? accounts
-    : [{ label: MAIN_ACCOUNT, plan: world.plan, projects: unassigned }, ...accounts];
-}
-
-type ProjectFields = WorldDescription["projects"][string];
-export type ProjectDescription = Omit<ProjectFields, "count"> & { readonly label: string };
-export type AccountDescription = {
-  readonly label: string;
-  readonly plan: "paid" | "free";
-  readonly projects: readonly ProjectDescription[];
-};
-
-function expandProjects(projects: Readonly<Record<string, ProjectFields>>): ProjectDescription[] {
-  return Object.entries(projects).flatMap(([label, { count, ...project }]) =>
-    count === undefined
-      ? [{ ...project, label }]
-      : Array.from({ length: count }, (_, index) => ({ ...project, label: `${label}-${index + 1}` })),
-  );
-}
-
-/** Every label of a description: known before the world is. */
-export function labelsOfDescription(
-  world: WorldDescription,
-): readonly { readonly kind: LabelKind; readonly label: string; readonly account: string }[] {
-  return accountDescriptions(world).flatMap((account) => [
-    { kind: "account" as const, label: account.label, account: account.label },
-    ...account.projects.flatMap((project) => [
-      { kind: "project" as const, label: project.label, account: account.label },
-      ...Object.entries(project.branches).flatMap(([branch, { computes }]) => [
-        { kind: "branch" as const, label: `${project.label}/${branch}`, account: account.label },
-        ...Object.keys(computes).map((compute) => ({
-          kind: "compute" as const,
-          label: `${project.label}/${branch}/${compute}`,
-          account: account.label,
-        })),
-      ]),
-    ]),
-  ]);
 }

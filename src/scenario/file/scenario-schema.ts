@@ -2,10 +2,10 @@ import * as z from "zod";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import { duration, strictObject } from "../../traffic/pattern-fields.ts";
-import { scenarioTraffic } from "../run/scenario-traffic.ts";
 import { expectation } from "./expectation.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
 import { after, instant, when } from "./time-fields.ts";
+import { scenarioTraffic } from "./traffic-schema.ts";
 
 const label = z.string().regex(LABEL_PATTERN, LABEL_RULE).meta({ id: "label" });
 const name = z.string().min(1).max(200);

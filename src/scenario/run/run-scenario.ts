@@ -12,7 +12,7 @@ import { everyStep, type Scenario, type Step } from "../file/scenario-schema.ts"
 import { RunMetrics } from "../measure/metrics.ts";
 import { describeEvents } from "./describe-events.ts";
 import { runInParallel, type StepSequence, stepDependencies, type Wakeup } from "./parallel.ts";
-import { type RecordingsBySource, ScenarioArrivals } from "./scenario-traffic.ts";
+import { type RecordingsBySource, ScenarioArrivals } from "./scenario-arrivals.ts";
 import { actionOf, StepExecutor } from "./step-executor.ts";
 import type { ScenarioTarget } from "./target.ts";
 import type { RunFailure, StepResult, Verdict } from "./verdict.ts";

@@ -2,18 +2,13 @@ import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Refusal } from "../../platform/refusals.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
+import { isRestoreCall } from "../file/check-times.ts";
 import { resolveReferences, valueAtPath } from "../file/references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/scenario-schema.ts";
 import type { QueuedArrivals, RunMetrics } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
-import { type ArrivalOutcome as Became, STEP_SOURCE } from "./scenario-traffic.ts";
-import {
-  CannotRunError,
-  isRestoreRequest,
-  type ScenarioTarget,
-  type TargetRequest,
-  type TargetResponse,
-} from "./target.ts";
+import { type ArrivalOutcome as Became, STEP_SOURCE } from "./scenario-arrivals.ts";
+import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
 import type { RunFailure } from "./verdict.ts";
 
 type Mismatch = Pick<RunFailure, "expected" | "actual">;
@@ -55,8 +50,7 @@ export class StepExecutor {
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
       const detail = `${method} ${path}`;
-      if (isRestoreRequest({ surface: "control", method, path }))
-        return { ...(await this.#restore(path, body)), detail };
+      if (isRestoreCall({ method, path })) return { ...(await this.#restore(path, body)), detail };
       await this.#callControl(method, path, body);
       return completed(detail);
     }

@@ -23,15 +23,6 @@ export type TargetRequest = {
   readonly key?: string | undefined;
 };
 
-/** Whether a call takes the world back to what a snapshot has kept. */
-export function isRestoreRequest({
-  surface,
-  method,
-  path,
-}: Pick<TargetRequest, "surface" | "method" | "path">): boolean {
-  return surface === "control" && method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
-}
-
 /** What a stage cannot do, so that the scenario cannot be played on it. */
 export class CannotRunError extends Error {
   override readonly name = "CannotRunError";

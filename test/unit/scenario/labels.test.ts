@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  accountDescriptions,
-  isLabel,
-  Labels,
-  labelsOfDescription,
-} from "../../../src/scenario/file/labels.ts";
+import { isLabel, Labels } from "../../../src/scenario/file/labels.ts";
 import { scenario } from "../../../src/scenario/file/scenario-schema.ts";
+import { accountDescriptions, labelsOfDescription } from "../../../src/scenario/file/world-description.ts";
 
 const worldOf = (world: object) => scenario.parse({ version: 1, world }).world;
 
