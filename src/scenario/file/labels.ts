@@ -1,21 +1,20 @@
-/** What stands between the slashes of `shop/main/replica-1`. */
+/** One part of `shop/main/replica-1`. */
 export const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
-export const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
-/** Where a project's branch has computes, the first read-write one is meant by the branch's label. */
+export const LABEL_RULE = "must be 1 to 40 characters of a-z, 0-9 and -, and start with a letter or a digit";
 const FULL_LABEL = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/;
 
 export type LabelKind = "account" | "project" | "branch" | "compute";
 
-/** One thing of the world under its label. */
+/** A resource of the world and its label. */
 export type LabelledResource = {
   readonly kind: LabelKind;
   readonly label: string;
-  /** Of an account it is the id of its organization's account. */
+  /** For an account, the id of its organization's account. */
   readonly id: string;
   readonly account: string;
 };
 
-/** The things of a world by label. Computes that a wildcard names come in the order of the file. */
+/** The resources of a world by label. Computes that match a wildcard keep the order of the file. */
 export class Labels {
   readonly #byLabel = new Map<string, LabelledResource>();
   readonly #byId = new Map<string, LabelledResource>();
@@ -29,7 +28,7 @@ export class Labels {
     return this.#byLabel.get(label);
   }
 
-  /** The label of an id, or the id itself where nobody gave it one. */
+  /** The label of an id, or the id itself when it has none. */
   labelOf(id: string): string {
     return this.#byId.get(id)?.label ?? id;
   }
@@ -38,7 +37,7 @@ export class Labels {
     return [...this.#byLabel.values()];
   }
 
-  /** What a label means where a compute is wanted: `shop/main` is its first read-write one; `fleet-*` are many. */
+  /** The computes that a label selects: `shop/main` selects its first read-write compute, `fleet-*` many. */
   computes(pattern: string): readonly LabelledResource[] {
     const exact = this.#byLabel.get(pattern);
     if (exact?.kind === "compute") return [exact];
@@ -61,7 +60,7 @@ function patternMatcher(pattern: string): (label: string) => boolean {
   return (label) => expression.test(label);
 }
 
-/** Whether a text has the form of a label, wildcards included. */
+/** Whether a text has the form of a label; wildcards are allowed. */
 export function isLabel(text: string): boolean {
   return FULL_LABEL.test(text.replaceAll("*", "x"));
 }

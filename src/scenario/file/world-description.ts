@@ -1,10 +1,10 @@
 import type { LabelKind } from "./labels.ts";
 import type { WorldDescription } from "./scenario-schema.ts";
 
-/** The account that projects belong to which name none. */
+/** The account of the projects under `world.projects`. */
 const MAIN_ACCOUNT = "main";
 
-/** The accounts of a description, projects without an account under theirs, `count` written out. */
+/** The accounts of a description: projects without an account are under `main`, and `count` is expanded. */
 export function accountDescriptions(world: WorldDescription): readonly AccountDescription[] {
   const accounts = Object.entries(world.accounts).map(([label, account]) => ({
     label,
@@ -38,7 +38,7 @@ function expandProjects(projects: Readonly<Record<string, ProjectFields>>): Proj
   );
 }
 
-/** Every label of a description: known before the world is. */
+/** Every label of a description. Known before the world exists. */
 export function labelsOfDescription(
   world: WorldDescription,
 ): readonly { readonly kind: LabelKind; readonly label: string; readonly account: string }[] {
