@@ -130,7 +130,7 @@ test("a file that is not there or not right is 2 before anything is run, and all
   const { code, stdout, stderr } = await run(["nowhere.yaml", PASSES(), wrong]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain("nowhere.yaml");
-  expect(stderr).toContain(`${wrong}:3:1: lenght: there is no such key here`);
+  expect(stderr).toContain(`${wrong}:3:1: lenght: unknown key`);
 });
 
 test("with --bail, the first failure ends all", async () => {

@@ -148,7 +148,7 @@ test.each([
   [
     "a field that is none",
     WORLD.replace("pg_version: 17", "postgres: 17"),
-    /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /,
+    /:11:9: .*projects\.0\.postgres: unknown key; the known keys are id, name, /,
   ],
   [
     "a value that is not allowed",

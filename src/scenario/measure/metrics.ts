@@ -10,7 +10,7 @@ import { Counters, type OperationEnd } from "./counters.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { countBranches, countComputes, countOpenConnections, countProjects } from "./resource-counts.ts";
 
-/** An operation that is scheduling or running. `of` is what it concerns: a compute, or a branch, or a project. */
+/** An operation that is scheduling or running. `of` is its compute, branch or project. */
 type OngoingOperation = {
   readonly action: OperationAction;
   readonly of: string;
@@ -21,12 +21,12 @@ type OngoingOperation = {
 /** Arrivals that are not served yet, by compute. */
 export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;
 
-/** An answer that this scenario got. */
+/** A response to a request of this scenario. */
 export type AnsweredRequest = { readonly method: string; readonly status: number; readonly code: string };
 
 /**
- * What has happened in a run, folded from the world's events as they come; what there is, the census counts in the world. The same events give the
- * same figures, wherever they come from.
+ * The metrics of a run, folded from the events of the world; resource counts come from the world itself. The same events give the same
+ * figures on every target.
  */
 export class RunMetrics {
   readonly #labels: Labels;
@@ -39,7 +39,7 @@ export class RunMetrics {
   readonly #recentEvents = new RecentEvents();
   readonly #requestCounts = new Map<string, { readonly request: AnsweredRequest; count: number }>();
   #world: World;
-  /** Ids of the computes that labels mean where a compute is wanted. */
+  /** Cache: the compute id that a label selects. */
   readonly #primaryComputes = new Map<string, string>();
   #events = 0;
   #errors = 0;
@@ -55,20 +55,20 @@ export class RunMetrics {
     return this.#events;
   }
 
-  /** The world is left at `now`: it is restored, or opened again. What was counted stays counted. */
+  /** The world is left at `now`, because it is restored or reopened. Counts are retained. */
   leaveWorld(now: SimTime): void {
     for (const computeMetrics of this.#computes.values()) computeMetrics.leaveWorld(now);
     this.#ongoing.clear();
   }
 
-  /** Who waits for which compute now: the world itself knows only for how long. */
+  /** The waiting arrivals by compute, which the world itself does not list. */
   queuedArrivals(): QueuedArrivals {
     return new Map(
       [...this.#computes].flatMap(([id, { waiting }]) => (waiting.length === 0 ? [] : [[id, [...waiting]]])),
     );
   }
 
-  /** Goes on with what the world is from then on, and with those who waited when it was so. */
+  /** Continues with a new world, and with the arrivals that wait in it. */
   enterWorld(world: World, now: SimTime, queuedArrivals: QueuedArrivals = new Map()): void {
     this.#world = world;
     for (const operation of world.operations.values()) this.#countOperation(operation);
@@ -84,7 +84,7 @@ export class RunMetrics {
     }
   }
 
-  /** One event, after the world has taken it in, which may be further already. */
+  /** Counts an event. The world has applied it, and may already be ahead of it. */
   observe(event: RecordedEvent): void {
     const { type, at } = event;
     this.#events += 1;
@@ -150,12 +150,12 @@ export class RunMetrics {
     }
   }
 
-  /** An arrival that the world refused. */
+  /** Counts an arrival that the world rejected. */
   refused(endpointId: string): void {
     this.#metricsOf(endpointId).counters.add("refused");
   }
 
-  /** An answer that this scenario got; one that no step asked for is an error. */
+  /** Counts a response; an unexpected one of 400 or more is an error. */
   countRequest(request: AnsweredRequest, isExpected: boolean): void {
     if (request.status >= 400 && !isExpected) this.#errors += 1;
     const key = `${request.method} ${request.status} ${request.code}`;
@@ -164,7 +164,7 @@ export class RunMetrics {
     else known.count += 1;
   }
 
-  /** What a measure is now; `of` is a label, or absent for all of the world. */
+  /** The value of a measure at `now`; without the label `of`, for the whole world. */
   measure(
     name: MeasureName,
     of: string | undefined,
@@ -234,7 +234,7 @@ export class RunMetrics {
     }
   }
 
-  /** What a label of an expectation means: a branch is its primary compute where only a compute has what is measured. */
+  /** The id for a label of an expectation. For `state`, a branch stands for its primary compute. */
   idOf(name: MeasureName, label: string): string | undefined {
     if (name !== "state") return this.#labels.get(label)?.id;
     let id = this.#primaryComputes.get(label);
@@ -245,7 +245,7 @@ export class RunMetrics {
     return id;
   }
 
-  /** The newest events, of one thing and what is in it, or of all. */
+  /** The newest events of one resource and its children, or of the whole world. */
   recentEvents(id?: string): readonly RecordedEvent[] {
     if (id === undefined) return this.#recentEvents.all();
     const container = this.#countersOf(id);
@@ -254,7 +254,7 @@ export class RunMetrics {
     );
   }
 
-  /** Each compute that was ever there, in the order of its coming: shares of `columns` equal parts of the time until `end`. */
+  /** The timeline of every compute that ever existed, in order of creation, for `columns` equal parts of the time until `end`. */
   timelines(
     end: SimTime,
     columns: number,
@@ -273,7 +273,7 @@ export class RunMetrics {
     this.#metricsOf(endpointId).startScheduled(createdAt);
   }
 
-  /** Counts an operation, which may have been over at once, where it belongs. */
+  /** Counts an operation under its resource; it may already have finished. */
   #countOperation({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): Counters {
     const of = endpointId ?? branchId ?? projectId;
     const counters = endpointId === undefined ? this.#countersOf(of) : this.#metricsOf(endpointId).counters;
@@ -301,11 +301,11 @@ export class RunMetrics {
     if (status === "running") return;
     this.#ongoing.delete(id);
     counters.addOperation(action, status);
-    // A start that never came leaves the compute as it was.
+    // A cancelled start does not change the compute.
     if (action === "start_compute" && status === "cancelled") this.#metricsOf(of).startCancelled(at);
   }
 
-  /** Computes that are somewhere else from now on, or whose project is. */
+  /** Moves a compute or a project, with the computes in it, under another parent. */
   #move(id: string, into: string, at: SimTime): void {
     const counters = this.#countersOf(id);
     const parent = this.#countersOf(into);
@@ -325,7 +325,7 @@ export class RunMetrics {
     return computeMetrics;
   }
 
-  /** `above` is what it is in, where the world may not know that any more. */
+  /** `parent` is needed when the world may no longer have the resource. */
   #countersOf(id: string, parent?: string): Counters {
     const known = this.#counters.get(id);
     if (known !== undefined) return known;
@@ -337,7 +337,7 @@ export class RunMetrics {
     return counters;
   }
 
-  /** What an event is about. */
+  /** The id of the resource that an event concerns. */
   #subjectOf(event: RecordedEvent): string | undefined {
     switch (event.type) {
       case "ActivityRecorded":
@@ -383,7 +383,7 @@ const STATUS_AFTER = {
   OperationCancelled: "cancelled",
 } as const;
 
-/** What every operation goes through, what is recorded of one that nobody waited for, and what a fault has let pass tell nobody anything. */
+/** Excludes routine events from failure reports: steps of operations, operations that finished at once, and faults that let a request pass. */
 function isInformative(event: RecordedEvent): boolean {
   switch (event.type) {
     case "OperationFinished":

@@ -32,24 +32,24 @@ export type RunOptions = {
   /** The command that repeats this run. */
   readonly repeat: string;
   readonly recordings: RecordingsBySource;
-  /** The first failure ends it. */
+  /** Stops at the first failure. */
   readonly bail?: boolean;
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal | undefined;
-  /** Lets others in, signals among them. */
+  /** Lets the event loop handle other work, such as signals. */
   readonly yieldToEventLoop?: () => Promise<void>;
 };
 
-/** Steps that wait for nothing let nobody in by themselves. */
+/** Steps that wait for nothing never yield on their own. */
 const STEPS_PER_YIELD = 200;
 
-/** A long way is gone in so many parts, with all invariants checked after each. */
+/** A long advance is split into this many parts; the invariants are checked after each. */
 const INVARIANT_CHECKS_PER_ADVANCE = 50;
 const MIN_ADVANCE_MS = HOUR;
 const TIMELINE_COLUMNS = 240;
 const MAX_TIMELINES = 50;
-/** What a verdict tells of every run. */
+/** The measures of every verdict. */
 const SUMMARY_MEASURES: readonly MeasureName[] = [
   "activities",
   "refused",
@@ -65,7 +65,7 @@ const SUMMARY_MEASURES: readonly MeasureName[] = [
   "errors",
 ];
 
-/** Plays a scenario on a stage that is laid out for it. Throws `CannotPlay` where the stage cannot do what it says. */
+/** Runs a scenario on a prepared target. Throws `CannotRunError` when the target lacks something that the scenario needs. */
 export async function runScenario(
   scenario: Scenario,
   target: ScenarioTarget,
@@ -74,7 +74,7 @@ export async function runScenario(
   return new ScenarioRun(scenario, target, options).execute();
 }
 
-/** Ends a run from within. */
+/** Unwinds a run that stops at its first failure. */
 class StoppedAtFailure extends Error {}
 
 class ScenarioRun {
@@ -82,7 +82,7 @@ class ScenarioRun {
   readonly #target: ScenarioTarget;
   readonly #options: RunOptions;
   readonly #start: SimTime;
-  /** Computes that were there before the scenario was laid out, on a double that has more than that. */
+  /** Computes of the target that do not belong to the scenario. */
   readonly #preexistingComputes: ReadonlySet<string>;
   readonly #metrics: RunMetrics;
   readonly #watches: Watches;
@@ -105,7 +105,7 @@ class ScenarioRun {
     const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
     this.#watches = new Watches(
       scenario,
-      // Before the start there is nothing to be looked at.
+      // A window cannot open before the start.
       (when) => Math.max(this.#start, this.#resolveInstant(when)),
       measure,
       (failure, expectation) => this.#fail(failure, expectation),
@@ -183,7 +183,7 @@ class ScenarioRun {
       return `${step.repeat.times} times`;
     }
     if (step.parallel !== undefined) {
-      // In a round that comes again, what ended in the one before is waited for anew.
+      // In the next round, steps wait again for steps that ended in the previous one.
       for (const inner of everyStep(step.parallel.flat())) this.#endTimes.delete(inner);
       yield* runInParallel(
         step.parallel.map((steps, sequence) => this.#runSteps(steps, `${place}.${sequence + 1}.`)),
@@ -231,8 +231,8 @@ class ScenarioRun {
           {
             what,
             at: isoInstant(this.#now()),
-            expected: "no operation under way",
-            actual: `${this.#target.world().operations.size} are`,
+            expected: "no operation is running",
+            actual: `running operations: ${this.#target.world().operations.size}`,
           },
           undefined,
         );
@@ -241,7 +241,7 @@ class ScenarioRun {
     return isoInstant(this.#now());
   }
 
-  /** When the next of the operations under way ends. */
+  /** When the next running operation ends. */
   #nextOperationEnd(): SimTime | undefined {
     let next: SimTime | undefined;
     for (const { state } of this.#target.world().operations.values()) {
@@ -264,7 +264,7 @@ class ScenarioRun {
     };
   }
 
-  /** The clock goes only forward: what should have been before now cannot be any more. */
+  /** Fails when a planned time is already in the past. */
   #failIfPast(at: SimTime, what: string, action: string): void {
     const now = this.#now();
     if (at >= now) return;
@@ -273,7 +273,7 @@ class ScenarioRun {
         what,
         at: isoInstant(now),
         expected: `${what} ${action} at ${isoInstant(at)}`,
-        actual: `the clock stands at ${isoInstant(now)} already`,
+        actual: `the clock is already at ${isoInstant(now)}`,
       },
       undefined,
     );
@@ -283,7 +283,7 @@ class ScenarioRun {
     if (step.at !== undefined) return this.#resolveInstant(step.at);
     if (step.after === undefined) return previousEnd;
     const dependency = this.#dependencies.get(step);
-    // In another lane it may not have ended yet, and nobody knows when it will.
+    // In a parallel sequence it may not have ended yet; its end is unknown until then.
     const end =
       dependency === undefined ? previousEnd : (this.#endTimes.get(dependency) ?? Number.POSITIVE_INFINITY);
     return end + step.after.delay;
@@ -298,7 +298,7 @@ class ScenarioRun {
     const to = Math.max(at, this.#now());
     if (arrival !== undefined) this.#arrivals.inject(to, arrival);
     await this.#runUntil(to);
-    // What arrives at the very instant at which the world stands.
+    // Arrivals at the current instant.
     if (this.#arrivals.at <= to) await this.#target.runUntil(this.#arrivals, to);
   }
 
@@ -323,7 +323,7 @@ class ScenarioRun {
     }
   }
 
-  /** What calls have brought about. */
+  /** Forwards the events that calls have caused. */
   #forwardEvents(): void {
     for (const event of this.#target.takeEvents()) this.#arrivals.observe(event);
   }
@@ -345,7 +345,7 @@ class ScenarioRun {
         observe: (event) => {
           this.#watches.before(event);
           this.#metrics.observe(event);
-          // A decision is folded in as a whole before any of it is told.
+          // The world applies a whole decision before it reports the first event of it.
           this.#watches.after(event, event.seq === this.#target.world().seq);
         },
         refused: (endpointId, at) => {
@@ -364,7 +364,7 @@ class ScenarioRun {
     return this.#target.now();
   }
 
-  /** Not where it failed: that may be in the midst of a turn of the world. */
+  /** Throws between steps only; a failure may occur in the middle of a transaction. */
   #throwIfStopping(): void {
     if (this.#options.bail === true && this.#failures.length > 0) throw new StoppedAtFailure();
   }
@@ -380,7 +380,7 @@ class ScenarioRun {
       if (meetsExpectation(actual, expectation.expected)) continue;
       this.#fail(
         {
-          what: `${what}${expectations.length === 1 ? "" : `, number ${index + 1}`}`,
+          what: `${what}${expectations.length === 1 ? "" : `, expectation ${index + 1}`}`,
           at: isoInstant(now),
           expected: describeExpectation(expectation),
           actual: formatMeasurement(expectation.measure, actual),
@@ -398,8 +398,8 @@ class ScenarioRun {
       {
         what: "state",
         at: isoInstant(this.#now()),
-        expected: `a world of state ${state}`,
-        actual: `one of state ${actual}`,
+        expected: `state ${state}`,
+        actual: `state ${actual}`,
       },
       undefined,
     );

@@ -84,7 +84,7 @@ test("all problems are reported at once, with line and column, in the order of t
       /^mine\.yaml:9:18: steps\.1\.expect\.0\.state: must be one of init, idle, starting, active, gone/,
     ),
     expect.stringMatching(
-      /^mine\.yaml:10:1: lenght: there is no such key here; the known names are version, name, about, world, .*length/,
+      /^mine\.yaml:10:1: lenght: unknown key; the known keys are version, name, about, world, .*length/,
     ),
   ]);
 });
@@ -106,19 +106,19 @@ test("unknown names are reported along with values of the wrong shape, each at i
     expect.stringMatching(/^mine\.yaml:4:61: traffic\.0\.every: must be a duration/),
     expect.stringMatching(/^mine\.yaml:5:25: traffic\.1\.to: "shop\/dev" selects no compute/),
     expect.stringMatching(/^mine\.yaml:7:5: steps\.0: has no action/),
-    expect.stringMatching(/^mine\.yaml:7:7: steps\.0\.advanse: there is no such key here/),
+    expect.stringMatching(/^mine\.yaml:7:7: steps\.0\.advanse: unknown key/),
     expect.stringMatching(/^mine\.yaml:8:11: steps\.1\.at: must be a duration/),
     expect.stringMatching(
       /^mine\.yaml:8:34: steps\.1\.request\.path: \{nowhere\} is neither a label nor captured by an earlier step/,
     ),
     expect.stringMatching(/^mine\.yaml:9:32: steps\.2\.repeat\.every: must be a duration/),
     expect.stringMatching(/^mine\.yaml:9:47: steps\.2\.repeat\.steps\.0: has no action/),
-    expect.stringMatching(/^mine\.yaml:9:49: steps\.2\.repeat\.steps\.0\.advanse: there is no such key here/),
+    expect.stringMatching(/^mine\.yaml:9:49: steps\.2\.repeat\.steps\.0\.advanse: unknown key/),
     expect.stringMatching(
       /^mine\.yaml:9:75: steps\.2\.repeat\.steps\.1\.restore: no earlier step takes a snapshot "nothing"/,
     ),
     expect.stringMatching(/^mine\.yaml:11:5: expect\.0: must have exactly one measure/),
-    expect.stringMatching(/^mine\.yaml:11:7: expect\.0\.suspend: there is no such key here/),
+    expect.stringMatching(/^mine\.yaml:11:7: expect\.0\.suspend: unknown key/),
     expect.stringMatching(
       /^mine\.yaml:12:24: expect\.1\.of: there is no "shop\/dev"; the known names are main, shop, shop\/main, shop\/main\/primary$/,
     ),
@@ -179,7 +179,7 @@ test.each([
 ])("%s causes no further problems", (_, text) => {
   const problems = problemsOf(text);
   expect(problems).toHaveLength(
-    problems.filter((problem) => /no such key|has no action|path: |steps\.0/.test(problem)).length,
+    problems.filter((problem) => /unknown key|has no action|path: |steps\.0/.test(problem)).length,
   );
   expect(problems).not.toEqual([]);
 });
@@ -203,37 +203,37 @@ test.each([
   [
     "world",
     "world: { sed: 1 }\nlength: 1m",
-    /:2:10: world\.sed: there is no such key here; the known names are file, seed, start/,
+    /:2:10: world\.sed: unknown key; the known keys are file, seed, start/,
   ],
   [
     "project",
     "world: { projects: { shop: { branch: {} } } }\nlength: 1m",
-    /world\.projects\.shop\.branch: there is no such key here; the known names are count, region_id, pg_version, branches/,
+    /world\.projects\.shop\.branch: unknown key; the known keys are count, region_id, pg_version, branches/,
   ],
   [
     "compute",
     "world: { projects: { shop: { branches: { main: { computes: { primary: { size: 1 } } } } } } }\nlength: 1m",
-    /primary\.size: there is no such key here; the known names are type, autoscaling_limit_min_cu/,
+    /primary\.size: unknown key; the known keys are type, autoscaling_limit_min_cu/,
   ],
   [
     "step",
     "steps:\n  - { advanse: 1m }",
-    /:3:7: steps\.0\.advanse: there is no such key here; the known names are name, at, after, request/,
+    /:3:7: steps\.0\.advanse: unknown key; the known keys are name, at, after, request/,
   ],
   [
     "request",
     "steps:\n  - request: { path: /projects, boddy: {} }",
-    /steps\.0\.request\.boddy: there is no such key here; the known names are method, path, body/,
+    /steps\.0\.request\.boddy: unknown key; the known keys are method, path, body/,
   ],
   [
     "expectation",
     "length: 1m\nexpect:\n  - { suspend: 1 }",
-    /expect\.0\.suspend: there is no such key here; the known names are of, with, from, until, state/,
+    /expect\.0\.suspend: unknown key; the known keys are of, with, from, until, state/,
   ],
   [
     "source",
     "length: 1m\ntraffic:\n  - { name: a, to: shop/main, pattern: poisson, rate: 1/s, every: 1s }",
-    /traffic\.0\.every: there is no such key here; the known names are pattern, rate/,
+    /traffic\.0\.every: unknown key; the known keys are pattern, rate/,
   ],
 ])("an unknown key of a %s is rejected and the known keys are listed", (_, rest, message) => {
   const problems = problemsOf(`version: 1\n${rest}`);
@@ -463,7 +463,7 @@ test("an invalid matrix hides no problem that does not depend on it", () => {
   const told = (matrix: string) =>
     problemsOf(withLines(...lines, matrix)).map((problem) => problem.replace(/^mine\.yaml:\d+:\d+: /, ""));
   const always = [
-    expect.stringMatching(/^steps\.0\.expext: there is no such key/),
+    expect.stringMatching(/^steps\.0\.expext: unknown key/),
     expect.stringMatching(/^steps\.1\.request\.path: \{nowhere\}/),
   ];
   expect(told("matrix: { told: [x], when: [], wait: { from: 2, to: 1 }, who: [{}] }")).toEqual([
@@ -494,7 +494,7 @@ test("an invalid world, or a world file, hides no problem that does not depend o
     ...told,
   ]);
   expect(problemsOf(["version: 1", "foo: 1", ...rest].join("\n"))).toEqual([
-    expect.stringMatching(/foo: there is no such key/),
+    expect.stringMatching(/foo: unknown key/),
     ...told,
   ]);
 });
@@ -507,7 +507,7 @@ test("an invalid step hides no time that runs backwards, unless the step may res
   expect(steps("{ advanse: 1m }").at(-1)).toMatch(
     /steps\.2\.at: the clock cannot move backwards; by this step it is at 2h after the start/,
   );
-  expect(steps("{ restor: before }").at(-1)).toMatch(/steps\.1\.restor: there is no such key/);
+  expect(steps("{ restor: before }").at(-1)).toMatch(/steps\.1\.restor: unknown key/);
 });
 
 test.each([
