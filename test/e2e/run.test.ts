@@ -90,7 +90,7 @@ test("passed is 0, failed is 1, and what could not be run is 2", async () => {
   expect(failed.code).toBe(1);
   expect(failed.stderr).toBe("");
   expect(failed.stdout).toContain("expected  computes: 2");
-  expect(failed.stdout).toMatch(/to repeat it: standin run \S+mine\.yaml --seed 1/);
+  expect(failed.stdout).toMatch(/repeat with: standin run \S+mine\.yaml --seed 1/);
   expect(failed.stdout).toContain("1 of 2 passed");
   const cannot = await run([written("steps: [{ control: { path: /nowhere } }]"), PASSES()]);
   expect(cannot.code).toBe(2);

@@ -97,7 +97,7 @@ test.each([
   const [verdict] = await runScenarioText(HEAD + text);
   const failures = verdict?.failures;
   expect(failures).toMatchObject([
-    { what, expected, actual: "the clock stands at 2026-01-01T00:02:00.000Z already" },
+    { what, expected, actual: "the clock is already at 2026-01-01T00:02:00.000Z" },
   ]);
 });
 
