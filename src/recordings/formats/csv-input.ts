@@ -4,10 +4,10 @@ import { RecordingError } from "../rows/recording-error.ts";
 import { type RowOptions, RowReader } from "../rows/row-reader.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
-/** Reads one input, from chunks of bytes cut anywhere. */
+/** Reads one input from chunks of bytes, split anywhere. */
 export type InputReader = { readonly push: (chunk: Uint8Array) => void; readonly end: () => void };
 
-/** CSV whose first record names the columns. */
+/** CSV with column names in its first record. */
 export function csvInput(intake: Intake, options: RowOptions = {}): InputReader {
   let rows: RowReader | undefined;
   const scanner = new CsvScanner({

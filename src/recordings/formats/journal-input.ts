@@ -11,7 +11,7 @@ import {
 import { type JsonObject, parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
-/** The events of a world as `GET /_sim/events` streams them, or one JSON object a line: snake case or camel case. */
+/** The events of a world as `GET /_sim/events` streams them, or one JSON object per line, in snake case or camel case. */
 export function journalInput(intake: Intake): InputReader {
   const rows = new JournalRows(intake);
   const instants = new InstantReader();
@@ -26,7 +26,7 @@ export function journalInput(intake: Intake): InputReader {
       }
       const at = eventInstant(event, instants);
       if (at >= 0) {
-        // As of a world: from its first event on, whatever that is, and nothing is known of what comes behind the last.
+        // The period of a world goes from its first event to its last one, of any type.
         intake.extendPeriod(at, at);
         lastAt = at;
       }
@@ -57,7 +57,7 @@ export function parseEventLine(text: string): JsonObject | "skipped" | undefined
   return parseObject(text.replace(/^data: ?/, ""));
 }
 
-/** What becomes of a compute by an event from outside; `undefined` of other events, and where it does not say of which compute, or when. */
+/** A lifecycle event of a compute from untrusted input; `undefined` for other events, and without a compute or an instant. */
 function lifecycleEventOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalEvent | undefined {
   if (!(at >= 0)) return undefined;
   if (event["type"] === "WorldReset") return { type: "WorldReset", at };
@@ -66,7 +66,7 @@ function lifecycleEventOf(event: Readonly<Record<string, unknown>>, at: SimTime)
   return type === undefined || typeof endpointId !== "string" ? undefined : { type, at, endpointId };
 }
 
-/** The activity in an event from outside, or what is wrong with it. */
+/** The activity in an event from untrusted input, or what is wrong with it. */
 function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalActivity | string {
   const rawActivity = event["activity"];
   if (typeof rawActivity !== "object" || rawActivity === null) return "activity: must be an object";
@@ -78,7 +78,7 @@ function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): Jour
   if (typeof endpointId !== "string" || endpointId === "")
     return "endpoint_id: must be the name of an endpoint";
   if (kind !== "query" && kind !== "transaction" && kind !== "connect" && kind !== "disconnect")
-    return "kind: is none of activity";
+    return "kind: must be query, transaction, connect or disconnect";
   if (durationMs !== undefined && !isDuration(durationMs))
     return "duration_ms: must be whole milliseconds, at least 0";
   const waitedMs = event["waited_ms"] ?? event["waitedMs"];
