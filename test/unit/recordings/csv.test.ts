@@ -109,7 +109,7 @@ test("the first number determines the unit of the file, unless a unit is given",
   expect(rows.map(([, at]) => at)).toEqual(["2026-01-01T00:00:00.000Z", "1973-03-03T09:46:39.999Z"]);
   const given = csv(`${HEAD}\nep-a,60,1`, { timeUnit: "s" });
   expect(given.rows[0]?.[1]).toBe("1970-01-01T00:01:00.000Z");
-  expect(given.intake.notes.join()).not.toContain("taken for");
+  expect(given.intake.notes.join()).not.toContain("numbers are read as");
 });
 
 test("the year changes at midnight UTC", () => {
