@@ -4,16 +4,23 @@ import { parseEventLine } from "./formats/journal-input.ts";
 import { type JsonObject, parseObject } from "./formats/json-input.ts";
 import { LineScanner } from "./formats/line-scanner.ts";
 import { type RecordedArrivalColumns, RecordedArrivalsBuilder } from "./recorded-arrivals.ts";
-import { type ArrivalField, ArrivalParser, type ArrivalRow, completeColumns } from "./rows/arrival-row.ts";
+import {
+  type ArrivalColumnNames,
+  type ArrivalField,
+  ArrivalParser,
+  type ArrivalRow,
+  completeColumns,
+} from "./rows/arrival-row.ts";
 import { type BadInputRow, BadRows } from "./rows/bad-rows.ts";
 import { type Cells, textAt } from "./rows/cells.ts";
 import { missingColumn, unknownColumn } from "./rows/column-names.ts";
 import { RecordingError } from "./rows/recording-error.ts";
 
-/** Formats of recordings that scenarios replay: those of `formats/` whose rows can name a kind, a connection and query counts. */
+/**
+ * Formats of recordings that scenarios replay: those of `formats/` whose rows can name a kind, a connection
+ * and query counts.
+ */
 export const RECORDING_FORMATS = ["csv", "ndjson", "journal"] as const;
-
-export type ArrivalColumnNames = Readonly<Partial<Record<ArrivalField, string>>>;
 
 export type RecordingOptions = {
   readonly format: (typeof RECORDING_FORMATS)[number];
@@ -24,7 +31,10 @@ export type RecordingOptions = {
 };
 
 export type RecordedTraffic = {
-  /** By endpoint, in the order of their first rows. Arrivals are sorted by time; those at one instant keep the file's order. */
+  /**
+   * By endpoint, in the order of their first rows. Arrivals are sorted by time; those at one instant keep the
+   * file's order.
+   */
   readonly endpoints: ReadonlyMap<string, RecordedArrivalColumns>;
   /** Names that `source` refers to; rows without a source have the empty name. */
   readonly sources: readonly string[];
@@ -38,7 +48,9 @@ export type RecordedTraffic = {
 
 export type TextChunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
-/** Reads recorded traffic for a scenario, in chunks; only the columns stay in memory. Throws `RecordingError`. */
+/**
+ * Reads recorded traffic for a scenario, in chunks; only the columns stay in memory. Throws `RecordingError`.
+ */
 export async function readRecording(chunks: TextChunks, options: RecordingOptions): Promise<RecordedTraffic> {
   const recording = new RecordingReader(options);
   const input = inputOf(options.format, recording);

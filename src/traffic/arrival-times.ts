@@ -3,10 +3,14 @@ import { type Distribution, samplerOf } from "./distribution.ts";
 
 /** The instants of arrivals, without their contents. */
 export interface ArrivalTimes {
-  /** Whole milliseconds, never before the previous result. `Infinity`, or any value from `until` on, when nothing arrives before `until`. */
+  /**
+   * Whole milliseconds, never before the previous result. `Infinity`, or any value from `until` on, when
+   * nothing arrives before `until`.
+   */
   next(until: SimTime): SimTime;
   /**
-   * The next instants, as many as fit. Every class repeats this loop: a shared loop would be megamorphic and three times slower.
+   * The next instants, as many as fit. Every class repeats this loop: a shared loop would be megamorphic and
+   * three times slower.
    */
   fill(buffer: Float64Array, until: SimTime): void;
 }
@@ -32,7 +36,10 @@ export class FixedIntervalTimes implements ArrivalTimes {
   }
 }
 
-/** Delays each instant by 0 (inclusive) to `jitterMs` (exclusive). An instant that would fall before the previous one coincides with it. */
+/**
+ * Delays each instant by 0 (inclusive) to `jitterMs` (exclusive). An instant that would fall before the
+ * previous one coincides with it.
+ */
 export class JitteredTimes implements ArrivalTimes {
   readonly #times: ArrivalTimes;
   readonly #jitterMs: DurationMs;
@@ -76,7 +83,10 @@ export class GapTimes implements ArrivalTimes {
   }
 }
 
-/** Bursts with short gaps, separated by long pauses. A pause comes first, so that sources do not all start at once. */
+/**
+ * Bursts with short gaps, separated by long pauses. A pause comes first, so that sources do not all start at
+ * once.
+ */
 export class BurstTimes implements ArrivalTimes {
   readonly #gap: () => DurationMs;
   readonly #pause: () => DurationMs;

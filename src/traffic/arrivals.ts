@@ -5,11 +5,14 @@ import type { DurationMs, SimTime } from "../platform/core/time.ts";
 export const NO_CONNECTION = -1;
 
 /**
- * A stream of arrivals in order of time, as a cursor on the next arrival, so that nothing is allocated per arrival. Read the fields,
- * call `next`, and only then report lost connections with `onConnectionClosed`.
+ * A stream of arrivals in order of time, as a cursor on the next arrival, so that nothing is allocated per
+ * arrival. Read the fields, call `next`, and only then report lost connections with `onConnectionClosed`.
  */
 export interface Arrivals {
-  /** Never before the previous arrival. `Infinity` when the stream has ended, or is idle until `onConnectionClosed`. */
+  /**
+   * Never before the previous arrival. `Infinity` when the stream has ended, or is idle until
+   * `onConnectionClosed`.
+   */
   readonly at: SimTime;
   /** 0 for connects and disconnects. */
   readonly durationMs: DurationMs;
@@ -21,8 +24,8 @@ export interface Arrivals {
   /** Moves to the next arrival. */
   next(): void;
   /**
-   * A connection was dropped or rejected at this instant, which is not before the last arrival taken. Clients that hold connections
-   * reconnect, so the next arrival may move forward.
+   * A connection was dropped or rejected at this instant, which is not before the last arrival taken. Clients
+   * that hold connections reconnect, so the next arrival may move forward.
    */
   onConnectionClosed(at: SimTime, connection: number): void;
 }

@@ -5,7 +5,10 @@ import type { Arrivals } from "./arrivals.ts";
 import type { PatternOf } from "./patterns.ts";
 import type { Workload } from "./workload.ts";
 
-/** Arrivals of a client that holds connections; whether one is a connect or a query depends on which connections are open. */
+/**
+ * Arrivals of a client that holds connections; whether one is a connect or a query depends on which
+ * connections are open.
+ */
 abstract class ClosedLoop implements Arrivals {
   at: SimTime;
   durationMs = 0;
@@ -38,8 +41,9 @@ abstract class ClosedLoop implements Arrivals {
 }
 
 /**
- * A pool that tests every connection once per `every`, spread evenly. A dropped connection is noticed and reopened by its next test,
- * which starts a suspended compute as a query does. The first round opens all connections.
+ * A pool that tests every connection once per `every`, spread evenly. A dropped connection is noticed and
+ * reopened by its next test, which starts a suspended compute as a query does. The first round opens all
+ * connections.
  */
 export class HealthCheck extends ClosedLoop {
   readonly #interval: DurationMs;

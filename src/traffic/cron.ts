@@ -8,7 +8,10 @@ import type { TimeZone } from "./time-zone.ts";
 export type CronSchedule = {
   /** Minutes since midnight, ascending. */
   readonly minutes: readonly number[];
-  /** The hour field is a wildcard: the line follows the minute alone, even when the clocks skip or repeat an hour. */
+  /**
+   * The hour field is a wildcard: the line follows the minute alone, even when the clocks skip or repeat an
+   * hour.
+   */
   readonly hourly: boolean;
   readonly days: ReadonlySet<number> | undefined;
   readonly months: ReadonlySet<number> | undefined;
@@ -18,7 +21,10 @@ export type CronSchedule = {
 
 const CRON_RULE =
   "must be a crontab line of five fields (minute, hour, day of month, month, day of week) such as */15 9-17 * * mon-fri";
-/** The syntax that all crons share. The library accepts more (L, #, H), but its random H does not come from our seed. */
+/**
+ * The syntax that all crons share. The library accepts more (L, #, H), but its random H does not come from
+ * our seed.
+ */
 const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
 const PLAIN_FIELD = /^[\d*,/-]+$/;
 const FIELD_PATTERNS = [
@@ -71,12 +77,16 @@ function restrictedValues(field: CronField): ReadonlySet<number> | undefined {
   return field.isWildcard ? undefined : new Set(sortedValues(field).map((value) => value));
 }
 
-/** No schedule pauses for longer: 29 February falls on a given weekday every 28 years, and after 40 years around 2100. */
+/**
+ * No schedule pauses for longer: 29 February falls on a given weekday every 28 years, and after 40 years
+ * around 2100.
+ */
 const MAX_GAP_DAYS = 41 * 366;
 
 /**
- * The instants of a schedule. A time in a skipped hour is shifted by the length of the skip; a time in a repeated hour runs once, the
- * first time. A line that is due every hour runs whenever the clocks show its minute, as in Vixie cron.
+ * The instants of a schedule. A time in a skipped hour is shifted by the length of the skip; a time in a
+ * repeated hour runs once, the first time. A line that is due every hour runs whenever the clocks show its
+ * minute, as in Vixie cron.
  */
 export class CronTimes implements ArrivalTimes {
   readonly #schedule: CronSchedule;

@@ -65,8 +65,8 @@ const {
 } = z.toJSONSchema(distributions, { io: "input", target: "draft-7" });
 
 /**
- * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object with a distribution; in milliseconds. Not a zod
- * union, which would not report what is wrong with the intended alternative.
+ * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object with a distribution; in
+ * milliseconds. Not a zod union, which would not report what is wrong with the intended alternative.
  */
 export const distribution = z
   .unknown()
@@ -94,7 +94,10 @@ export function upperBound(distribution: Distribution): DurationMs {
 /** Draws whole milliseconds, never negative. */
 export type Sampler = () => DurationMs;
 
-/** Draws by inversion from `stream`, which gives integers in [0, 2^32): one integer for each value, two for log-normal ones. */
+/**
+ * Draws by inversion from `stream`, which gives integers in [0, 2^32): one integer for each value, two for
+ * log-normal ones.
+ */
 export function samplerOf(distribution: Distribution, stream: () => number): Sampler {
   switch (distribution.distribution) {
     case "fixed": {
@@ -123,7 +126,10 @@ export function samplerOf(distribution: Distribution, stream: () => number): Sam
   }
 }
 
-/** A gap of a Poisson process of rate 1. Adding 0.5 keeps the draw away from 0, so the gap is finite and never 0. */
+/**
+ * A gap of a Poisson process of rate 1. Adding 0.5 keeps the draw away from 0, so the gap is finite and never
+ * 0.
+ */
 export function unitExponential(stream: () => number): number {
   return -Math.log((stream() + 0.5) / 2 ** 32);
 }

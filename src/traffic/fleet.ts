@@ -14,8 +14,9 @@ export type FleetOptions = {
 };
 
 /**
- * Invocation rates of Azure Functions apps (Shahrad et al., Serverless in the Wild, ATC'20): 45 % at most once an hour, 36 % up to
- * once a minute, 19 % more often, of which 3 % more than once a second. Per hour; the outer bounds are assumptions.
+ * Invocation rates of Azure Functions apps (Shahrad et al., Serverless in the Wild, ATC'20): 45 % at most
+ * once an hour, 36 % up to once a minute, 19 % more often, of which 3 % more than once a second. Per hour;
+ * the outer bounds are assumptions.
  */
 const USAGE_CLASSES: readonly {
   readonly share: number;
@@ -38,8 +39,8 @@ const EXECUTION_TIME: Distribution = {
 const DAILY_LOW = 0.5;
 
 /**
- * Sources of a large serverless fleet, `app-1`, `app-2`, …: rates are log-uniform within their class and follow a daily cycle.
- * A larger fleet with the same seed starts with the sources of the smaller one.
+ * Sources of a large serverless fleet, `app-1`, `app-2`, …: rates are log-uniform within their class and
+ * follow a daily cycle. A larger fleet with the same seed starts with the sources of the smaller one.
  */
 export function* azureLikeFleet({ computes, seed, timeZone = "UTC" }: FleetOptions): Generator<FleetSource> {
   const random = randomFrom(seed);
@@ -63,7 +64,10 @@ export function* azureLikeFleet({ computes, seed, timeZone = "UTC" }: FleetOptio
 /** An assumption: the mean time from the first build of a preview branch until its merge. */
 const MEAN_PREVIEW_LIFETIME = 3 * DAY;
 
-/** When the `number`th preview branch of a fleet exists: it is created at a random time and deleted when its change is merged. */
+/**
+ * When the `number`th preview branch of a fleet exists: it is created at a random time and deleted when its
+ * change is merged.
+ */
 export function previewLifetime(
   seed: number,
   number: number,

@@ -167,8 +167,8 @@ const subscriber = {
 };
 
 /**
- * The description of a traffic source, with extra fields such as a name or a target. Durations become milliseconds and rates become
- * arrivals per second; parsing the output again gives the same.
+ * The description of a traffic source, with extra fields such as a name or a target. Durations become
+ * milliseconds and rates become arrivals per second; parsing the output again gives the same.
  */
 export function patternWith<Shape extends z.core.$ZodLooseShape>(extraFields: Shape) {
   return z.discriminatedUnion(

@@ -17,12 +17,15 @@ export interface RateProfile extends RateSegment {
   next(): void;
 }
 
-/** Rounding errors of the sums are much smaller. A time closer than this to a whole millisecond is rounded to it. */
+/**
+ * Rounding errors of the sums are much smaller. A time closer than this to a whole millisecond is rounded to
+ * it.
+ */
 const ROUNDING_TOLERANCE_MS = 1 / 1_024;
 
 /**
- * Arrivals at a variable rate: the next one comes when the integral of the rate has grown by 1 (even spacing) or by an exponential
- * draw. The latter is an exact Poisson process without rejection sampling.
+ * Arrivals at a variable rate: the next one comes when the integral of the rate has grown by 1 (even spacing)
+ * or by an exponential draw. The latter is an exact Poisson process without rejection sampling.
  */
 export class VariableRateTimes implements ArrivalTimes {
   readonly #profile: RateProfile;
@@ -66,7 +69,10 @@ function copySegment({ start, end, startRate, endRate }: RateSegment): RateSegme
   return { start, end, startRate, endRate };
 }
 
-/** Time after `at` until the integral has grown by `remaining`, if the segment lasted that long; `Infinity` if it never does. */
+/**
+ * Time after `at` until the integral has grown by `remaining`, if the segment lasted that long; `Infinity` if
+ * it never does.
+ */
 function timeToAccumulate(
   remaining: number,
   { start, end, startRate, endRate }: RateSegment,

@@ -34,8 +34,8 @@ type SourceContext = {
 };
 
 /**
- * Traffic sources from one seed. The draws of a source depend only on the seed and its name, with a separate stream per purpose, so
- * adding or removing a source changes no other.
+ * Traffic sources from one seed. The draws of a source depend only on the seed and its name, with a separate
+ * stream per purpose, so adding or removing a source changes no other.
  */
 export class TrafficSources {
   readonly #random: ReturnType<typeof randomFrom>;

@@ -5,8 +5,8 @@ import { DAY, type DurationMs, type SimTime } from "../platform/core/time.ts";
 type OffsetPeriod = { readonly start: SimTime; readonly end: SimTime; readonly offset: DurationMs };
 
 /**
- * The clocks of a time zone. Local time is in milliseconds, counted as if the clocks showed UTC. Between two clock changes a
- * conversion is one addition.
+ * The clocks of a time zone. Local time is in milliseconds, counted as if the clocks showed UTC. Between two
+ * clock changes a conversion is one addition.
  */
 export class TimeZone {
   readonly #name: string;
@@ -32,8 +32,8 @@ export class TimeZone {
   }
 
   /**
-   * The instant of a local time; of a repeated local time, the first one. A skipped local time is shifted by the length of the skip:
-   * 02:30 in a night without that hour becomes 03:30.
+   * The instant of a local time; of a repeated local time, the first one. A skipped local time is shifted by
+   * the length of the skip: 02:30 in a night without that hour becomes 03:30.
    */
   toInstant(local: number): SimTime {
     const before = this.offsetAt(local - DAY);

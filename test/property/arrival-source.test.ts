@@ -41,7 +41,9 @@ class ListedArrivals implements ArrivalSource {
   }
 }
 
-/** Includes multiples of the autosuspend delay, so that arrivals fall on deadlines and several on one instant. */
+/**
+ * Includes multiples of the autosuspend delay, so that arrivals fall on deadlines and several on one instant.
+ */
 const instant = fc
   .oneof(
     fc.integer({ min: 0, max: 23 }).map((fives) => fives * 5 * MINUTE),
@@ -66,7 +68,10 @@ async function twoComputes(
   return { double, ids };
 }
 
-/** The state of a world without the numbers that depend on how arrivals were entered: the last event and the activity counter. */
+/**
+ * The state of a world without the numbers that depend on how arrivals were entered: the last event and the
+ * activity counter.
+ */
 async function stateOf({ sim }: Double): Promise<unknown> {
   const { seq: _, at: __, numbers, ...state } = (await sim("GET", "/state")).body;
   const unnumbered = JSON.stringify(state).replaceAll(/"(id|connection_id)":"#\d+"/g, '"$1":"#"');

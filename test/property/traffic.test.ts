@@ -165,14 +165,17 @@ test("a merge is sorted by time and source, and an extra source does not change 
   );
 });
 
-/** Number of arrivals over a span, and its distance from the mean in standard deviations of a Poisson count. */
+/**
+ * Number of arrivals over a span, and its distance from the mean in standard deviations of a Poisson count.
+ */
 function sigmas(input: PatternInput, seed: number, length: number, mean: number, from = NEW_YEAR): number {
   return (
     (takeArrivals(openArrivals(input, { seed, from, until: from + length })).length - mean) / Math.sqrt(mean)
   );
 }
 
-// A Poisson count deviates by more than 4 standard deviations once in 16,000 cases. The seeds are fixed, so the result never changes.
+// A Poisson count deviates by more than 4 standard deviations once in 16,000 cases. The seeds are fixed, so
+// the result never changes.
 test.each([1, 2, 3, 4, 5])(
   "the counts of Poisson sources are within 4 sigma of the mean, seed %d",
   (seed) => {
@@ -219,7 +222,8 @@ test("durations have the quantiles of their distribution", () => {
     takeArrivals(openArrivals({ pattern: "constant", every: "1s", duration }), 200_000)
       .map(({ durationMs }) => durationMs)
       .sort((one, other) => one - other);
-  // A quantile of 200,000 draws is off by √(p(1−p)/n) / density; 3 % exceeds 4 of these errors for every distribution here.
+  // A quantile of 200,000 draws is off by √(p(1−p)/n) / density; 3 % exceeds 4 of these errors for every
+  // distribution here.
   const near = (value: number, right: number) => expect(Math.abs(value / right - 1)).toBeLessThan(0.03);
   const exponential = sorted({ distribution: "exponential", mean: "10s" });
   near(quantile(exponential, 0.5), 10_000 * Math.LN2);

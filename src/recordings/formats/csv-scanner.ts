@@ -19,8 +19,8 @@ export type CsvVisitor = {
 };
 
 /**
- * Splits CSV (RFC 4180; LF or CRLF, optional byte order mark, blanks around cells) into records of bytes. No library, because making a
- * string of each cell dominates the time at a hundred million rows.
+ * Splits CSV (RFC 4180; LF or CRLF, optional byte order mark, blanks around cells) into records of bytes. No
+ * library, because making a string of each cell dominates the time at a hundred million rows.
  */
 export class CsvScanner implements Cells {
   bytes = new Uint8Array(0);
@@ -114,7 +114,10 @@ export class CsvScanner implements Cells {
     return this.#emit(from, at, count + 1);
   }
 
-  /** Position of the quote that closes a cell, or -1. A quote at the end of the buffer is checked again with the next byte. */
+  /**
+   * Position of the quote that closes a cell, or -1. A quote at the end of the buffer is checked again with
+   * the next byte.
+   */
   #closingQuote(from: number): number {
     const { bytes } = this;
     this.#hasEscapes = false;

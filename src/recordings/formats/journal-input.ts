@@ -11,7 +11,10 @@ import {
 import { type JsonObject, parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
-/** The events of a world as `GET /_sim/events` streams them, or one JSON object per line, in snake case or camel case. */
+/**
+ * The events of a world as `GET /_sim/events` streams them, or one JSON object per line, in snake case or
+ * camel case.
+ */
 export function journalInput(intake: Intake): InputReader {
   const rows = new JournalRows(intake);
   const instants = new InstantReader();
@@ -51,13 +54,19 @@ export function journalInput(intake: Intake): InputReader {
   };
 }
 
-/** The event in a line of a journal or of an event stream; "skipped" for event names, ids and comments of a stream. */
+/**
+ * The event in a line of a journal or of an event stream; "skipped" for event names, ids and comments of a
+ * stream.
+ */
 export function parseEventLine(text: string): JsonObject | "skipped" | undefined {
   if (/^(id|event|retry)?:/.test(text)) return "skipped";
   return parseObject(text.replace(/^data: ?/, ""));
 }
 
-/** A lifecycle event of a compute from untrusted input; `undefined` for other events, and without a compute or an instant. */
+/**
+ * A lifecycle event of a compute from untrusted input; `undefined` for other events, and without a compute or
+ * an instant.
+ */
 function lifecycleEventOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalEvent | undefined {
   if (!(at >= 0)) return undefined;
   if (event["type"] === "WorldReset") return { type: "WorldReset", at };

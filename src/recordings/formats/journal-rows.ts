@@ -40,9 +40,9 @@ type RunningArrival = {
 const FIRST_PRUNE = 64;
 
 /**
- * The arrivals in a world's journal. Waits for a start are not part of the trace, because another delay would change them. Running
- * arrivals end when their connection closes: by the client, a suspend, a restart, a failed start or a deletion. Open transactions
- * last until then.
+ * The arrivals in a world's journal. Waits for a start are not part of the trace, because another delay would
+ * change them. Running arrivals end when their connection closes: by the client, a suspend, a restart, a
+ * failed start or a deletion. Open transactions last until then.
  */
 export class JournalRows {
   readonly #intake: Intake;
@@ -61,7 +61,9 @@ export class JournalRows {
     else this.#lifecycleEvent(event);
   }
 
-  /** `until` is the end of the journal, where open transactions end. Arrivals with a known duration keep it. */
+  /**
+   * `until` is the end of the journal, where open transactions end. Arrivals with a known duration keep it.
+   */
   end(until: SimTime): void {
     for (const { list } of this.#running.values()) {
       for (const row of list)
@@ -110,7 +112,8 @@ export class JournalRows {
       }
       return;
     }
-    // Arrivals during a suspend wait for the next start (D: suspend). A failed start and a deletion end that wait, too.
+    // Arrivals during a suspend wait for the next start (D: suspend). A failed start and a deletion end that
+    // wait, too.
     const endsWaiting = type === "ComputeStartFailed" || type === "ComputeDeleted";
     this.#close(endpointId, ({ isWaiting }) => endsWaiting || !isWaiting, at);
   }

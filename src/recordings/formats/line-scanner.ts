@@ -7,7 +7,10 @@ export type LineVisitor = {
   readonly bad: (number: number, reason: string) => void;
 };
 
-/** Splits chunks of bytes into trimmed lines, numbered from 1. The last line needs no line end; blank lines are skipped. */
+/**
+ * Splits chunks of bytes into trimmed lines, numbered from 1. The last line needs no line end; blank lines
+ * are skipped.
+ */
 export class LineScanner {
   readonly #visitor: LineVisitor;
   readonly #decoder = new TextDecoder();

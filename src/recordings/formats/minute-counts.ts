@@ -21,13 +21,17 @@ const FIXED_COLUMNS = ["HashOwner", "HashApp", "HashFunction", "Trigger"];
 const APP_COLUMN = 1;
 const FUNCTION_COLUMN = 2;
 const TRIGGER_COLUMN = 3;
-/** More calls per minute leave hardly any gap of a second, and delays are whole seconds, so they would change nothing. */
+/**
+ * More calls per minute leave hardly any gap of a second, and delays are whole seconds, so they would change
+ * nothing.
+ */
 export const MAX_PER_MINUTE = 1_000;
 
 /**
- * Azure Functions 2019: a row per function, a column per minute of one day (github.com/Azure/AzurePublicDataset,
- * AzureFunctionsDataset2019.md: HashOwner, HashApp, HashFunction, Trigger, 1 … 1440). An app is the unit that is kept warm. The calls of
- * a function are placed randomly within their minute, from a random stream per function.
+ * Azure Functions 2019: a row per function, a column per minute of one day
+ * (github.com/Azure/AzurePublicDataset, AzureFunctionsDataset2019.md: HashOwner, HashApp, HashFunction,
+ * Trigger, 1 … 1440). An app is the unit that is kept warm. The calls of a function are placed randomly
+ * within their minute, from a random stream per function.
  */
 export function minuteCountsInput(intake: Intake, options: MinuteCountOptions): InputReader {
   const { durationMs = 0, dayAt = dataSetDay(1) } = options;

@@ -8,7 +8,10 @@ import { ObjectRowReader } from "./json-input.ts";
 /** Rows decoded at a time. */
 const ROWS_PER_READ = 65_536;
 
-/** Reads Parquet, only the needed columns, a part of a row group at a time. `onRows` receives the number of rows read so far. */
+/**
+ * Reads Parquet, only the needed columns, a part of a row group at a time. `onRows` receives the number of
+ * rows read so far.
+ */
 export async function readParquet(
   file: AsyncBuffer,
   intake: Intake,

@@ -19,9 +19,10 @@ export type PresetName = "azure-functions-2021" | "redset" | "snowset";
 
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   /**
-   * Azure Functions Invocation Trace 2021: `app, func, end_timestamp, duration`, in seconds, two weeks from 2021-01-31, timestamps "have been
-   * modified" (github.com/Azure/AzurePublicDataset, AzureFunctionsInvocationTrace2021.md). An app is the unit that is kept warm. That time starts at
-   * midnight UTC of that day is an assumption.
+   * Azure Functions Invocation Trace 2021: `app, func, end_timestamp, duration`, in seconds, two weeks from
+   * 2021-01-31, timestamps "have been modified" (github.com/Azure/AzurePublicDataset,
+   * AzureFunctionsInvocationTrace2021.md). An app is the unit that is kept warm. That time starts at midnight
+   * UTC of that day is an assumption.
    */
   "azure-functions-2021": {
     mapping: { endpoint: "app", end: "end_timestamp", duration: "duration", source: "func" },
@@ -31,8 +32,9 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
     note: "azure-functions-2021: hours of the day are a guess, because the data set only states its first day",
   },
   /**
-   * Redset: `instance_id, arrival_timestamp, compile_duration_ms, queue_duration_ms, execution_duration_ms, user_id …`
-   * (github.com/amazon-science/redset, README.md). A query occupies its cluster from arrival to answer, so all three durations count.
+   * Redset: `instance_id, arrival_timestamp, compile_duration_ms, queue_duration_ms, execution_duration_ms,
+   * user_id …` (github.com/amazon-science/redset, README.md). A query occupies its cluster from arrival to
+   * answer, so all three durations count.
    */
   redset: {
     mapping: {

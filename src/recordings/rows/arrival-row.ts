@@ -25,13 +25,14 @@ const FIELD_NAMES = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type ArrivalField = keyof typeof FIELD_NAMES;
+/** The column or key of each field. */
+export type ArrivalColumnNames = Readonly<Partial<Record<ArrivalField, string>>>;
 export const ARRIVAL_FIELDS = Object.keys(FIELD_NAMES) as ArrivalField[];
 
-/** Guesses a column for each field that is not mapped explicitly; a field without a column keeps its default. */
-export function completeColumns(
-  names: readonly string[],
-  explicit: Readonly<Partial<Record<ArrivalField, string>>>,
-): Readonly<Partial<Record<ArrivalField, string>>> {
+/**
+ * Guesses a column for each field that is not mapped explicitly; a field without a column keeps its default.
+ */
+export function completeColumns(names: readonly string[], explicit: ArrivalColumnNames): ArrivalColumnNames {
   const finder = new ColumnFinder(names);
   return Object.fromEntries(
     ARRIVAL_FIELDS.flatMap((field) => {
@@ -48,10 +49,7 @@ export class ArrivalParser {
   readonly #encoder = new TextEncoder();
 
   /** The row, or why its values are not one. Instants and durations are truncated to whole milliseconds. */
-  parse(
-    readField: (field: ArrivalField) => unknown,
-    columns: Readonly<Partial<Record<ArrivalField, string>>>,
-  ): ArrivalRow | string {
+  parse(readField: (field: ArrivalField) => unknown, columns: ArrivalColumnNames): ArrivalRow | string {
     const endpoint = toText(readField("endpoint"));
     if (endpoint === "")
       return "endpoint: is empty; if another column names the endpoint, set columns: { endpoint: <column> }";
@@ -69,7 +67,9 @@ export class ArrivalParser {
     return { endpoint, at, durationMs, kind, queries, source, connection };
   }
 
-  /** The unit of a number follows from its own size, so one file may mix units. NaN when it is not an instant. */
+  /**
+   * The unit of a number follows from its own size, so one file may mix units. NaN when it is not an instant.
+   */
   #instantIn(value: unknown): SimTime {
     const bytes = this.#encoder.encode(toText(value));
     this.#instants.unit = undefined;

@@ -5,7 +5,10 @@ export type BadInputRow = { readonly input: string; readonly line: number; reado
 
 export const BAD_ROWS_SHOWN = 10;
 
-/** Rows that cannot be read: all are counted, the first `BAD_ROWS_SHOWN` are listed. When strict, the first one throws. */
+/**
+ * Rows that cannot be read: all are counted, the first `BAD_ROWS_SHOWN` are listed. When strict, the first
+ * one throws.
+ */
 export class BadRows {
   count = 0;
   readonly first: BadInputRow[] = [];

@@ -1,4 +1,7 @@
-/** One row as UTF-8 texts in one buffer: cell `i` is `bytes[starts[i]..ends[i])`. Unquoted cells have no surrounding white space. */
+/**
+ * One row as UTF-8 texts in one buffer: cell `i` is `bytes[starts[i]..ends[i])`. Unquoted cells have no
+ * surrounding white space.
+ */
 export type Cells = {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;

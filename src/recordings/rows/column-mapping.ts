@@ -3,9 +3,9 @@ import { RecordingError } from "./recording-error.ts";
 
 type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
 /**
- * The column (CSV, Parquet) or key (NDJSON) that a field is read from. `duration` may be a sum of columns: `compile_ms+run_ms`.
- * `source` may combine columns: `user+database`. `end` replaces `at` (the request began its duration earlier), or replaces
- * `duration` (the request ran from `at` until then).
+ * The column (CSV, Parquet) or key (NDJSON) that a field is read from. `duration` may be a sum of columns:
+ * `compile_ms+run_ms`. `source` may combine columns: `user+database`. `end` replaces `at` (the request began
+ * its duration earlier), or replaces `duration` (the request ran from `at` until then).
  */
 export type ColumnMapping = Readonly<Partial<Record<TraceField, string>>>;
 
@@ -38,7 +38,10 @@ export function parseMapping(text: string): ColumnMapping {
   return Object.fromEntries(parts);
 }
 
-/** Adds guesses for unmapped fields, with a note for each. Throws where an explicitly mapped column does not exist. */
+/**
+ * Adds guesses for unmapped fields, with a note for each. Throws where an explicitly mapped column does not
+ * exist.
+ */
 export function completeMapping(
   names: readonly string[],
   explicit: ColumnMapping,

@@ -1,7 +1,10 @@
 import type { NumberUnit } from "./decimal.ts";
 import { RecordingError } from "./recording-error.ts";
 
-/** Names under which a field is looked for, the most specific first. Scenarios and what-if experiments share them. */
+/**
+ * Names under which a field is looked for, the most specific first. Scenarios and what-if experiments share
+ * them.
+ */
 export const COLUMN_NAMES = {
   endpoint: [
     "endpoint_id",
@@ -40,7 +43,10 @@ export const COLUMN_NAMES = {
   source: ["source", "application_name", "client", "user_id"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The column of a list of names that has one of the candidates' names; case does not matter. The last of equal names wins. */
+/**
+ * The column of a list of names that has one of the candidates' names; case does not matter. The last of
+ * equal names wins.
+ */
 export class ColumnFinder {
   readonly #byName: ReadonlyMap<string, string>;
 
@@ -92,7 +98,10 @@ const UNIT_BY_SUFFIX: readonly (readonly [RegExp, NumberUnit])[] = [
   [/_(ns|nanos|nanoseconds)$/i, "ns"],
 ];
 
-/** The unit of durations in a column of this name: milliseconds, unless it ends in `_s`, `_us`, `_ns` or the like. */
+/**
+ * The unit of durations in a column of this name: milliseconds, unless it ends in `_s`, `_us`, `_ns` or the
+ * like.
+ */
 export function durationUnitOf(name: string | undefined): NumberUnit {
   return UNIT_BY_SUFFIX.find(([pattern]) => pattern.test(name ?? ""))?.[1] ?? "ms";
 }

@@ -8,8 +8,9 @@ export type NumberUnit = "s" | "ms" | "us" | "ns";
 const DECIMAL_SHIFT: Readonly<Record<NumberUnit, number>> = { s: 3, ms: 0, us: -3, ns: -6 };
 
 /**
- * The number in these bytes as whole milliseconds, truncated. It is read digit by digit, so that 1.001 s is exactly 1001 ms, and
- * nanoseconds since 1970 lose nothing although no double holds them. NaN for a negative number or other text.
+ * The number in these bytes as whole milliseconds, truncated. It is read digit by digit, so that 1.001 s is
+ * exactly 1001 ms, and nanoseconds since 1970 lose nothing although no double holds them. NaN for a negative
+ * number or other text.
  */
 export function millisecondsIn(bytes: Uint8Array, start: number, end: number, unit: NumberUnit): number {
   const point = pointIn(bytes, start, end);

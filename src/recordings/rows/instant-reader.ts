@@ -23,7 +23,10 @@ const DASH = 45;
 const COLON = 58;
 const decoder = new TextDecoder();
 
-/** Reads the instants of one column: ISO 8601, or seconds, milliseconds, microseconds or nanoseconds since 1970. */
+/**
+ * Reads the instants of one column: ISO 8601, or seconds, milliseconds, microseconds or nanoseconds since
+ * 1970.
+ */
 export class InstantReader {
   /** Unit of numbers: the given one, or guessed from the first number. */
   unit: NumberUnit | undefined;
@@ -55,7 +58,10 @@ export class InstantReader {
     return at <= END_OF_TIME ? at : Number.NaN;
   }
 
-  /** Reads `2026-01-05T00:00:00.123Z`, `2026-01-05 00:00:00` and similar forms without a string; other forms take the slow path. */
+  /**
+   * Reads `2026-01-05T00:00:00.123Z`, `2026-01-05 00:00:00` and similar forms without a string; other forms
+   * take the slow path.
+   */
   #readIso(bytes: Uint8Array, start: number, end: number): number {
     const isUtc = bytes[end - 1] === 90;
     const fractionEnd = isUtc ? end - 1 : end;

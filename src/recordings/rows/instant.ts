@@ -5,8 +5,8 @@ const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
 
 /**
- * An instant as logs write it: ISO 8601 with a `T` or a space, truncated to milliseconds, in UTC if it names no zone. `undefined` for
- * other text, including 30 February.
+ * An instant as logs write it: ISO 8601 with a `T` or a space, truncated to milliseconds, in UTC if it names
+ * no zone. `undefined` for other text, including 30 February.
  */
 export function parseInstant(text: string): SimTime | undefined {
   const match = ISO.exec(text);

@@ -41,7 +41,10 @@ export class RowReader {
   readonly #kindColumn: number | undefined;
   #isUnitNoted: boolean;
 
-  /** `names` are all columns; `columnIndex` is a column's position in a row. Throws if a required column is missing. */
+  /**
+   * `names` are all columns; `columnIndex` is a column's position in a row. Throws if a required column is
+   * missing.
+   */
   constructor(
     intake: Intake,
     names: readonly string[],

@@ -11,7 +11,10 @@ export type RowColumns = {
 /** Rows grouped by compute and sorted by arrival; rows of one instant keep their order. */
 export type SortedRun = {
   readonly rows: RowColumns;
-  /** Numbers of the computes with rows, ascending, and the start of each group; `starts` has one more entry for the end. */
+  /**
+   * Numbers of the computes with rows, ascending, and the start of each group; `starts` has one more entry
+   * for the end.
+   */
   readonly computes: Uint32Array;
   readonly starts: Uint32Array;
 };
@@ -112,7 +115,10 @@ export class RunBuffer implements RowSink {
   }
 }
 
-/** Sorts the rows from `start` (inclusive) to `end` (exclusive). Rows already in order, as in most logs, only cost a check. */
+/**
+ * Sorts the rows from `start` (inclusive) to `end` (exclusive). Rows already in order, as in most logs, only
+ * cost a check.
+ */
 function sortByTime({ at, durationMs, source }: RowColumns, start: number, end: number): void {
   let isSorted = true;
   for (let i = start + 1; i < end && isSorted; i += 1) isSorted = (at[i] as number) >= (at[i - 1] as number);

@@ -48,8 +48,9 @@ export type ImportReport = {
 const ROWS_IN_MEMORY = 4_194_304;
 
 /**
- * Imports inputs into one `.standin-trace`: computes in the order of their first rows, requests by arrival, those of one instant in the
- * order of the inputs. Throws a `RecordingError` that starts with the input's name; `path` then stays unchanged.
+ * Imports inputs into one `.standin-trace`: computes in the order of their first rows, requests by arrival,
+ * those of one instant in the order of the inputs. Throws a `RecordingError` that starts with the input's
+ * name; `path` then stays unchanged.
  */
 export async function importTrace(
   inputs: readonly TraceInput[],
@@ -138,7 +139,10 @@ function writeSortedTrace(
   }
 }
 
-/** The requested bounds; otherwise the period that the inputs state; otherwise from the first arrival to the last one. */
+/**
+ * The requested bounds; otherwise the period that the inputs state; otherwise from the first arrival to the
+ * last one.
+ */
 function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
   const { period, firstAt, lastAt } = intake;
   return {

@@ -13,7 +13,10 @@ type SpilledRun = {
   readonly starts: Uint32Array;
 };
 
-/** Runs that do not fit into memory, on the disk of `path`. The file is unlinked at once, so nothing remains however the process ends. */
+/**
+ * Runs that do not fit into memory, on the disk of `path`. The file is unlinked at once, so nothing remains
+ * however the process ends.
+ */
 export class SpillFile {
   readonly #file: number;
   readonly #runs: SpilledRun[] = [];

@@ -1,10 +1,10 @@
 import { crc32 } from "node:zlib";
 
 /**
- * Up to `PART_LENGTH` requests of one compute, little-endian, 8-aligned: a header of 32 bytes (count, widths of the three columns, first
- * arrival, shortest duration, lowest source, length of the columns), the columns, each padded to 8 bytes, and a CRC-32 of all that.
- * Arrivals are stored as differences to the previous one, durations and sources as differences to the lowest. The values of a column
- * take 0, 1, 2, 4 or 8 bytes each.
+ * Up to `PART_LENGTH` requests of one compute, little-endian, 8-aligned: a header of 32 bytes (count, widths
+ * of the three columns, first arrival, shortest duration, lowest source, length of the columns), the columns,
+ * each padded to 8 bytes, and a CRC-32 of all that. Arrivals are stored as differences to the previous one,
+ * durations and sources as differences to the lowest. The values of a column take 0, 1, 2, 4 or 8 bytes each.
  */
 const HEAD_BYTES = 32;
 const TAIL_BYTES = 8;
@@ -29,7 +29,10 @@ export function largestBlock(length: number): number {
   return HEAD_BYTES + 3 * 8 * (length + 1) + TAIL_BYTES;
 }
 
-/** Writes the first `count` requests to `into` (8-aligned, `largestBlock` long); returns the length. `at` must ascend. */
+/**
+ * Writes the first `count` requests to `into` (8-aligned, `largestBlock` long); returns the length. `at` must
+ * ascend.
+ */
 export function encodeBlock(
   { at, durationMs, source }: BlockColumns,
   count: number,

@@ -24,8 +24,8 @@ const WINDOW_BYTES = 4 * 1024 * 1024;
 const LONGEST_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
- * A `.standin-trace`, read in parts through a window of a few megabytes. The checksum of each block is verified when it is read; damage
- * throws a `RecordingError`.
+ * A `.standin-trace`, read in parts through a window of a few megabytes. The checksum of each block is
+ * verified when it is read; damage throws a `RecordingError`.
  */
 export class TraceFile {
   readonly path: string;

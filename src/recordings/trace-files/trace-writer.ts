@@ -16,7 +16,10 @@ import {
 
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** Writes a `.standin-trace`, compute by compute, each by ascending arrival. The file appears only when `finish` returns. */
+/**
+ * Writes a `.standin-trace`, compute by compute, each by ascending arrival. The file appears only when
+ * `finish` returns.
+ */
 export class TraceWriter {
   readonly #path: string;
   readonly #temporaryPath: string;

@@ -13,8 +13,8 @@ export type ComputeArrivals = {
 export type ComputeTrace = { readonly id: string; readonly arrivals: ComputeArrivals };
 
 /**
- * The observed period; `startAt` is inclusive, `endAt` exclusive. Requests still running at the end are billed until they finish; idle
- * computes are not observed any longer.
+ * The observed period; `startAt` is inclusive, `endAt` exclusive. Requests still running at the end are
+ * billed until they finish; idle computes are not observed any longer.
  */
 export type Period = { readonly startAt: SimTime; readonly endAt: SimTime };
 
@@ -35,8 +35,8 @@ export type Trace = {
 export const PART_LENGTH = 65_536;
 
 /**
- * Why the requests are invalid, or `undefined`. The simulation loops rely on this check, because checks inside them would cost more
- * than the work. `previousAt` is the last arrival before this part.
+ * Why the requests are invalid, or `undefined`. The simulation loops rely on this check, because checks
+ * inside them would cost more than the work. `previousAt` is the last arrival before this part.
  */
 export function checkArrivals(
   arrivals: ComputeArrivals,
@@ -66,8 +66,8 @@ export function checkArrivals(
 }
 
 /**
- * Reads the requests of one compute in consecutive parts; `undefined` at the end. The next part reuses the memory of the last one, so
- * this is not an iterable; use `collectParts` for all requests at once.
+ * Reads the requests of one compute in consecutive parts; `undefined` at the end. The next part reuses the
+ * memory of the last one, so this is not an iterable; use `collectParts` for all requests at once.
  */
 export type ArrivalParts = { next(): ComputeArrivals | undefined };
 

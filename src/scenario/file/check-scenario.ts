@@ -216,7 +216,10 @@ function checkReferences(value: unknown, context: CheckContext, path: YamlPath, 
 /** The fields of a step that may contain references in braces. */
 const REFERENCING_KEYS = /\.(request\.(path|body|key)|activity\.to|fault)\b/;
 
-/** Checks names next to an error in the same entry. Captured names count wherever they are, because the order is unknown. */
+/**
+ * Checks names next to an error in the same entry. Captured names count wherever they are, because the order
+ * is unknown.
+ */
 function checkUnparsed(text: string, context: CheckContext, path: YamlPath, report: ReportProblem): void {
   const keys = path.filter((part) => typeof part === "string");
   const [parentKey, key] = keys.slice(-2);
@@ -229,7 +232,9 @@ function checkUnparsed(text: string, context: CheckContext, path: YamlPath, repo
 
 type WatchWindow = Pick<Expectation, "from" | "until">;
 
-/** Compares bounds of the same kind only; how an instant and a duration compare is known when the run starts. */
+/**
+ * Compares bounds of the same kind only; how an instant and a duration compare is known when the run starts.
+ */
 function checkWindow(
   { from, until }: WatchWindow,
   context: CheckContext,
@@ -318,7 +323,10 @@ function allowedValues(what: string, { errorCodes }: CheckContext): readonly str
   }
 }
 
-/** A filter on an unknown name would always count 0. The empty code is allowed: it belongs to answers without an error. */
+/**
+ * A filter on an unknown name would always count 0. The empty code is allowed: it belongs to answers without
+ * an error.
+ */
 function checkAllowedValue(
   key: string,
   allowed: readonly string[] | undefined,

@@ -6,7 +6,10 @@ type MatrixValue = string | number | boolean;
 /** One combination: a value for each name. */
 export type MatrixValues = Readonly<Record<string, MatrixValue>>;
 
-/** The valid part of a file's matrix, and the names whose values are invalid; nothing that uses those names is checked. */
+/**
+ * The valid part of a file's matrix, and the names whose values are invalid; nothing that uses those names is
+ * checked.
+ */
 type ReadableMatrix = { readonly matrix: Scenario["matrix"]; readonly isInvalid: (name: string) => boolean };
 
 export function readableMatrix(file: unknown): ReadableMatrix {
@@ -42,7 +45,10 @@ type FilledTemplate = {
   readonly unknownNames: readonly { readonly path: YamlPath; readonly name: string }[];
 };
 
-/** Fills in `${name}`. A text that is only a placeholder becomes the value itself. Two dollar signs stand for one. */
+/**
+ * Fills in `${name}`. A text that is only a placeholder becomes the value itself. Two dollar signs stand for
+ * one.
+ */
 export function fillTemplate(source: unknown, values: MatrixValues): FilledTemplate {
   const unknownNames: { readonly path: YamlPath; readonly name: string }[] = [];
   const usedNames = new Set<string>();

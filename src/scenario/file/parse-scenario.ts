@@ -31,7 +31,9 @@ export class ScenarioError extends Error {
   override readonly name = "ScenarioError";
 }
 
-/** Finds problems of a fault, whose fields belong to the control API. References to ids are resolved later. */
+/**
+ * Finds problems of a fault, whose fields belong to the control API. References to ids are resolved later.
+ */
 type CheckFault = (
   fault: Readonly<Record<string, unknown>>,
 ) => readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];

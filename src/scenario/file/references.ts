@@ -1,6 +1,9 @@
 /** The text in braces in a path or a body: a label or a captured name. */
 const NAME = "[a-z0-9][a-z0-9_/-]*";
-/** Doubled braces stand for literal braces. After a dollar sign, braces belong to a matrix value, not to a reference. */
+/**
+ * Doubled braces stand for literal braces. After a dollar sign, braces belong to a matrix value, not to a
+ * reference.
+ */
 const REFERENCE = new RegExp(`\\{\\{(?<text>${NAME})\\}\\}|(?<!\\$)\\{(?<name>${NAME})\\}`, "g");
 const WHOLE_REFERENCE = new RegExp(`^\\{(${NAME})\\}$`);
 const BRACED = new RegExp(`\\{${NAME}\\}`, "g");
@@ -14,7 +17,10 @@ export function referencesIn(value: unknown): string[] {
   return Object.values(value).flatMap(referencesIn);
 }
 
-/** The value with its references filled in. A text that is only a reference becomes the captured value, of any type. */
+/**
+ * The value with its references filled in. A text that is only a reference becomes the captured value, of any
+ * type.
+ */
 export function resolveReferences<T>(value: T, lookUp: (name: string) => unknown): T {
   return mapStrings(value, (text) => {
     const [, whole] = WHOLE_REFERENCE.exec(text) ?? [];

@@ -260,7 +260,7 @@ export const scenario = strictObject({
   name: name.optional().describe("default: the name of the file"),
   about: z.string().optional().describe("what the scenario shows"),
   world: world.prefault({}),
-  traffic: z.array(scenarioTraffic).default([]),
+  traffic: z.array(scenarioTraffic).default([]).describe("sources of traffic; see docs/reference/traffic.md"),
   steps: z.array(step).default([]),
   state: z
     .string()

@@ -63,14 +63,20 @@ const account = strictObject({
 
 const seedFile = strictObject({ version: z.literal(1), accounts: z.array(account).min(1) });
 
-/** The contents of a seed file: accounts with keys, projects, branches and computes, each with an id from the file. */
+/**
+ * The contents of a seed file: accounts with keys, projects, branches and computes, each with an id from the
+ * file.
+ */
 export type SeedFile = z.output<typeof seedFile>;
 type SeedAccount = SeedFile["accounts"][number];
 type SeedProject = SeedAccount["projects"][number];
 type SeedBranch = SeedProject["branches"][number];
 type SeedCompute = SeedBranch["endpoints"][number];
 
-/** The seed file is invalid or does not fit the world. A parse error lists every problem with its line and column. */
+/**
+ * The seed file is invalid or does not fit the world. A parse error lists every problem with its line and
+ * column.
+ */
 export class SeedFileError extends Error {
   override readonly name = "SeedFileError";
 }
@@ -128,8 +134,8 @@ export type SeedTarget = {
 };
 
 /**
- * Creates the resources of the file that the world lacks; existing resources stay unchanged. All operations finish immediately.
- * Throws a `SeedFileError` that names the resource when a command is rejected.
+ * Creates the resources of the file that the world lacks; existing resources stay unchanged. All operations
+ * finish immediately. Throws a `SeedFileError` that names the resource when a command is rejected.
  */
 export function applySeedFile(file: SeedFile, target: SeedTarget): void {
   const { operations } = target.world.settings;

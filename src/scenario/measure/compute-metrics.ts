@@ -10,8 +10,8 @@ import { OccupancyTimeline } from "./timeline.ts";
 export type QueuedArrival = { readonly waitedMs: DurationMs; isRefused: boolean };
 
 /**
- * The metrics of one compute: when it became active or started, its size, and the arrivals that wait. They follow from events alone,
- * because the world may already be ahead of the current event.
+ * The metrics of one compute: when it became active or started, its size, and the arrivals that wait. They
+ * follow from events alone, because the world may already be ahead of the current event.
  */
 export class ComputeMetrics {
   readonly counters: Counters;

@@ -50,7 +50,8 @@ export class Counters {
 
   set parent(parent: Counters | undefined) {
     if (parent === this.#parent) return;
-    // Both sides collect their waits now; a later collection would move the waits of this node to the new parent.
+    // Both sides collect their waits now; a later collection would move the waits of this node to the new
+    // parent.
     for (const side of [this.#parent, parent]) {
       for (let counters = side; counters !== undefined; counters = counters.#parent) counters.#collectWaits();
     }

@@ -25,8 +25,8 @@ export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;
 export type AnsweredRequest = { readonly method: string; readonly status: number; readonly code: string };
 
 /**
- * The metrics of a run, folded from the events of the world; resource counts come from the world itself. The same events give the same
- * figures on every target.
+ * The metrics of a run, folded from the events of the world; resource counts come from the world itself. The
+ * same events give the same figures on every target.
  */
 export class RunMetrics {
   readonly #labels: Labels;
@@ -254,7 +254,10 @@ export class RunMetrics {
     );
   }
 
-  /** The timeline of every compute that ever existed, in order of creation, for `columns` equal parts of the time until `end`. */
+  /**
+   * The timeline of every compute that ever existed, in order of creation, for `columns` equal parts of the
+   * time until `end`.
+   */
   timelines(
     end: SimTime,
     columns: number,
@@ -383,7 +386,10 @@ const STATUS_AFTER = {
   OperationCancelled: "cancelled",
 } as const;
 
-/** Excludes routine events from failure reports: steps of operations, operations that finished at once, and faults that let a request pass. */
+/**
+ * Excludes routine events from failure reports: steps of operations, operations that finished at once, and
+ * faults that let a request pass.
+ */
 function isInformative(event: RecordedEvent): boolean {
   switch (event.type) {
     case "OperationFinished":

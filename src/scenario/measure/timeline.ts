@@ -4,8 +4,8 @@ const SLOTS = 512;
 const FIRST_SLOT_MS: DurationMs = 1_000;
 
 /**
- * How long a state lasted within each slot of time. The number of slots is fixed: when a run outgrows them, pairs are merged. Memory is
- * bounded, and the same history gives the same slots.
+ * How long a state lasted within each slot of time. The number of slots is fixed: when a run outgrows them,
+ * pairs are merged. Memory is bounded, and the same history gives the same slots.
  */
 export class OccupancyTimeline {
   readonly start: SimTime;
@@ -28,8 +28,8 @@ export class OccupancyTimeline {
   }
 
   /**
-   * The occupied share of each of `columns` equal parts of [start, end): 0 to 1, rounded up to thousandths so that a short span stays
-   * visible, and capped at 1 because a restored world may add the same time twice.
+   * The occupied share of each of `columns` equal parts of [start, end): 0 to 1, rounded up to thousandths so
+   * that a short span stays visible, and capped at 1 because a restored world may add the same time twice.
    */
   shares(end: SimTime, columns: number): number[] {
     const width = (end - this.start) / columns;

@@ -2,7 +2,9 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
-/** A request that faults delayed. The request log has it at the time it took effect; `at` is when it was sent. */
+/**
+ * A request that faults delayed. The request log has it at the time it took effect; `at` is when it was sent.
+ */
 export type FaultDelay = {
   /** Sequence number of the first event when it was sent. */
   readonly seq: number;

@@ -6,8 +6,9 @@ import type { RequestLogEntry } from "../../simulation/request-log.ts";
 type Decision = readonly [RecordedEvent, ...RecordedEvent[]];
 
 /**
- * Events that a request caused although the request log has no such request, as the first event of each decision. The log is truncated,
- * and not every change comes from a request. `world` is the state before the events.
+ * Events that a request caused although the request log has no such request, as the first event of each
+ * decision. The log is truncated, and not every change comes from a request. `world` is the state before the
+ * events.
  */
 export function eventsWithoutRequest(
   world: World,

@@ -13,7 +13,10 @@ import { METHODS } from "../file/scenario-schema.ts";
 import { type FaultDelay, findFaultDelays } from "./fault-delays.ts";
 import { eventsWithoutRequest } from "./missing-requests.ts";
 
-/** The history of a world between two points, and the world at the first. All external input is in one of the lists. */
+/**
+ * The history of a world between two points, and the world at the first. All external input is in one of the
+ * lists.
+ */
 export type RecordedHistory = {
   readonly world: World;
   readonly events: readonly RecordedEvent[];
@@ -33,8 +36,8 @@ export type ControlRenderers = {
 const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
 
 /**
- * Turns a history into steps, in order: requests from the request log, and calls of the control API from their events. `keyOf` returns
- * the secret that stands for a key in the run.
+ * Turns a history into steps, in order: requests from the request log, and calls of the control API from
+ * their events. `keyOf` returns the secret that stands for a key in the run.
  */
 export function recordSteps(
   { world, events, requests }: RecordedHistory,
@@ -123,7 +126,9 @@ type ReplayContext = {
   readonly controlSteps: readonly TimedStep[];
 };
 
-/** Why a delay cannot be reproduced: a run sends one request at a time, and its clock stands still otherwise. */
+/**
+ * Why a delay cannot be reproduced: a run sends one request at a time, and its clock stands still otherwise.
+ */
 function whyNotReproduced(
   { seq, until, request }: FaultDelay,
   { delays, requests, controlSteps }: ReplayContext,
@@ -180,7 +185,9 @@ type RequestOrigins = {
   readonly withoutRequestSeqs: ReadonlySet<number>;
 };
 
-/** The call of the control API that causes an event; `undefined` when a request or the world itself caused it. */
+/**
+ * The call of the control API that causes an event; `undefined` when a request or the world itself caused it.
+ */
 function controlCallFor(
   event: RecordedEvent,
   renderers: ControlRenderers,

@@ -5,8 +5,8 @@ import { runTitle } from "./pretty.ts";
 type TestCase = { readonly name: string; readonly failure: string | undefined };
 
 /**
- * JUnit XML: one suite per scenario, one case per step, and one case for the expectations of the whole run. A run that could not start
- * has one case with an error. There are no wall-clock times.
+ * JUnit XML: one suite per scenario, one case per step, and one case for the expectations of the whole run. A
+ * run that could not start has one case with an error. There are no wall-clock times.
  */
 export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");

@@ -3,15 +3,18 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { Step } from "../file/scenario-schema.ts";
 
 /**
- * The instant that the world must reach before a sequence continues, and an arrival at that instant. Both are evaluated lazily: while
- * a sequence waits for a step of another one, its instant is infinite.
+ * The instant that the world must reach before a sequence continues, and an arrival at that instant. Both are
+ * evaluated lazily: while a sequence waits for a step of another one, its instant is infinite.
  */
 export type Wakeup = { readonly at: SimTime; readonly arrival?: Activity | undefined };
 
 /** Steps in order; each waits for its instant. */
 export type StepSequence = AsyncGenerator<Wakeup, void, void>;
 
-/** Runs sequences in parallel: the one with the earliest instant continues, ties in the order of the file. Ends when all have ended. */
+/**
+ * Runs sequences in parallel: the one with the earliest instant continues, ties in the order of the file.
+ * Ends when all have ended.
+ */
 export async function* runInParallel(sequences: readonly StepSequence[]): StepSequence {
   const pending: { readonly sequence: StepSequence; wakeup: Wakeup }[] = [];
   for (const sequence of sequences) {
@@ -36,7 +39,10 @@ export async function* runInParallel(sequences: readonly StepSequence[]): StepSe
   }
 }
 
-/** For each step with a named `after`: the nearest earlier step of that name, so that no two steps wait for each other. */
+/**
+ * For each step with a named `after`: the nearest earlier step of that name, so that no two steps wait for
+ * each other.
+ */
 export function stepDependencies(steps: readonly Step[]): ReadonlyMap<Step, Step> {
   const dependencies = new Map<Step, Step>();
   const named = new Map<string, Step>();

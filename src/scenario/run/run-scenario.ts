@@ -65,7 +65,10 @@ const SUMMARY_MEASURES: readonly MeasureName[] = [
   "errors",
 ];
 
-/** Runs a scenario on a prepared target. Throws `CannotRunError` when the target lacks something that the scenario needs. */
+/**
+ * Runs a scenario on a prepared target. Throws `CannotRunError` when the target lacks something that the
+ * scenario needs.
+ */
 export async function runScenario(
   scenario: Scenario,
   target: ScenarioTarget,

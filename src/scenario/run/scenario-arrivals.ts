@@ -44,7 +44,10 @@ export type ArrivalOutcome = {
   readonly code?: string;
 };
 
-/** One stream of a source; a source has one per compute. `openConnections` are those that the client believes to be open. */
+/**
+ * One stream of a source; a source has one per compute. `openConnections` are those that the client believes
+ * to be open.
+ */
 type TrafficStream = {
   readonly name: string;
   readonly endpointId: string;
@@ -225,7 +228,10 @@ export class ScenarioArrivals implements ArrivalSource {
     for (const endpointId of this.#closedLoopStreams.keys()) this.#closeLost(endpointId, at);
   }
 
-  /** Tells clients about connections that the world has closed. A connection that waits for a start survives the suspend before it. */
+  /**
+   * Tells clients about connections that the world has closed. A connection that waits for a start survives
+   * the suspend before it.
+   */
   #closeLost(endpointId: string, at: SimTime): void {
     for (const index of this.#closedLoopStreams.get(endpointId) ?? []) {
       const stream = this.#streams[index] as TrafficStream;

@@ -12,7 +12,10 @@ import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetRes
 import type { RunFailure } from "./verdict.ts";
 
 type Mismatch = Pick<RunFailure, "expected" | "actual">;
-/** The outcome of an action. `isRestored`: the world is back at a snapshot, and later arrivals have not happened. */
+/**
+ * The outcome of an action. `isRestored`: the world is back at a snapshot, and later arrivals have not
+ * happened.
+ */
 type StepOutcome = {
   readonly detail: string | undefined;
   readonly failures: readonly Mismatch[];

@@ -29,8 +29,8 @@ export class CannotRunError extends Error {
 }
 
 /**
- * The world of a run: in this process (in memory or on a file), or a server reached over HTTP. Its clock stands still except in
- * `runUntil`. Everything else uses the two HTTP surfaces.
+ * The world of a run: in this process (in memory or on a file), or a server reached over HTTP. Its clock
+ * stands still except in `runUntil`. Everything else uses the two HTTP surfaces.
  */
 export interface ScenarioTarget {
   /** The resources of the world by label. */
@@ -40,11 +40,18 @@ export interface ScenarioTarget {
   now(): SimTime;
   /** A key of the account of this label. */
   keyOf(account: string): string;
-  /** If the call moves the clock, `arrivals` supplies the traffic on the way. Over HTTP that traffic arrives late. */
+  /**
+   * If the call moves the clock, `arrivals` supplies the traffic on the way. Over HTTP that traffic arrives
+   * late.
+   */
   request(request: TargetRequest, arrivals: ArrivalSource): Promise<TargetResponse>;
-  /** Advances to `to` with the given arrivals. Every event on the way goes to `arrivals.observe`, in order. */
+  /**
+   * Advances to `to` with the given arrivals. Every event on the way goes to `arrivals.observe`, in order.
+   */
   runUntil(arrivals: ArrivalSource, to: SimTime): Promise<void>;
-  /** Events that calls have caused since the last `takeEvents`, in order; `arrivals.observe` did not get them. */
+  /**
+   * Events that calls have caused since the last `takeEvents`, in order; `arrivals.observe` did not get them.
+   */
   takeEvents(): readonly RecordedEvent[];
   /** Kills the process and reopens the world from its file. */
   restart(): Promise<void>;

@@ -93,9 +93,9 @@ const CHANGES_WITH_TIME: Partial<Record<MeasureName, "up" | "down">> = {
 const HORIZON_MS = 36_525 * DAY;
 
 /**
- * Conditions that must hold, or must not hold, at every instant of a window. Each is checked when its window opens, after the events of
- * that instant, and then after every decision that may change it and after every step. Measures that change with time are predicted,
- * and reported at the moment they cross the bound.
+ * Conditions that must hold, or must not hold, at every instant of a window. Each is checked when its window
+ * opens, after the events of that instant, and then after every decision that may change it and after every
+ * step. Measures that change with time are predicted, and reported at the moment they cross the bound.
  */
 export class Watches {
   readonly #all: readonly Watch[];
@@ -160,7 +160,10 @@ export class Watches {
       if ((watch.predicted?.at ?? at) < at) this.#reportPredicted(watch);
   }
 
-  /** Called after an event is counted. Conditions are checked after the last event of a decision, never within one. */
+  /**
+   * Called after an event is counted. Conditions are checked after the last event of a decision, never within
+   * one.
+   */
   after({ type, at }: RecordedEvent, isLast: boolean): void {
     const watches = this.#byType.get(type);
     if (watches !== undefined) for (const watch of watches) this.#markDirty(watch);
@@ -177,7 +180,10 @@ export class Watches {
     }
   }
 
-  /** Time has advanced to `now`: reports predicted violations up to then (inclusive) and opens the windows before `now`. */
+  /**
+   * Time has advanced to `now`: reports predicted violations up to then (inclusive) and opens the windows
+   * before `now`.
+   */
   advanceTo(now: SimTime): void {
     for (const watch of this.#all) {
       if ((watch.predicted?.at ?? Number.POSITIVE_INFINITY) <= now) this.#reportPredicted(watch);
@@ -240,7 +246,8 @@ export class Watches {
     if (direction === undefined || !("min" in expected || "max" in expected)) return undefined;
     const sign = direction === "up" ? 1 : -1;
     const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = expected;
-    // An `always` condition fails when the far bound is exceeded, a `never` condition when the near bound is reached.
+    // An `always` condition fails when the far bound is exceeded, a `never` condition when the near bound is
+    // reached.
     const bound = sign * ((direction === "up") === isNever ? min : max);
     const isReached = (at: SimTime) => {
       const value = sign * Number(this.#measure(expectation, at));

@@ -21,8 +21,8 @@ import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
 import type { Traffic } from "../../../src/whatif/trace/known-traffic.ts";
 import { BEGIN, SECOND } from "../../support/traces.ts";
 
-// Parts of a file share memory, so code that needs all requests of a compute must copy each part before the next one. A trace in memory
-// would not reveal a missing copy.
+// Parts of a file share memory, so code that needs all requests of a compute must copy each part before the
+// next one. A trace in memory would not reveal a missing copy.
 
 const COUNT = PART_LENGTH + 5_000;
 const EVERY_MS = 100 * SECOND;
@@ -53,7 +53,8 @@ afterAll(() => {
 });
 
 const random = randomFrom(1);
-// A request every 100 s for 40 s: with a delay of 30 s each one finds the compute suspended, and it is active for 70 s of the 100.
+// A request every 100 s for 40 s: with a delay of 30 s each one finds the compute suspended, and it is active
+// for 70 s of the 100.
 const question = questionFrom({ present: 30, startLatency: { kind: "fixed", ms: 0 } });
 const ACTIVE_S = (COUNT * 70 * SECOND) / SECOND;
 
