@@ -103,7 +103,7 @@ test("what could not be run is in all reports, with its reason", async () => {
   const [text, xml] = ["run.txt", "run.xml"].map((name) => join(testDirectory(), name)) as [string, string];
   const reporters = ["--json", "--reporter", `pretty=${text}`, "--reporter", `junit=${xml}`];
   const { code, stdout } = await run([file, PASSES(), ...reporters, "--workers", "2"]);
-  const reason = expect.stringMatching(/^GET \/_sim\/nowhere: /);
+  const reason = expect.stringMatching(/^GET \/_sim\/nowhere was rejected: /);
   expect([code, JSON.parse(stdout)]).toEqual([
     2,
     {

@@ -2,27 +2,20 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { isComputeVisible } from "../../platform/lookup.ts";
-import type { Operation, OperationAction } from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
 import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
+import { counterMeasure } from "./counter-measures.ts";
 import { Counters, type OperationEnd } from "./counters.ts";
+import { isInformative, subjectOf } from "./event-subject.ts";
+import { OngoingOperations } from "./ongoing-operations.ts";
 import { RecentEvents } from "./recent-events.ts";
+import { type AnsweredRequest, RequestCounts } from "./request-counts.ts";
 import { countBranches, countComputes, countOpenConnections, countProjects } from "./resource-counts.ts";
-
-/** An operation that is scheduling or running. `of` is its compute, branch or project. */
-type OngoingOperation = {
-  readonly action: OperationAction;
-  readonly of: string;
-  readonly counters: Counters;
-  status: string;
-};
 
 /** Arrivals that are not served yet, by compute. */
 export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;
-
-/** A response to a request of this scenario. */
-export type AnsweredRequest = { readonly method: string; readonly status: number; readonly code: string };
 
 /**
  * The metrics of a run, folded from the events of the world; resource counts come from the world itself. The
@@ -34,15 +27,14 @@ export class RunMetrics {
   readonly #worldCounters = new Counters();
   readonly #counters = new Map<string, Counters>();
   readonly #computes = new Map<string, ComputeMetrics>();
-  readonly #ongoing = new Map<string, OngoingOperation>();
+  readonly #ongoing = new OngoingOperations();
   readonly #eventCounts = new Map<string, number>();
   readonly #recentEvents = new RecentEvents();
-  readonly #requestCounts = new Map<string, { readonly request: AnsweredRequest; count: number }>();
+  readonly #requests = new RequestCounts();
   #world: World;
   /** Cache: the compute id that a label selects. */
   readonly #primaryComputes = new Map<string, string>();
   #events = 0;
-  #errors = 0;
 
   constructor(world: World, labels: Labels, start: SimTime) {
     this.#world = world;
@@ -72,9 +64,7 @@ export class RunMetrics {
   enterWorld(world: World, now: SimTime, queuedArrivals: QueuedArrivals = new Map()): void {
     this.#world = world;
     for (const operation of world.operations.values()) this.#countOperation(operation);
-    const starting = new Set(
-      [...this.#ongoing.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])),
-    );
+    const starting = this.#ongoing.startingComputes();
     for (const { id, accountId } of world.projects.values())
       this.#countersOf(id).parent = this.#countersOf(accountId);
     for (const compute of world.computes.values()) {
@@ -89,7 +79,11 @@ export class RunMetrics {
     const { type, at } = event;
     this.#events += 1;
     this.#eventCounts.set(type, (this.#eventCounts.get(type) ?? 0) + 1);
-    if (isInformative(event)) this.#recentEvents.add(event, this.#subjectOf(event));
+    if (isInformative(event))
+      this.#recentEvents.add(
+        event,
+        subjectOf(event, (id) => this.#ongoing.get(id)?.of),
+      );
     switch (type) {
       case "ActivityRecorded":
         this.#metricsOf(event.activity.endpointId).arrived(event.activity, event.waitedMs);
@@ -157,11 +151,7 @@ export class RunMetrics {
 
   /** Counts a response; an unexpected one of 400 or more is an error. */
   countRequest(request: AnsweredRequest, isExpected: boolean): void {
-    if (request.status >= 400 && !isExpected) this.#errors += 1;
-    const key = `${request.method} ${request.status} ${request.code}`;
-    const known = this.#requestCounts.get(key);
-    if (known === undefined) this.#requestCounts.set(key, { request, count: 1 });
-    else known.count += 1;
+    this.#requests.add(request, isExpected);
   }
 
   /** The value of a measure at `now`; without the label `of`, for the whole world. */
@@ -175,62 +165,30 @@ export class RunMetrics {
     const counters = id === undefined ? this.#worldCounters : this.#countersOf(id);
     switch (name) {
       case "state":
-        return this.#stateOf(id ?? "");
+        return stateOf(this.#world, id ?? "", this.#computes);
       case "projects":
         return countProjects(this.#world, id);
       case "branches":
         return countBranches(this.#world, id);
       case "computes":
         return countComputes(this.#world, id);
-      case "active_computes":
-        return counters.active;
-      case "activities":
-        return counters.activities;
-      case "refused":
-        return counters.refused;
       case "connections":
         return countOpenConnections(this.#world, now, id);
-      case "cold_starts":
-        return counters.coldStarts;
-      case "starts":
-        return counters.starts;
-      case "suspends":
-        return counters.suspends;
-      case "resizes":
-        return counters.resizes;
-      case "active_time":
-        return counters.activeMs(now);
-      case "compute_time":
-        return counters.cuMs(now);
-      case "wait_mean":
-        return counters.meanWaitMs();
-      case "wait_p50":
-        return counters.waitPercentile(50);
-      case "wait_p90":
-        return counters.waitPercentile(90);
-      case "wait_p99":
-        return counters.waitPercentile(99);
-      case "wait_max":
-        return counters.longestWaitMs();
       case "operations":
         return (
           counters.operations(where["action"], where["status"]) +
-          this.#countOngoing(counters, where["action"], where["status"])
+          this.#ongoing.count(counters, where["action"], where["status"])
         );
       case "requests":
-        return this.#countRequests((request) =>
-          Object.entries(where).every(
-            ([key, wanted]) => String(request[key as keyof AnsweredRequest]) === String(wanted),
-          ),
-        );
+        return this.#requests.count(where);
       case "errors":
-        return this.#errors + counters.refused;
+        return this.#requests.errors + counters.refused;
       case "events":
         return where["type"] === undefined
           ? this.#events
           : (this.#eventCounts.get(String(where["type"])) ?? 0);
       default:
-        return name satisfies never;
+        return counterMeasure(name, counters, now);
     }
   }
 
@@ -281,28 +239,14 @@ export class RunMetrics {
     const of = endpointId ?? branchId ?? projectId;
     const counters = endpointId === undefined ? this.#countersOf(of) : this.#metricsOf(endpointId).counters;
     if (status === "finished") counters.addOperation(action, status);
-    else this.#ongoing.set(id, { action, of, counters, status });
+    else this.#ongoing.add(id, { action, of, counters, status });
     return counters;
   }
 
-  #countOngoing(container: Counters, action: unknown, status: unknown): number {
-    let count = 0;
-    for (const operation of this.#ongoing.values()) {
-      const isMatch =
-        (action ?? operation.action) === operation.action &&
-        (status ?? operation.status) === operation.status;
-      if (isMatch && operation.counters.isWithin(container)) count += 1;
-    }
-    return count;
-  }
-
   #setOperationStatus(status: "running" | OperationEnd, id: string, at: SimTime): void {
-    const operation = this.#ongoing.get(id);
-    if (operation === undefined) return;
-    const { action, of, counters } = operation;
-    operation.status = status;
-    if (status === "running") return;
-    this.#ongoing.delete(id);
+    const ended = this.#ongoing.setStatus(id, status);
+    if (ended === undefined || status === "running") return;
+    const { action, of, counters } = ended;
     counters.addOperation(action, status);
     // A cancelled start does not change the compute.
     if (action === "start_compute" && status === "cancelled") this.#metricsOf(of).startCancelled(at);
@@ -339,44 +283,6 @@ export class RunMetrics {
     this.#counters.set(id, counters);
     return counters;
   }
-
-  /** The id of the resource that an event concerns. */
-  #subjectOf(event: RecordedEvent): string | undefined {
-    switch (event.type) {
-      case "ActivityRecorded":
-        return event.activity.endpointId;
-      case "ActivityScheduled":
-        return event.scheduled.activity.endpointId;
-      case "OperationScheduled":
-        return event.operation.endpointId ?? event.operation.branchId ?? event.operation.projectId;
-      case "ProjectCreated":
-        return event.project.id;
-      case "BranchCreated":
-        return event.branch.id;
-      case "ComputeCreated":
-        return event.compute.id;
-      case "FaultHit":
-        return event.target.endpointId ?? event.target.branchId ?? event.target.projectId;
-      default:
-        if ("endpointId" in event) return event.endpointId;
-        if ("branchId" in event) return event.branchId;
-        if ("projectId" in event) return event.projectId;
-        return "operationId" in event ? this.#ongoing.get(event.operationId)?.of : undefined;
-    }
-  }
-
-  #stateOf(id: string): ComputeState {
-    const compute = this.#world.computes.get(id);
-    if (compute === undefined || !isComputeVisible(this.#world, compute)) return "gone";
-    return this.#computes.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
-  }
-
-  #countRequests(matches: (request: AnsweredRequest) => boolean): number {
-    return [...this.#requestCounts.values()].reduce(
-      (sum, { request, count }) => sum + (matches(request) ? count : 0),
-      0,
-    );
-  }
 }
 
 const STATUS_AFTER = {
@@ -386,19 +292,8 @@ const STATUS_AFTER = {
   OperationCancelled: "cancelled",
 } as const;
 
-/**
- * Excludes routine events from failure reports: steps of operations, operations that finished at once, and
- * faults that let a request pass.
- */
-function isInformative(event: RecordedEvent): boolean {
-  switch (event.type) {
-    case "OperationFinished":
-    case "OperationStarted":
-    case "FaultMatched":
-      return false;
-    case "OperationScheduled":
-      return event.operation.state.status !== "finished";
-    default:
-      return true;
-  }
+function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeMetrics>): ComputeState {
+  const compute = world.computes.get(id);
+  if (compute === undefined || !isComputeVisible(world, compute)) return "gone";
+  return metrics.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
 }

@@ -8,6 +8,18 @@ import type { Step } from "../file/scenario-schema.ts";
  */
 export type Wakeup = { readonly at: SimTime; readonly arrival?: Activity | undefined };
 
+/** A wakeup that evaluates its instant and its arrival on each access. */
+export function lazyWakeup(startOf: () => SimTime, arrivalOf: () => Activity | undefined): Wakeup {
+  return {
+    get at() {
+      return startOf();
+    },
+    get arrival() {
+      return arrivalOf();
+    },
+  };
+}
+
 /** Steps in order; each waits for its instant. */
 export type StepSequence = AsyncGenerator<Wakeup, void, void>;
 
@@ -22,14 +34,10 @@ export async function* runInParallel(sequences: readonly StepSequence[]): StepSe
     if (next.done !== true) pending.push({ sequence, wakeup: next.value });
   }
   const earliest = () => pending.reduce((one, other) => (other.wakeup.at < one.wakeup.at ? other : one));
-  const wakeup: Wakeup = {
-    get at() {
-      return earliest().wakeup.at;
-    },
-    get arrival() {
-      return earliest().wakeup.arrival;
-    },
-  };
+  const wakeup = lazyWakeup(
+    () => earliest().wakeup.at,
+    () => earliest().wakeup.arrival,
+  );
   while (pending.length > 0) {
     yield wakeup;
     const first = earliest();
