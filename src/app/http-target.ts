@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { parseObject } from "../control/http/render-object.ts";
-import { type Activity, findReachableCompute } from "../platform/compute/activity.ts";
+import type { Activity } from "../platform/compute/activity.ts";
+import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { isoInstant } from "../platform/core/calendar.ts";
 import {
   type DurationDistribution,

@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
-import { findFault } from "../../platform/fault/fault.ts";
+import { findFault } from "../../platform/fault/decide-fault.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { faultFields, faultName, renderFault } from "../http/fault-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 
-/** Faults of a world: what goes wrong in it, and when. */
+/** Injected faults of a world. */
 export function faultRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   const fields = faultFields(options.operationIds);

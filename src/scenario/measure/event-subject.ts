@@ -24,7 +24,9 @@ export function subjectOf(
       if ("endpointId" in event) return event.endpointId;
       if ("branchId" in event) return event.branchId;
       if ("projectId" in event) return event.projectId;
-      return "operationId" in event ? resourceOfOperation(event.operationId) : undefined;
+      if ("operationId" in event) return resourceOfOperation(event.operationId);
+      event.type satisfies ConcernsNoResource;
+      return undefined;
   }
 }
 
@@ -41,6 +43,31 @@ export function isInformative(event: RecordedEvent): boolean {
     case "OperationScheduled":
       return event.operation.state.status !== "finished";
     default:
+      event.type satisfies AlwaysInformative;
       return true;
   }
 }
+
+/** Events that concern neither a project nor a resource in one. */
+// biome-ignore format: as a packed list
+type ConcernsNoResource =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched";
+
+/** Events that a report always lists. */
+// biome-ignore format: as a packed list
+type AlwaysInformative =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationRetried" | "OperationFailed"
+  | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet"
+  | "FaultRemoved" | "FaultHit";

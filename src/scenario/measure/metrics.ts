@@ -141,6 +141,9 @@ export class RunMetrics {
       case "WorldReset":
         this.leaveWorld(at);
         return;
+      default: {
+        event.type satisfies ChangesNoMetric;
+      }
     }
   }
 
@@ -297,3 +300,16 @@ function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeM
   if (compute === undefined || !isComputeVisible(world, compute)) return "gone";
   return metrics.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
 }
+
+/** Events that are counted as events, and change no other metric. */
+// biome-ignore format: as a packed list
+type ChangesNoMetric =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
+  | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved" | "BranchRestored"
+  | "BranchDeleted" | "BranchRecovered" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
+  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
+  | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
+  | "FaultHit";

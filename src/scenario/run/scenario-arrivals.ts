@@ -1,5 +1,5 @@
 import type { Activity } from "../../platform/compute/activity.ts";
-import { findConnection } from "../../platform/compute/connection.ts";
+import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -158,6 +158,8 @@ export class ScenarioArrivals implements ArrivalSource {
         if (event.endpointId === this.#injectedComputeId)
           this.#outcome ??= { outcome: "refused", waitedMs: 0, code: event.reason };
         break;
+      default:
+        event.type satisfies ConcernsNoArrival;
     }
     this.#observer.observe(event);
   }
@@ -256,3 +258,19 @@ function skipThrough(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINI
     if (arrivals.kind === "connect") openConnections.add(arrivals.connection);
   return openConnections;
 }
+
+/** Events that neither close a connection nor decide what becomes of an arrival. */
+// biome-ignore format: as a packed list
+type ConcernsNoArrival =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated"
+  | "ComputeActivated" | "ComputeResized" | "ComputeSuspendFailed" | "OperationScheduled"
+  | "OperationStarted" | "OperationFinished" | "OperationRetried" | "OperationFailed"
+  | "OperationCancelled" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
+  | "FaultHit";
