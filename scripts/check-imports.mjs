@@ -14,7 +14,7 @@ const ROOMS = {
   },
   recordings: {
     rooms: ["traffic", "simulation", "platform"],
-    packages: ["csv-parse", "hyparquet", "hyparquet-compressors"],
+    packages: ["hyparquet", "hyparquet-compressors"],
     node: false,
   },
   // A room of its own: it reads and writes files (decision 0018).

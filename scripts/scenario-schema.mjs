@@ -8,9 +8,9 @@ import * as z from "zod";
 
 const FILE = "scenarios/scenario.schema.json";
 
-/** Where a value is not text already, a name of the matrix may stand for it. */
+/** A placeholder of the matrix may replace any value that is not a string. */
 const PLACEHOLDER = {
-  description: "a name of the matrix, in braces behind a dollar sign",
+  description: "a placeholder of the matrix: a dollar sign and a name in braces",
   type: "string",
   pattern: "^\\$\\{\\w+\\}$",
 };

@@ -13,13 +13,14 @@ import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusals.ts";
-import { accountDescriptions, Labels, type ProjectDescription } from "../scenario/file/labels.ts";
+import { isRestoreCall } from "../scenario/file/check-times.ts";
+import { Labels } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
 import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
+import { accountDescriptions, type ProjectDescription } from "../scenario/file/world-description.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,
-  isRestoreRequest,
   type ScenarioTarget,
   type TargetRequest,
   type TargetResponse,
@@ -135,7 +136,7 @@ class HttpTarget implements ScenarioTarget {
     const response = await this.#fetch(call);
     if (call.surface === "control" && call.path === "/snapshots" && response.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
-    const isRestored = isRestoreRequest(call) && response.status < 300;
+    const isRestored = call.surface === "control" && isRestoreCall(call) && response.status < 300;
     // A world that was taken back has another history, all of which has been seen.
     if (isRestored) {
       this.#world = emptyWorld();

@@ -10,7 +10,7 @@ import { parseDistribution } from "../platform/core/distribution.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { accountDescriptions, Labels } from "../scenario/file/labels.ts";
+import { Labels } from "../scenario/file/labels.ts";
 import {
   everyStep,
   type Scenario,
@@ -18,6 +18,7 @@ import {
   type WorldDescription,
 } from "../scenario/file/scenario-schema.ts";
 import { applySeedFile, type SeedFile } from "../scenario/file/seed-file.ts";
+import { accountDescriptions } from "../scenario/file/world-description.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
-import { TraceInputError } from "../recordings/rows/recording-error.ts";
+import { RecordingError } from "../recordings/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
 
@@ -28,7 +28,7 @@ try {
   } else if (error instanceof CliError) {
     process.stderr.write(`standin: ${error.message}\n`);
     process.exitCode = error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
-  } else if (error instanceof TraceInputError) {
+  } else if (error instanceof RecordingError) {
     // Met while a trace was read: its blocks prove themselves only then.
     process.stderr.write(`standin: ${error.message}\n`);
     process.exitCode = EXIT_FAILED;

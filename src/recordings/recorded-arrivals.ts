@@ -2,29 +2,28 @@ import { ACTIVITY_KINDS, type ActivityKind } from "../platform/compute/activity.
 import type { SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "../traffic/arrivals.ts";
 import { NO_CONNECTION } from "../traffic/arrivals.ts";
-import type { RecordedRow } from "./rows/recorded-row.ts";
+import type { ArrivalRow } from "./rows/arrival-row.ts";
 
-/** Requests of one endpoint as columns, by ascending `at`; all equally long. */
+/** Arrivals of one endpoint as columns of equal length, by ascending `at`. */
 export type RecordedArrivalColumns = {
   readonly at: Float64Array;
   readonly durationMs: Float64Array;
   readonly queries: Uint32Array;
-  /** Index of the kind. */
+  /** Index into `ACTIVITY_KINDS`. */
   readonly kind: Uint8Array;
-  /** Index of the source's name. */
+  /** Index into the recording's `sources`. */
   readonly source: Uint16Array;
-  /** Numbers of connections, from 0 in the order of their first rows; `NO_CONNECTION` of rows that name none. */
+  /** Numbered from 0 in the order of first rows; `NO_CONNECTION` for rows without a connection. */
   readonly connection: Int32Array;
 };
 
-/** Columns that grow. */
-export class ArrivalColumnsBuilder {
+export class RecordedArrivalsBuilder {
   #columns = allocateColumns(64);
   #length = 0;
   #isSorted = true;
   readonly #connections = new Map<string, number>();
 
-  add({ at, durationMs, kind, queries, connection }: RecordedRow, source: number): void {
+  add({ at, durationMs, kind, queries, connection }: ArrivalRow, source: number): void {
     if (this.#length === this.#columns.at.length)
       this.#columns = copyColumns(this.#columns, allocateColumns(2 * this.#length));
     const columns = this.#columns;
@@ -39,7 +38,7 @@ export class ArrivalColumnsBuilder {
     this.#length += 1;
   }
 
-  /** What was added, by time; rows of one instant stay in their order. */
+  /** The added rows by time; rows of one instant keep their order. */
   finish(): RecordedArrivalColumns {
     const { at, durationMs, queries, kind, source, connection } = this.#columns;
     const order = this.#isSorted ? undefined : sortedOrder(at.subarray(0, this.#length));
@@ -69,14 +68,14 @@ export class ArrivalColumnsBuilder {
   }
 }
 
-/** Plays recorded requests, shifted by `shiftMs`, up to, not including, `until`. */
+/** Replays recorded arrivals, shifted by `shiftMs`; `until` is exclusive. */
 export class RecordedArrivals implements Arrivals {
   at: SimTime = Number.POSITIVE_INFINITY;
   durationMs = 0;
   queries = 0;
   kind: ActivityKind = "query";
   connection = NO_CONNECTION;
-  /** Index of the source's name in the recording. */
+  /** Index into the recording's `sources`. */
   source = 0;
   readonly #columns: RecordedArrivalColumns;
   readonly #shiftMs: number;
@@ -106,7 +105,7 @@ export class RecordedArrivals implements Arrivals {
     this.connection = connection[index] as number;
   }
 
-  /** What was recorded has happened: it does not change with what becomes of it now. */
+  /** A recording does not react to the world. */
   onConnectionClosed(): void {}
 }
 

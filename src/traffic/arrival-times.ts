@@ -1,18 +1,21 @@
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import { type Distribution, samplerOf } from "./distribution.ts";
 
-/** When something comes, whoever it is for. */
+/** The instants of arrivals, without their contents. */
 export interface ArrivalTimes {
-  /** Whole milliseconds, never before the one given last; `Infinity` or anything not before `until` when nothing comes until then. */
+  /**
+   * Whole milliseconds, never before the previous result. `Infinity`, or any value from `until` on, when
+   * nothing arrives before `until`.
+   */
   next(until: SimTime): SimTime;
   /**
-   * The next ones, as many as there is room for. Each kind of times has this loop for itself: one that all of them share knows none of
-   * them, and takes three times as long.
+   * The next instants, as many as fit. Every class repeats this loop: a shared loop would be megamorphic and
+   * three times slower.
    */
   fill(buffer: Float64Array, until: SimTime): void;
 }
 
-/** At a fixed distance, the first one at `from`. */
+/** At a fixed interval, the first one at `from`. */
 export class FixedIntervalTimes implements ArrivalTimes {
   readonly #interval: DurationMs;
   #next: SimTime;
@@ -33,7 +36,10 @@ export class FixedIntervalTimes implements ArrivalTimes {
   }
 }
 
-/** Each later than it would be by anything from 0 up to, not including, `jitterMs`; where it would overtake, it comes at once with the other. */
+/**
+ * Delays each instant by 0 (inclusive) to `jitterMs` (exclusive). An instant that would fall before the
+ * previous one coincides with it.
+ */
 export class JitteredTimes implements ArrivalTimes {
   readonly #times: ArrivalTimes;
   readonly #jitterMs: DurationMs;
@@ -57,7 +63,7 @@ export class JitteredTimes implements ArrivalTimes {
   }
 }
 
-/** Independent gaps, the first one from `from` on. */
+/** Independent gaps; the first gap starts at `from`. */
 export class GapTimes implements ArrivalTimes {
   readonly #gap: () => DurationMs;
   #latest: SimTime;
@@ -77,7 +83,10 @@ export class GapTimes implements ArrivalTimes {
   }
 }
 
-/** Bursts of some arrivals with short gaps, long pauses between them; a pause first, or all sources would begin at once. */
+/**
+ * Bursts with short gaps, separated by long pauses. A pause comes first, so that sources do not all start at
+ * once.
+ */
 export class BurstTimes implements ArrivalTimes {
   readonly #gap: () => DurationMs;
   readonly #pause: () => DurationMs;

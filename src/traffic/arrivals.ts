@@ -1,36 +1,39 @@
 import type { ActivityKind } from "../platform/compute/activity.ts";
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 
-/** Of an arrival that goes through no connection that its source knows of. */
+/** The connection of an arrival whose source tracks none. */
 export const NO_CONNECTION = -1;
 
 /**
- * A stream of arrivals, in order of time, as a cursor that stands on the next one: nothing is allocated for an arrival. Take the fields,
- * call `next`, and only then tell with `closed` what became of what was taken.
+ * A stream of arrivals in order of time, as a cursor on the next arrival, so that nothing is allocated per
+ * arrival. Read the fields, call `next`, and only then report lost connections with `onConnectionClosed`.
  */
 export interface Arrivals {
-  /** When it comes; never before the one that was taken last. `Infinity` when the stream is over, for now (see `closed`) or for good. */
+  /**
+   * Never before the previous arrival. `Infinity` when the stream has ended, or is idle until
+   * `onConnectionClosed`.
+   */
   readonly at: SimTime;
-  /** How long it runs; 0 of what opens or closes a connection. */
+  /** 0 for connects and disconnects. */
   readonly durationMs: DurationMs;
-  /** How many queries it stands for; 0 of what opens or closes a connection. */
+  /** Number of queries; 0 for connects and disconnects. */
   readonly queries: number;
   readonly kind: ActivityKind;
-  /** Number of the connection within its source, from 0; `NO_CONNECTION` of what needs none of its own. */
+  /** Number of the connection within its source, from 0, or `NO_CONNECTION`. */
   readonly connection: number;
-  /** Takes this arrival and goes on to the next. */
+  /** Moves to the next arrival. */
   next(): void;
   /**
-   * A connection was dropped, or refused, at this instant: no earlier than what was taken last. Clients that hold connections come
-   * back, so this may bring the next arrival forward. Others do not care.
+   * A connection was dropped or rejected at this instant, which is not before the last arrival taken. Clients
+   * that hold connections reconnect, so the next arrival may move forward.
    */
   onConnectionClosed(at: SimTime, connection: number): void;
 }
 
-/** Columns for many arrivals, equally long. */
+/** Columns of equal length. */
 export type ArrivalColumns = { readonly at: Float64Array; readonly durationMs: Float64Array };
 
-/** Takes arrivals into columns, until they are full or the stream is over; gives how many there were. */
+/** Reads arrivals into columns until these are full or the stream ends; returns the number of arrivals. */
 export function readInto({ at, durationMs }: ArrivalColumns, arrivals: Arrivals): number {
   let count = 0;
   for (; count < at.length && arrivals.at !== Number.POSITIVE_INFINITY; count += 1) {

@@ -5,7 +5,10 @@ import type { Arrivals } from "./arrivals.ts";
 import type { PatternOf } from "./patterns.ts";
 import type { Workload } from "./workload.ts";
 
-/** Arrivals of a client that holds connections: what they are depends on which of them are open. */
+/**
+ * Arrivals of a client that holds connections; whether one is a connect or a query depends on which
+ * connections are open.
+ */
 abstract class ClosedLoop implements Arrivals {
   at: SimTime;
   durationMs = 0;
@@ -38,8 +41,9 @@ abstract class ClosedLoop implements Arrivals {
 }
 
 /**
- * A pool that tries every connection once in `every`, one after another, spread evenly. A dropped one is noticed by its next try, which
- * opens it again: that wakes the compute as a query does. In the first round all are opened.
+ * A pool that tests every connection once per `every`, spread evenly. A dropped connection is noticed and
+ * reopened by its next test, which starts a suspended compute as a query does. The first round opens all
+ * connections.
  */
 export class HealthCheck extends ClosedLoop {
   readonly #interval: DurationMs;
@@ -79,7 +83,7 @@ export class HealthCheck extends ClosedLoop {
   }
 }
 
-/** Holds one connection. When that is dropped it waits and comes back; the wait doubles as long as connections do not last. */
+/** Holds one connection. After a drop it waits and reconnects; the wait doubles until a connection lasts. */
 export class Subscriber extends ClosedLoop {
   readonly #heartbeat: DurationMs;
   readonly #backoff: PatternOf<"subscriber">["backoff"];

@@ -4,21 +4,27 @@ import { DAY, MINUTE, type SimTime } from "../platform/core/time.ts";
 import type { ArrivalTimes } from "./arrival-times.ts";
 import type { TimeZone } from "./time-zone.ts";
 
-/** When a crontab line is due, in the clock times of its zone. */
+/** When a crontab line is due, in the local time of its zone. */
 export type CronSchedule = {
   /** Minutes since midnight, ascending. */
   readonly minutes: readonly number[];
-  /** Every hour: then it goes by the minute alone, whether the clocks skip an hour or show one twice. */
+  /**
+   * The hour field is a wildcard: the line follows the minute alone, even when the clocks skip or repeat an
+   * hour.
+   */
   readonly hourly: boolean;
   readonly days: ReadonlySet<number> | undefined;
   readonly months: ReadonlySet<number> | undefined;
-  /** 0 Sunday. */
+  /** 0 is Sunday. */
   readonly weekdays: ReadonlySet<number> | undefined;
 };
 
 const CRON_RULE =
-  "must be a crontab line of five fields (minute, hour, day of month, month, day of week) like */15 9-17 * * mon-fri";
-/** What all crons understand. The library knows more (L, #, H), of which H is drawn by a chance that is not ours. */
+  "must be a crontab line of five fields (minute, hour, day of month, month, day of week) such as */15 9-17 * * mon-fri";
+/**
+ * The syntax that all crons share. The library accepts more (L, #, H), but its random H does not come from
+ * our seed.
+ */
 const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
 const PLAIN_FIELD = /^[\d*,/-]+$/;
 const FIELD_PATTERNS = [
@@ -29,7 +35,7 @@ const FIELD_PATTERNS = [
   /^([\d*,/-]|sun|mon|tue|wed|thu|fri|sat)+$/i,
 ];
 
-/** The schedule of a crontab line, or why it is none. */
+/** The schedule of a crontab line, or why it is invalid. */
 export function parseCron(
   line: string,
 ):
@@ -71,12 +77,16 @@ function restrictedValues(field: CronField): ReadonlySet<number> | undefined {
   return field.isWildcard ? undefined : new Set(sortedValues(field).map((value) => value));
 }
 
-/** No schedule is silent for longer: a 29 February that is a Monday comes every 28 years, and 40 around 2100. */
+/**
+ * No schedule pauses for longer: 29 February falls on a given weekday every 28 years, and after 40 years
+ * around 2100.
+ */
 const MAX_GAP_DAYS = 41 * 366;
 
 /**
- * The instants of a schedule. What falls into an hour that the clocks skip is as much later as they skip, and what falls into one that they
- * show twice happens the first time; but what is due in every hour is due whenever the clocks show its minute (as vixie's cron does it).
+ * The instants of a schedule. A time in a skipped hour is shifted by the length of the skip; a time in a
+ * repeated hour runs once, the first time. A line that is due every hour runs whenever the clocks show its
+ * minute, as in Vixie cron.
  */
 export class CronTimes implements ArrivalTimes {
   readonly #schedule: CronSchedule;
@@ -90,14 +100,14 @@ export class CronTimes implements ArrivalTimes {
     this.#schedule = schedule;
     this.#zone = zone;
     this.#from = from;
-    // What the clocks skipped may come from the day before.
+    // A time shifted by a clock change may belong to the day before.
     this.#day = Math.floor(zone.toLocal(from) / DAY) - 2;
   }
 
   next(until: SimTime): SimTime {
     for (let emptyDays = 0; this.#position === this.#instants.length; emptyDays += 1) {
       this.#day += 1;
-      // The zone's clocks may stand up to a day off UTC.
+      // Local time may differ from UTC by up to a day.
       if ((this.#day - 1) * DAY >= until || emptyDays > MAX_GAP_DAYS) return Number.POSITIVE_INFINITY;
       if (this.#isDue(this.#day)) this.#loadDay(this.#day);
     }
@@ -110,7 +120,7 @@ export class CronTimes implements ArrivalTimes {
     for (let i = 0; i < buffer.length; i += 1) buffer[i] = this.next(until);
   }
 
-  /** Where both are named, either day is enough, as crontab(5) has it. */
+  /** When both kinds of days are restricted, either one is enough (crontab(5)). */
   #isDue(day: number): boolean {
     const { days, months, weekdays } = this.#schedule;
     const isWeekday = weekdays?.has(weekdayOf(day * DAY) % 7);

@@ -4,24 +4,24 @@ import { normal } from "../platform/core/random-port.ts";
 import type { DurationMs } from "../platform/core/time.ts";
 import { duration, positiveDuration, strictObject } from "./pattern-fields.ts";
 
-const max = duration.optional().describe("none is longer; left out, there is no bound");
+const max = duration.optional().describe("upper bound; longer draws are cut to it (default: none)");
 
 const distributions = z.discriminatedUnion(
   "distribution",
   [
-    strictObject({ distribution: z.literal("fixed"), value: duration }).describe("always the same"),
+    strictObject({ distribution: z.literal("fixed"), value: duration }).describe("a constant"),
     strictObject({ distribution: z.literal("uniform"), min: duration, max: duration })
       .refine(({ min, max }) => min <= max, { path: ["max"], error: "must not be shorter than min" })
-      .describe("anything between two bounds, both included"),
+      .describe("uniform between two bounds, both inclusive"),
     strictObject({ distribution: z.literal("exponential"), mean: positiveDuration, max }).describe(
-      "memoryless, by its mean",
+      "exponential with this mean",
     ),
     strictObject({
       distribution: z.literal("lognormal"),
       median: positiveDuration,
       sigma: z.number().positive().max(10).describe("standard deviation of the logarithm"),
       max,
-    }).describe("log-normal, by its median"),
+    }).describe("log-normal with this median"),
     strictObject({
       distribution: z.literal("pareto"),
       min: positiveDuration,
@@ -29,9 +29,9 @@ const distributions = z.discriminatedUnion(
         .number()
         .positive()
         .max(100)
-        .describe("the smaller, the heavier the tail; at 1 and below there is no mean"),
+        .describe("smaller values give a heavier tail; at 1 and below the mean is infinite"),
       max,
-    }).describe("a power law above its minimum"),
+    }).describe("power law above a minimum"),
   ],
   { error: "must be one of fixed, uniform, exponential, lognormal, pareto" },
 );
@@ -57,7 +57,7 @@ const shorthand = z
     }
   });
 
-/** What has a name of its own is defined where this is used: `#/definitions/duration`. */
+/** Named definitions such as `#/definitions/duration` come from the enclosing schema. */
 const {
   $schema: _,
   definitions: __,
@@ -65,8 +65,8 @@ const {
 } = z.toJSONSchema(distributions, { io: "input", target: "draft-7" });
 
 /**
- * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object that names its distribution; in milliseconds. No
- * union of zod's, which would not say what is wrong with the one alternative that was meant.
+ * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object with a distribution; in
+ * milliseconds. Not a zod union, which would not report what is wrong with the intended alternative.
  */
 export const distribution = z
   .unknown()
@@ -80,21 +80,24 @@ export const distribution = z
   .meta({
     id: "distribution",
     description:
-      "how long: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its numbers",
+      "a duration: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its parameters",
     anyOf: [{ type: "string" }, { type: "number" }, distributionsSchema],
   });
 
-/** No draw is longer. */
+/** The longest possible draw. */
 export function upperBound(distribution: Distribution): DurationMs {
   return distribution.distribution === "fixed"
     ? distribution.value
     : (distribution.max ?? Number.POSITIVE_INFINITY);
 }
 
-/** Gives whole milliseconds, never negative. */
+/** Draws whole milliseconds, never negative. */
 export type Sampler = () => DurationMs;
 
-/** Draws from `source`, which gives integers in [0, 2^32), by inversion: one draw of the source a value, two for log-normal ones. */
+/**
+ * Draws by inversion from `stream`, which gives integers in [0, 2^32): one integer for each value, two for
+ * log-normal ones.
+ */
 export function samplerOf(distribution: Distribution, stream: () => number): Sampler {
   switch (distribution.distribution) {
     case "fixed": {
@@ -123,7 +126,10 @@ export function samplerOf(distribution: Distribution, stream: () => number): Sam
   }
 }
 
-/** A gap of a Poisson process of rate 1. Never 0 and never endless: the draw is taken from the middle of its 2^32nd. */
+/**
+ * A gap of a Poisson process of rate 1. Adding 0.5 keeps the draw away from 0, so the gap is finite and never
+ * 0.
+ */
 export function unitExponential(stream: () => number): number {
   return -Math.log((stream() + 0.5) / 2 ** 32);
 }

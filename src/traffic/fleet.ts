@@ -9,13 +9,14 @@ export type FleetSource = { readonly name: string; readonly pattern: Pattern };
 export type FleetOptions = {
   readonly computes: number;
   readonly seed: number;
-  /** Where it is afternoon when the fleet is busiest. */
+  /** The time zone in whose afternoon the fleet peaks. */
   readonly timeZone?: string | undefined;
 };
 
 /**
- * How often the apps of Azure Functions are used (Shahrad et al., Serverless in the Wild, ATC'20): 45 % at most once an hour, 36 % up to
- * once a minute, 19 % more often, of which 3 % more than once a second. Rates per hour; the outer bounds are assumptions.
+ * Invocation rates of Azure Functions apps (Shahrad et al., Serverless in the Wild, ATC'20): 45 % at most
+ * once an hour, 36 % up to once a minute, 19 % more often, of which 3 % more than once a second. Per hour;
+ * the outer bounds are assumptions.
  */
 const USAGE_CLASSES: readonly {
   readonly share: number;
@@ -28,18 +29,18 @@ const USAGE_CLASSES: readonly {
   { share: 0.03, minPerHour: HOUR / SECOND, maxPerHour: (10 * HOUR) / SECOND },
 ];
 
-/** The same study: execution times of all apps together are log-normal with μ = −0.38 and σ = 2.36, in seconds. */
+/** Same study: execution times over all apps are log-normal with μ = −0.38 and σ = 2.36, in seconds. */
 const EXECUTION_TIME: Distribution = {
   distribution: "lognormal",
   median: Math.round(SECOND * Math.exp(-0.38)),
   sigma: 2.36,
 };
-/** The same study: over the day the load never falls below about half of its peak. */
+/** Same study: over the day the load does not fall below about half of its peak. */
 const DAILY_LOW = 0.5;
 
 /**
- * Sources like those of a large serverless fleet, `app-1`, `app-2`, …: rates log-uniform within their classes, up and down over the day.
- * A larger fleet of the same seed begins with the smaller one.
+ * Sources of a large serverless fleet, `app-1`, `app-2`, …: rates are log-uniform within their class and
+ * follow a daily cycle. A larger fleet with the same seed starts with the sources of the smaller one.
  */
 export function* azureLikeFleet({ computes, seed, timeZone = "UTC" }: FleetOptions): Generator<FleetSource> {
   const random = randomFrom(seed);
@@ -60,10 +61,13 @@ export function* azureLikeFleet({ computes, seed, timeZone = "UTC" }: FleetOptio
   }
 }
 
-/** An assumption: how long a preview branch is there on average, from its first build until it is merged. */
+/** An assumption: the mean time from the first build of a preview branch until its merge. */
 const MEAN_PREVIEW_LIFETIME = 3 * DAY;
 
-/** From when to when the `number`th preview branch of a fleet is there: made at any time, and gone when its change is merged. */
+/**
+ * When the `number`th preview branch of a fleet exists: it is created at a random time and deleted when its
+ * change is merged.
+ */
 export function previewLifetime(
   seed: number,
   number: number,
@@ -80,7 +84,7 @@ export function previewLifetime(
   };
 }
 
-/** Per hour: the class by its share, the place in it log-uniform. */
+/** Per hour: picks the class by its share, then a log-uniform rate within the class. */
 function ratePerHour(classQuantile: number, rateQuantile: number): number {
   let cumulativeShare = 0;
   for (const { share, minPerHour, maxPerHour } of USAGE_CLASSES) {

@@ -4,17 +4,17 @@ import type { SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 
-/** Many streams as one, by time; what comes at one instant, in the order of the sources. */
+/** Merges many streams by time; arrivals at one instant keep the order of the sources. */
 export class MergedArrivals implements Arrivals {
   at: SimTime = Number.POSITIVE_INFINITY;
   durationMs = 0;
   queries = 0;
   kind: ActivityKind = "query";
   connection = NO_CONNECTION;
-  /** Index of the source that this arrival comes from; −1 when all are over. */
+  /** Index of the source of this arrival; −1 when all have ended. */
   source = -1;
   readonly #sources: readonly Arrivals[];
-  /** When each source's next arrival is. */
+  /** The instant of each source's next arrival. */
   readonly #nextAt: IndexedHeap;
 
   constructor(sources: readonly Arrivals[]) {
@@ -33,7 +33,7 @@ export class MergedArrivals implements Arrivals {
     this.#updateCurrent();
   }
 
-  /** As of `Arrivals`; `source` is whose connection it was. */
+  /** See `Arrivals`; `source` is the source that held the connection. */
   onConnectionClosed(at: SimTime, connection: number, source = this.source): void {
     const arrivals = this.#sources[source];
     if (arrivals === undefined) return;

@@ -5,10 +5,10 @@ import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 import type { Workload } from "./workload.ts";
 
-/** How many instants a source is ahead: few enough for many thousands of sources. */
+/** Instants that a source computes ahead: few enough for many thousands of sources. */
 const BUFFER_LENGTH = 64;
 
-/** Arrivals that come when they come, whatever becomes of them. */
+/** Arrivals whose times do not depend on how earlier arrivals fared. */
 export class OpenLoop implements Arrivals {
   at: SimTime = 0;
   durationMs = 0;
@@ -18,11 +18,11 @@ export class OpenLoop implements Arrivals {
   readonly #times: ArrivalTimes;
   readonly #workload: Workload;
   readonly #until: SimTime;
-  /** The next instants, made many at once. */
+  /** The next instants, computed in batches. */
   readonly #buffer = new Float64Array(BUFFER_LENGTH);
   #position = BUFFER_LENGTH;
 
-  /** `until` is not included. */
+  /** `until` is exclusive. */
   constructor(times: ArrivalTimes, workload: Workload, until: SimTime) {
     this.kind = workload.kind;
     this.#times = times;

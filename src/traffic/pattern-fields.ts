@@ -2,32 +2,32 @@ import * as z from "zod";
 import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/core/time.ts";
 import { isTimeZone } from "./time-zone.ts";
 
-/** An object that refuses keys that it does not know, and says which it knows. */
+/** An object that rejects unknown keys and lists the known ones. */
 export function strictObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
 ): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `there is no such key here; known are ${Object.keys(shape).join(", ")}`
+        ? `unknown key; the known keys are ${Object.keys(shape).join(", ")}`
         : undefined,
   });
 }
 
 export const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
 
-/** Gives whole milliseconds. What any of these fields gives, it takes again as the same. */
+/** As whole milliseconds. Every field of this file accepts its own output and keeps its meaning. */
 export const duration = z
   .union([z.string(), z.number()], { error: DURATION_RULE })
   .transform((text, context) => parseOrIssue(parseDuration(text), DURATION_RULE, context))
   .meta({ id: "duration", description: "a duration like 90s, 10m, 2h or 7d, or whole milliseconds" });
 
 export const positiveDuration = duration
-  .refine((ms) => ms > 0, "must be longer than nothing")
-  .describe("a duration like 90s, 10m, 2h or 7d, or whole milliseconds; longer than nothing");
+  .refine((ms) => ms > 0, "must be longer than 0")
+  .describe("a duration like 90s, 10m, 2h or 7d, or whole milliseconds; longer than 0");
 
 const RATE_RULE = "must be a rate like 5/s, 30/min, 2.5/hour or 10/day, or a number per second";
-/** Beyond this, arrivals of one source could no longer be told apart by their milliseconds. */
+/** More would put many arrivals of one source into the same millisecond. */
 const MAX_PER_SECOND = 1_000_000;
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(s|sec|second)$/, SECOND],
@@ -36,7 +36,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(d|day)$/, DAY],
 ];
 
-/** Gives arrivals per second. */
+/** As arrivals per second. */
 export const rate = z
   .union([z.string(), z.number()], { error: RATE_RULE })
   .transform((text, context) => parseOrIssue(parseRate(text), RATE_RULE, context))
@@ -51,7 +51,7 @@ export const timeZone = z
   .string()
   .refine(isTimeZone, "must be a time zone like Europe/Berlin, America/New_York or UTC")
   .default("UTC")
-  .describe("an IANA time zone like Europe/Berlin; UTC where it is left out");
+  .describe("an IANA time zone such as Europe/Berlin (default: UTC)");
 
 const CLOCK_RULE = "must be a time of day like 09:00 or 17:30, from 00:00 to 24:00";
 
@@ -60,7 +60,7 @@ export const timeOfDay = z
   .regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, CLOCK_RULE)
   .describe("a time of day like 09:00, in the time zone");
 
-/** Since midnight. */
+/** Minutes since midnight. */
 export function minutesOf(text: string): number {
   const [hours = 0, minutes = 0] = text.split(":").map(Number);
   return hours * 60 + minutes;

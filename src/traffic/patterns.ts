@@ -12,7 +12,7 @@ import {
   timeZone,
 } from "./pattern-fields.ts";
 
-/** By number less one, as in `Civil`. */
+/** Index 0 is Monday: the ISO weekday minus one. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 const MAX_QUERIES = 1_000_000;
@@ -20,7 +20,7 @@ const MAX_POOL_SIZE = 10_000;
 const MAX_PHASES = 1_000;
 
 const countFrom = (minimum: number) => {
-  const error = `must be a whole number from ${minimum} to ${MAX_QUERIES}, or {min, max} of such`;
+  const error = `must be a whole number from ${minimum} to ${MAX_QUERIES}, or {min, max} with such numbers`;
   const count = z.int({ error }).min(minimum, error).max(MAX_QUERIES, error);
   return z
     .union([count, strictObject({ min: count, max: count })], { error })
@@ -30,44 +30,41 @@ const countFrom = (minimum: number) => {
     });
 };
 
-/** What each arrival is. */
 const arrivalFields = {
-  kind: z.enum(["query", "transaction"]).default("query").describe("what an arrival is"),
+  kind: z.enum(["query", "transaction"]).default("query").describe("kind of each arrival"),
   duration: distribution.prefault("0s"),
-  queries: countFrom(0)
-    .default(1)
-    .describe("how many queries an arrival stands for: a number, or {min, max}"),
+  queries: countFrom(0).default(1).describe("number of queries per arrival: a number, or {min, max}"),
 };
 const spacing = z
   .enum(["random", "even"])
   .default("random")
-  .describe("random: a Poisson process; even: as far from each other as the rate says");
-/** Gaps that are always 0 would never let time go on. */
-const positiveGap = distribution.refine((gaps) => upperBound(gaps) > 0, "must be longer than nothing");
+  .describe("random: a Poisson process; even: constant distances at the current rate");
+/** With gaps of only 0, time would never advance. */
+const positiveGap = distribution.refine((gaps) => upperBound(gaps) > 0, "must be able to exceed 0");
 const jitter = duration
   .default(0)
-  .describe("each arrival is later by anything up to this, but none overtakes another");
+  .describe("delays each arrival by up to this much; arrivals keep their order");
 
 const constant = {
-  pattern: z.literal("constant").describe("at a fixed distance, the first one at the start"),
+  pattern: z.literal("constant").describe("arrivals at a fixed interval, the first one at the start"),
   every: positiveDuration,
   jitter,
   ...arrivalFields,
 };
 const poisson = {
-  pattern: z.literal("poisson").describe("at random, independent of each other"),
+  pattern: z.literal("poisson").describe("independent random arrivals"),
   rate: positiveRate,
   ...arrivalFields,
 };
 const heavyTailed = {
   pattern: z
     .literal("heavy-tailed")
-    .describe("with gaps of a distribution of their own: many short ones, a few very long ones"),
+    .describe("gaps from a distribution: many short ones, a few very long ones"),
   gap: positiveGap,
   ...arrivalFields,
 };
 const onOff = {
-  pattern: z.literal("on-off").describe("busy and silent periods in turns, a busy one first"),
+  pattern: z.literal("on-off").describe("alternating busy and silent periods, a busy one first"),
   on: distribution,
   off: distribution,
   rate: positiveRate.describe("while on"),
@@ -75,14 +72,16 @@ const onOff = {
   ...arrivalFields,
 };
 const bursts = {
-  pattern: z.literal("bursts").describe("a handful of arrivals, then a pause: a build, a preview branch"),
-  size: countFrom(1).describe("how many arrivals a burst has: a number, or {min, max}"),
+  pattern: z
+    .literal("bursts")
+    .describe("a pause, then a burst of arrivals, such as a build or a preview branch"),
+  size: countFrom(1).describe("number of arrivals per burst: a number, or {min, max}"),
   gap: distribution.prefault("0s"),
   pause: positiveGap,
   ...arrivalFields,
 };
 const officeHours = {
-  pattern: z.literal("office-hours").describe("by the clock on the wall of a time zone"),
+  pattern: z.literal("office-hours").describe("opening hours in the local time of a time zone"),
   time_zone: timeZone,
   weekdays: z
     .array(z.enum(WEEKDAYS))
@@ -92,25 +91,23 @@ const officeHours = {
   opens: timeOfDay.default("09:00"),
   closes: timeOfDay
     .default("17:00")
-    .describe("a time of day, in the time zone; one before opens is on the next day"),
+    .describe("a time of day in the time zone; a time before opens is on the next day"),
   rate: positiveRate.describe("while open"),
   rate_outside: rate.default(0).describe("while closed"),
   spacing,
   ...arrivalFields,
 };
 const daily = {
-  pattern: z
-    .literal("daily")
-    .describe("up and down over the day, highest at its peak, lowest 12 hours later"),
+  pattern: z.literal("daily").describe("a daily cycle, highest at the peak, lowest 12 hours later"),
   time_zone: timeZone,
-  rate: positiveRate.describe("on average over the day"),
+  rate: positiveRate.describe("mean over the day"),
   peak: timeOfDay.default("14:00"),
-  low: z.number().min(0).max(1).default(0.5).describe("the lowest rate as a part of the highest"),
+  low: z.number().min(0).max(1).default(0.5).describe("lowest rate as a fraction of the highest"),
   spacing,
   ...arrivalFields,
 };
 const cron = {
-  pattern: z.literal("cron").describe("by a crontab line"),
+  pattern: z.literal("cron").describe("a crontab schedule"),
   schedule: z
     .string()
     .superRefine((line, context) => {
@@ -123,12 +120,12 @@ const cron = {
   ...arrivalFields,
 };
 const ramp = {
-  pattern: z.literal("ramp").describe("phases, in each of which the rate goes evenly from one to another"),
+  pattern: z.literal("ramp").describe("phases in which the rate changes linearly"),
   phases: z
     .array(
       strictObject({
         for: positiveDuration,
-        from: rate.optional().describe("left out: where the phase before ended, 0 in the first one"),
+        from: rate.optional().describe("default: the end rate of the previous phase, 0 in the first phase"),
         to: rate,
       }),
     )
@@ -137,42 +134,41 @@ const ramp = {
       (phases) => phases.some(({ from = 0, to }) => from > 0 || to > 0),
       "must have a phase with a rate above 0",
     ),
-  repeat: z.boolean().default(false).describe("begin again after the last phase; otherwise it is over then"),
+  repeat: z.boolean().default(false).describe("start again after the last phase; otherwise the source ends"),
   spacing,
   ...arrivalFields,
 };
 const healthCheck = {
   pattern: z
     .literal("health-check")
-    .describe("a pool that tries each of its connections again and again, and opens those that were dropped"),
-  every: positiveDuration.describe("how often each connection is tried; the pool's tries are spread evenly"),
-  pool: z.int().min(1).max(MAX_POOL_SIZE).default(10).describe("how many connections it holds"),
+    .describe("a pool that tests each connection periodically and reopens dropped ones"),
+  every: positiveDuration.describe(
+    "interval between two tests of one connection; the tests of the pool are spread evenly",
+  ),
+  pool: z.int().min(1).max(MAX_POOL_SIZE).default(10).describe("number of connections in the pool"),
   ...arrivalFields,
 };
 const subscriber = {
-  pattern: z.literal("subscriber").describe("holds a connection open, and comes back when it was dropped"),
-  heartbeat: positiveDuration.optional().describe("a query this often while connected; left out: none"),
+  pattern: z.literal("subscriber").describe("holds a connection open and reconnects after a drop"),
+  heartbeat: positiveDuration
+    .optional()
+    .describe("interval of queries while connected (default: no queries)"),
   backoff: strictObject({
     first: positiveDuration.default(1_000),
     max: positiveDuration
       .default(60_000)
-      .describe("the wait doubles up to this; a connection that lasted longer begins anew"),
-    jitter: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.5)
-      .describe("each wait is shorter by anything up to this part of it"),
+      .describe("the wait doubles up to this; a connection that lasts longer resets it"),
+    jitter: z.number().min(0).max(1).default(0.5).describe("each wait is shortened by up to this fraction"),
   })
     .refine(({ first, max }) => first <= max, { path: ["max"], error: "must not be shorter than first" })
     .prefault({})
-    .describe("how long it waits before it comes back"),
+    .describe("wait before a reconnect"),
   ...arrivalFields,
 };
 
 /**
- * What a source of traffic can be, with more fields (a name, a target) where it is part of something greater. All durations in
- * milliseconds, all rates per second; what it gives is a description as well, and means the same.
+ * The description of a traffic source, with extra fields such as a name or a target. Durations become
+ * milliseconds and rates become arrivals per second; parsing the output again gives the same.
  */
 export function patternWith<Shape extends z.core.$ZodLooseShape>(extraFields: Shape) {
   return z.discriminatedUnion(
@@ -187,7 +183,7 @@ export function patternWith<Shape extends z.core.$ZodLooseShape>(extraFields: Sh
         (input) => hasOpenPeriod(input as unknown as OpeningHours),
         {
           path: ["closes"],
-          error: "must not be the same as opens; all day is 00:00 to 24:00",
+          error: "must differ from opens; for all day use 00:00 to 24:00",
         },
       ),
       strictObject({ ...daily, ...extraFields }),

@@ -6,7 +6,7 @@ import { type PatternOf, WEEKDAYS } from "./patterns.ts";
 import type { RateProfile } from "./rate.ts";
 import type { TimeZone } from "./time-zone.ts";
 
-/** What all profiles have; those of this file tell the next piece from the last. */
+/** The current segment. Each profile derives the next segment from the last one. */
 abstract class RateProfileBase implements RateProfile {
   start: SimTime;
   end: SimTime;
@@ -29,7 +29,7 @@ abstract class RateProfileBase implements RateProfile {
   }
 }
 
-/** Always the same. */
+/** A constant rate. */
 export class FlatRateProfile extends RateProfileBase {
   readonly #rate: number;
 
@@ -44,7 +44,7 @@ export class FlatRateProfile extends RateProfileBase {
   }
 }
 
-/** Busy and silent periods in turns, each at least a millisecond long. */
+/** Alternating busy and silent periods, each at least 1 ms long. */
 export class OnOffRateProfile extends RateProfileBase {
   readonly #rate: number;
   readonly #on: Sampler;
@@ -66,12 +66,12 @@ export class OnOffRateProfile extends RateProfileBase {
   }
 }
 
-/** Open and closed by the clocks of a zone: days with a change of the clocks are as long as they are. */
+/** Opening hours in local time; days with a clock change are shorter or longer. */
 export class OfficeHoursRateProfile extends RateProfileBase {
   readonly #zone: TimeZone;
   readonly #weekdays: readonly boolean[];
   readonly #opens: DurationMs;
-  /** From the midnight of the day on which it opens. */
+  /** Counted from midnight of the opening day. */
   readonly #closes: DurationMs;
   readonly #rateInside: number;
   readonly #rateOutside: number;
@@ -90,7 +90,7 @@ export class OfficeHoursRateProfile extends RateProfileBase {
     this.#closes = minutesOf(closes) * MINUTE + (minutesOf(closes) < minutesOf(opens) ? DAY : 0);
     this.#rateInside = rate;
     this.#rateOutside = rate_outside;
-    // What opened yesterday may still be open.
+    // An office that opened the day before may still be open.
     this.#day = Math.floor(zone.toLocal(from) / DAY) - 2;
     this.next();
   }
@@ -111,7 +111,7 @@ export class OfficeHoursRateProfile extends RateProfileBase {
   }
 }
 
-/** A cosine over the local day, drawn in straight pieces of an hour. */
+/** A cosine over the local day, approximated by linear segments of one hour. */
 export class DailyRateProfile extends RateProfileBase {
   readonly #zone: TimeZone;
   readonly #rates: readonly number[];
@@ -119,7 +119,7 @@ export class DailyRateProfile extends RateProfileBase {
   constructor({ rate, low, peak }: PatternOf<"daily">, zone: TimeZone, from: SimTime) {
     super(Math.floor(from / HOUR) * HOUR);
     this.#zone = zone;
-    // Highest 1 + swing, lowest 1 − swing: the lowest is `low` of the highest.
+    // The extremes are 1 + swing and 1 − swing; their ratio is `low`.
     const swing = (1 - low) / (1 + low);
     const peakHour = minutesOf(peak) / 60;
     this.#rates = Array.from(
@@ -139,7 +139,7 @@ export class DailyRateProfile extends RateProfileBase {
   }
 }
 
-/** Phases one after another; when they are over, again from the first, or nothing more. */
+/** Consecutive phases; afterwards they repeat, or the rate stays 0. */
 export class RampRateProfile extends RateProfileBase {
   readonly #phases: PatternOf<"ramp">["phases"];
   readonly #repeat: boolean;

@@ -2,37 +2,40 @@ import type { SimTime } from "../platform/core/time.ts";
 import type { ArrivalTimes } from "./arrival-times.ts";
 import { unitExponential } from "./distribution.ts";
 
-/** A span in which a rate goes evenly from one value to another. In arrivals per millisecond. */
+/** A span in which a rate changes linearly. In arrivals per millisecond. */
 type RateSegment = {
-  /** It goes from `start` up to, not including, `end`: whole milliseconds, or `Infinity`. */
+  /** `start` is inclusive, `end` exclusive: whole milliseconds, or `Infinity`. */
   readonly start: SimTime;
   readonly end: SimTime;
   readonly startRate: number;
   readonly endRate: number;
 };
 
-/** A rate over time, piece by piece. */
+/** A rate over time, segment by segment. */
 export interface RateProfile extends RateSegment {
-  /** Goes on to the piece that begins where this one ends. */
+  /** Moves to the segment that starts where this one ends. */
   next(): void;
 }
 
-/** Sums of steps are off by much less; what is nearer to a whole millisecond is meant to be on it. */
+/**
+ * Rounding errors of the sums are much smaller. A time closer than this to a whole millisecond is rounded to
+ * it.
+ */
 const ROUNDING_TOLERANCE_MS = 1 / 1_024;
 
 /**
- * Arrivals at a rate that changes: the next one comes when the rate, summed up over time, has grown by 1 (even spacing), or by an
- * exponential draw (a Poisson process, exactly, without candidates that are drawn and thrown away).
+ * Arrivals at a variable rate: the next one comes when the integral of the rate has grown by 1 (even spacing)
+ * or by an exponential draw. The latter is an exact Poisson process without rejection sampling.
  */
 export class VariableRateTimes implements ArrivalTimes {
   readonly #profile: RateProfile;
   readonly #stream: (() => number) | undefined;
-  /** With fractions: rounding it would change the rate. */
+  /** Not rounded to milliseconds, because that would change the rate. */
   #exactTime: number;
-  /** The profile's piece: profiles are of many kinds, and this loop must not have to ask which. */
+  /** A copy of the profile's segment, which keeps this loop monomorphic. */
   #segment: RateSegment;
 
-  /** `source` is drawn from once per arrival; without one the spacing is even. */
+  /** One draw of `stream` per arrival; without a stream the spacing is even. */
   constructor(profile: RateProfile, from: SimTime, stream: (() => number) | undefined) {
     this.#profile = profile;
     this.#stream = stream;
@@ -66,7 +69,10 @@ function copySegment({ start, end, startRate, endRate }: RateSegment): RateSegme
   return { start, end, startRate, endRate };
 }
 
-/** How long after `at` the sum has grown by `due`, if the piece went on for so long; `Infinity` where it never does. */
+/**
+ * Time after `at` until the integral has grown by `remaining`, if the segment lasted that long; `Infinity` if
+ * it never does.
+ */
 function timeToAccumulate(
   remaining: number,
   { start, end, startRate, endRate }: RateSegment,
@@ -75,12 +81,12 @@ function timeToAccumulate(
   if (startRate === endRate) return startRate === 0 ? Number.POSITIVE_INFINITY : remaining / startRate;
   const slope = (endRate - startRate) / (end - start);
   const rate = Math.max(0, startRate + slope * (at - start));
-  // The root of slope/2·x² + rate·x = due, in the form that loses no digits where the slope is small.
+  // The root of slope/2·x² + rate·x = remaining, in the form that stays accurate for a small slope.
   const discriminant = rate * rate + 2 * slope * remaining;
   return discriminant < 0 ? Number.POSITIVE_INFINITY : (2 * remaining) / (rate + Math.sqrt(discriminant));
 }
 
-/** How much the sum grows from `at` to the end of the piece. */
+/** The integral of the rate from `at` to the end of the segment. */
 function accumulated({ start, end, startRate, endRate }: RateSegment, at: number): number {
   const rate =
     startRate === endRate ? startRate : startRate + ((endRate - startRate) * (at - start)) / (end - start);

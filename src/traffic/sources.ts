@@ -24,7 +24,7 @@ import {
 import { TimeZone } from "./time-zone.ts";
 import { countSampler, type RandomStreams, Workload } from "./workload.ts";
 
-/** From `from` up to, not including, `until`; without `until` it goes on to the end of time. Whole milliseconds. */
+/** `from` is inclusive, `until` exclusive and by default the end of time. Whole milliseconds. */
 export type TimeBounds = { readonly from: SimTime; readonly until?: SimTime | undefined };
 
 type SourceContext = {
@@ -34,8 +34,8 @@ type SourceContext = {
 };
 
 /**
- * Sources of traffic from one seed. What a source draws depends on the seed and its name alone, each purpose from a stream of its own:
- * one source more or less changes no other.
+ * Traffic sources from one seed. The draws of a source depend only on the seed and its name, with a separate
+ * stream per purpose, so adding or removing a source changes no other.
  */
 export class TrafficSources {
   readonly #random: ReturnType<typeof randomFrom>;
@@ -59,7 +59,7 @@ export class TrafficSources {
     );
   }
 
-  /** Its changes of the clocks are looked up once for all sources. */
+  /** Shared, so that clock changes are looked up once for all sources. */
   #zone(name: string): TimeZone {
     const zone = this.#zones.get(name) ?? new TimeZone(name);
     this.#zones.set(name, zone);

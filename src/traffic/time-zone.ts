@@ -1,25 +1,25 @@
 import { Temporal } from "temporal-polyfill";
 import { DAY, type DurationMs, type SimTime } from "../platform/core/time.ts";
 
-/** A span in which the zone's clocks stand off UTC by the same: from `start` up to, not including, `end`. */
+/** A span with a constant UTC offset; `start` is inclusive, `end` exclusive. */
 type OffsetPeriod = { readonly start: SimTime; readonly end: SimTime; readonly offset: DurationMs };
 
 /**
- * The clocks of a time zone. Local time is what they show, in milliseconds, counted as if they stood in UTC. Between two changes of
- * the clocks this is one addition.
+ * The clocks of a time zone. Local time is in milliseconds, counted as if the clocks showed UTC. Between two
+ * clock changes a conversion is one addition.
  */
 export class TimeZone {
   readonly #name: string;
   readonly #periods: OffsetPeriod[] = [];
   #period: OffsetPeriod;
 
-  /** Throws where there is no such zone: ask `isTimeZone` first. */
+  /** Throws for an unknown zone; check with `isTimeZone` first. */
   constructor(name: string) {
     this.#name = name;
     this.#period = this.#loadPeriod(0);
   }
 
-  /** What the zone's clocks show at an instant. */
+  /** Local time at an instant. */
   toLocal(at: SimTime): number {
     return at + this.offsetAt(at);
   }
@@ -32,8 +32,8 @@ export class TimeZone {
   }
 
   /**
-   * When the zone's clocks show this; where they show it twice, the first time. What they skip is as much later as they skip:
-   * half past two of a night without it is half past three.
+   * The instant of a local time; of a repeated local time, the first one. A skipped local time is shifted by
+   * the length of the skip: 02:30 in a night without that hour becomes 03:30.
    */
   toInstant(local: number): SimTime {
     const before = this.offsetAt(local - DAY);
@@ -43,7 +43,7 @@ export class TimeZone {
     return this.offsetAt(local - after) === after ? local - after : first;
   }
 
-  /** The second time that the clocks show this; `undefined` where they show it once or never. */
+  /** The second instant of a repeated local time; otherwise `undefined`. */
   repeatedInstant(local: number): SimTime | undefined {
     const repeated = local - this.offsetAt(local + DAY);
     return repeated > this.toInstant(local) && this.toLocal(repeated) === local ? repeated : undefined;
@@ -53,7 +53,7 @@ export class TimeZone {
     const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(this.#name);
     const offset = zoned.offsetNanoseconds / 1e6;
     const end = zoned.getTimeZoneTransition("next")?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
-    // The change at this very instant is the one that is asked for, so it is looked for from the next millisecond.
+    // A change at this very instant starts the period, so the search begins one millisecond later.
     const start =
       zoned.add({ milliseconds: 1 }).getTimeZoneTransition("previous")?.epochMilliseconds ??
       Number.NEGATIVE_INFINITY;

@@ -3,10 +3,10 @@ import type { DurationMs } from "../platform/core/time.ts";
 import { type Sampler, samplerOf } from "./distribution.ts";
 import type { Pattern } from "./patterns.ts";
 
-/** Gives a stream of draws for one purpose of a source: integers in [0, 2^32). */
+/** The random stream of a source for one purpose: integers in [0, 2^32). */
 export type RandomStreams = (purpose: string) => () => number;
 
-/** What the arrivals of a source are: drawn for each, where it is not always the same. */
+/** The contents of a source's arrivals; values that vary are drawn for each arrival. */
 export class Workload {
   durationMs: DurationMs = 0;
   queries = 0;
@@ -31,7 +31,7 @@ export class Workload {
   }
 }
 
-/** Whole numbers: always the same, or anything between two bounds, both included. */
+/** A constant whole number, or a uniform one between two inclusive bounds. */
 export function countSampler(
   count: number | { readonly min: number; readonly max: number },
   stream: () => number,

@@ -115,7 +115,7 @@ test("what cannot be brought about again is said, and then no state is promised"
   expect(code).toBe(1);
   expect(stdout).not.toContain("state");
   expect(stderr).toMatch(
-    /^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: record from after it$/m,
+    /^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: start the recording after it$/m,
   );
   expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
 });
@@ -186,7 +186,7 @@ test("changes whose requests are not kept are said, and end with 1", async () =>
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^standin: not reproduced: what was asked from \S+ to \S+ \(ProjectCreated\): no request of it is kept; record from/,
+      /^standin: not reproduced: changes from \S+ to \S+ \(ProjectCreated\): their requests are no longer in the request log/,
     ),
   ]);
 });

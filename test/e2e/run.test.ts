@@ -91,7 +91,7 @@ test("passed is 0, failed is 1, and what could not be run is 2", async () => {
   expect(failed.code).toBe(1);
   expect(failed.stderr).toBe("");
   expect(failed.stdout).toContain("expected  computes: 2");
-  expect(failed.stdout).toMatch(/to repeat it: standin run \S+mine\.yaml --seed 1/);
+  expect(failed.stdout).toMatch(/repeat with: standin run \S+mine\.yaml --seed 1/);
   expect(failed.stdout).toContain("1 of 2 passed");
   const cannot = await run([written("steps: [{ control: { path: /nowhere } }]"), PASSES()]);
   expect(cannot.code).toBe(2);
@@ -103,7 +103,7 @@ test("what could not be run is in all reports, with its reason", async () => {
   const [text, xml] = ["run.txt", "run.xml"].map((name) => join(testDirectory(), name)) as [string, string];
   const reporters = ["--json", "--reporter", `pretty=${text}`, "--reporter", `junit=${xml}`];
   const { code, stdout } = await run([file, PASSES(), ...reporters, "--workers", "2"]);
-  const reason = expect.stringMatching(/^GET \/_sim\/nowhere: /);
+  const reason = expect.stringMatching(/^GET \/_sim\/nowhere was rejected: /);
   expect([code, JSON.parse(stdout)]).toEqual([
     2,
     {
@@ -131,7 +131,7 @@ test("a file that is not there or not right is 2 before anything is run, and all
   const { code, stdout, stderr } = await run(["nowhere.yaml", PASSES(), wrong]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain("nowhere.yaml");
-  expect(stderr).toContain(`${wrong}:3:1: lenght: there is no such key here`);
+  expect(stderr).toContain(`${wrong}:3:1: lenght: unknown key`);
 });
 
 test("with --bail, the first failure ends all", async () => {

@@ -148,7 +148,7 @@ test.each([
   [
     "a field that is none",
     WORLD.replace("pg_version: 17", "postgres: 17"),
-    /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /,
+    /:11:9: .*projects\.0\.postgres: unknown key; the known keys are id, name, /,
   ],
   [
     "a value that is not allowed",
@@ -158,7 +158,7 @@ test.each([
   [
     "an id of the wrong form",
     WORLD.replace("ep-main-1", "main-1"),
-    /:19:23: .*endpoints\.0\.id: must begin with ep-/,
+    /:19:23: .*endpoints\.0\.id: must start with ep-/,
   ],
   ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.0\.key: .*spaces/],
   ["the same key twice", WORLD.replace(OTHER_KEY, KEY), /:27:30: .*keys\.0\.key: /],

@@ -622,7 +622,7 @@ test.each([
     ["curve", "few.csv", "--delay", "60", "--by-compute"],
     /'--delay <delay>' cannot be used with option '--by-compute'/,
   ],
-  [["curve", "few.csv", "--map", "at=one,at=two"], /at is given two columns/],
+  [["curve", "few.csv", "--map", "at=one,at=two"], /at is mapped twice/],
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
   [["curve", "few.csv", "--client", "sleeper"], /expected one of: subscriber:reconnect=5s/],
   [["compare", "few.csv", "--policy", "sleepy"], /expected one of: fixed:SECONDS/],
@@ -795,7 +795,7 @@ test("a trace whose blocks were changed is named as damaged, by every command", 
   for (const command of [["curve"], ["starts"], ["compare", "--workers", "2"]]) {
     const { code, stderr } = await runStandin(["whatif", ...command, file]);
     expect({ command, code }).toEqual({ command, code: 1 });
-    expect(stderr).toMatch(/^standin: .*is damaged, or no trace: .* at byte 128 was changed$/m);
+    expect(stderr).toMatch(/^standin: .*is damaged, or not a trace: the block at byte 128 was changed$/m);
     expect(stderr).not.toMatch(/a bug/);
   }
 });

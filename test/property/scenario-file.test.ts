@@ -11,17 +11,17 @@ const durations = fc.oneof(
     .map(([n, unit]) => `${n}${unit}`),
 );
 const longer = durations.filter((duration) => duration !== 0);
-/** None of the others is as long. */
+/** Longer than any other duration here. */
 const lengths = fc.integer({ min: 501, max: 999 }).map((days) => `${days}d`);
 const instants = fc.integer({ min: 0, max: 4_000_000_000_000 }).map((ms) => new Date(ms).toISOString());
 const whens = fc.oneof(durations, instants);
-/** Open at one side at least, so that it never ends before it begins. */
+/** Open on at least one side, so that no window ends before it starts. */
 const windows: fc.Arbitrary<object> = fc.oneof(
   fc.constant({}),
   fc.record({ from: whens }),
   fc.record({ until: fc.oneof(longer, instants) }),
 );
-/** What YAML might take for something else, and what has to be quoted. */
+/** Texts that YAML must quote or might misread. */
 const texts = fc.oneof(
   fc.constantFrom(
     "yes",
@@ -178,7 +178,7 @@ const expectation = fc
     ...window,
   }));
 const watched = fc.array(expectation, { maxLength: 3 });
-/** What is looked at once has no window. */
+/** Expectations that are checked once have no window. */
 const expectations = watched.map((all) =>
   all.map((one) =>
     Object.fromEntries(Object.entries(one).filter(([key]) => key !== "from" && key !== "until")),
@@ -227,7 +227,7 @@ const { step } = fc.letrec<{ step: object; steps: object[] }>((tie) => ({
   steps: fc.array(tie("step"), { minLength: 1, maxLength: 3 }),
 }));
 
-/** Before all others, so that nothing has to be over by then. */
+/** Only as the first step, so that the time is not in the past. */
 const first = fc.oneof(fc.record({ at: whens }), fc.record({ advance: fc.record({ to: whens }) }));
 
 const parts = fc.record(
@@ -253,14 +253,14 @@ const parts = fc.record(
   },
   { requiredKeys: ["version", "world", "length"] },
 );
-/** A length that steps need not fit into, and a matrix whose name is used. */
+/** Files with steps have no length, which the steps could exceed. Files with a matrix use its name. */
 const file = parts.map(({ length, ...rest }) => ({
   ...rest,
   ...((rest.steps ?? []).length > 0 ? {} : { length }),
   ...(rest.matrix === undefined ? {} : { about: `\${delay} and \${delay}` }),
 }));
 
-test("whatever a scenario says, printed and read again it says the same", async () => {
+test("a printed scenario parses to the same scenario", async () => {
   await expectHolds(
     fc.asyncProperty(file, async (source) => {
       const read = parseScenario(JSON.stringify(source), "mine.json");
@@ -273,7 +273,7 @@ test("whatever a scenario says, printed and read again it says the same", async 
   );
 });
 
-/** Every place in a value, the deepest last. */
+/** Every path in a value, parents first. */
 function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
@@ -286,14 +286,14 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
   return { ...(value as object), [key]: replaced((value as Record<string, unknown>)[key], rest, by) };
 }
 
-test("whatever is broken in a scenario, each mistake has its place, and a name that nothing has is told beside it", async () => {
+test("every problem of a broken scenario has a place, and an unknown name is reported as well", async () => {
   const wrong = fc.constantFrom<unknown>(null, true, -1, "", [], [[]], { nobody: 1 }, { name: { a: [{}] } });
   await expectHolds(
     fc.asyncProperty(
       file,
       fc.array(fc.tuple(fc.nat(), wrong), { minLength: 1, maxLength: 4 }),
       async (source, breaks) => {
-        // The world is what the other names are looked up in.
+        // The world stays intact, because the other names are looked up in it.
         const {
           world,
           matrix: _,
@@ -310,14 +310,14 @@ test("whatever is broken in a scenario, each mistake has its place, and a name t
           world,
           steps: [...((broken as any).steps ?? []), ...steps.slice(-1)],
         });
-        const told = () => parseScenario(text, "mine.json");
-        expect(told).toThrow(ScenarioError);
+        const parse = () => parseScenario(text, "mine.json");
+        expect(parse).toThrow(ScenarioError);
         try {
-          told();
+          parse();
         } catch (error) {
           const lines = (error as Error).message.split("\n");
           for (const line of lines) expect(line).toMatch(/^mine\.json:\d+:\d+: /);
-          expect(lines.join("\n")).toContain('no step above takes a snapshot "not taken"');
+          expect(lines.join("\n")).toContain('no earlier step takes a snapshot "not taken"');
         }
       },
     ),

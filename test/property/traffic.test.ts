@@ -94,11 +94,11 @@ const patterns: fc.Arbitrary<PatternInput> = fc.oneof(
   fc.record({ pattern: fc.constant("subscriber" as const), heartbeat: ms(1_000, HOUR) }),
 );
 
-/** Days on which the clocks of some zone change are among them. */
+/** Includes days with a clock change in some zone. */
 const start = ms(0, 365 * 24).map((hours) => NEW_YEAR + hours * HOUR);
 const MOST = 3_000;
 
-test("arrivals come in order, within their bounds, in whole milliseconds, and the same again from the same seed", async () => {
+test("arrivals are ordered, within their bounds, in whole milliseconds, and repeatable from the seed", async () => {
   await expectHolds(
     fc.asyncProperty(patterns, fc.integer(), start, ms(1, 5 * DAY), async (input, seed, from, length) => {
       const opening = { seed, from, until: from + length };
@@ -117,7 +117,7 @@ test("arrivals come in order, within their bounds, in whole milliseconds, and th
   );
 });
 
-test("a later end changes nothing of what comes before it", async () => {
+test("a later end does not change earlier arrivals", async () => {
   await expectHolds(
     fc.asyncProperty(patterns, start, ms(1, DAY), ms(0, 3 * DAY), async (input, from, length, more) => {
       const short = takeArrivals(openArrivals(input, { from, until: from + length }), MOST);
@@ -128,7 +128,7 @@ test("a later end changes nothing of what comes before it", async () => {
   );
 });
 
-test("a merge is all arrivals sorted by time and source, and a source more changes none of the others", async () => {
+test("a merge is sorted by time and source, and an extra source does not change the others", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.array(patterns, { minLength: 1, maxLength: 8 }),
@@ -165,37 +165,43 @@ test("a merge is all arrivals sorted by time and source, and a source more chang
   );
 });
 
-/** Number of arrivals over a span, and how far it lies from its mean in standard deviations of a Poisson count. */
+/**
+ * Number of arrivals over a span, and its distance from the mean in standard deviations of a Poisson count.
+ */
 function sigmas(input: PatternInput, seed: number, length: number, mean: number, from = NEW_YEAR): number {
   return (
     (takeArrivals(openArrivals(input, { seed, from, until: from + length })).length - mean) / Math.sqrt(mean)
   );
 }
 
-// A Poisson count lies outside of 4 standard deviations once in 16,000 times; the seeds are fixed, so what holds once holds always.
-test.each([1, 2, 3, 4, 5])("the counts of Poisson sources are right within 4 sigma, seed %d", (seed) => {
-  const zone = { time_zone: "Europe/Berlin" };
-  expect(Math.abs(sigmas({ pattern: "poisson", rate: "5/s" }, seed, 10 * HOUR, 180_000))).toBeLessThan(4);
-  // A week from Thursday, in January, has 5 days of 8 hours, and 128 hours beside them.
-  const office: PatternInput = { pattern: "office-hours", rate: "600/h", rate_outside: "60/h", ...zone };
-  expect(Math.abs(sigmas(office, seed, 7 * DAY, 40 * 600 + 128 * 60))).toBeLessThan(4);
-  expect(
-    Math.abs(sigmas({ pattern: "daily", rate: "1/s", ...zone }, seed, 2 * DAY, 2 * 86_400)),
-  ).toBeLessThan(4);
-  const ramp: PatternInput = {
-    pattern: "ramp",
-    phases: [
-      { for: "1h", to: "10/s" },
-      { for: "1h", to: "2/s" },
-    ],
-  };
-  expect(Math.abs(sigmas(ramp, seed, 2 * HOUR, 3_600 * 5 + 3_600 * 6))).toBeLessThan(4);
-  // On for a quarter of the time.
-  const onOff: PatternInput = { pattern: "on-off", on: "1m", off: "3m", rate: "10/s" };
-  expect(Math.abs(sigmas(onOff, seed, 4 * 100 * MINUTE, 100 * 60 * 10))).toBeLessThan(4);
-});
+// A Poisson count deviates by more than 4 standard deviations once in 16,000 cases. The seeds are fixed, so
+// the result never changes.
+test.each([1, 2, 3, 4, 5])(
+  "the counts of Poisson sources are within 4 sigma of the mean, seed %d",
+  (seed) => {
+    const zone = { time_zone: "Europe/Berlin" };
+    expect(Math.abs(sigmas({ pattern: "poisson", rate: "5/s" }, seed, 10 * HOUR, 180_000))).toBeLessThan(4);
+    // A week in January has 5 days of 8 office hours, and 128 other hours.
+    const office: PatternInput = { pattern: "office-hours", rate: "600/h", rate_outside: "60/h", ...zone };
+    expect(Math.abs(sigmas(office, seed, 7 * DAY, 40 * 600 + 128 * 60))).toBeLessThan(4);
+    expect(
+      Math.abs(sigmas({ pattern: "daily", rate: "1/s", ...zone }, seed, 2 * DAY, 2 * 86_400)),
+    ).toBeLessThan(4);
+    const ramp: PatternInput = {
+      pattern: "ramp",
+      phases: [
+        { for: "1h", to: "10/s" },
+        { for: "1h", to: "2/s" },
+      ],
+    };
+    expect(Math.abs(sigmas(ramp, seed, 2 * HOUR, 3_600 * 5 + 3_600 * 6))).toBeLessThan(4);
+    // The source is on for a quarter of the time.
+    const onOff: PatternInput = { pattern: "on-off", on: "1m", off: "3m", rate: "10/s" };
+    expect(Math.abs(sigmas(onOff, seed, 4 * 100 * MINUTE, 100 * 60 * 10))).toBeLessThan(4);
+  },
+);
 
-test("counts of a Poisson source in equal windows vary as much as their mean", () => {
+test("the variance of Poisson counts in equal windows equals their mean", () => {
   const counts = new Array<number>(10_000).fill(0);
   for (const { at } of takeArrivals(
     openArrivals({ pattern: "poisson", rate: "10/s" }, { until: NEW_YEAR + 10_000 * SECOND }),
@@ -205,7 +211,7 @@ test("counts of a Poisson source in equal windows vary as much as their mean", (
   }
   const mean = counts.reduce((sum, count) => sum + count) / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
-  // The index of dispersion has a standard error of √(2/n) = 0.0141; 4 of them.
+  // The index of dispersion has a standard error of √(2/n) = 0.0141; the bound is 4 of them.
   expect(Math.abs(variance / mean - 1)).toBeLessThan(0.057);
 });
 
@@ -216,7 +222,8 @@ test("durations have the quantiles of their distribution", () => {
     takeArrivals(openArrivals({ pattern: "constant", every: "1s", duration }), 200_000)
       .map(({ durationMs }) => durationMs)
       .sort((one, other) => one - other);
-  // A quantile of 200,000 draws is off by √(p(1−p)/n) / density; 3 % is more than 4 of that for all of these.
+  // A quantile of 200,000 draws is off by √(p(1−p)/n) / density; 3 % exceeds 4 of these errors for every
+  // distribution here.
   const near = (value: number, right: number) => expect(Math.abs(value / right - 1)).toBeLessThan(0.03);
   const exponential = sorted({ distribution: "exponential", mean: "10s" });
   near(quantile(exponential, 0.5), 10_000 * Math.LN2);
@@ -230,13 +237,13 @@ test("durations have the quantiles of their distribution", () => {
   near(quantile(pareto, 0.9), 1_000 * 10 ** (1 / 1.5));
 });
 
-test("a fleet has the shares of its classes, and a larger one begins with the smaller", () => {
+test("a fleet has the shares of its classes, and a larger fleet starts with the smaller one", () => {
   const fleet = [...azureLikeFleet({ computes: 20_000, seed: 7 })];
   const perHour = fleet.map(({ pattern }) =>
     pattern.pattern === "daily" ? pattern.rate * 3_600 : Number.NaN,
   );
   const share = (below: number) => perHour.filter((rate) => rate <= below).length / fleet.length;
-  // Standard error of a share: at most √(0.25 / 20,000) = 0.0035; 4 of them.
+  // A share has a standard error of at most √(0.25 / 20,000) = 0.0035; the bound is 4 of them.
   expect(Math.abs(share(1) - 0.45)).toBeLessThan(0.0142);
   expect(Math.abs(share(60) - 0.81)).toBeLessThan(0.0142);
   expect(Math.abs(share(3_600) - 0.97)).toBeLessThan(0.0142);

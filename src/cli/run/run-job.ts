@@ -12,7 +12,7 @@ import { everyStep, type Scenario } from "../../scenario/file/scenario-schema.ts
 import { SeedFileError } from "../../scenario/file/seed-file.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import { type RunProgress, runScenario } from "../../scenario/run/run-scenario.ts";
-import type { RecordingsBySource } from "../../scenario/run/scenario-traffic.ts";
+import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
 import { CorruptFile } from "../../store/tables/checksum.ts";

@@ -1,10 +1,11 @@
 import { createReadStream } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { InvalidRecording, type RecordedTraffic, readRecording } from "../../recordings/recorded-file.ts";
+import { type RecordedTraffic, readRecording } from "../../recordings/read-recording.ts";
+import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { listNames } from "../../scenario/file/check-scenario.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
-import type { RecordingsBySource } from "../../scenario/run/scenario-traffic.ts";
+import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 
 type RecordingReader = (source: ReplayTraffic) => Promise<RecordedTraffic | { readonly reason: string }>;
 
@@ -68,7 +69,7 @@ async function readRecordingFile(
     });
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    if (error instanceof InvalidRecording) return { reason: `${path}: ${error.message}` };
+    if (error instanceof RecordingError) return { reason: `${path}: ${error.message}` };
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     return { reason: code === "ENOENT" ? `there is no file ${path}` : `${path} cannot be read: ${message}` };

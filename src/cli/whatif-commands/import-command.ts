@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { TraceInputError } from "../../recordings/rows/recording-error.ts";
+import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
@@ -65,7 +65,7 @@ async function runTraceImport(
       `${out}: ${rows.toLocaleString("en")} requests to ${header.computes.toLocaleString("en")} computes${omittedText}\n`,
     );
   } catch (error) {
-    if (error instanceof TraceInputError || (error instanceof Error && "code" in error))
+    if (error instanceof RecordingError || (error instanceof Error && "code" in error))
       throw new CliError(error.message);
     throw error;
   }

@@ -46,7 +46,7 @@ export function addInputOptions(command: Command): Command {
     .addOption(new Option("--strict", "refuse a file with a bad row, in the place of counting them"));
 }
 
-/** Reads files into one columnar trace. Throws a `TraceInputError`. */
+/** Reads files into one columnar trace. Throws a `RecordingError`. */
 export async function importFiles(
   paths: readonly string[],
   out: string,

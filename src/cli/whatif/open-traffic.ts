@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
-import { TraceInputError } from "../../recordings/rows/recording-error.ts";
+import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { checkFormatOptions } from "../../recordings/trace-files/file-input.ts";
 import { TraceFile } from "../../recordings/trace-files/trace-file.ts";
@@ -223,7 +223,7 @@ async function openFiles(
     const { path, header, origin } = file;
     if (isImported && options.strict === true && origin.badRows > 0) {
       file.close();
-      throw new TraceInputError(
+      throw new RecordingError(
         `${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} left out when it was imported`,
       );
     }
@@ -254,7 +254,7 @@ async function openFiles(
     };
   } catch (error) {
     temporary.remove();
-    if (error instanceof TraceInputError || (error instanceof Error && "code" in error))
+    if (error instanceof RecordingError || (error instanceof Error && "code" in error))
       throw new CliError(error.message);
     throw error;
   }
@@ -266,10 +266,10 @@ function checkImported(
   { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions,
 ): void {
   try {
-    if (format !== "standin-trace") throw new TraceInputError(`is a standin-trace, no ${format}`);
+    if (format !== "standin-trace") throw new RecordingError(`is a standin-trace, no ${format}`);
     checkFormatOptions(format, { mapping, preset, endpoint, timeZone });
   } catch (error) {
-    if (error instanceof TraceInputError) throw new TraceInputError(`${basename(path)}: ${error.message}`);
+    if (error instanceof RecordingError) throw new RecordingError(`${basename(path)}: ${error.message}`);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { TraceInputError } from "../../recordings/rows/recording-error.ts";
+import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { TraceFile } from "../../recordings/trace-files/trace-file.ts";
 import { randomFrom } from "../../simulation/random.ts";
@@ -36,7 +36,7 @@ export default function runWhatifJob({ path, only, period, work }: WhatifJob): u
     if (work.kind === "curve") return runToEnd(readCurve(traffic, work.options));
     return runToEnd(replayComputes(traffic, work, randomFrom)).map(plainOutcome);
   } catch (error) {
-    if (error instanceof TraceInputError) return { problem: error.message } satisfies WhatifProblem;
+    if (error instanceof RecordingError) return { problem: error.message } satisfies WhatifProblem;
     throw error;
   } finally {
     file.close();

@@ -1,13 +1,13 @@
 import { type Cells, textAt } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { type RowOptions, RowReader } from "../rows/row-reader.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
-/** Reads one input, from chunks of bytes cut anywhere. */
+/** Reads one input from chunks of bytes, split anywhere. */
 export type InputReader = { readonly push: (chunk: Uint8Array) => void; readonly end: () => void };
 
-/** CSV whose first record names the columns. */
+/** CSV with column names in its first record. */
 export function csvInput(intake: Intake, options: RowOptions = {}): InputReader {
   let rows: RowReader | undefined;
   const scanner = new CsvScanner({
@@ -21,7 +21,7 @@ export function csvInput(intake: Intake, options: RowOptions = {}): InputReader 
     push: (chunk) => scanner.push(chunk),
     end() {
       scanner.end();
-      if (rows === undefined) throw new TraceInputError("is empty; the first line must name the columns");
+      if (rows === undefined) throw new RecordingError("is empty; the first line must name the columns");
     },
   };
 }

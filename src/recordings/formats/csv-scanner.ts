@@ -1,26 +1,26 @@
 import type { Cells } from "../rows/cells.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 
-/** A record may be no longer; a quote that is never closed would swallow all the rest. */
+/** Bounds a record, because an unclosed quote would swallow the rest of the file. */
 const LONGEST_RECORD_BYTES = 16 * 1024 * 1024;
 
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const QUOTE = 34;
-/** What is quoted, and what has quotes doubled within. */
+/** Flags of a quoted cell, and of a quoted cell with doubled quotes. */
 const QUOTED = 1;
 const ESCAPED = 2;
 
 export type CsvVisitor = {
-  /** The cells are valid until it returns. */
+  /** The cells are valid only during the call. */
   readonly row: (line: number, cells: Cells) => void;
   readonly bad: (line: number, reason: string) => void;
 };
 
 /**
- * Records of CSV (RFC 4180; LF or CRLF, a byte order mark, blanks around cells) from chunks of bytes, without making a string of any cell.
- * Own code where a library would do: at a hundred million rows a string for each cell is most of the time.
+ * Splits CSV (RFC 4180; LF or CRLF, optional byte order mark, blanks around cells) into records of bytes. No
+ * library, because making a string of each cell dominates the time at a hundred million rows.
  */
 export class CsvScanner implements Cells {
   bytes = new Uint8Array(0);
@@ -32,10 +32,10 @@ export class CsvScanner implements Cells {
   #delimiter: number | undefined;
   #line = 1;
   #isBegun = false;
-  /** Whether the cell that `#closing` has seen last has quotes within. */
+  /** Whether the cell that `#closingQuote` saw last has doubled quotes. */
   #hasEscapes = false;
 
-  /** The delimiter is guessed from the first line where it is not given: the most frequent one of `,`, `;` and tab. */
+  /** The default delimiter is the most frequent of `,`, `;` and tab in the first line. */
   constructor(visitor: CsvVisitor, delimiter?: "," | ";" | "\t") {
     this.#visitor = visitor;
     this.#delimiter = delimiter?.charCodeAt(0);
@@ -56,14 +56,14 @@ export class CsvScanner implements Cells {
     this.#scan(true);
   }
 
-  /** Looks at the very first bytes; `false` while there are too few of them. */
+  /** Inspects the first bytes; `false` while there are too few. */
   #begin(isEnd: boolean): boolean {
     if (this.#isBegun) return true;
     const { bytes } = this;
     const lineEnd = bytes.indexOf(LF);
     if (lineEnd < 0 && !isEnd && bytes.length < LONGEST_RECORD_BYTES) return false;
     if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-      throw new TraceInputError("is UTF-16; save it as UTF-8", 1);
+      throw new RecordingError("is UTF-16; save the file as UTF-8", 1);
     }
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.bytes = bytes.subarray(3);
     this.#delimiter ??= delimiterOf(bytes.subarray(0, lineEnd < 0 ? bytes.length : lineEnd));
@@ -81,7 +81,7 @@ export class CsvScanner implements Cells {
     this.bytes = this.bytes.subarray(from);
   }
 
-  /** Takes the record that begins at `from`; gives where the next one does, or -1 where it is not all there yet. */
+  /** Reads the record at `from`; returns the start of the next record, or -1 if this one is incomplete. */
   #record(from: number, isEnd: boolean): number {
     const { bytes } = this;
     const { length } = bytes;
@@ -114,7 +114,10 @@ export class CsvScanner implements Cells {
     return this.#emit(from, at, count + 1);
   }
 
-  /** The quote that closes a cell; -1 where there is none yet. Whether a quote at the very end closes is known with the next byte. */
+  /**
+   * Position of the quote that closes a cell, or -1. A quote at the end of the buffer is checked again with
+   * the next byte.
+   */
   #closingQuote(from: number): number {
     const { bytes } = this;
     this.#hasEscapes = false;
@@ -137,7 +140,7 @@ export class CsvScanner implements Cells {
     const line = this.#line;
     let isQuoted = false;
     for (let index = 0; index < count; index += 1) isQuoted ||= this.#flags[index] !== 0;
-    // Counted before anything is moved.
+    // Counted before `#unescape` moves bytes.
     const lines = isQuoted ? 1 + this.#lineEnds(from, end) : 1;
     for (let index = 0; index < count; index += 1) {
       if (this.#flags[index] === 0) this.#trim(index);
@@ -159,7 +162,7 @@ export class CsvScanner implements Cells {
     this.ends[index] = end;
   }
 
-  /** In place: it gets shorter. */
+  /** In place, because the text only gets shorter. */
   #unescape(index: number): void {
     const { bytes } = this;
     const end = this.ends[index] as number;
@@ -174,20 +177,20 @@ export class CsvScanner implements Cells {
 
   #unclosedQuote(from: number, isEnd: boolean): number {
     if (!isEnd && this.bytes.length - from <= LONGEST_RECORD_BYTES) return -1;
-    return this.#skipLine(from, "has a quote that is never closed");
+    return this.#skipLine(from, "has an unclosed quote");
   }
 
   #malformed(from: number, at: number, isEnd: boolean): number {
     const lineEnd = this.bytes.indexOf(LF, at);
     if (lineEnd < 0 && this.bytes.length - from <= LONGEST_RECORD_BYTES && !isEnd) return -1;
-    return this.#skipLine(from, "has text behind a closing quote");
+    return this.#skipLine(from, "has text after a closing quote");
   }
 
   #tooLong(from: number): number {
     return this.#skipLine(from, `is longer than ${LONGEST_RECORD_BYTES} bytes`);
   }
 
-  /** The line is lost, and no more: the next one may be a record again. */
+  /** Skips one line only; the next one may be a record again. */
   #skipLine(from: number, reason: string): number {
     this.#visitor.bad(this.#line, reason);
     this.#line += 1;

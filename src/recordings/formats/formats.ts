@@ -29,7 +29,7 @@ export const INPUT_FORMATS: readonly InputFormat[] = [
   "world",
 ];
 
-/** So much of an input's beginning tells what it is: a row of 1,440 minutes fits. */
+/** Bytes read to guess a format; a row of 1,440 minute counts fits. */
 export const GUESS_BYTES = 65_536;
 
 const MAGIC: readonly (readonly [text: string, format: InputFormat])[] = [
@@ -38,7 +38,7 @@ const MAGIC: readonly (readonly [text: string, format: InputFormat])[] = [
   ["SQLite format 3\0", "world"],
 ];
 
-/** What an input is, by how it begins; `undefined` where it is nothing that can be read. */
+/** Guesses the format from the start of an input; `undefined` if it is unknown. */
 export function guessFormat(head: Uint8Array): InputFormat | undefined {
   const magic = MAGIC.find(([text]) =>
     [...text].every((letter, index) => head[index] === letter.charCodeAt(0)),

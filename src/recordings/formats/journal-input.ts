@@ -8,26 +8,28 @@ import {
   type JournalEvent,
   JournalRows,
 } from "./journal-rows.ts";
-import { parseObject } from "./json-input.ts";
+import { type JsonObject, parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
-/** The events of a world as `GET /_sim/events` streams them, or one JSON object a line: snake case or camel case. */
+/**
+ * The events of a world as `GET /_sim/events` streams them, or one JSON object per line, in snake case or
+ * camel case.
+ */
 export function journalInput(intake: Intake): InputReader {
   const rows = new JournalRows(intake);
   const instants = new InstantReader();
   let lastAt: SimTime = 0;
   const lines = new LineScanner({
     line(line, text) {
-      // What else an event stream has: names of events, ids, signs of life.
-      if (/^(id|event|retry)?:/.test(text)) return;
-      const event = parseObject(text.replace(/^data: ?/, ""));
+      const event = parseEventLine(text);
+      if (event === "skipped") return;
       if (event === undefined) {
-        intake.reject(line, "is no JSON object");
+        intake.reject(line, "is not a JSON object");
         return;
       }
       const at = eventInstant(event, instants);
       if (at >= 0) {
-        // As of a world: from its first event on, whatever that is, and nothing is known of what comes behind the last.
+        // The period of a world goes from its first event to its last one, of any type.
         intake.extendPeriod(at, at);
         lastAt = at;
       }
@@ -52,7 +54,19 @@ export function journalInput(intake: Intake): InputReader {
   };
 }
 
-/** What becomes of a compute by an event from outside; `undefined` of other events, and where it does not say of which compute, or when. */
+/**
+ * The event in a line of a journal or of an event stream; "skipped" for event names, ids and comments of a
+ * stream.
+ */
+export function parseEventLine(text: string): JsonObject | "skipped" | undefined {
+  if (/^(id|event|retry)?:/.test(text)) return "skipped";
+  return parseObject(text.replace(/^data: ?/, ""));
+}
+
+/**
+ * A lifecycle event of a compute from untrusted input; `undefined` for other events, and without a compute or
+ * an instant.
+ */
 function lifecycleEventOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalEvent | undefined {
   if (!(at >= 0)) return undefined;
   if (event["type"] === "WorldReset") return { type: "WorldReset", at };
@@ -61,7 +75,7 @@ function lifecycleEventOf(event: Readonly<Record<string, unknown>>, at: SimTime)
   return type === undefined || typeof endpointId !== "string" ? undefined : { type, at, endpointId };
 }
 
-/** The activity in an event from outside, or what is wrong with it. */
+/** The activity in an event from untrusted input, or what is wrong with it. */
 function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): JournalActivity | string {
   const rawActivity = event["activity"];
   if (typeof rawActivity !== "object" || rawActivity === null) return "activity: must be an object";
@@ -73,7 +87,7 @@ function activityOf(event: Readonly<Record<string, unknown>>, at: SimTime): Jour
   if (typeof endpointId !== "string" || endpointId === "")
     return "endpoint_id: must be the name of an endpoint";
   if (kind !== "query" && kind !== "transaction" && kind !== "connect" && kind !== "disconnect")
-    return "kind: is none of activity";
+    return "kind: must be query, transaction, connect or disconnect";
   if (durationMs !== undefined && !isDuration(durationMs))
     return "duration_ms: must be whole milliseconds, at least 0";
   const waitedMs = event["waited_ms"] ?? event["waitedMs"];

@@ -2,7 +2,7 @@ import type { ActivityRecorded } from "../../platform/compute/activity.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { Intake } from "../rows/intake.ts";
 
-/** What becomes of a compute while something runs on it, or waits for it. */
+/** Events that affect running and waiting arrivals of a compute. */
 export const COMPUTE_LIFECYCLE_EVENTS = [
   "ComputeActivated",
   "ComputeSuspending",
@@ -16,7 +16,7 @@ type ComputeLifecycleEvent = {
   readonly endpointId: string;
 };
 
-/** What a trace needs of an event: its names in camel case. */
+/** The part of an event that a trace needs, in camel case. */
 export type JournalActivity = Pick<ActivityRecorded, "type" | "at" | "activity" | "opened"> &
   Partial<Pick<ActivityRecorded, "waitedMs">>;
 export type JournalEvent =
@@ -24,14 +24,14 @@ export type JournalEvent =
   | ComputeLifecycleEvent
   | { readonly type: "WorldReset"; readonly at: SimTime };
 
-/** It is served from `from` on: of what waits for a start that is when it was expected to, until the start is over. */
+/** Served from `from` on; while it waits for a start, `from` is the expected end of the start. */
 type RunningArrival = {
   readonly line: number;
   readonly compute: number;
   readonly at: SimTime;
   readonly source: number;
   readonly connection: string | undefined;
-  /** Infinite where nobody has said the end of a transaction. */
+  /** Infinite for a transaction without a known end. */
   readonly durationMs: DurationMs;
   from: SimTime;
   isWaiting: boolean;
@@ -40,9 +40,9 @@ type RunningArrival = {
 const FIRST_PRUNE = 64;
 
 /**
- * Requests out of a world's journal. A query begins when its compute is there; that it waited for a start is not of the trace, for
- * under another delay it would not have. What still runs when its connection closes ends then, be it that the client closed it or that
- * the platform did: with a suspend, a restart, a start that fails, a deletion. Open transactions last until that.
+ * The arrivals in a world's journal. Waits for a start are not part of the trace, because another delay would
+ * change them. Running arrivals end when their connection closes: by the client, a suspend, a restart, a
+ * failed start or a deletion. Open transactions last until then.
  */
 export class JournalRows {
   readonly #intake: Intake;
@@ -53,7 +53,7 @@ export class JournalRows {
     this.#intake = intake;
   }
 
-  /** `line` is its place: a line, or a sequence number. Events come in the order of the journal. */
+  /** `line` is a line or a sequence number. Events come in the order of the journal. */
   take(line: number, event: JournalEvent): void {
     if (event.type === "ActivityRecorded") this.#activity(line, event);
     else if (event.type === "WorldReset")
@@ -61,7 +61,9 @@ export class JournalRows {
     else this.#lifecycleEvent(event);
   }
 
-  /** `until`: how far the journal tells. An open transaction is as long as that; what has said how long it takes goes on. */
+  /**
+   * `until` is the end of the journal, where open transactions end. Arrivals with a known duration keep it.
+   */
   end(until: SimTime): void {
     for (const { list } of this.#running.values()) {
       for (const row of list)
@@ -74,7 +76,7 @@ export class JournalRows {
     const { endpointId, kind, connectionId: connection = opened } = activity;
     if (kind === "disconnect") {
       this.#intake.skip();
-      // A query that waits is served though nobody waits for its answer any more, as the double has it.
+      // The platform serves a waiting query even if its client has left.
       const isClosed = (row: RunningArrival) =>
         row.connection === connection && !(row.isWaiting && Number.isFinite(row.durationMs));
       this.#close(endpointId, isClosed, at);
@@ -110,7 +112,8 @@ export class JournalRows {
       }
       return;
     }
-    // What came during a suspend waits on for the next start (D: suspend); a start that fails, and a deletion, end that, too.
+    // Arrivals during a suspend wait for the next start (D: suspend). A failed start and a deletion end that
+    // wait, too.
     const endsWaiting = type === "ComputeStartFailed" || type === "ComputeDeleted";
     this.#close(endpointId, ({ isWaiting }) => endsWaiting || !isWaiting, at);
   }
@@ -123,7 +126,7 @@ export class JournalRows {
     }
     running.list.push(row);
     if (running.list.length < running.pruneAt) return;
-    // Seldom enough to cost nothing: what has ended cannot be cut off any more.
+    // Ended arrivals cannot be truncated any more; pruning at doubling sizes keeps this cheap.
     this.#close(
       endpointId,
       ({ isWaiting, from, durationMs }) => !isWaiting && from + durationMs <= row.at,

@@ -1,19 +1,19 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { TextCells } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { type RowOptions, RowReader } from "../rows/row-reader.ts";
 import type { InputReader } from "./csv-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** So many rows are looked at for keys before the first one is read: a row need not have all of them. */
+/** Keys are collected from this many rows before the first one is read, because a row may lack keys. */
 const SAMPLED_ROWS = 100;
 
-/** NDJSON: an object a line, with the fields as keys. */
+/** NDJSON: one object per line, with the fields as keys. */
 export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputReader {
-  // What is bad among them is told in its place.
+  // Bad lines are kept among them, so that they are reported in order.
   const sampled: (readonly [line: number, value: JsonObject | string])[] = [];
   let objects = 0;
   let rows: ObjectRowReader | undefined;
@@ -38,7 +38,7 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
   const lines = new LineScanner({
     line(line, text) {
       const value = parseObject(text);
-      if (value === undefined) bad(line, "is no JSON object");
+      if (value === undefined) bad(line, "is not a JSON object");
       else if (rows !== undefined) rows.read(line, value);
       else {
         sampled.push([line, value]);
@@ -58,14 +58,14 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
         return;
       }
       flushSampled(() => {});
-      throw new TraceInputError("has no line that is a JSON object");
+      throw new RecordingError("has no line with a JSON object");
     },
   };
 }
 
-/** Rows that come as values by name: each value is put into words, and read like a cell of CSV. */
+/** Rows as values by name: each value becomes text and is read like a cell of CSV. */
 export class ObjectRowReader {
-  /** The names that are read. */
+  /** The columns that are read. */
   readonly columns: readonly string[];
   readonly #rows: RowReader;
   readonly #cells: TextCells;
@@ -84,7 +84,7 @@ export class ObjectRowReader {
     this.readFrom(line, (column) => value[this.columns[column] as string]);
   }
 
-  /** The values by place in `columns`. */
+  /** `valueAt` takes an index into `columns`. */
   readFrom(line: number, valueAt: (column: number) => unknown): void {
     this.#cells.fill((column) => textOf(valueAt(column)));
     this.#rows.read(line, this.#cells);
@@ -102,7 +102,7 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Dates are what readers of Parquet make of timestamps. */
+/** The Parquet reader returns timestamps as dates. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "object" && "getTime" in value && typeof value.getTime === "function")

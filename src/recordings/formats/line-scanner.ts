@@ -1,5 +1,5 @@
 const LF = 10;
-/** A line may be no longer: what is no text at all has none that end. */
+/** Bounds a line, because a binary file may have no line ends. */
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 
 export type LineVisitor = {
@@ -7,7 +7,10 @@ export type LineVisitor = {
   readonly bad: (number: number, reason: string) => void;
 };
 
-/** Lines of text from chunks of bytes, numbered from 1; the last one need not be ended. Lines of white space are passed over. */
+/**
+ * Splits chunks of bytes into trimmed lines, numbered from 1. The last line needs no line end; blank lines
+ * are skipped.
+ */
 export class LineScanner {
   readonly #visitor: LineVisitor;
   readonly #decoder = new TextDecoder();
@@ -27,7 +30,7 @@ export class LineScanner {
     }
     if (from === chunk.length) return;
     this.#restBytes += chunk.length - from;
-    // What is too long is not kept; that it was, is.
+    // An overlong line is dropped, but its length is remembered.
     if (this.#restBytes <= LONGEST_LINE_BYTES) this.#rest.push(chunk.slice(from));
     else this.#rest = [];
   }

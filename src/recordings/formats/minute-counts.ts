@@ -3,15 +3,15 @@ import { type Random, uniform } from "../../platform/core/random-port.ts";
 import { DAY, type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
 import { type Cells, textAt } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { columnNamesIn, type InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
 export type MinuteCountOptions = {
   readonly random: Random;
-  /** The first instant of the file's day; day 1 of the data set where it is left out. */
+  /** The first instant of the file's day (default: day 1 of the data set). */
   readonly dayAt?: SimTime | undefined;
-  /** What each invocation takes: the counts do not say. */
+  /** Duration of each invocation, which the counts do not have. */
   readonly durationMs?: DurationMs | undefined;
 };
 
@@ -21,20 +21,24 @@ const FIXED_COLUMNS = ["HashOwner", "HashApp", "HashFunction", "Trigger"];
 const APP_COLUMN = 1;
 const FUNCTION_COLUMN = 2;
 const TRIGGER_COLUMN = 3;
-/** More in one minute leave hardly a gap of a second, and a delay is whole seconds: they would be made for nothing. */
+/**
+ * More calls per minute leave hardly any gap of a second, and delays are whole seconds, so they would change
+ * nothing.
+ */
 export const MAX_PER_MINUTE = 1_000;
 
 /**
- * Azure Functions 2019: a row per function, a column per minute of one day (github.com/Azure/AzurePublicDataset,
- * AzureFunctionsDataset2019.md: HashOwner, HashApp, HashFunction, Trigger, 1 … 1440). An app is what is kept warm; its functions' calls are
- * spread over their minute by chance, from a stream of the function's own.
+ * Azure Functions 2019: a row per function, a column per minute of one day
+ * (github.com/Azure/AzurePublicDataset, AzureFunctionsDataset2019.md: HashOwner, HashApp, HashFunction,
+ * Trigger, 1 … 1440). An app is the unit that is kept warm. The calls of a function are placed randomly
+ * within their minute, from a random stream per function.
  */
 export function minuteCountsInput(intake: Intake, options: MinuteCountOptions): InputReader {
   const { durationMs = 0, dayAt = dataSetDay(1) } = options;
   intake.note(
-    "calls are spread over their minute by chance: numbers for delays near 60 s and below cannot be relied on",
+    "calls are placed randomly within their minute: results for delays near 60 s and below are not reliable",
   );
-  if (durationMs === 0) intake.note("minute counts say nothing of durations: calls take no time");
+  if (durationMs === 0) intake.note("minute counts have no durations: calls take no time");
   const reader = new MinuteCountReader(intake, { ...options, durationMs, dayAt });
   return new CsvScanner(
     { row: (line, cells) => reader.take(line, cells), bad: (line, reason) => intake.reject(line, reason) },
@@ -42,12 +46,12 @@ export function minuteCountsInput(intake: Intake, options: MinuteCountOptions): 
   );
 }
 
-/** The first instant of a file's day, 1 to 14: the data set is of 15 to 28 July 2019 (Shahrad et al., ATC 2020). */
+/** The first instant of day 1 to 14: the data set covers 15 to 28 July 2019 (Shahrad et al., ATC 2020). */
 export function dataSetDay(number: number): SimTime {
   return utcInstant(2019, 7, 15) + (number - 1) * DAY;
 }
 
-/** Whether these are the names of such a file's columns. */
+/** Whether the column names are those of such a file. */
 export function areMinuteCounts(names: readonly string[]): boolean {
   return FIXED_COLUMNS.every((name, column) => names[column] === name) && names[FIRST_COUNT_COLUMN] === "1";
 }
@@ -73,7 +77,7 @@ class MinuteCountReader {
     if (!this.#hasHeader) {
       const names = columnNamesIn(cells);
       if (!areMinuteCounts(names))
-        throw new TraceInputError(`the columns must be ${FIXED_COLUMNS.join(", ")}, 1 … ${MINUTES}`, line);
+        throw new RecordingError(`the columns must be ${FIXED_COLUMNS.join(", ")}, 1 … ${MINUTES}`, line);
       this.#hasHeader = true;
       this.#intake.extendPeriod(this.#dayAt, this.#dayAt + DAY);
       return;
@@ -81,7 +85,7 @@ class MinuteCountReader {
     if (cells.count < FIRST_COUNT_COLUMN + MINUTES) {
       this.#intake.reject(
         line,
-        `has ${cells.count} cells in the place of ${FIRST_COUNT_COLUMN + MINUTES}: it is cut short`,
+        `has ${cells.count} cells instead of ${FIRST_COUNT_COLUMN + MINUTES}: the row is truncated`,
       );
       return;
     }
@@ -110,7 +114,7 @@ class MinuteCountReader {
       const draw = this.#options.random.stream(stream, startAt / MINUTE);
       if (count > MAX_PER_MINUTE)
         this.#intake.note(
-          `of more than ${MAX_PER_MINUTE} calls of a function in a minute, ${MAX_PER_MINUTE} are taken`,
+          `of more than ${MAX_PER_MINUTE} calls of a function per minute, only ${MAX_PER_MINUTE} are used`,
         );
       for (let call = 0; call < Math.min(count, MAX_PER_MINUTE); call += 1) {
         this.#intake.take(

@@ -1,14 +1,17 @@
 import { type AsyncBuffer, parquetMetadataAsync, parquetRead, parquetSchema } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
 import { ObjectRowReader } from "./json-input.ts";
 
-/** Rows of a row group that are held as values at a time. */
+/** Rows decoded at a time. */
 const ROWS_PER_READ = 65_536;
 
-/** Parquet, of which only the columns that are read are loaded, a part of a row group at a time. `onRows` hears how many rows are done. */
+/**
+ * Reads Parquet, only the needed columns, a part of a row group at a time. `onRows` receives the number of
+ * rows read so far.
+ */
 export async function readParquet(
   file: AsyncBuffer,
   intake: Intake,
@@ -51,8 +54,8 @@ async function withInputError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new TraceInputError(
-      `is damaged, or no Parquet that can be read: ${error instanceof Error ? error.message : String(error)}`,
+    throw new RecordingError(
+      `is damaged, or not readable as Parquet: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }

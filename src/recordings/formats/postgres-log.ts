@@ -3,18 +3,18 @@ import { type ColumnMapping, columnsOf } from "../rows/column-mapping.ts";
 import { millisecondsIn } from "../rows/decimal.ts";
 import { InstantReader } from "../rows/instant-reader.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import type { InputReader } from "./csv-input.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 import { parseObject } from "./json-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
 export type PostgresLogOptions = {
-  /** The name of the compute: a log is of one server. */
+  /** The name of the compute; a log belongs to one server. */
   readonly endpoint?: string | undefined;
-  /** Of log lines whose zone is an abbreviation like `CET`; those in UTC and GMT, and offsets, are understood without it. */
+  /** Zone of log lines with an abbreviation such as `CET`; UTC, GMT and offsets need no zone. */
   readonly timeZone?: string | undefined;
-  /** A log's fields are known: `source` alone may be read from others than the name of the application. */
+  /** A log has fixed fields; only `source` may be mapped (default: the application name). */
   readonly mapping?: ColumnMapping | undefined;
 };
 
@@ -26,20 +26,20 @@ export const CSVLOG_COLUMNS: readonly number[] = [23, 24, 26];
 const MIN_COLUMNS = 23;
 const LOG_TIME = 0;
 const MESSAGE = 13;
-/** Who sends: what a source may be read from, by the names that the documentation gives the columns. */
+/** Columns that a source may be read from, by their documented names. */
 const CSV_SOURCES: Readonly<Record<string, number>> = {
   user_name: 1,
   database_name: 2,
   application_name: 22,
 };
-/** Between names that are one source together, as of other files. */
+/** Joins the names of a combined source, as in other formats. */
 const SOURCE_SEPARATOR = "/";
 const JSON_SOURCES: readonly string[] = ["user", "dbname", "application_name"];
 const BACKEND_TYPE = 23;
 
-/** Statements are logged when they end, with how long they took; `log_duration` logs nothing but that. */
+/** Statements are logged at their end with their duration; `log_duration` logs only the duration. */
 const DURATION = /^duration: (\d+(?:\.\d+)?) ms/;
-/** Of `log_statement`, at their beginning, and of connections, once their user is known. */
+/** `log_statement` logs statements at their start; connections are logged once their user is known. */
 const ARRIVAL = /^(statement: |execute [^:]*: |connection authorized: )/;
 
 type LogLine = {
@@ -49,7 +49,7 @@ type LogLine = {
   readonly backend: string;
 };
 
-/** `log_destination = csvlog`. Lines that tell of no statement and no connection are passed over. */
+/** `log_destination = csvlog`. Lines without a statement or a connection are skipped. */
 export function csvlogInput(intake: Intake, options: PostgresLogOptions = {}): InputReader {
   const log = new PostgresLog(intake, options);
   const sources = sourcesOf(options, Object.keys(CSV_SOURCES));
@@ -76,7 +76,7 @@ export function jsonlogInput(intake: Intake, options: PostgresLogOptions = {}): 
   return new LineScanner({
     line(line, text) {
       const value = parseObject(text);
-      if (value === undefined) intake.reject(line, "is no JSON object");
+      if (value === undefined) intake.reject(line, "is not a JSON object");
       else log.take(line, jsonLine(value, sources));
     },
     bad: (line, reason) => intake.reject(line, reason),
@@ -104,7 +104,7 @@ class PostgresLog {
     const bytes = this.#encoder.encode(text);
     const loggedAt = this.#instants.read(bytes, 0, bytes.length);
     if (Number.isNaN(loggedAt)) {
-      const hint = / [A-Z]{2,5}$/.test(text) ? "; name the log's time zone for a zone like this" : "";
+      const hint = / [A-Z]{2,5}$/.test(text) ? "; set the time zone of the log" : "";
       this.#intake.reject(line, `log_time: ${JSON.stringify(text).slice(0, 60)} must be an instant${hint}`);
       return;
     }
@@ -135,22 +135,22 @@ function csvLine(cells: Cells, source: string): LogLine {
   };
 }
 
-/** The columns that a source is read from; throws where a mapping asks for what a log cannot give. */
+/** The columns that a source is read from; throws for a mapping that a log does not support. */
 function sourcesOf({ mapping = {} }: PostgresLogOptions, allowed: readonly string[]): readonly string[] {
   const { source = "application_name", ...others } = mapping;
   const [other] = Object.keys(others);
   if (other !== undefined)
-    throw new TraceInputError(`${other}: a log's columns are known; source alone may be read from others`);
+    throw new RecordingError(`${other}: a log has fixed columns; only source can be mapped`);
   const names = columnsOf(source, allowed);
   const unknown = names.find((name) => !allowed.includes(name));
   if (unknown !== undefined)
-    throw new TraceInputError(
-      `source: a log has no column "${unknown}" of who sends; it has ${allowed.join(", ")}`,
+    throw new RecordingError(
+      `source: a log has no column "${unknown}" for a source; use one of ${allowed.join(", ")}`,
     );
   return names;
 }
 
-/** `undefined` of messages that are no request. */
+/** `undefined` for messages without an arrival. */
 function durationOf(message: string): number | undefined {
   const [, ms] = DURATION.exec(message) ?? [];
   if (ms === undefined) return ARRIVAL.test(message) ? 0 : undefined;
@@ -158,7 +158,7 @@ function durationOf(message: string): number | undefined {
   return millisecondsIn(bytes, 0, bytes.length, "ms");
 }
 
-/** Releases before 13 do not say. */
+/** Releases before 13 do not log the backend type. */
 function isClient(backend: string): boolean {
   return backend === "" || backend === "client backend";
 }

@@ -1,21 +1,24 @@
-/** One row as texts in one buffer: cell `i` is `bytes[starts[i]..ends[i])`, UTF-8, without white space around it. */
+/**
+ * One row as UTF-8 texts in one buffer: cell `i` is `bytes[starts[i]..ends[i])`. Unquoted cells have no
+ * surrounding white space.
+ */
 export type Cells = {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  /** How many cells the row has; arrays may be longer. */
+  /** Number of cells; the arrays may be longer. */
   readonly count: number;
 };
 
 const decoder = new TextDecoder();
 
-/** The cell as text; empty where the row has none there. */
+/** The cell as text; empty when the row lacks it. */
 export function textAt({ bytes, starts, ends, count }: Cells, column: number | undefined): string {
   if (column === undefined || column >= count) return "";
   return decoder.decode(bytes.subarray(starts[column], ends[column]));
 }
 
-/** Texts put into one buffer, for rows that do not come as bytes. */
+/** A row whose values do not come as bytes, encoded into one buffer. */
 export class TextCells implements Cells {
   bytes = new Uint8Array(1_024);
   readonly starts: Int32Array;
@@ -33,7 +36,7 @@ export class TextCells implements Cells {
     let end = 0;
     for (let column = 0; column < this.count; column += 1) {
       const text = valueAt(column).trim();
-      // A UTF-16 unit has at most three bytes of UTF-8.
+      // A UTF-16 unit takes at most three bytes of UTF-8.
       if (end + 3 * text.length > this.bytes.length) this.#grow(end + 3 * text.length);
       this.starts[column] = end;
       end += this.#encoder.encodeInto(text, this.bytes.subarray(end)).written;

@@ -1,11 +1,11 @@
-import { COLUMN_NAMES } from "./column-names.ts";
-import { TraceInputError } from "./recording-error.ts";
+import { COLUMN_NAMES, ColumnFinder, normalizeName, unknownColumn } from "./column-names.ts";
+import { RecordingError } from "./recording-error.ts";
 
 type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
 /**
- * Which column (CSV, Parquet) or key (NDJSON) a field is read from. `end` stands in for `at`: the request began its duration before; or for
- * `duration`: from `at` on it took until then.
- * `duration` may be a sum of columns: `compile_ms+run_ms`; `source` the names in several: `user+database`.
+ * The column (CSV, Parquet) or key (NDJSON) that a field is read from. `duration` may be a sum of columns:
+ * `compile_ms+run_ms`. `source` may combine columns: `user+database`. `end` replaces `at` (the request began
+ * its duration earlier), or replaces `duration` (the request ran from `at` until then).
  */
 export type ColumnMapping = Readonly<Partial<Record<TraceField, string>>>;
 
@@ -17,7 +17,7 @@ const COLUMN_ALIASES: Readonly<Record<TraceField, readonly string[]>> = {
   kind: ["kind"],
 };
 
-/** `at=start_time,endpoint=db` as a mapping; throws where a part names no field. */
+/** Parses `at=start_time,endpoint=db`; throws where a part names no field. */
 export function parseMapping(text: string): ColumnMapping {
   const parts = text.split(",").map((part) => {
     const [field = "", ...column] = part.split("=");
@@ -26,25 +26,28 @@ export function parseMapping(text: string): ColumnMapping {
       .replace(/_id$/, "")
       .replace(/^duration_ms$/, "duration");
     if (!TRACE_FIELDS.some((candidate) => candidate === name) || column.join("=").trim() === "") {
-      throw new TraceInputError(
-        `"${part.trim()}" must be FIELD=COLUMN, with a field of ${TRACE_FIELDS.join(", ")}`,
+      throw new RecordingError(
+        `expected <field>=<column> with a field of ${TRACE_FIELDS.join(", ")}; got "${part.trim()}"`,
       );
     }
     return [name, column.join("=").trim()] as const;
   });
   const duplicate = parts.find(([field], index) => parts.findIndex(([other]) => other === field) !== index);
   if (duplicate !== undefined)
-    throw new TraceInputError(`${duplicate[0]} is given two columns; it is read from one`);
+    throw new RecordingError(`${duplicate[0]} is mapped twice; map it to one column`);
   return Object.fromEntries(parts);
 }
 
-/** A mapping with what was found for fields that had none, and a line for each guess. Columns that were named and are not there throw. */
+/**
+ * Adds guesses for unmapped fields, with a note for each. Throws where an explicitly mapped column does not
+ * exist.
+ */
 export function completeMapping(
   names: readonly string[],
   explicit: ColumnMapping,
 ): { readonly mapping: ColumnMapping; readonly guesses: readonly string[] } {
   for (const field of TRACE_FIELDS) checkColumns(field, explicit[field], names);
-  const byName = new Map(names.map((name) => [normalised(name), name]));
+  const finder = new ColumnFinder(names);
   const completed = { ...explicit } as Partial<Record<TraceField, string>>;
   const guesses: string[] = [];
   for (const field of TRACE_FIELDS) {
@@ -53,10 +56,8 @@ export function completeMapping(
       (field === "end" && completed.at !== undefined && completed.duration !== undefined)
     )
       continue;
-    const name = COLUMN_ALIASES[field]
-      .map((candidate) => byName.get(candidate))
-      .find((column) => column !== undefined);
-    // A column is of one field: what was named for another one is not guessed again.
+    const name = finder.find(COLUMN_ALIASES[field]);
+    // A column belongs to one field: one that is mapped to another field is not guessed again.
     if (
       name === undefined ||
       (field === "at" && explicit.end !== undefined) ||
@@ -65,12 +66,12 @@ export function completeMapping(
       continue;
     completed[field] = name;
     guesses.push(`${field} is read from the column "${name}"`);
-    checkUnique(field, names.map(normalised), normalised(name));
+    checkUnique(field, names.map(normalizeName), normalizeName(name));
   }
   return { mapping: completed, guesses };
 }
 
-/** Columns that a field is read from together; a column whose name has a plus is one. */
+/** The columns that a field combines. A column whose own name contains a plus is one column. */
 export function columnsOf(column: string | undefined, names: readonly string[]): readonly string[] {
   if (column === undefined) return [];
   return names.includes(column) ? [column] : column.split("+").map((name) => name.trim());
@@ -81,21 +82,12 @@ function checkColumns(field: TraceField, column: string | undefined, names: read
   for (const name of isSingleColumn ? [column] : columnsOf(column, names)) {
     if (name !== undefined && names.includes(name)) checkUnique(field, names, name);
     if (name === undefined || names.includes(name)) continue;
-    throw new TraceInputError(`${field}: there is no column "${name}"; there are ${namesText(names)}`);
+    throw unknownColumn(field, name, names);
   }
 }
 
-/** Which of two columns is meant is nobody's guess. */
+/** Two columns of one name are ambiguous, so neither is guessed. */
 function checkUnique(field: TraceField, names: readonly string[], name: string): void {
   if (names.indexOf(name) === names.lastIndexOf(name)) return;
-  throw new TraceInputError(`${field}: two columns are called "${name}"; rename one of them`, 1);
-}
-
-function normalised(name: string): string {
-  return name.trim().toLowerCase();
-}
-
-export function namesText(names: readonly string[]): string {
-  const shown = names.slice(0, 30).join(", ");
-  return names.length > 30 ? `${shown} and ${names.length - 30} more` : shown;
+  throw new RecordingError(`${field}: two columns are called "${name}"; rename one of them`, 1);
 }

@@ -1,6 +1,10 @@
 import type { NumberUnit } from "./decimal.ts";
+import { RecordingError } from "./recording-error.ts";
 
-/** What the columns are called where one finds recorded traffic, the most telling names first: scenarios and what-if experiments read alike. */
+/**
+ * Names under which a field is looked for, the most specific first. Scenarios and what-if experiments share
+ * them.
+ */
 export const COLUMN_NAMES = {
   endpoint: [
     "endpoint_id",
@@ -39,13 +43,65 @@ export const COLUMN_NAMES = {
   source: ["source", "application_name", "client", "user_id"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/**
+ * The column of a list of names that has one of the candidates' names; case does not matter. The last of
+ * equal names wins.
+ */
+export class ColumnFinder {
+  readonly #byName: ReadonlyMap<string, string>;
+
+  constructor(names: readonly string[]) {
+    this.#byName = new Map(names.map((name) => [normalizeName(name), name]));
+  }
+
+  find(candidates: readonly string[]): string | undefined {
+    const match = candidates.find((name) => this.#byName.has(name));
+    return match === undefined ? undefined : this.#byName.get(match);
+  }
+}
+
+export function normalizeName(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** A column was named explicitly, and the input has none of that name. */
+export function unknownColumn(
+  field: string,
+  column: string,
+  names: readonly string[],
+  line?: number,
+): RecordingError {
+  return new RecordingError(`${field}: there is no column "${column}"; there are ${namesText(names)}`, line);
+}
+
+/** A required field has no column. `howToMap` says how the user names it. */
+export function missingColumn(
+  field: string,
+  names: readonly string[],
+  howToMap: string,
+  line = 1,
+): RecordingError {
+  return new RecordingError(
+    `${field}: no column has a known name; ${howToMap}; the columns are ${namesText(names)}`,
+    line,
+  );
+}
+
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, 30).join(", ");
+  return names.length > 30 ? `${shown} and ${names.length - 30} more` : shown;
+}
+
 const UNIT_BY_SUFFIX: readonly (readonly [RegExp, NumberUnit])[] = [
   [/_(s|sec|secs|seconds)$/i, "s"],
   [/_(us|micros|microseconds)$/i, "us"],
   [/_(ns|nanos|nanoseconds)$/i, "ns"],
 ];
 
-/** The unit of durations in a column of this name: milliseconds, unless it ends in `_s`, `_us`, `_ns` or the like. */
+/**
+ * The unit of durations in a column of this name: milliseconds, unless it ends in `_s`, `_us`, `_ns` or the
+ * like.
+ */
 export function durationUnitOf(name: string | undefined): NumberUnit {
   return UNIT_BY_SUFFIX.find(([pattern]) => pattern.test(name ?? ""))?.[1] ?? "ms";
 }

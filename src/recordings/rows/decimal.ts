@@ -4,12 +4,13 @@ const decoder = new TextDecoder();
 
 export type NumberUnit = "s" | "ms" | "us" | "ns";
 
-/** How many decimal places a number of the unit is away from milliseconds. */
+/** Decimal places from the unit to milliseconds. */
 const DECIMAL_SHIFT: Readonly<Record<NumberUnit, number>> = { s: 3, ms: 0, us: -3, ns: -6 };
 
 /**
- * The number in these bytes as whole milliseconds, cut: digit by digit, so that 1.001 s are 1001 ms and nanoseconds since 1970, which no
- * double holds, lose nothing. NaN where it is no number, or a negative one.
+ * The number in these bytes as whole milliseconds, truncated. It is read digit by digit, so that 1.001 s is
+ * exactly 1001 ms, and nanoseconds since 1970 lose nothing although no double holds them. NaN for a negative
+ * number or other text.
  */
 export function millisecondsIn(bytes: Uint8Array, start: number, end: number, unit: NumberUnit): number {
   const point = pointIn(bytes, start, end);
@@ -23,7 +24,7 @@ export function millisecondsIn(bytes: Uint8Array, start: number, end: number, un
   return value;
 }
 
-/** So many digits before the point have the numbers of an instant from 1973 to 5138, by unit. */
+/** Instants from 1973 to 5138 have at most this many digits before the point, by unit. */
 const UNIT_BY_DIGITS: readonly (readonly [most: number, unit: NumberUnit])[] = [
   [11, "s"],
   [14, "ms"],
@@ -31,18 +32,18 @@ const UNIT_BY_DIGITS: readonly (readonly [most: number, unit: NumberUnit])[] = [
   [Number.POSITIVE_INFINITY, "ns"],
 ];
 
-/** What a number since 1970 with so many digits before its point counts. */
+/** The unit of a number since 1970, from the digits before its point. */
 export function instantUnitOf(digits: number): NumberUnit {
   return UNIT_BY_DIGITS.find(([maxDigits]) => digits <= maxDigits)?.[1] ?? "ms";
 }
 
-/** How many digits are before the point; 0 where it is no plain decimal number. */
+/** Number of digits before the point; 0 if the text is not a plain decimal number. */
 export function integerDigitsIn(bytes: Uint8Array, start: number, end: number): number {
   const point = pointIn(bytes, start, end);
   return point < 0 ? 0 : point - start;
 }
 
-/** Where the decimal point is or would be; -1 where this is no plain decimal number. */
+/** Position of the decimal point, or the end without one; -1 if the text is not a plain decimal number. */
 function pointIn(bytes: Uint8Array, start: number, end: number): number {
   let point = end;
   for (let at = start; at < end; at += 1) {
@@ -53,7 +54,7 @@ function pointIn(bytes: Uint8Array, start: number, end: number): number {
   return start === end ? -1 : point;
 }
 
-/** `1e-05`, `+3`, `.5`: what other programs write now and then. */
+/** Other notations, such as `1e-05`, `+3` and `.5`. */
 function parseScientific(bytes: Uint8Array, start: number, end: number, unit: NumberUnit): number {
   const text = decoder.decode(bytes.subarray(start, end));
   if (!/^\+?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number.NaN;

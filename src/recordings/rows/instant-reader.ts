@@ -3,16 +3,19 @@ import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/
 import { isTimeZone, TimeZone } from "../../traffic/time-zone.ts";
 import { instantUnitOf, integerDigitsIn, millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { parseInstant } from "./instant.ts";
-import { TraceInputError } from "./recording-error.ts";
+import { RecordingError } from "./recording-error.ts";
 
 export type InstantOptions = {
-  /** Of numbers; guessed from the first one's size where it is left out. */
+  /** Unit of numbers (default: guessed from the size of the first number). */
   readonly unit?: NumberUnit | undefined;
-  /** What numbers count from; 1970-01-01T00:00:00Z where it is left out. */
+  /** The instant that numbers count from (default: 1970-01-01T00:00:00Z). */
   readonly origin?: SimTime | undefined;
-  /** Of instants that name no zone, or one by letters only the writer knows (`CET`); UTC where it is left out. */
+  /** Zone of instants without a zone, or with an ambiguous abbreviation such as `CET` (default: UTC). */
   readonly timeZone?: string | undefined;
 };
+
+/** What `InstantReader` accepts, for messages. */
+export const INSTANT_OR_NUMBER_RULE = "must be an ISO 8601 instant, or a number since 1970";
 
 const NAMED_ZONE = / (?!Z$|UTC$|GMT$)[A-Z]{2,5}$/;
 const HAS_ZONE = /(Z|UTC|[+-]\d{2}(:?\d{2})?)$/i;
@@ -20,13 +23,16 @@ const DASH = 45;
 const COLON = 58;
 const decoder = new TextDecoder();
 
-/** Reads instants out of one column: ISO 8601, or seconds, milliseconds, microseconds, nanoseconds since 1970. */
+/**
+ * Reads the instants of one column: ISO 8601, or seconds, milliseconds, microseconds or nanoseconds since
+ * 1970.
+ */
 export class InstantReader {
-  /** Of numbers: what was given, or what the first number looked like. */
+  /** Unit of numbers: the given one, or guessed from the first number. */
   unit: NumberUnit | undefined;
   readonly #origin: SimTime;
   readonly #zone: TimeZone | undefined;
-  /** A day's first instant, and the ten characters that stand for it: most rows are of the same day as the one before. */
+  /** Cache of one day: most rows have the same day as the previous row. */
   #day = 0;
   readonly #dayBytes = new Uint8Array(10);
 
@@ -34,12 +40,14 @@ export class InstantReader {
     this.unit = unit;
     this.#origin = origin;
     if (timeZone !== undefined && !isTimeZone(timeZone)) {
-      throw new TraceInputError(`time zone: "${timeZone}" is none; it must be one like Europe/Berlin`);
+      throw new RecordingError(
+        `time zone: unknown zone "${timeZone}"; expected a name such as Europe/Berlin`,
+      );
     }
     this.#zone = timeZone === undefined ? undefined : new TimeZone(timeZone);
   }
 
-  /** Whole milliseconds, cut; NaN where it is no instant. */
+  /** Whole milliseconds, truncated; NaN if the text is not an instant. */
   read(bytes: Uint8Array, start: number, end: number): number {
     if (bytes[start + 4] === DASH) return this.#readIso(bytes, start, end);
     const digits = integerDigitsIn(bytes, start, end);
@@ -50,7 +58,10 @@ export class InstantReader {
     return at <= END_OF_TIME ? at : Number.NaN;
   }
 
-  /** `2026-01-05T00:00:00.123Z`, `2026-01-05 00:00:00` in UTC and the like without making a string; all else the long way. */
+  /**
+   * Reads `2026-01-05T00:00:00.123Z`, `2026-01-05 00:00:00` and similar forms without a string; other forms
+   * take the slow path.
+   */
   #readIso(bytes: Uint8Array, start: number, end: number): number {
     const isUtc = bytes[end - 1] === 90;
     const fractionEnd = isUtc ? end - 1 : end;
@@ -102,18 +113,18 @@ export class InstantReader {
   }
 }
 
-/** The dashes of a date look like an offset. */
+/** Drops the date, whose dashes look like an offset. */
 function withoutDate(text: string): string {
   return text.slice(10);
 }
 
-/** Two digits; more than any clock shows where they are none. */
+/** A number of two digits; 99 if they are not digits. */
 function twoDigits(bytes: Uint8Array, at: number): number {
   const [tens, ones] = [(bytes[at] as number) - 48, (bytes[at + 1] as number) - 48];
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 99;
 }
 
-/** Milliseconds of `.1`, `.123`, `.123456789` or nothing; -1 for all else. */
+/** Milliseconds of `.1`, `.123`, `.123456789` or the empty text; -1 for other text. */
 function fractionMs(bytes: Uint8Array, start: number, end: number): number {
   if (start === end) return 0;
   if (bytes[start] !== 46 || end - start < 2 || end - start > 10) return -1;

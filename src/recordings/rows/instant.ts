@@ -5,8 +5,8 @@ const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
 
 /**
- * An instant as logs write it: ISO 8601 with a `T` or a space, fractions cut to milliseconds; UTC where it names no zone. `undefined` for
- * what is none, a 30 February among it.
+ * An instant as logs write it: ISO 8601 with a `T` or a space, truncated to milliseconds, in UTC if it names
+ * no zone. `undefined` for other text, including 30 February.
  */
 export function parseInstant(text: string): SimTime | undefined {
   const match = ISO.exec(text);
@@ -26,7 +26,7 @@ const TIME = String.raw`(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?|
 const STRICT = new RegExp(String.raw`^\d{4}-\d{2}-\d{2}(?:T${TIME}(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$`);
 export const INSTANT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z";
 
-/** An instant as somebody is asked for it: a day, or a time that names its zone, from 1970 on. */
+/** An instant as an option accepts it: a day, or a time with a zone, from 1970 on. */
 export function parseStrictInstant(text: string): SimTime | undefined {
   const at = STRICT.test(text) ? parseInstant(text) : undefined;
   return at !== undefined && at >= 0 ? at : undefined;

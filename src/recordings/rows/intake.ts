@@ -1,44 +1,40 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { type BadInputRow, BadRows } from "./bad-rows.ts";
 import { NameTable } from "./name-table.ts";
-import { TraceInputError } from "./recording-error.ts";
+import { RecordingError } from "./recording-error.ts";
 
 /** A sink of rows in any order: numbers of computes and sources, whole milliseconds. */
 export type RowSink = {
   readonly add: (compute: number, at: SimTime, durationMs: number, source: number) => void;
 };
 
-/** `line` counts from 1, rows of Parquet do so too. */
-export type BadInputRow = { readonly input: string; readonly line: number; readonly reason: string };
-
 export type IntakeOptions = {
-  /** The first bad row ends it with a `TraceInputError`. */
+  /** Throws a `RecordingError` on the first bad row. */
   readonly strict?: boolean | undefined;
-  /** Rows before it, and from `endAt` on, are left out and counted. */
+  /** Rows before `startAt`, and from `endAt` on, are left out and counted. */
   readonly startAt?: SimTime | undefined;
   readonly endAt?: SimTime | undefined;
 };
 
-export const BAD_ROWS_SHOWN = 10;
 const MAX_COMPUTES = 1_000_000;
 /** `source` is a column of 16 bits. */
 export const MAX_SOURCES = 65_536;
 const OTHER_SOURCES = "(other)";
 
-/** What all inputs of one trace are put into: gives numbers to names, counts what is bad, keeps what is worth saying. */
+/** Collects the rows of all inputs of one trace: numbers names, counts bad rows and gathers notes. */
 export class Intake {
   readonly notes: string[] = [];
-  readonly bad: BadInputRow[] = [];
-  /** Taken, refused, of a kind that is no request, and outside of the period. */
+  /** Rows that were accepted, that are not arrivals, and that are outside the period. */
   rows = 0;
-  badRows = 0;
   skippedRows = 0;
   outsideRows = 0;
   firstAt = Number.POSITIVE_INFINITY;
   lastAt = Number.NEGATIVE_INFINITY;
-  /** What the inputs say of their own time: minute counts are of whole days. */
+  /** The period that the inputs state themselves; minute counts cover whole days. */
   period: { startAt: SimTime; endAt: SimTime } | undefined;
   readonly #options: IntakeOptions;
   readonly #sink: RowSink;
+  readonly #bad: BadRows;
   #input = "";
   readonly #computes = new NameTable(MAX_COMPUTES);
   readonly #sources = new NameTable(MAX_SOURCES - 1);
@@ -47,19 +43,20 @@ export class Intake {
   constructor(sink: RowSink, options: IntakeOptions = {}) {
     this.#sink = sink;
     this.#options = options;
+    this.#bad = new BadRows(options.strict);
   }
 
-  /** What comes now is from this input. */
+  /** Names the input of the next rows. */
   begin(input: string): void {
     this.#input = input;
   }
 
-  /** The number of the compute; throws where there are too many of them, which no trace of computes has. */
+  /** The number of the compute; throws if there are too many. */
   compute(bytes: Uint8Array, start: number, end: number): number {
     const number = this.#computes.numberOf(bytes, start, end);
     if (number >= 0) return number;
-    throw new TraceInputError(
-      `endpoint: there are more than ${MAX_COMPUTES} computes; is this column one of queries?`,
+    throw new RecordingError(
+      `endpoint: there are more than ${MAX_COMPUTES} computes; does this column hold query ids? Map another column`,
     );
   }
 
@@ -67,15 +64,24 @@ export class Intake {
     const number = this.#sources.numberOf(bytes, start, end);
     if (number >= 0) return number;
     this.#hasOtherSources = true;
-    this.note(`source: there are more than ${MAX_SOURCES} of them; the rest count as ${OTHER_SOURCES}`);
+    this.note(`source: there are more than ${MAX_SOURCES} sources; the rest count as ${OTHER_SOURCES}`);
     return MAX_SOURCES - 1;
+  }
+
+  get badRows(): number {
+    return this.#bad.count;
+  }
+
+  /** The first bad rows. */
+  get bad(): readonly BadInputRow[] {
+    return this.#bad.first;
   }
 
   get computeNames(): readonly string[] {
     return this.#computes.list;
   }
 
-  /** The empty name is that of rows without one. */
+  /** Rows without a source have the empty name. */
   get sourceNames(): readonly string[] {
     return this.#hasOtherSources ? [...this.#sources.list, OTHER_SOURCES] : this.#sources.list;
   }
@@ -97,21 +103,19 @@ export class Intake {
   }
 
   reject(line: number, reason: string): void {
-    if (this.#options.strict === true) throw new TraceInputError(reason, line);
-    this.badRows += 1;
-    if (this.bad.length < BAD_ROWS_SHOWN) this.bad.push({ input: this.#input, line, reason });
+    this.#bad.add(this.#input, line, reason);
   }
 
   skip(): void {
     this.skippedRows += 1;
   }
 
-  /** Something that the user should know; said once. */
+  /** Adds a note for the user, once. */
   note(text: string): void {
     if (!this.notes.includes(text)) this.notes.push(text);
   }
 
-  /** The input says that it knows of this time; what several say so goes together. */
+  /** Extends the stated period to include this one. */
   extendPeriod(startAt: SimTime, endAt: SimTime): void {
     const period = this.period ?? { startAt, endAt };
     this.period = { startAt: Math.min(period.startAt, startAt), endAt: Math.max(period.endAt, endAt) };

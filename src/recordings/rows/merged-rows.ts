@@ -1,18 +1,18 @@
 import type { SimTime } from "../../platform/core/time.ts";
 import { type RowColumns, rowColumns } from "./row-run.ts";
 
-/** Rows of one compute in one run, by ascending arrival. */
+/** The rows of one compute in one run, by ascending arrival. */
 export type RunSegment = {
   readonly length: number;
-  /** Copies rows from `from` on to the beginning of `into`; as many as there are, or fit. */
+  /** Copies rows from index `from` on to the start of `into`, as many as exist or fit. */
   readonly read: (from: number, into: RowColumns) => void;
 };
 
-/** Rows that are held of a stretch at a time, and of all stretches together. */
+/** Rows held in memory per segment, and in total. */
 const ROWS_PER_SEGMENT = 65_536;
 const ROWS_IN_TOTAL = 2_097_152;
 
-/** Merges stretches: by arrival, and what came at one instant in the order of the stretches. Memory is bounded however long they are. */
+/** Merges segments by arrival; rows of one instant keep the order of the segments. Memory is bounded. */
 export function mergeSegments(
   segments: readonly RunSegment[],
   take: (at: SimTime, durationMs: number, source: number) => void,
@@ -25,10 +25,10 @@ export function mergeSegments(
     const cursor = first;
     let until = Number.POSITIVE_INFINITY;
     let isBefore = true;
-    // Its rows go on being the next ones up to the earliest of the others.
+    // Its rows come next until the earliest row of another segment.
     for (const other of cursors) {
       if (other === cursor) isBefore = false;
-      // At one instant the earlier stretch goes first.
+      // At one instant the earlier segment comes first.
       else until = Math.min(until, isBefore ? other.at : other.at + 1);
     }
     cursor.takeUntil(until, take);
@@ -42,7 +42,7 @@ function earliest(cursors: readonly SegmentCursor[]): SegmentCursor | undefined 
 }
 
 class SegmentCursor {
-  /** Of the next row; infinite behind the last one. */
+  /** Arrival of the next row; infinite after the last one. */
   at: SimTime = Number.POSITIVE_INFINITY;
   readonly #segment: RunSegment;
   readonly #columns: RowColumns;
@@ -56,7 +56,7 @@ class SegmentCursor {
     this.#load();
   }
 
-  /** Takes rows before `until`, at least one. */
+  /** Takes the rows before `until` (exclusive), at least one. */
   takeUntil(until: SimTime, take: (at: SimTime, durationMs: number, source: number) => void): void {
     do {
       const { at, durationMs, source } = this.#columns;

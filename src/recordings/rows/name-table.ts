@@ -1,22 +1,22 @@
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** Numbers for names, from 0 in the order in which they come; a name may be given as bytes, of which no string is made but once. */
+/** Numbers names from 0 in the order of first use. Names come as bytes; each becomes a string only once. */
 export class NameTable {
   readonly list: string[] = [];
   readonly #decoder = new TextDecoder();
   readonly #capacity: number;
-  /** All names, one behind the other: name `i` ends where name `i + 1` begins. */
+  /** All names in sequence: name `i` ends where name `i + 1` starts. */
   #bytes = new Uint8Array(16_384);
   #starts = new Int32Array(513);
-  /** Open addressing: pairs of a hash and a number plus one, 0 where free; never more than half full. */
+  /** Open addressing: pairs of a hash and a number plus one (0 if free), at most half full. */
   #slots = new Int32Array(2_048);
 
   constructor(capacity = Number.POSITIVE_INFINITY) {
     this.#capacity = capacity;
   }
 
-  /** -1 where it would be one name more than there may be. */
+  /** -1 if the name would exceed the capacity. */
   numberOf(bytes: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

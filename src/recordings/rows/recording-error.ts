@@ -1,5 +1,5 @@
-/** Input that is no trace at all, or a bad row where none is allowed. `line` counts from 1. */
-export class TraceInputError extends Error {
+/** Input that cannot be read, or the first bad row of a strict import. `line` counts from 1. */
+export class RecordingError extends Error {
   readonly line: number | undefined;
 
   constructor(reason: string, line?: number) {

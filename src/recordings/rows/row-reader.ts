@@ -1,30 +1,29 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { PRESETS, type PresetName, presetOf } from "../formats/presets.ts";
 import { type Cells, textAt } from "./cells.ts";
-import { type ColumnMapping, columnsOf, completeMapping, namesText } from "./column-mapping.ts";
-import { durationUnitOf } from "./column-names.ts";
+import { type ColumnMapping, columnsOf, completeMapping } from "./column-mapping.ts";
+import { durationUnitOf, missingColumn } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
-import { InstantReader } from "./instant-reader.ts";
+import { INSTANT_OR_NUMBER_RULE, InstantReader } from "./instant-reader.ts";
 import type { Intake } from "./intake.ts";
-import { TraceInputError } from "./recording-error.ts";
 
 export type RowOptions = {
   readonly mapping?: ColumnMapping | undefined;
-  /** A published data set; recognised by its columns where it is left out. */
+  /** A published data set (default: recognised by its columns). */
   readonly preset?: PresetName | undefined;
-  /** The endpoint of rows that name none. */
+  /** The endpoint of rows without one. */
   readonly endpoint?: string | undefined;
-  /** Of numbers in `at`; guessed from the first one's size where it is left out. */
+  /** Unit of numbers in `at` (default: guessed from the first number). */
   readonly timeUnit?: NumberUnit | undefined;
-  /** Of durations; guessed from the column's name where it is left out: milliseconds, unless it ends in `_s`, `_us`, `_ns` or the like. */
+  /** Unit of durations (default: from the suffix of the column's name, otherwise milliseconds). */
   readonly durationUnit?: NumberUnit | undefined;
-  /** Of instants that name no zone; UTC where it is left out. */
+  /** Zone of instants without a zone (default: UTC). */
   readonly timeZone?: string | undefined;
 };
 
-/** Reads rows of named columns. The first row's names decide what is read from where; what is guessed is noted. */
+/** Reads rows with named columns. Guessed columns are noted. */
 export class RowReader {
-  /** The columns that are read, of all that there are. */
+  /** The columns that are read. */
   readonly columns: readonly string[];
   readonly #intake: Intake;
   readonly #instants: InstantReader;
@@ -33,7 +32,7 @@ export class RowReader {
   readonly #defaultEndpoint: Uint8Array | undefined;
   readonly #atColumn: number | undefined;
   readonly #endColumn: number | undefined;
-  /** A row says when it came and when it ended, and not how long it took. */
+  /** A row has a start and an end instead of a duration. */
   readonly #isSpan: boolean;
   readonly #durationColumns: Int32Array;
   readonly #endpointColumn: number | undefined;
@@ -42,7 +41,10 @@ export class RowReader {
   readonly #kindColumn: number | undefined;
   #isUnitNoted: boolean;
 
-  /** `names` of all columns. `places`: where in a row a column is; throws where the columns cannot be a trace's. */
+  /**
+   * `names` are all columns; `columnIndex` is a column's position in a row. Throws if a required column is
+   * missing.
+   */
   constructor(
     intake: Intake,
     names: readonly string[],
@@ -53,7 +55,7 @@ export class RowReader {
     const preset = presetName === undefined ? undefined : PRESETS[presetName];
     if (preset !== undefined) intake.note(preset.note);
     if (options.preset === undefined && presetName !== undefined)
-      intake.note(`the columns are those of ${presetName}`);
+      intake.note(`the columns match the data set ${presetName}`);
     const { mapping, guesses } = completeMapping(names, { ...preset?.mapping, ...options.mapping });
     for (const guess of guesses) intake.note(guess);
     checkRequired(mapping, names, options.endpoint);
@@ -68,9 +70,9 @@ export class RowReader {
     this.#durationUnit = options.durationUnit ?? preset?.durationUnit ?? durationUnitOf(durations[0]);
     this.#isSpan = mapping.at !== undefined && mapping.end !== undefined && durations.length === 0;
     if (durations.length === 0 && !this.#isSpan)
-      intake.note("duration: no column looks like it; requests take no time");
+      intake.note("duration: no column has a known name; requests take no time");
     if (options.mapping?.end !== undefined && mapping.at !== undefined && durations.length > 0)
-      intake.note("end: is not read, for a start and a duration say when it is");
+      intake.note("end: is not read, because start and duration determine it");
     this.#missing = preset?.missing === undefined ? undefined : new TextEncoder().encode(preset.missing);
     this.#defaultEndpoint =
       options.endpoint === undefined ? undefined : new TextEncoder().encode(options.endpoint);
@@ -102,18 +104,18 @@ export class RowReader {
   }
 
   #problemIn(cells: Cells, compute: number, durationMs: number, at: number): string | undefined {
-    if (compute < 0) return "endpoint: is empty; map the column that has it, or name one endpoint for all";
+    if (compute < 0) return "endpoint: is empty; map another column, or set one endpoint for all rows";
     if (this.#isSpan && !Number.isNaN(at) && !(durationMs >= 0)) {
       const quoted = quotedCell(cells, this.#endColumn);
       return Number.isNaN(durationMs)
-        ? `end: ${quoted} ${INSTANT_RULE}`
+        ? `end: ${quoted} ${INSTANT_OR_NUMBER_RULE}`
         : `end: ${quoted} is before ${quotedCell(cells, this.#atColumn)}`;
     }
     if (!this.#isSpan && !(durationMs <= END_OF_TIME))
       return `duration: ${this.#quotedDurations(cells)} must be a number, at least 0`;
     if (!Number.isNaN(at)) return undefined;
     const quoted = quotedCell(cells, this.#atColumn ?? this.#endColumn);
-    return `${this.#atColumn === undefined ? "end" : "at"}: ${quoted} ${INSTANT_RULE}`;
+    return `${this.#atColumn === undefined ? "end" : "at"}: ${quoted} ${INSTANT_OR_NUMBER_RULE}`;
   }
 
   #computeOf(cells: Cells): number {
@@ -147,7 +149,7 @@ export class RowReader {
     if (!this.#isUnitNoted && this.#instants.unit !== undefined) {
       this.#isUnitNoted = true;
       this.#intake.note(
-        `at: the first number is ${quotedCell(cells, column)}, so numbers are taken for ${UNIT_WORDS[this.#instants.unit]} since 1970`,
+        `at: the first number is ${quotedCell(cells, column)}, so numbers are read as ${UNIT_WORDS[this.#instants.unit]} since 1970`,
       );
     }
     return this.#atColumn === undefined ? at - durationMs : at;
@@ -159,7 +161,7 @@ export class RowReader {
       : Number.NaN;
   }
 
-  /** From `at` to `end`; negative where that is before it, and none where it is missing. */
+  /** From `at` to `end`, in milliseconds; 0 without an end, negative if the end is before the start. */
   #spanOf(cells: Cells): number {
     const [at, end] = [this.#atColumn as number, this.#endColumn as number];
     if (end >= cells.count || this.#isMissing(cells, end)) return 0;
@@ -167,7 +169,7 @@ export class RowReader {
     return this.#instantAt(cells, end) - from;
   }
 
-  /** In milliseconds; what is missing takes no time. */
+  /** In milliseconds; a missing duration is 0. */
   #durationOf(cells: Cells): number {
     let sum = 0;
     for (let i = 0; i < this.#durationColumns.length; i += 1) {
@@ -199,7 +201,6 @@ export class RowReader {
   }
 }
 
-const INSTANT_RULE = "must be an ISO 8601 instant, or a number since 1970";
 const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
   s: "seconds",
   ms: "milliseconds",
@@ -207,13 +208,12 @@ const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
   ns: "nanoseconds",
 };
 
-function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
-  if (mapping.endpoint === undefined && endpoint === undefined) throw missingColumn("endpoint", names);
-  if (mapping.at === undefined && mapping.end === undefined) throw missingColumn("at", names);
-}
+const HOW_TO_MAP = "map one with --map <field>=<column>";
 
-function missingColumn(field: string, names: readonly string[]): TraceInputError {
-  return new TraceInputError(`${field}: no column looks like it; map one of ${namesText(names)}`, 1);
+function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
+  if (mapping.endpoint === undefined && endpoint === undefined)
+    throw missingColumn("endpoint", names, HOW_TO_MAP);
+  if (mapping.at === undefined && mapping.end === undefined) throw missingColumn("at", names, HOW_TO_MAP);
 }
 
 function quotedCell(cells: Cells, column: number | undefined): string {

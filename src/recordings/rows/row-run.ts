@@ -8,10 +8,13 @@ export type RowColumns = {
   readonly source: Uint16Array;
 };
 
-/** Rows by compute, each compute's by ascending arrival: what came at one instant stays in its order. */
+/** Rows grouped by compute and sorted by arrival; rows of one instant keep their order. */
 export type SortedRun = {
   readonly rows: RowColumns;
-  /** Numbers of the computes that have rows here, ascending, and where the rows of each begin; one more start than computes. */
+  /**
+   * Numbers of the computes with rows, ascending, and the start of each group; `starts` has one more entry
+   * for the end.
+   */
   readonly computes: Uint32Array;
   readonly starts: Uint32Array;
 };
@@ -26,7 +29,7 @@ export function rowColumns(length: number): RowColumns {
 
 const INITIAL_ROWS = 1_024;
 
-/** Takes rows in any order, and gives them grouped and sorted: a bounded part of a trace of any size. */
+/** Collects rows in any order and returns them grouped and sorted; holds a bounded part of a trace. */
 export class RunBuffer implements RowSink {
   count = 0;
   readonly #maxRows: number;
@@ -36,7 +39,7 @@ export class RunBuffer implements RowSink {
   #grouped: RowColumns | undefined;
   #highestCompute = 0;
 
-  /** `full` is called once there are `most` rows; it must `group` and `clear`. */
+  /** `onFull` is called when there are `maxRows` rows; it must `group` and `clear`. */
   constructor(maxRows: number, onFull: () => void) {
     this.#maxRows = maxRows;
     this.#onFull = onFull;
@@ -54,7 +57,7 @@ export class RunBuffer implements RowSink {
     if (this.count === this.#maxRows) this.#onFull();
   }
 
-  /** Valid until rows are added again. */
+  /** The result is valid until the next `add`. */
   group(): SortedRun {
     const ends = new Uint32Array(this.#highestCompute + 2);
     for (let i = 0; i < this.count; i += 1) {
@@ -83,7 +86,7 @@ export class RunBuffer implements RowSink {
     this.#highestCompute = 0;
   }
 
-  /** Each row to its compute's place: `next[compute]` is where the compute's next row goes. */
+  /** Copies each row to its group; `next[compute]` is the position of the group's next row. */
   #scatter(next: Uint32Array): RowColumns {
     const { at, durationMs, source } = this.#rows;
     if ((this.#grouped?.at.length ?? 0) < this.count) this.#grouped = rowColumns(this.#compute.length);
@@ -112,7 +115,10 @@ export class RunBuffer implements RowSink {
   }
 }
 
-/** Sorts the rows from `start` up to, not including, `end`; those that are in order already, as in most logs, cost one look. */
+/**
+ * Sorts the rows from `start` (inclusive) to `end` (exclusive). Rows already in order, as in most logs, only
+ * cost a check.
+ */
 function sortByTime({ at, durationMs, source }: RowColumns, start: number, end: number): void {
   let isSorted = true;
   for (let i = start + 1; i < end && isSorted; i += 1) isSorted = (at[i] as number) >= (at[i - 1] as number);

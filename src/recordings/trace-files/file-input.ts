@@ -12,16 +12,16 @@ import { dataSetDay, minuteCountsInput } from "../formats/minute-counts.ts";
 import { readParquet } from "../formats/parquet-input.ts";
 import { csvlogInput, jsonlogInput } from "../formats/postgres-log.ts";
 import type { Intake } from "../rows/intake.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
 import { readFully, TraceFile } from "./trace-file.ts";
 
 export type FileOptions = RowOptions & {
-  /** Guessed by how the file begins where it is left out. */
+  /** Default: guessed from the start of the file. */
   readonly format?: InputFormat | undefined;
-  /** Where minutes are spread: the draws of the seed. */
+  /** Random streams for minute counts. */
   readonly random: Random;
-  /** Of calls in minute counts. */
+  /** Duration of calls in minute counts. */
   readonly durationMs?: DurationMs | undefined;
 };
 
@@ -36,37 +36,39 @@ const COLUMN_FORMATS: readonly InputFormat[] = ["csv", "ndjson", "parquet"];
 const COLUMN_AND_LOG_FORMATS: readonly InputFormat[] = [...COLUMN_FORMATS, "csvlog", "jsonlog"];
 type FormatOptions = Pick<RowOptions, "mapping" | "preset" | "endpoint" | "timeZone">;
 
-/** What says how rows are read, and the formats that it says something of. */
+/** Options on how rows are read, with their names in messages and the formats that they apply to. */
 const FORMAT_OPTIONS: readonly (readonly [keyof FormatOptions, string, readonly InputFormat[]])[] = [
   ["mapping", "a mapping", COLUMN_AND_LOG_FORMATS],
   ["preset", "a preset", COLUMN_FORMATS],
-  ["endpoint", "a name for the compute", COLUMN_AND_LOG_FORMATS],
+  ["endpoint", "an endpoint name", COLUMN_AND_LOG_FORMATS],
   ["timeZone", "a time zone", COLUMN_AND_LOG_FORMATS],
 ];
 
-/** Throws a `TraceInputError` where something is asked for that changes nothing in a file of this format. */
+/** Throws a `RecordingError` for an option that does not apply to the format. */
 export function checkFormatOptions(format: InputFormat, given: FormatOptions): void {
   for (const [name, text, formats] of FORMAT_OPTIONS) {
     if (given[name] === undefined || formats.includes(format)) continue;
-    throw new TraceInputError(`has the fields of its format (${format}): ${text} changes nothing there`);
+    throw new RecordingError(
+      `${text} does not apply to the format ${format}, which has fixed fields; remove the option`,
+    );
   }
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Throws a `TraceInputError` where that is no file. */
+/** Throws a `RecordingError` if the path is not a file. */
 export function fileInput(path: string, options: FileOptions): FileInput {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new TraceInputError(`there is no file ${path}`);
+  if (stat === undefined) throw new RecordingError(`there is no file ${path}`);
   if (stat.isDirectory())
-    throw new TraceInputError(
-      `${path} is a directory; name the files in it, or by --data a directory of worlds`,
+    throw new RecordingError(
+      `${path} is a directory; pass the files in it, or a directory of worlds with --data`,
     );
-  if (!stat.isFile()) throw new TraceInputError(`${path} is no file`);
+  if (!stat.isFile()) throw new RecordingError(`${path} is not a regular file`);
   return { name: basename(path), path, bytes: stat.size, options };
 }
 
-/** Reads a file, one that gzip has made smaller too. `onBytes`: how much of the file is read. */
+/** Reads a file, which may be gzipped. `onBytes` receives the number of bytes read so far. */
 export async function readFileInput(
   input: FileInput,
   intake: Intake,
@@ -75,9 +77,9 @@ export async function readFileInput(
   const head = readHead(input.path);
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   const format = input.options.format ?? guessFormat(isGzip ? gunzipHead(head) : head);
-  if (format === undefined)
-    throw new TraceInputError("is empty, or of no format that is known; say which one it is");
-  if (format === "world") throw new TraceInputError("is a world's file; name its data directory");
+  if (format === undefined) throw new RecordingError("is empty or has an unknown format; name its format");
+  if (format === "world")
+    throw new RecordingError("is the file of a world; pass its data directory with --data");
   checkFormatOptions(format, input.options);
   if (format === "standin-trace") return readTraceFile(input, intake);
   if (format === "parquet") return readParquetFile(input, intake, onBytes);
@@ -103,7 +105,7 @@ function readerOf(format: InputFormat, { name, options }: FileInput, intake: Int
   }
 }
 
-/** `invocations_per_function_md.anon.d05.csv` is of the fifth day. */
+/** `invocations_per_function_md.anon.d05.csv` covers the fifth day. */
 function dayInName(name: string): SimTime | undefined {
   const [, day] = /\.d(\d{2})\./.exec(name) ?? [];
   return day === undefined ? undefined : dataSetDay(Number(day));
@@ -124,7 +126,7 @@ async function pump(
       await onBytes(file.bytesRead);
     }
   } catch (error) {
-    if (isGzipError(error)) throw new TraceInputError(`is damaged: ${error.message}`);
+    if (isGzipError(error)) throw new RecordingError(`is damaged: ${error.message}`);
     throw error;
   } finally {
     file.destroy();
@@ -156,7 +158,7 @@ async function readParquetFile(
   }
 }
 
-/** Traces that were imported before, to put them together. */
+/** Reads an imported trace, for example to combine several. */
 function readTraceFile({ path }: FileInput, intake: Intake): void {
   const file = new TraceFile(path);
   try {
@@ -200,7 +202,7 @@ function readHead(path: string): Uint8Array {
   }
 }
 
-/** As much of the beginning as there is. */
+/** The uncompressed start, as much as there is. */
 function gunzipHead(head: Uint8Array): Uint8Array {
   try {
     return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, GUESS_BYTES);

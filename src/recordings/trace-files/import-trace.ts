@@ -1,7 +1,8 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import { type BadInputRow, Intake, type IntakeOptions } from "../rows/intake.ts";
+import type { BadInputRow } from "../rows/bad-rows.ts";
+import { Intake, type IntakeOptions } from "../rows/intake.ts";
 import { mergeSegments, type RunSegment } from "../rows/merged-rows.ts";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { RunBuffer, type SortedRun } from "../rows/row-run.ts";
 import type { Period } from "../trace/trace.ts";
 import { type FileInput, readFileInput } from "./file-input.ts";
@@ -9,26 +10,26 @@ import { SpillFile } from "./spill.ts";
 import type { TraceHeader } from "./trace-header.ts";
 import { TraceWriter } from "./trace-writer.ts";
 
-/** What has been read so far. `rowsPerSecond` is there where a clock was given. */
+/** Progress so far. `rowsPerSecond` needs a clock. */
 export type ImportProgress = {
   readonly input: string;
   readonly rows: number;
   readonly badRows: number;
-  /** Of all inputs together, as they are on disk. */
+  /** Of all inputs together, as stored on disk. */
   readonly bytes: number;
   readonly totalBytes: number;
   readonly rowsPerSecond: number | undefined;
 };
 
-/** An input that is no file: puts its rows into the intake. */
+/** An input that is not a file, such as a world. */
 type RowsInput = { readonly name: string; readonly read: (intake: Intake) => void | Promise<void> };
 export type TraceInput = FileInput | RowsInput;
 
 export type ImportOptions = IntakeOptions & {
-  /** Rows that are held in memory; more are sorted by way of the disk. A row takes 44 bytes. */
+  /** Rows held in memory, 44 bytes each; more rows are sorted on disk. */
   readonly rowsInMemory?: number | undefined;
   readonly onProgress?: ((progress: ImportProgress) => void | Promise<void>) | undefined;
-  /** Milliseconds of any clock that goes on, for the rate. */
+  /** Milliseconds of a monotonic clock, for the rate. */
   readonly clock?: (() => number) | undefined;
 };
 
@@ -38,17 +39,18 @@ export type ImportReport = {
   readonly badRows: number;
   readonly skippedRows: number;
   readonly outsideRows: number;
-  /** The first of them. */
+  /** The first bad rows. */
   readonly bad: readonly BadInputRow[];
-  /** What was guessed, and what one should know. */
+  /** Guesses and caveats. */
   readonly notes: readonly string[];
 };
 
 const ROWS_IN_MEMORY = 4_194_304;
 
 /**
- * Reads inputs into one `.standin-trace`: computes in the order of their first rows, each compute's requests by arrival, those of one instant
- * in the order of the inputs. Throws a `TraceInputError` that begins with the input's name; `path` is then as it was before.
+ * Imports inputs into one `.standin-trace`: computes in the order of their first rows, requests by arrival,
+ * those of one instant in the order of the inputs. Throws a `RecordingError` that starts with the input's
+ * name; `path` then stays unchanged.
  */
 export async function importTrace(
   inputs: readonly TraceInput[],
@@ -60,8 +62,8 @@ export async function importTrace(
     const intake = new Intake(sort.run, options);
     await readInputs(inputs, intake, options);
     if (intake.rows === 0)
-      throw new TraceInputError(
-        `there is no request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
+      throw new RecordingError(
+        `no usable request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
       );
     const header = writeSortedTrace(path, sort, intake, inputs, periodOf(intake, options));
     const { rows, badRows, skippedRows, outsideRows, bad, notes } = intake;
@@ -99,7 +101,7 @@ async function readInputs(
         bytesBefore += input.bytes;
       }
     } catch (error) {
-      if (error instanceof TraceInputError) throw new TraceInputError(`${input.name}: ${error.message}`);
+      if (error instanceof RecordingError) throw new RecordingError(`${input.name}: ${error.message}`);
       throw error;
     }
   }
@@ -118,7 +120,7 @@ function writeSortedTrace(
     const take = (at: SimTime, durationMs: number, source: number) => writer.add(at, durationMs, source);
     intake.computeNames.forEach((name, compute) => {
       const segments = segmentsOf(compute);
-      // All of its rows may have been refused.
+      // All rows of a compute may have been rejected.
       if (segments.length === 0) return;
       mergeSegments(segments, take);
       writer.endCompute(name);
@@ -137,7 +139,10 @@ function writeSortedTrace(
   }
 }
 
-/** What was asked for; what the inputs say of their own time; from the first arrival to the last one. */
+/**
+ * The requested bounds; otherwise the period that the inputs state; otherwise from the first arrival to the
+ * last one.
+ */
 function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
   const { period, firstAt, lastAt } = intake;
   return {
@@ -148,10 +153,10 @@ function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
 
 function firstProblem({ bad: [first], outsideRows }: Intake): string {
   if (first !== undefined) return ` (${first.input}, line ${first.line}: ${first.reason})`;
-  return outsideRows > 0 ? ` (${outsideRows} are outside of the period)` : "";
+  return outsideRows > 0 ? ` (${outsideRows} outside the period)` : "";
 }
 
-/** One run in memory, and more of them on disk where there are more rows. */
+/** Sorts one run in memory, and further runs on disk. */
 class ExternalSort {
   readonly run: RunBuffer;
   readonly #path: string;
@@ -162,7 +167,7 @@ class ExternalSort {
     this.run = new RunBuffer(rowsInMemory, () => this.#spillRun());
   }
 
-  /** To be called with ascending numbers of computes, each once, after the last row. */
+  /** Call it after the last row, once per compute, with ascending numbers. */
   segments(): (compute: number) => RunSegment[] {
     if (this.#spill === undefined) return segmentsIn(this.run.group());
     this.#spillRun();

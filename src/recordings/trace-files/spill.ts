@@ -5,7 +5,7 @@ import type { RowColumns, SortedRun } from "../rows/row-run.ts";
 import { readFully } from "./trace-file.ts";
 import { writeAll } from "./trace-writer.ts";
 
-/** Where a run lies in the file: one column behind the other. */
+/** The position of a run in the file, one column after another. */
 type SpilledRun = {
   readonly offset: number;
   readonly rows: number;
@@ -13,7 +13,10 @@ type SpilledRun = {
   readonly starts: Uint32Array;
 };
 
-/** Runs that do not fit into memory, on the disk of `path`: in a file that has no name any more, so that nothing is left of it however the process ends. */
+/**
+ * Runs that do not fit into memory, on the disk of `path`. The file is unlinked at once, so nothing remains
+ * however the process ends.
+ */
 export class SpillFile {
   readonly #file: number;
   readonly #runs: SpilledRun[] = [];
@@ -38,7 +41,7 @@ export class SpillFile {
     }
   }
 
-  /** Stretches of each compute in the order of the runs: call it with ascending numbers of computes, each once. */
+  /** The segments of a compute in the order of the runs; call it once per compute, with ascending numbers. */
   segmentsOf(): (compute: number) => RunSegment[] {
     const next = this.#runs.map(() => 0);
     return (compute) =>

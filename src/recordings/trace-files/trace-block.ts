@@ -1,14 +1,15 @@
 import { crc32 } from "node:zlib";
 
 /**
- * Up to `PART_LENGTH` requests of one compute, little-endian, 8-aligned: 32 bytes of head (count, widths of the three columns, first arrival,
- * shortest duration, lowest source, length of the columns), the columns, each padded to 8 bytes, and a CRC-32 of all that. Arrivals are
- * kept as steps from the one before, durations and sources as what they are above the lowest; all of one column in 0, 1, 2, 4 or 8 bytes.
+ * Up to `PART_LENGTH` requests of one compute, little-endian, 8-aligned: a header of 32 bytes (count, widths
+ * of the three columns, first arrival, shortest duration, lowest source, length of the columns), the columns,
+ * each padded to 8 bytes, and a CRC-32 of all that. Arrivals are stored as differences to the previous one,
+ * durations and sources as differences to the lowest. The values of a column take 0, 1, 2, 4 or 8 bytes each.
  */
 const HEAD_BYTES = 32;
 const TAIL_BYTES = 8;
 
-/** Columns to decode into, as long as a block may be. */
+/** Columns for decoding, of the maximum length of a block. */
 export type BlockColumns = {
   readonly at: Float64Array;
   readonly durationMs: Float64Array;
@@ -23,12 +24,15 @@ export function blockColumns(length: number): BlockColumns {
   };
 }
 
-/** The most that a block of so many requests takes. */
+/** The maximum bytes of a block with `count` requests. */
 export function largestBlock(length: number): number {
   return HEAD_BYTES + 3 * 8 * (length + 1) + TAIL_BYTES;
 }
 
-/** Writes the first `count` requests at the beginning of `into` (8-aligned, `largestBlock` long); gives the length. `at` ascends. */
+/**
+ * Writes the first `count` requests to `into` (8-aligned, `largestBlock` long); returns the length. `at` must
+ * ascend.
+ */
 export function encodeBlock(
   { at, durationMs, source }: BlockColumns,
   count: number,
@@ -62,7 +66,7 @@ export function encodeBlock(
   return length + TAIL_BYTES;
 }
 
-/** The length of the block that begins here; `undefined` where none does. */
+/** The length of the block at the start of the bytes; `undefined` if there is none. */
 export function blockLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < HEAD_BYTES) return undefined;
   return (
@@ -70,7 +74,7 @@ export function blockLength(bytes: Uint8Array): number | undefined {
   );
 }
 
-/** The requests of a block, as views of `into`; `undefined` where the block is not what was written. */
+/** The requests of a block, as views of `into`; `undefined` if the checksum does not match. */
 export function decodeBlock(bytes: Uint8Array, into: BlockColumns): BlockColumns | undefined {
   const length = bytes.length - TAIL_BYTES;
   const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -107,7 +111,7 @@ function columnBytes(width: number, count: number): number {
   return Math.ceil((width * count) / 8) * 8;
 }
 
-/** Above `lowest`, or, where there is none, above the value before. */
+/** Stored relative to `lowest`, or without it to the previous value. */
 function writeColumn(
   into: Uint8Array,
   offset: number,
@@ -129,7 +133,7 @@ function writeColumn(
   return bytes;
 }
 
-// One loop a width: an array whose kind changes would make the loop slow for all.
+// One loop per width: a shared loop would be polymorphic and slow.
 function sumDeltas(deltas: Column | undefined, first: number, at: Float64Array): void {
   if (deltas === undefined) at.fill(first);
   else if (deltas instanceof Uint8Array) sumByteDeltas(deltas, first, at);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { TraceInputError } from "../rows/recording-error.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import {
   type ComputeTrace,
   checkArrivals,
@@ -24,8 +24,8 @@ const WINDOW_BYTES = 4 * 1024 * 1024;
 const LONGEST_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
- * A `.standin-trace`, read in parts: whatever its size, a window of a few megabytes is all that is held. Each block proves itself when it is
- * read, and what is not as it was written throws a `TraceInputError` that says so.
+ * A `.standin-trace`, read in parts through a window of a few megabytes. The checksum of each block is
+ * verified when it is read; damage throws a `RecordingError`.
  */
 export class TraceFile {
   readonly path: string;
@@ -41,7 +41,7 @@ export class TraceFile {
   #windowAt = 0;
   #windowBytes = 0;
 
-  /** Throws where it is no trace, is damaged, or was written by a newer release. */
+  /** Throws if the file is damaged, is not a trace, or was written by a newer release. */
   constructor(path: string) {
     this.path = path;
     this.#file = openSync(path, "r");
@@ -59,7 +59,7 @@ export class TraceFile {
     }
   }
 
-  /** The requests of the compute with this place in `computes`. All parts have the same memory. */
+  /** The requests of the compute at this index of `computes`. All parts share the same memory. */
   partsOf(compute: number): { next(): BlockColumns | undefined } {
     const entry = this.#entries[compute];
     if (entry === undefined)
@@ -70,12 +70,12 @@ export class TraceFile {
       next: () => {
         if (at >= offset + bytes) {
           if (read !== rows)
-            throw this.#corrupt(`compute ${compute} has ${read} requests in place of ${rows}`);
+            throw this.#corrupt(`compute ${compute} has ${read} requests instead of ${rows}`);
           return undefined;
         }
         const block = this.#blockAt(at);
         const requests = decodeBlock(block, this.#columns);
-        if (requests === undefined) throw this.#corrupt(`what it holds at byte ${at} was changed`);
+        if (requests === undefined) throw this.#corrupt(`the block at byte ${at} was changed`);
         read += requests.at.length;
         at += block.length;
         return requests;
@@ -83,7 +83,7 @@ export class TraceFile {
     };
   }
 
-  /** All of it, in memory. */
+  /** Loads the whole trace into memory. */
   load(): Trace {
     const computes = this.#entries.map(([id, rows], compute): ComputeTrace => {
       const columns = blockColumns(rows);
@@ -100,14 +100,14 @@ export class TraceFile {
     return { period: this.period, sources: this.sources, computes };
   }
 
-  /** Reads everything once more: throws unless it is byte by byte what was written, and a trace that kernels can trust. */
+  /** Verifies every byte against the hash, and the order and range of every request; throws otherwise. */
   verify(): void {
     const hash = createHash("sha256");
     const end = this.header.indexOffset + this.header.indexBytes;
     for (let at = HEADER_BYTES; at < end; at += WINDOW_BYTES)
       hash.update(this.#read(at, Math.min(WINDOW_BYTES, end - at)));
     if (hash.digest("hex") !== this.header.sha256)
-      throw this.#corrupt("its SHA-256 is not that of its header");
+      throw this.#corrupt("its SHA-256 does not match its header");
     this.#entries.forEach(([id], compute) => {
       let after = this.period.startAt;
       eachPart(this.partsOf(compute), (part) => {
@@ -128,7 +128,7 @@ export class TraceFile {
     const header = decodeHeader(bytes.subarray(0, readSync(this.#file, bytes, 0, HEADER_BYTES, 0)));
     if (typeof header === "string") throw this.#corrupt(header);
     const expected = header.indexOffset + header.indexBytes;
-    if (size !== expected) throw this.#corrupt(`it has ${size} bytes in place of ${expected}`);
+    if (size !== expected) throw this.#corrupt(`it has ${size} bytes instead of ${expected}`);
     return header;
   }
 
@@ -146,7 +146,7 @@ export class TraceFile {
       this.#moveWindow(at);
     const length = blockLength(this.#window.subarray(at - this.#windowAt, this.#windowBytes));
     if (length === undefined || length > largestBlock(PART_LENGTH))
-      throw this.#corrupt(`at byte ${at} there is no block`);
+      throw this.#corrupt(`there is no block at byte ${at}`);
     if (at + length > this.#windowAt + this.#windowBytes) this.#moveWindow(at);
     if (at + length > this.#windowAt + this.#windowBytes)
       throw this.#corrupt(`it ends within the block at byte ${at}`);
@@ -160,16 +160,16 @@ export class TraceFile {
 
   #read(at: number, length: number): Uint8Array {
     const bytes = new Uint8Array(length);
-    if (readFully(this.#file, bytes, at) < length) throw this.#corrupt("it ends too early");
+    if (readFully(this.#file, bytes, at) < length) throw this.#corrupt("it is truncated");
     return bytes;
   }
 
-  #corrupt(reason: string): TraceInputError {
-    return new TraceInputError(`${this.path} is damaged, or no trace: ${reason}`);
+  #corrupt(reason: string): RecordingError {
+    return new RecordingError(`${this.path} is damaged, or not a trace: ${reason}`);
   }
 }
 
-/** Fills `into` from there on; gives how many bytes there were. */
+/** Reads from `at` until `into` is full or the file ends; returns the number of bytes read. */
 export function readFully(file: number, into: Uint8Array, at: number): number {
   let read = 0;
   while (read < into.length) {

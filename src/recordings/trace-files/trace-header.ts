@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { Period } from "../trace/trace.ts";
 
-/** At the beginning of a `.standin-trace`; blocks follow, and the index behind them. */
+/** The start of a `.standin-trace`; the blocks and then the index follow. */
 export type TraceHeader = {
   readonly version: number;
   readonly period: Period;
@@ -11,11 +11,11 @@ export type TraceHeader = {
   readonly indexOffset: number;
   readonly indexBytes: number;
   readonly indexCrc: number;
-  /** Of everything behind the header, in hexadecimal: it names the trace. */
+  /** Hash of everything after the header, in hexadecimal; it identifies the trace. */
   readonly sha256: string;
 };
 
-/** What the index says, as JSON: which compute has which blocks, and where the trace came from. */
+/** The index, stored as JSON: the blocks of each compute, and the origin of the trace. */
 export type TraceIndex = {
   readonly period: Period;
   readonly computes: readonly ComputeEntry[];
@@ -57,12 +57,12 @@ export function encodeHeader(header: TraceHeader): Buffer {
   return bytes;
 }
 
-/** The header, or why it is none. */
+/** The header, or why it is invalid. */
 export function decodeHeader(bytes: Buffer): TraceHeader | string {
   if (bytes.length < HEADER_BYTES) return `it ends after ${bytes.length} bytes`;
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return "it does not begin like one";
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return "it does not start like a trace";
   const version = bytes.readUInt32LE(8);
-  if (version > TRACE_VERSION) return `it is of version ${version}, written by a newer release`;
+  if (version > TRACE_VERSION) return `it has version ${version} and was written by a newer release`;
   if (bytes.readUInt32LE(CRC_AT) !== crc32(bytes.subarray(0, CRC_AT))) return "its header was changed";
   return {
     version,

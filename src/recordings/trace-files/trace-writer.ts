@@ -16,7 +16,10 @@ import {
 
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** Writes a `.standin-trace`, compute after compute, each by ascending arrival. The file is there when `finish` returns, and not before. */
+/**
+ * Writes a `.standin-trace`, compute by compute, each by ascending arrival. The file appears only when
+ * `finish` returns.
+ */
 export class TraceWriter {
   readonly #path: string;
   readonly #temporaryPath: string;
@@ -39,7 +42,7 @@ export class TraceWriter {
     writeSync(this.#file, Buffer.alloc(HEADER_BYTES));
   }
 
-  /** The next request of the compute; `at` is not before that of the one before. */
+  /** Adds the next request of the compute; `at` must not be before the previous one. */
   add(at: SimTime, durationMs: number, source: number): void {
     const columns = this.#columns;
     const index = this.#count;
@@ -50,7 +53,7 @@ export class TraceWriter {
     if (this.#count === PART_LENGTH) this.#endBlock();
   }
 
-  /** That was all of this compute. */
+  /** Ends the current compute. */
   endCompute(id: string): void {
     this.#endBlock();
     this.#computes.push([id, this.#rowsOfCompute, this.#computeAt, this.#offset - this.#computeAt]);
@@ -84,7 +87,7 @@ export class TraceWriter {
     return header;
   }
 
-  /** Gives it up: nothing is left of it. */
+  /** Discards the file. */
   abandon(): void {
     closeSync(this.#file);
     rmSync(this.#temporaryPath, { force: true });
@@ -108,7 +111,7 @@ export class TraceWriter {
   }
 }
 
-/** A write may be shorter than what it was given. */
+/** Repeats `writeSync`, which may write less than requested. */
 export function writeAll(file: number, bytes: Uint8Array): void {
   for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from, bytes.length - from);
 }

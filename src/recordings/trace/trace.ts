@@ -1,29 +1,29 @@
 import type { SimTime } from "../../platform/core/time.ts";
 
-/** Requests of one compute as columns, by ascending `at`; or a consecutive part of them. All columns are equally long. */
+/** Requests of one compute, or a consecutive part of them, as columns of equal length by ascending `at`. */
 export type ComputeArrivals = {
   /** Whole milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: Float64Array;
   /** Whole milliseconds, not negative. */
   readonly durationMs: Float64Array;
-  /** Whose traffic it is: an index into the trace's `sources`. */
+  /** Index into the trace's `sources`. */
   readonly source?: Uint16Array | undefined;
 };
 
 export type ComputeTrace = { readonly id: string; readonly arrivals: ComputeArrivals };
 
 /**
- * From `startAt` up to, not including, `endAt`: what arrives in it is looked at. It ends for all computes alike but for those that are busy
- * then: what has arrived is served to its end, and charged; an idle compute is not looked at any more.
+ * The observed period; `startAt` is inclusive, `endAt` exclusive. Requests still running at the end are
+ * billed until they finish; idle computes are not observed any longer.
  */
 export type Period = { readonly startAt: SimTime; readonly endAt: SimTime };
 
-/** The part of a period in which a compute is there that was deleted at `goneAt`. */
+/** The part of a period before a compute's deletion. */
 export function untilDeleted(period: Period, deletedAt: SimTime | undefined): Period {
   return deletedAt === undefined || deletedAt >= period.endAt ? period : { ...period, endAt: deletedAt };
 }
 
-/** What is known of many computes over one period: nothing is known of them before it and after it. */
+/** The requests of many computes over one period. Nothing is known before or after it. */
 export type Trace = {
   readonly period: Period;
   readonly computes: readonly ComputeTrace[];
@@ -31,12 +31,12 @@ export type Trace = {
   readonly sources?: readonly string[] | undefined;
 };
 
-/** The most bytes of a trace that are looked at together: a part of requests this long has 1 MB of columns. */
+/** Requests per part; its columns take about 1 MB. */
 export const PART_LENGTH = 65_536;
 
 /**
- * Why these requests are no trace, or `undefined` where they are one. Kernels trust what was checked here, for a check in their loops
- * would cost more than the work. `after` is the arrival before this part.
+ * Why the requests are invalid, or `undefined`. The simulation loops rely on this check, because checks
+ * inside them would cost more than the work. `previousAt` is the last arrival before this part.
  */
 export function checkArrivals(
   arrivals: ComputeArrivals,
@@ -52,7 +52,8 @@ export function checkArrivals(
   for (let i = 0; i < at.length; i += 1) {
     const arrival = at[i] as number;
     const duration = durationMs[i] as number;
-    if (!Number.isSafeInteger(arrival)) return `at: ${arrival} (row ${i}) is no whole number of milliseconds`;
+    if (!Number.isSafeInteger(arrival))
+      return `at: ${arrival} (row ${i}) is not a whole number of milliseconds`;
     if (!Number.isSafeInteger(duration) || duration < 0)
       return `duration_ms: ${duration} (row ${i}) must be whole milliseconds, at least 0`;
     if (arrival < lastAt)
@@ -65,8 +66,8 @@ export function checkArrivals(
 }
 
 /**
- * Reads the requests of one compute in consecutive parts; `undefined` when there are no more. The memory of a part is that of the next one
- * when that is read, so this is no iterable: it cannot be spread, and who needs all of them at once copies them by `allOf`.
+ * Reads the requests of one compute in consecutive parts; `undefined` at the end. The next part reuses the
+ * memory of the last one, so this is not an iterable; use `collectParts` for all requests at once.
  */
 export type ArrivalParts = { next(): ComputeArrivals | undefined };
 
@@ -74,7 +75,7 @@ export function eachPart(parts: ArrivalParts, visit: (part: ComputeArrivals) => 
   for (let part = parts.next(); part !== undefined; part = parts.next()) visit(part);
 }
 
-/** All of them as one, in memory of its own. */
+/** Copies all parts into one. */
 export function collectParts(parts: ArrivalParts): ComputeArrivals {
   const copies: ComputeArrivals[] = [];
   eachPart(parts, ({ at, durationMs, source }) => {
@@ -97,7 +98,7 @@ export function collectParts(parts: ArrivalParts): ComputeArrivals {
   return all;
 }
 
-/** Requests that are at hand, in parts: views, nothing is copied. */
+/** Splits requests in memory into parts; views, no copies. */
 export function partsOf(arrivals: ComputeArrivals, length = PART_LENGTH): ArrivalParts {
   const count = arrivals.at.length;
   let from = 0;
@@ -105,7 +106,7 @@ export function partsOf(arrivals: ComputeArrivals, length = PART_LENGTH): Arriva
     next() {
       if (from >= count) return undefined;
       const to = from + length;
-      // Most computes are short, and three views of one cost as much as some hundred requests of it.
+      // Most computes have few requests, and three views cost as much as some hundred requests.
       const part = from === 0 && count <= length ? arrivals : rangeView(arrivals, from, to);
       from = to;
       return part;
@@ -113,7 +114,7 @@ export function partsOf(arrivals: ComputeArrivals, length = PART_LENGTH): Arriva
   };
 }
 
-/** Those from the index `from` up to, not including, `to`. */
+/** The requests from index `from` (inclusive) to `to` (exclusive). */
 export function rangeView(
   { at, durationMs, source }: ComputeArrivals,
   from: number,
@@ -126,7 +127,7 @@ export function rangeView(
   };
 }
 
-/** The first index whose arrival is not before `instant`. */
+/** The first index whose arrival is not before `bound`. */
 export function lowerBound(at: Float64Array, bound: number): number {
   let [low, high] = [0, at.length];
   while (low < high) {

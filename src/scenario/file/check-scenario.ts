@@ -4,31 +4,32 @@ import { EVENT_TYPES } from "../../platform/evolve.ts";
 import { OPERATION_ACTIONS, type Operation } from "../../platform/operation/operation.ts";
 import { checkPastTimes, rewindsClock } from "./check-times.ts";
 import { type Expectation, formatDuration } from "./expectation.ts";
-import { isLabel, type LabelKind, Labels, labelsOfDescription } from "./labels.ts";
+import { isLabel, type LabelKind, Labels } from "./labels.ts";
 import { referencesIn } from "./references.ts";
 import { ACTIONS, everyStep, METHODS, type Scenario, type Step } from "./scenario-schema.ts";
+import { labelsOfDescription } from "./world-description.ts";
 
 type YamlPath = readonly (string | number)[];
 export type ReportProblem = (path: YamlPath, message: string) => void;
 type CheckContext = {
-  /** `undefined` where nobody knows them before the run begins. */
+  /** `undefined` when they are only known once the run starts. */
   readonly labels: Labels | undefined;
   readonly captured: Set<string>;
   readonly steps: Set<string>;
   readonly snapshots: Set<string>;
   readonly unparsedNames: ReadonlySet<string>;
   readonly errorCodes: readonly string[] | undefined;
-  /** How long the run goes on, where that is the furthest that its clock comes. */
+  /** Length of the run, if its clock cannot go beyond that. */
   readonly length: DurationMs | undefined;
 };
 type CheckOptions = {
-  /** What errors may be called; left out where nobody knows. */
+  /** Known error codes; without them, codes are not checked. */
   readonly errorCodes?: readonly string[] | undefined;
-  /** Whether all that a key of the file has in it could be read. */
+  /** Whether everything under a top-level key could be parsed. */
   readonly isParsed?: (key: string) => boolean;
-  /** Names in what could not be read: nobody can say that they are not there. */
+  /** Names in the parts that could not be parsed; they count as defined. */
   readonly unparsedNames?: ReadonlySet<string>;
-  /** All text in it, by its places in the file. */
+  /** Strings in the parts that could not be parsed, with their paths in the file. */
   readonly unparsed?: {
     readonly texts: readonly { readonly path: YamlPath; readonly text: string }[];
     readonly report: ReportProblem;
@@ -37,16 +38,16 @@ type CheckOptions = {
 
 const MAX_ID_LENGTH = 60;
 
-/** What each line may say and the file as a whole may not: labels that nothing has, names that come too late, and the like. */
+/** Checks across lines: unknown labels, names used before they are defined, and the like. */
 export function checkScenario(
   scenario: Scenario,
   report: ReportProblem,
   { errorCodes, isParsed = () => true, unparsedNames = new Set(), unparsed }: CheckOptions = {},
 ): void {
   const { world, traffic, steps, length } = scenario;
-  // What a file has in it is seen when it is opened.
+  // The contents of a world file are only known when it is opened.
   const isWorldKnown = isParsed("world") && world.file === undefined;
-  // What takes the world back may be among what could not be read.
+  // A step that restores the world may be among the parts that could not be parsed.
   const mayRewind = [...unparsedNames].some((name) =>
     ["restore", "control"].includes(closestMatch(name, ACTIONS) ?? ""),
   );
@@ -65,7 +66,7 @@ export function checkScenario(
   for (const { path, text } of unparsed?.texts ?? [])
     checkUnparsed(text, context, path, unparsed?.report ?? report);
   if (length === undefined && steps.length === 0 && isParsed("length") && isParsed("steps"))
-    report(["length"], "is needed where there are no steps: how long it goes on, like 1d");
+    report(["length"], "is required when there are no steps; set it to a duration such as 1d");
   if (!mayRewind) checkPastTimes(scenario, report);
 }
 
@@ -73,18 +74,18 @@ function collectLabels({ world }: Scenario, report: ReportProblem): Labels {
   const labels = new Labels();
   for (const labelled of labelsOfDescription(world)) {
     const { label } = labelled;
-    if (labels.get(label) !== undefined) report(["world"], `the label "${label}" is there twice`);
+    if (labels.get(label) !== undefined) report(["world"], `the label "${label}" is used twice`);
     if (`ep-${label}`.length > MAX_ID_LENGTH)
       report(
         ["world"],
-        `the label "${label}" is too long: with ep- before it, ${MAX_ID_LENGTH} characters at most`,
+        `the label "${label}" is too long: with the prefix ep- it must have at most ${MAX_ID_LENGTH} characters`,
       );
     labels.add({ ...labelled, id: label });
   }
   return labels;
 }
 
-/** Codes that faults of this file answer with. */
+/** Error codes that faults of this file answer with. */
 function faultErrorCodes(steps: readonly Step[]): string[] {
   const codes = (value: unknown): string[] =>
     typeof value !== "object" || value === null
@@ -102,13 +103,13 @@ function checkTraffic(traffic: Scenario["traffic"], context: CheckContext, repor
     const patterns = [source.to].flat();
     checkComputes(patterns, context, [...path, "to"], report);
     checkWindow(source, context, path, report);
-    // What would come at the very end does not come.
+    // The end is exclusive: nothing arrives at that instant.
     if (source.from !== undefined && "afterStart" in source.from && source.from.afterStart === context.length)
       reportLate(context, path, report);
     if (names.indexOf(source.name) !== index)
       report(
         [...path, "name"],
-        `there is a source "${source.name}" already: each has a stream of chance by its name`,
+        `another source is called "${source.name}"; each source needs its own name, which selects its random stream`,
       );
     if (source.pattern !== "replay") continue;
     const matches = new Set(
@@ -117,7 +118,7 @@ function checkTraffic(traffic: Scenario["traffic"], context: CheckContext, repor
     if (matches.size > 1)
       report(
         [...path, "to"],
-        `is one compute in a replay, and this is ${listNames([...matches])}; say under computes what stands for which`,
+        `must select one compute in a replay, but selects ${listNames([...matches])}; map endpoints to computes under "computes"`,
       );
     for (const [endpoint, label] of Object.entries(source.computes ?? {}))
       checkCompute(label, context, [...path, "computes", endpoint], report);
@@ -139,7 +140,7 @@ function checkParents({ world }: Scenario, report: ReportProblem): void {
         if (parent !== undefined && !earlier.includes(parent))
           report(
             [...path, label, "branches", branch, "parent"],
-            `there is no branch "${parent}" above this one`,
+            `there is no branch "${parent}" before this one`,
           );
         earlier.push(branch);
       }
@@ -158,22 +159,25 @@ function checkSteps(
 
 function checkStep(step: Step, context: CheckContext, path: YamlPath, report: ReportProblem): void {
   const { request, activity, expect, set, snapshot, restore, at, after, name } = step;
-  if (at !== undefined && after !== undefined) report(path, "has both at and after; leave one out");
+  if (at !== undefined && after !== undefined) report(path, "has both at and after; remove one");
   const checkReferencesAt = (value: unknown, at: YamlPath) => checkReferences(value, context, at, report);
   const checkAccount = (label: string | undefined, at: YamlPath) => {
     if (label !== undefined && context.labels !== undefined && context.labels.get(label)?.kind !== "account")
-      report(at, `there is no account "${label}"; there are ${listLabels(context, "account")}`);
+      report(at, `there is no account "${label}"; the accounts are ${listLabels(context, "account")}`);
   };
   const stepName = after?.step;
   if (stepName !== undefined && !context.steps.has(stepName) && !context.unparsedNames.has(stepName))
-    report([...path, "after"], `there is no step "${stepName}" above this one`);
+    report([...path, "after"], `there is no step "${stepName}" before this one`);
   if (request !== undefined) {
     for (const key of ["path", "body", "key"] as const)
       checkReferencesAt(request[key], [...path, "request", key]);
     checkAccount(request.as, [...path, "request", "as"]);
     for (const captured of Object.keys(request.capture ?? {})) {
       if (context.labels?.get(captured) !== undefined)
-        report([...path, "request", "capture", captured], `"${captured}" is a label already`);
+        report(
+          [...path, "request", "capture", captured],
+          `"${captured}" is already a label; choose another name`,
+        );
       context.captured.add(captured);
     }
   }
@@ -185,7 +189,7 @@ function checkStep(step: Step, context: CheckContext, path: YamlPath, report: Re
   for (const label of Object.keys(set?.plan ?? {})) checkAccount(label, [...path, "set", "plan", label]);
   if (snapshot !== undefined) context.snapshots.add(snapshot);
   if (restore !== undefined && !context.snapshots.has(restore) && !context.unparsedNames.has(restore))
-    report([...path, "restore"], `no step above takes a snapshot "${restore}"`);
+    report([...path, "restore"], `no earlier step takes a snapshot "${restore}"`);
   if (expect !== undefined) checkExpectations(expect, context, [...path, "expect"], report);
   if (step.repeat !== undefined) checkSteps(step.repeat.steps, context, [...path, "repeat", "steps"], report);
   for (const [sequence, steps] of (step.parallel ?? []).entries())
@@ -204,15 +208,18 @@ function checkReferences(value: unknown, context: CheckContext, path: YamlPath, 
     if (context.labels.get(reference) === undefined)
       report(
         path,
-        `{${reference}} is neither a label nor captured above; ${describeKnownNames(context)}; {{${reference}}} is the text itself`,
+        `{${reference}} is neither a label nor captured by an earlier step; ${describeKnownNames(context)}; write {{${reference}}} for literal braces`,
       );
   }
 }
 
-/** Where a step refers to things in braces. */
+/** The fields of a step that may contain references in braces. */
 const REFERENCING_KEYS = /\.(request\.(path|body|key)|activity\.to|fault)\b/;
 
-/** A name beside what is wrong in an entry. What is captured anywhere is known to it: nobody can say what is above it. */
+/**
+ * Checks names next to an error in the same entry. Captured names count wherever they are, because the order
+ * is unknown.
+ */
 function checkUnparsed(text: string, context: CheckContext, path: YamlPath, report: ReportProblem): void {
   const keys = path.filter((part) => typeof part === "string");
   const [parentKey, key] = keys.slice(-2);
@@ -225,7 +232,9 @@ function checkUnparsed(text: string, context: CheckContext, path: YamlPath, repo
 
 type WatchWindow = Pick<Expectation, "from" | "until">;
 
-/** Of the same kind: an instant and a duration are compared when the run begins. */
+/**
+ * Compares bounds of the same kind only; how an instant and a duration compare is known when the run starts.
+ */
 function checkWindow(
   { from, until }: WatchWindow,
   context: CheckContext,
@@ -239,17 +248,17 @@ function checkWindow(
   )
     reportLate(context, path, report);
   if (until !== undefined && "afterStart" in until && until.afterStart === 0)
-    report([...path, "until"], "must be after the start");
+    report([...path, "until"], "must be later than the start of the run");
   if (from === undefined || until === undefined) return;
   const isEmpty =
     "instant" in from && "instant" in until
       ? from.instant >= until.instant
       : "afterStart" in from && "afterStart" in until && from.afterStart >= until.afterStart;
-  if (isEmpty) report([...path, "until"], "must be after from");
+  if (isEmpty) report([...path, "until"], "must be later than from");
 }
 
 function reportLate({ length = 0 }: CheckContext, path: YamlPath, report: ReportProblem): void {
-  report([...path, "from"], `the run is over by then: it goes on for ${formatDuration(length)}`);
+  report([...path, "from"], `the run has ended by then: its length is ${formatDuration(length)}`);
 }
 
 function checkExpectations(
@@ -262,7 +271,7 @@ function checkExpectations(
     const place = [...path, index];
     if (from !== undefined || until !== undefined) checkWindow({ from, until }, context, place, report);
     if ((from !== undefined || until !== undefined) && path[0] !== "always" && path[0] !== "never") {
-      report(place, "from and until are for what is watched, under always and never");
+      report(place, "from and until are only allowed under always and never");
     }
     for (const [key, value] of Object.entries(where))
       checkAllowedValue(
@@ -296,7 +305,7 @@ const OPERATION_STATUSES = [
   "cancelled",
 ] as const satisfies readonly Operation["state"]["status"][];
 
-/** What may be told apart in a count; `undefined` where that is not among a few. */
+/** The allowed values of a filter; `undefined` when any value is allowed. */
 function allowedValues(what: string, { errorCodes }: CheckContext): readonly string[] | undefined {
   switch (what) {
     case "operations action":
@@ -314,7 +323,10 @@ function allowedValues(what: string, { errorCodes }: CheckContext): readonly str
   }
 }
 
-/** What is counted under a name that nothing has is always none. An answer that is no error has an empty code. */
+/**
+ * A filter on an unknown name would always count 0. The empty code is allowed: it belongs to answers without
+ * an error.
+ */
 function checkAllowedValue(
   key: string,
   allowed: readonly string[] | undefined,
@@ -327,7 +339,7 @@ function checkAllowedValue(
   const suggestion = closestMatch(text, allowed);
   report(
     path,
-    `there is no ${key} "${text}"; ${suggestion === undefined ? `there are ${listNames(allowed)}` : `did you mean "${suggestion}"?`}`,
+    `there is no ${key} "${text}"; ${suggestion === undefined ? `the values are ${listNames(allowed)}` : `did you mean "${suggestion}"?`}`,
   );
 }
 
@@ -340,17 +352,21 @@ function checkComputes(
   if (context.labels === undefined) return;
   for (const pattern of patterns) {
     if (!isLabel(pattern) || context.labels.computes(pattern).length === 0)
-      report(path, `"${pattern}" is no compute; there are ${listLabels(context, "compute")}`);
+      report(path, `"${pattern}" selects no compute; the computes are ${listLabels(context, "compute")}`);
   }
 }
 
-/** Where one is meant, a branch stands for its first; a project, or many, for none. */
+/** For a single compute: a branch selects its first one; a project or a wildcard is ambiguous. */
 function checkCompute(label: string, context: CheckContext, path: YamlPath, report: ReportProblem): void {
   const kind = context.labels?.get(label)?.kind;
   const matches = context.labels?.computes(label) ?? [];
   if (kind === "compute" || kind === "branch" || matches.length === 0)
     checkComputes([label], context, path, report);
-  else report(path, `"${label}" is not one compute; there are ${listNames(matches.map((one) => one.label))}`);
+  else
+    report(
+      path,
+      `"${label}" must select one compute; choose one of ${listNames(matches.map((one) => one.label))}`,
+    );
 }
 
 const MAX_LISTED = 8;
@@ -360,10 +376,10 @@ function listLabels({ labels }: CheckContext, kind: LabelKind): string {
 }
 
 function describeKnownNames({ labels, captured }: CheckContext): string {
-  return `known are ${listNames([...(labels?.all() ?? []).map(({ label }) => label), ...captured])}`;
+  return `the known names are ${listNames([...(labels?.all() ?? []).map(({ label }) => label), ...captured])}`;
 }
 
-/** The first of some names, as told to a user. */
+/** The first names of a list, for messages. */
 export function listNames(names: readonly string[]): string {
   return names.length === 0
     ? "none"

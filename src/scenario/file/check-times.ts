@@ -1,13 +1,12 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { isRestoreRequest } from "../run/target.ts";
 import { formatDuration } from "./expectation.ts";
 import { everyStep, type Scenario, type Step } from "./scenario-schema.ts";
 import type { When } from "./time-fields.ts";
 
 type YamlPath = readonly (string | number)[];
 type ReportProblem = (path: YamlPath, message: string) => void;
-/** How far the clock has come at least, counted from the start and as an instant: how the two compare is known when the run begins. */
+/** Lower bounds of the clock. How the duration and the instant compare is only known when the run starts. */
 type EarliestTime = { readonly afterStart: number; readonly instant: SimTime };
 
 const UNKNOWN_TIME: EarliestTime = {
@@ -15,17 +14,20 @@ const UNKNOWN_TIME: EarliestTime = {
   instant: Number.NEGATIVE_INFINITY,
 };
 
-/** Tells of times that no run can keep: the clock has gone beyond them, however quickly all before them is done. */
+/** Reports times that no run can meet, because the steps before them take longer. */
 export function checkPastTimes(
   { steps, length }: Pick<Scenario, "steps" | "length">,
   report: ReportProblem,
 ): void {
   const end = new EarliestTimes(report).afterAll(steps, { ...UNKNOWN_TIME, afterStart: 0 }, ["steps"]);
   if (length !== undefined && length < end.afterStart)
-    report(["length"], `the steps take longer: ${formatDuration(end.afterStart)} at least`);
+    report(
+      ["length"],
+      `the steps take at least ${formatDuration(end.afterStart)}; raise the length or shorten the steps`,
+    );
 }
 
-/** A way through the steps on which everything takes no longer than it must. */
+/** Walks the steps and assumes that each takes the least possible time. */
 class EarliestTimes {
   readonly #report: ReportProblem;
   readonly #endTimes = new Map<string, EarliestTime>();
@@ -69,7 +71,7 @@ class EarliestTimes {
     );
   }
 
-  /** All rounds but the first take as long as the second. */
+  /** Every round after the first takes as long as the second. */
   #repeat(
     { times, every = 0, steps }: NonNullable<Step["repeat"]>,
     clock: EarliestTime,
@@ -84,7 +86,7 @@ class EarliestTimes {
 
   #moveTo(when: When, clock: EarliestTime, path: YamlPath): EarliestTime {
     const reportPast = (to: string) =>
-      this.#report(path, `the clock only goes forward, and has come to ${to} by then`);
+      this.#report(path, `the clock cannot move backwards; by this step it is at ${to} or later`);
     if ("instant" in when) {
       if (when.instant < clock.instant) reportPast(isoInstant(clock.instant));
       return latest([clock, { ...UNKNOWN_TIME, instant: when.instant }]);
@@ -94,11 +96,14 @@ class EarliestTimes {
   }
 }
 
-/** Where the world is taken back to another time, in rounds and lanes or by the control API. */
+/** Whether a step restores an earlier world, directly or through the control API. */
 export function rewindsClock({ restore, control }: Step): boolean {
-  return (
-    restore !== undefined || (control !== undefined && isRestoreRequest({ surface: "control", ...control }))
-  );
+  return restore !== undefined || (control !== undefined && isRestoreCall(control));
+}
+
+/** Whether a call of the control API restores a snapshot, and with it the snapshot's clock. */
+export function isRestoreCall({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
 }
 
 function later({ afterStart, instant }: EarliestTime, ms: number): EarliestTime {

@@ -2,35 +2,35 @@ import * as z from "zod";
 import { duration, strictObject } from "../../traffic/pattern-fields.ts";
 import { when } from "./time-fields.ts";
 
-/** What can be measured of a run, and in which unit. */
+/** The measures of a run, with their units. */
 export const MEASURES = {
-  state: { unit: "state", about: "idle, starting, active, init or gone: of one compute" },
-  projects: { unit: "count", about: "how many there are" },
-  branches: { unit: "count", about: "how many there are" },
-  computes: { unit: "count", about: "how many there are" },
-  active_computes: { unit: "count", about: "how many are active" },
-  activities: { unit: "count", about: "arrivals that were served, or wait to be" },
-  refused: { unit: "count", about: "arrivals that were refused, or waited for a start that failed" },
-  connections: { unit: "count", about: "how many are open, direct and pooled" },
-  cold_starts: { unit: "count", about: "starts that an arrival brought about" },
-  starts: { unit: "count", about: "starts that were finished" },
-  suspends: { unit: "count", about: "suspends that were finished" },
-  resizes: { unit: "count", about: "changes of size by autoscaling" },
-  active_time: { unit: "duration", about: "Σ time in which computes were active" },
-  compute_time: { unit: "duration", about: "Σ size in CU × time, of this run" },
-  wait_mean: { unit: "duration", about: "what arrivals waited, all of them counted" },
-  wait_p50: { unit: "duration", about: "by nearest rank" },
-  wait_p90: { unit: "duration", about: "by nearest rank" },
-  wait_p99: { unit: "duration", about: "by nearest rank" },
-  wait_max: { unit: "duration", about: "the longest wait of an arrival" },
-  operations: { unit: "count", about: "by the status that they have now; with: action, status" },
-  requests: { unit: "count", about: "of this scenario; with: method, status, code" },
+  state: { unit: "state", about: "idle, starting, active, init or gone; requires one compute" },
+  projects: { unit: "count", about: "number of projects" },
+  branches: { unit: "count", about: "number of branches" },
+  computes: { unit: "count", about: "number of computes" },
+  active_computes: { unit: "count", about: "number of active computes" },
+  activities: { unit: "count", about: "arrivals that were served or are waiting" },
+  refused: { unit: "count", about: "arrivals that were rejected, or waited for a start that failed" },
+  connections: { unit: "count", about: "number of open connections, direct and pooled" },
+  cold_starts: { unit: "count", about: "starts triggered by an arrival" },
+  starts: { unit: "count", about: "finished starts" },
+  suspends: { unit: "count", about: "finished suspends" },
+  resizes: { unit: "count", about: "size changes by autoscaling" },
+  active_time: { unit: "duration", about: "total time that computes were active" },
+  compute_time: { unit: "duration", about: "total of size in CU × active time, in this run" },
+  wait_mean: { unit: "duration", about: "mean wait over all arrivals" },
+  wait_p50: { unit: "duration", about: "50th percentile of the wait over all arrivals (nearest rank)" },
+  wait_p90: { unit: "duration", about: "90th percentile of the wait over all arrivals (nearest rank)" },
+  wait_p99: { unit: "duration", about: "99th percentile of the wait over all arrivals (nearest rank)" },
+  wait_max: { unit: "duration", about: "longest wait of an arrival" },
+  operations: { unit: "count", about: "operations by current status; with: action, status" },
+  requests: { unit: "count", about: "requests of this scenario; with: method, status, code" },
   errors: {
     unit: "count",
     about:
-      "requests that were answered with 400 or more and whose step did not ask for it, and arrivals that were refused",
+      "requests answered with a status of 400 or more that their step did not expect, plus rejected arrivals",
   },
-  events: { unit: "count", about: "of the world's history; with: type" },
+  events: { unit: "count", about: "events in the history of the world; with: type" },
 } as const satisfies Readonly<
   Record<string, { readonly unit: "state" | "count" | "duration"; readonly about: string }>
 >;
@@ -39,9 +39,9 @@ export type MeasureName = keyof typeof MEASURES;
 const COMPUTE_STATES = ["init", "idle", "starting", "active", "gone"] as const;
 export type ComputeState = (typeof COMPUTE_STATES)[number];
 
-/** Inclusive on both sides. */
+/** Both bounds are inclusive. */
 type Bound = { readonly min?: number | undefined; readonly max?: number | undefined };
-const BOUND_RULE = "must be what it is, or {min: …, max: …}, both included";
+const BOUND_RULE = "must be an exact value, or {min: …, max: …}, both inclusive";
 
 const count = z
   .union([z.number(), strictObject({ min: z.number().optional(), max: z.number().optional() })], {
@@ -73,20 +73,20 @@ const measureFields = Object.fromEntries(
   (Object.keys(MEASURES) as MeasureName[]).map((name) => [name, measureSchema(name)]),
 ) as unknown as Record<MeasureName, z.ZodOptional<z.ZodType<ExpectedValue>>>;
 
-/** One thing that must be so: a measure, of what, and what it must be. */
+/** One condition: a measure, its resource, and the expected value. */
 export type Expectation = {
   readonly measure: MeasureName;
-  /** A label, or everything. */
+  /** A label; without one, the whole world. */
   readonly of?: string | undefined;
-  /** Which of them are counted. */
+  /** Filters what is counted. */
   readonly where: Readonly<Record<string, string | number>>;
   readonly expected: ExpectedValue;
-  /** For what is watched: from when, and before when. */
+  /** For `always` and `never`: the window, from `from` (inclusive) to `until` (exclusive). */
   readonly from?: z.output<typeof when> | undefined;
   readonly until?: z.output<typeof when> | undefined;
 };
 
-/** What may be told apart in a count. */
+/** The filters that a count accepts. */
 const FILTERS: Partial<Record<MeasureName, readonly string[]>> = {
   operations: ["action", "status"],
   requests: ["method", "status", "code"],
@@ -97,13 +97,13 @@ export const expectation = strictObject({
   of: z
     .string()
     .optional()
-    .describe("a label: an account, a project, a branch or a compute; left out: all of the world"),
+    .describe("label of an account, project, branch or compute (default: the whole world)"),
   with: z
     .record(z.string(), z.union([z.string(), z.number()]))
     .optional()
-    .describe("which of them: action, status, method, code, type"),
-  from: when.optional().describe("of what is watched: from then on"),
-  until: when.optional().describe("of what is watched: before then"),
+    .describe("filters what is counted: action, status, method, code, type"),
+  from: when.optional().describe("under always and never: start of the window, inclusive"),
+  until: when.optional().describe("under always and never: end of the window, exclusive"),
   ...measureFields,
 })
   .transform((given, context): Expectation => {
@@ -115,28 +115,28 @@ export const expectation = strictObject({
     };
     if (measure === undefined || names.length > 1) {
       return reject(
-        `must have one measure${names.length > 1 ? `, and has ${names.join(", ")}` : ""}: ${Object.keys(MEASURES).join(", ")}`,
+        `must have exactly one measure${names.length > 1 ? ` but has ${names.join(", ")}` : ""}; the measures are ${Object.keys(MEASURES).join(", ")}`,
       );
     }
     if (measure === "state" && given.of === undefined)
-      return reject("a state is that of one compute: of: shop/main");
+      return reject("state needs the label of one compute, such as of: shop/main");
     const allowed = FILTERS[measure] ?? [];
     const unknownKey = Object.keys(given.with ?? {}).find((key) => !allowed.includes(key));
     if (unknownKey !== undefined)
       return reject(
-        `with.${unknownKey}: ${allowed.length === 0 ? `leave it out; ${measure} has no kinds` : `must be one of ${allowed.join(", ")}`}`,
+        `with.${unknownKey}: ${allowed.length === 0 ? `remove it; ${measure} has no filters` : `must be one of ${allowed.join(", ")}`}`,
       );
     const invalidStatus = Object.entries(given.with ?? {}).find(
       ([key, value]) => key === "status" && measure === "requests" && !isStatus(value),
     );
     if (invalidStatus !== undefined)
-      return reject("with.status: must be a status like 423, or 0 for a connection that was lost");
+      return reject("with.status: must be an HTTP status such as 423, or 0 for a lost connection");
     const expected = given[measure] as ExpectedValue;
     if (!isStateList(expected) && (expected.min ?? 0) > (expected.max ?? Number.POSITIVE_INFINITY))
       return reject(`${measure}: min must not be above max`);
     return { measure, of: given.of, where: given.with ?? {}, expected, from: given.from, until: given.until };
   })
-  .meta({ id: "expectation", description: "one measure, and what it must be" });
+  .meta({ id: "expectation", description: "one measure and its expected value" });
 
 function isStatus(value: string | number): boolean {
   return (
@@ -144,7 +144,7 @@ function isStatus(value: string | number): boolean {
   );
 }
 
-/** Whether a measured value is what is wanted. */
+/** Whether a measured value meets the expectation. */
 export function meetsExpectation(value: number | string, expected: ExpectedValue): boolean {
   if (isStateList(expected)) return expected.includes(value as ComputeState);
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = expected;
@@ -155,7 +155,7 @@ function isStateList(expected: ExpectedValue): expected is readonly ComputeState
   return Array.isArray(expected);
 }
 
-/** What was wanted, in words. */
+/** The expectation as text for reports. */
 export function describeExpectation({ measure, of, where, expected }: Expectation): string {
   const filters = Object.entries(where).map(([key, value]) => `${key} ${value}`);
   const subject = [

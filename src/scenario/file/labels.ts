@@ -1,20 +1,20 @@
-import type { WorldDescription } from "./scenario-schema.ts";
-
-/** Where a project's branch has computes, the first read-write one is meant by the branch's label. */
+/** One part of `shop/main/replica-1`. */
+export const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
+export const LABEL_RULE = "must be 1 to 40 characters of a-z, 0-9 and -, and start with a letter or a digit";
 const FULL_LABEL = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/;
 
 export type LabelKind = "account" | "project" | "branch" | "compute";
 
-/** One thing of the world under its label. */
+/** A resource of the world and its label. */
 export type LabelledResource = {
   readonly kind: LabelKind;
   readonly label: string;
-  /** Of an account it is the id of its organization's account. */
+  /** For an account, the id of its organization's account. */
   readonly id: string;
   readonly account: string;
 };
 
-/** The things of a world by label. Computes that a wildcard names come in the order of the file. */
+/** The resources of a world by label. Computes that match a wildcard keep the order of the file. */
 export class Labels {
   readonly #byLabel = new Map<string, LabelledResource>();
   readonly #byId = new Map<string, LabelledResource>();
@@ -28,7 +28,7 @@ export class Labels {
     return this.#byLabel.get(label);
   }
 
-  /** The label of an id, or the id itself where nobody gave it one. */
+  /** The label of an id, or the id itself when it has none. */
   labelOf(id: string): string {
     return this.#byId.get(id)?.label ?? id;
   }
@@ -37,7 +37,7 @@ export class Labels {
     return [...this.#byLabel.values()];
   }
 
-  /** What a label means where a compute is wanted: `shop/main` is its first read-write one; `fleet-*` are many. */
+  /** The computes that a label selects: `shop/main` selects its first read-write compute, `fleet-*` many. */
   computes(pattern: string): readonly LabelledResource[] {
     const exact = this.#byLabel.get(pattern);
     if (exact?.kind === "compute") return [exact];
@@ -60,64 +60,7 @@ function patternMatcher(pattern: string): (label: string) => boolean {
   return (label) => expression.test(label);
 }
 
-/** Whether a text has the form of a label, wildcards included. */
+/** Whether a text has the form of a label; wildcards are allowed. */
 export function isLabel(text: string): boolean {
   return FULL_LABEL.test(text.replaceAll("*", "x"));
-}
-
-/** The account that projects belong to which name none. */
-const MAIN_ACCOUNT = "main";
-
-/** The accounts of a description, projects without an account under theirs, `count` written out. */
-export function accountDescriptions(world: WorldDescription): readonly AccountDescription[] {
-  const accounts = Object.entries(world.accounts).map(([label, account]) => ({
-    label,
-    plan: account.plan ?? world.plan,
-    projects: expandProjects(account.projects),
-  }));
-  const unassigned = expandProjects(world.projects);
-  const main = accounts.find(({ label }) => label === MAIN_ACCOUNT);
-  if (main !== undefined)
-    return accounts.map((one) =>
-      one === main ? { ...one, projects: [...one.projects, ...unassigned] } : one,
-    );
-  return unassigned.length === 0 && accounts.length > 0
-    ? accounts
-    : [{ label: MAIN_ACCOUNT, plan: world.plan, projects: unassigned }, ...accounts];
-}
-
-type ProjectFields = WorldDescription["projects"][string];
-export type ProjectDescription = Omit<ProjectFields, "count"> & { readonly label: string };
-export type AccountDescription = {
-  readonly label: string;
-  readonly plan: "paid" | "free";
-  readonly projects: readonly ProjectDescription[];
-};
-
-function expandProjects(projects: Readonly<Record<string, ProjectFields>>): ProjectDescription[] {
-  return Object.entries(projects).flatMap(([label, { count, ...project }]) =>
-    count === undefined
-      ? [{ ...project, label }]
-      : Array.from({ length: count }, (_, index) => ({ ...project, label: `${label}-${index + 1}` })),
-  );
-}
-
-/** Every label of a description: known before the world is. */
-export function labelsOfDescription(
-  world: WorldDescription,
-): readonly { readonly kind: LabelKind; readonly label: string; readonly account: string }[] {
-  return accountDescriptions(world).flatMap((account) => [
-    { kind: "account" as const, label: account.label, account: account.label },
-    ...account.projects.flatMap((project) => [
-      { kind: "project" as const, label: project.label, account: account.label },
-      ...Object.entries(project.branches).flatMap(([branch, { computes }]) => [
-        { kind: "branch" as const, label: `${project.label}/${branch}`, account: account.label },
-        ...Object.keys(computes).map((compute) => ({
-          kind: "compute" as const,
-          label: `${project.label}/${branch}/${compute}`,
-          account: account.label,
-        })),
-      ]),
-    ]),
-  ]);
 }

@@ -3,10 +3,13 @@ import { type Scenario, scenario } from "./scenario-schema.ts";
 import { extractValidPart } from "./valid-part.ts";
 
 type MatrixValue = string | number | boolean;
-/** A combination: which of its values each name has. */
+/** One combination: a value for each name. */
 export type MatrixValues = Readonly<Record<string, MatrixValue>>;
 
-/** What of a file's matrix can be read, and which names have values that cannot: of what they stand for, nothing can be told. */
+/**
+ * The valid part of a file's matrix, and the names whose values are invalid; nothing that uses those names is
+ * checked.
+ */
 type ReadableMatrix = { readonly matrix: Scenario["matrix"]; readonly isInvalid: (name: string) => boolean };
 
 export function readableMatrix(file: unknown): ReadableMatrix {
@@ -18,7 +21,7 @@ export function readableMatrix(file: unknown): ReadableMatrix {
   return { matrix: valid?.value, isInvalid: (name) => valid?.removedKeys.has(name) ?? true };
 }
 
-/** All combinations, the last name changing fastest; one without values where there is no matrix. */
+/** All combinations; the last name changes fastest. Without a matrix there is one empty combination. */
 export function combinations(matrix: Scenario["matrix"]): readonly MatrixValues[] {
   return Object.entries(matrix ?? {}).reduce<readonly MatrixValues[]>(
     (all, [name, values]) =>
@@ -36,13 +39,16 @@ function expandValues(values: NonNullable<Scenario["matrix"]>[string]): readonly
 type YamlPath = readonly (string | number)[];
 type FilledTemplate = {
   readonly value: unknown;
-  /** The names that it has in it. */
+  /** The names that the template uses. */
   readonly usedNames: ReadonlySet<string>;
-  /** Places of names that have no value. */
+  /** Paths at which a name has no value. */
   readonly unknownNames: readonly { readonly path: YamlPath; readonly name: string }[];
 };
 
-/** The data with `${name}` filled in: a text that is nothing else becomes the value itself. Two dollar signs are one. */
+/**
+ * Fills in `${name}`. A text that is only a placeholder becomes the value itself. Two dollar signs stand for
+ * one.
+ */
 export function fillTemplate(source: unknown, values: MatrixValues): FilledTemplate {
   const unknownNames: { readonly path: YamlPath; readonly name: string }[] = [];
   const usedNames = new Set<string>();
@@ -72,17 +78,17 @@ export function fillTemplate(source: unknown, values: MatrixValues): FilledTempl
   return { value: fill(source, []), usedNames, unknownNames };
 }
 
-/** The data as a file says it in which nothing is to be filled in. */
+/** Escapes dollar signs, so that nothing is filled in. */
 export function escapePlaceholders<T>(source: T): T {
   return mapStrings(source, (text) => text.replaceAll("$", "$$$$"));
 }
 
 export function unknownNameMessage(name: string, values: MatrixValues): string {
   const names = Object.keys(values);
-  return `there is no \${${name}} in the matrix; ${names.length === 0 ? "the file has none" : `known are ${names.join(", ")}`}`;
+  return `the matrix has no value "${name}" for \${${name}}; ${names.length === 0 ? "the file has no matrix" : `it has ${names.join(", ")}`}`;
 }
 
 export function unusedNameMessage(name: string): string {
   const seedHint = name === "seed" ? `, like world: { seed: "\${seed}" }` : "";
-  return `nothing in the file is \${${name}}, so that all of its runs are the same; put it where its values belong${seedHint}`;
+  return `\${${name}} is not used in the file, so all of its runs would be the same; use it where the values belong${seedHint}`;
 }

@@ -14,35 +14,37 @@ import { type Scenario, type Step, scenario } from "./scenario-schema.ts";
 import { extractValidPart } from "./valid-part.ts";
 import { formatProblems, type Problem, SourceDocument } from "./yaml-document.ts";
 
-/** One combination of the matrix, or the scenario itself where there is none. */
+/** One combination of the matrix; without a matrix, the scenario itself. */
 type Variant = { readonly values: MatrixValues; readonly name: string; readonly scenario: Scenario };
 export type ScenarioFile = {
   readonly fileName: string;
   readonly source: unknown;
   readonly variants: readonly Variant[];
-  /** What is wrong with what the file names, at its place. */
+  /** An error about something that the file refers to, at the place of the reference. */
   readonly errorOf: (
     problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
   ) => ScenarioError;
 };
 
-/** The file is no scenario: every problem with its line and column, and what would be right. */
+/** The file is not a valid scenario. The message has every problem with its line and column. */
 export class ScenarioError extends Error {
   override readonly name = "ScenarioError";
 }
 
-/** What is wrong with a fault: its fields belong to the control API. What refers to ids is filled in later. */
+/**
+ * Finds problems of a fault, whose fields belong to the control API. References to ids are resolved later.
+ */
 type CheckFault = (
   fault: Readonly<Record<string, unknown>>,
 ) => readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-/** What the two surfaces know, and a scenario does not. */
+/** Rules of the two HTTP surfaces, which this folder must not import. */
 export type SurfaceRules = {
   readonly checkFault: CheckFault;
-  /** What errors are called, but for those of faults that say another code. */
+  /** Error codes, without those that a fault may define. */
   readonly errorCodes: readonly string[];
 };
 
-/** Reads a scenario in YAML (or JSON, which is YAML), written out for each combination of its matrix. */
+/** Reads a scenario in YAML (JSON is YAML too), expanded for each combination of its matrix. */
 export function parseScenario(text: string, fileName: string, rules?: SurfaceRules): ScenarioFile {
   const source = new SourceDocument(text);
   const errorOf = (problems: readonly Problem[]) =>
@@ -56,7 +58,7 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
     for (const name of filled.usedNames) usedNames.add(name);
     for (const { path, name } of filled.unknownNames)
       if (!isInvalid(name)) problems.push(source.problemAt(path, unknownNameMessage(name, values)));
-    // Of what has no value nobody can say what else is wrong with it, nor of what it is a part of.
+    // Without its value, neither a placeholder nor anything around it can be checked.
     const isUnresolved = (path: readonly PropertyKey[]) =>
       filled.unknownNames.some(
         (unknown) => isAtOrBelow(unknown.path, path) || isAtOrBelow(path, unknown.path),
@@ -93,12 +95,12 @@ function scenarioNameFrom(fileName: string): string {
   return fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
 }
 
-/** The file again, as it would be written now: reading it gives the same scenario. */
+/** Prints the scenario; parsing the result gives the same scenario. */
 export function printScenario({ source }: Pick<ScenarioFile, "source">): string {
   return stringify(source, { lineWidth: 140 });
 }
 
-/** What can be said of the rest of a file whose shape is wrong somewhere: nothing that hangs on what is wrong. */
+/** Checks the rest of a file with invalid parts, except for what depends on those parts. */
 function checkValidPart(
   value: unknown,
   error: z.ZodError,
@@ -114,7 +116,7 @@ function checkValidPart(
   const invalidKeys = new Set(
     [...removedKeys].map((key) => (keys.includes(key) ? key : closestMatch(key, keys))),
   );
-  // A key that is near none may have been meant for any.
+  // An unknown key that resembles no known key may stand for any of them.
   const isParsed = (key: string) => !invalidKeys.has(key) && !invalidKeys.has(undefined);
   checkScenario(valid.value, reportAtSource, {
     errorCodes: rules?.errorCodes,
@@ -152,7 +154,7 @@ function isAtOrBelow(path: readonly PropertyKey[], ancestor: readonly PropertyKe
   return ancestor.every((key, index) => path[index] === key);
 }
 
-/** By their place; what several combinations have in common is said once. */
+/** By position; a problem that several combinations share appears once. */
 function sortedByPosition(problems: readonly Problem[]): Problem[] {
   const unique = new Map(
     problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),

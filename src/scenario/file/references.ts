@@ -1,11 +1,14 @@
-/** What stands in braces in a path or a body: a label or something captured. */
+/** The text in braces in a path or a body: a label or a captured name. */
 const NAME = "[a-z0-9][a-z0-9_/-]*";
-/** Two braces are one, and nothing is referred to; nor behind a dollar sign, where a matrix was meant not to fill anything in. */
+/**
+ * Doubled braces stand for literal braces. After a dollar sign, braces belong to a matrix value, not to a
+ * reference.
+ */
 const REFERENCE = new RegExp(`\\{\\{(?<text>${NAME})\\}\\}|(?<!\\$)\\{(?<name>${NAME})\\}`, "g");
 const WHOLE_REFERENCE = new RegExp(`^\\{(${NAME})\\}$`);
 const BRACED = new RegExp(`\\{${NAME}\\}`, "g");
 
-/** The names that a text refers to. */
+/** The names that a value refers to. */
 export function referencesIn(value: unknown): string[] {
   if (typeof value === "string")
     return [...value.matchAll(REFERENCE)].flatMap(({ groups }) => groups?.["name"] ?? []);
@@ -14,7 +17,10 @@ export function referencesIn(value: unknown): string[] {
   return Object.values(value).flatMap(referencesIn);
 }
 
-/** The value with its references filled in; a text that is nothing else becomes what was captured, of whatever type that is. */
+/**
+ * The value with its references filled in. A text that is only a reference becomes the captured value, of any
+ * type.
+ */
 export function resolveReferences<T>(value: T, lookUp: (name: string) => unknown): T {
   return mapStrings(value, (text) => {
     const [, whole] = WHOLE_REFERENCE.exec(text) ?? [];
@@ -25,12 +31,12 @@ export function resolveReferences<T>(value: T, lookUp: (name: string) => unknown
   });
 }
 
-/** The value as a step says it that refers to nothing. */
+/** Escapes braces, so that the value refers to nothing. */
 export function escapeReferences<T>(value: T): T {
   return mapStrings(value, (text) => text.replaceAll(BRACED, "{$&}"));
 }
 
-/** The value with each of its texts, but for the names of its fields, replaced. */
+/** Replaces each string of the value, except for keys. */
 export function mapStrings<T>(value: T, replace: (text: string) => unknown): T {
   const map = (inner: unknown): unknown => {
     if (typeof inner === "string") return replace(inner);
@@ -41,7 +47,7 @@ export function mapStrings<T>(value: T, replace: (text: string) => unknown): T {
   return map(value) as T;
 }
 
-/** What stands at a path like `endpoints.0.id` in an answer. */
+/** The value at a path such as `endpoints.0.id`. */
 export function valueAtPath(value: unknown, path: string): unknown {
   return path
     .split(".")

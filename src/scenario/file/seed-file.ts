@@ -10,11 +10,11 @@ import type { Result } from "../../platform/refusals.ts";
 import { strictObject } from "../../traffic/pattern-fields.ts";
 import { formatProblems, SourceDocument } from "./yaml-document.ts";
 
-const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
+const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 characters of a-z, 0-9 and -");
 const name = z.string().min(1).max(256);
 
 const compute = strictObject({
-  id: id.refine((text) => text.startsWith("ep-"), "must begin with ep-"),
+  id: id.refine((text) => text.startsWith("ep-"), "must start with ep-"),
   type: z.enum(["read_write", "read_only"]).default("read_write"),
   name: z.string().min(1).max(64).optional(),
   autoscaling_limit_min_cu: z.number().optional(),
@@ -24,9 +24,9 @@ const compute = strictObject({
 });
 
 const branch = strictObject({
-  id: id.refine((text) => text.startsWith("br-"), "must begin with br-"),
+  id: id.refine((text) => text.startsWith("br-"), "must start with br-"),
   name,
-  /** Id of a branch above this one in the file; the default branch where there is none. */
+  /** Id of an earlier branch in the file; without it, the default branch. */
   parent: id.optional(),
   protected: z.boolean().optional(),
   endpoints: z.array(compute).default([]),
@@ -63,19 +63,25 @@ const account = strictObject({
 
 const seedFile = strictObject({ version: z.literal(1), accounts: z.array(account).min(1) });
 
-/** What a world file lays out: accounts with their keys, projects, branches and computes, all under ids of its own choice. */
+/**
+ * The contents of a seed file: accounts with keys, projects, branches and computes, each with an id from the
+ * file.
+ */
 export type SeedFile = z.output<typeof seedFile>;
 type SeedAccount = SeedFile["accounts"][number];
 type SeedProject = SeedAccount["projects"][number];
 type SeedBranch = SeedProject["branches"][number];
 type SeedCompute = SeedBranch["endpoints"][number];
 
-/** The file cannot be read: every problem with its line and column. */
+/**
+ * The seed file is invalid or does not fit the world. A parse error lists every problem with its line and
+ * column.
+ */
 export class SeedFileError extends Error {
   override readonly name = "SeedFileError";
 }
 
-/** Reads a world file in YAML (or JSON, which is YAML). */
+/** Reads a seed file in YAML (JSON is YAML too). */
 export function parseSeedFile(text: string, fileName: string): SeedFile {
   const source = new SourceDocument(text);
   if (source.problems.length > 0) throw new SeedFileError(formatProblems(fileName, source.problems));
@@ -84,14 +90,14 @@ export function parseSeedFile(text: string, fileName: string): SeedFile {
   throw new SeedFileError(formatProblems(fileName, source.problemsOf(parsed.error)));
 }
 
-/** What each line may say and the file as a whole may not: the same id or key twice, a parent that is not above its branch. */
+/** Checks across lines: duplicate ids and keys, and parents that do not come before their branch. */
 function checkConsistency(file: SeedFile, context: z.RefinementCtx): void {
   const seen = new Set<string>();
   const checkUnique = (kind: string, id: string, path: (string | number)[]) => {
-    // A key is a secret: it is not said again.
+    // A key is a secret and must not appear in a message.
     const what = kind === "key" ? "key" : `${kind} "${id}"`;
     if (seen.has(`${kind} ${id}`))
-      context.addIssue({ code: "custom", path, message: `this ${what} is in this file already` });
+      context.addIssue({ code: "custom", path, message: `the ${what} appears twice in this file` });
     seen.add(`${kind} ${id}`);
   };
   for (const [a, { id: accountId, keys, projects }] of file.accounts.entries()) {
@@ -107,7 +113,7 @@ function checkConsistency(file: SeedFile, context: z.RefinementCtx): void {
           context.addIssue({
             code: "custom",
             path: [...path, "branches", b, "parent"],
-            message: `there is no branch "${parent}" above this one in its project`,
+            message: `there is no branch "${parent}" before this one in its project`,
           });
         }
         earlier.add(branchId);
@@ -118,7 +124,7 @@ function checkConsistency(file: SeedFile, context: z.RefinementCtx): void {
   }
 }
 
-/** What laying out needs of a world, in one turn of it. */
+/** What seeding needs of a world, within one transaction. */
 export type SeedTarget = {
   readonly world: World;
   execute(command: Command): Result<readonly RecordedEvent[]>;
@@ -128,8 +134,8 @@ export type SeedTarget = {
 };
 
 /**
- * Makes what the file lays out and the world does not have; what is there stays as it has become. Nobody waits for a layout:
- * its operations are over when it is. Throws, with the place in the file, where the rules refuse.
+ * Creates the resources of the file that the world lacks; existing resources stay unchanged. All operations
+ * finish immediately. Throws a `SeedFileError` that names the resource when a command is rejected.
  */
 export function applySeedFile(file: SeedFile, target: SeedTarget): void {
   const { operations } = target.world.settings;
@@ -165,7 +171,7 @@ function seedAccount(seed: SeedAccount, target: SeedTarget, execute: ExecuteComm
     const hash = hashSecret(key);
     const [known] = world.apiKeys.by("hash", hash).toArray();
     if (known !== undefined && known.accountId !== seed.id)
-      throw new SeedFileError(`${what}, key ${keyName}: is the key of another account`);
+      throw new SeedFileError(`${what}, key ${keyName}: another account in this world already has this key`);
     if (known !== undefined) continue;
     execute({ type: "CreateApiKey", accountId: seed.id, name: keyName, hash }, `${what}, key ${keyName}`);
   }
@@ -286,10 +292,10 @@ function isRecoverable(existing: { readonly recoverableUntil?: SimTime } | undef
   return existing?.recoverableUntil !== undefined;
 }
 
-/** An id that is taken elsewhere would be laid out nowhere. */
+/** Rejects an id that another parent already uses. */
 function checkOwner(what: string, owner: string | undefined, expected: string): void {
   if (owner !== undefined && owner !== expected)
-    throw new SeedFileError(`${what}: the id belongs to ${owner} in this world`);
+    throw new SeedFileError(`${what}: in this world the id belongs to ${owner}, not to ${expected}`);
 }
 
 function computeOptions(seed: SeedCompute) {

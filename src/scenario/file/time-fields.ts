@@ -3,10 +3,10 @@ import { parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import { DURATION_RULE } from "../../traffic/pattern-fields.ts";
 
-const INSTANT_RULE = "must be an ISO 8601 instant like 2026-01-31T12:00:00Z";
+const INSTANT_RULE = "must be an ISO 8601 instant such as 2026-01-31T12:00:00Z";
 const LATEST = "9999-12-31T23:59:59.999Z";
 
-/** An ISO 8601 instant; gives milliseconds since 1970. */
+/** An ISO 8601 instant, as milliseconds since 1970. */
 export const instant = z.iso
   .datetime({ offset: true, message: INSTANT_RULE })
   .transform((text, context) => {
@@ -15,11 +15,11 @@ export const instant = z.iso
     context.addIssue({ code: "custom", message: INSTANT_RULE });
     return z.NEVER;
   })
-  .meta({ id: "instant", description: "an ISO 8601 instant like 2026-01-31T12:00:00Z" });
+  .meta({ id: "instant", description: "an ISO 8601 instant such as 2026-01-31T12:00:00Z" });
 
 export type When = { readonly afterStart: number } | { readonly instant: SimTime };
 
-/** A time of the run: an instant, or how long after its start. */
+/** A time of the run: an instant, or a duration after its start. */
 export const when = z
   .union([z.string(), z.number()], { error: `${DURATION_RULE} after the start, or an ISO 8601 instant` })
   .transform((text, context): When => {
@@ -29,15 +29,15 @@ export const when = z
     if (parsed.success) return { instant: parsed.data };
     context.addIssue({
       code: "custom",
-      message: `${DURATION_RULE} after the start, or an ISO 8601 instant like ${LATEST}`,
+      message: `${DURATION_RULE} after the start, or an ISO 8601 instant such as ${LATEST}`,
     });
     return z.NEVER;
   })
-  .meta({ id: "when", description: "how long after the start, like 10m, or an ISO 8601 instant" });
+  .meta({ id: "when", description: "a duration after the start, such as 10m, or an ISO 8601 instant" });
 
-/** How long after the end of a step: of the one before, where none is named. */
+/** A delay after the end of a step; without a name, after the previous step. */
 export type After = { readonly step?: string; readonly delay: number };
-const AFTER_RULE = "must be a duration like 5m, the name of a step above, or both: deploy + 5m";
+const AFTER_RULE = "must be a duration such as 5m, the name of an earlier step, or both: deploy + 5m";
 
 export const after = z
   .union([z.string(), z.number()], { error: AFTER_RULE })
@@ -50,4 +50,4 @@ export const after = z
     context.addIssue({ code: "custom", message: AFTER_RULE });
     return z.NEVER;
   })
-  .describe("how long after the step before, or after a named one: deploy + 5m");
+  .describe("a delay after the previous step, or after a named step: deploy + 5m");

@@ -2,25 +2,25 @@ import type * as z from "zod";
 
 type YamlPath = readonly (string | number)[];
 type Tree = Record<string, unknown> | unknown[];
-/** Every round takes something out; a file that is deeper than this is told in two goes. */
+/** Each round removes something. Errors nested deeper than this are reported in a second attempt. */
 const MAX_ROUNDS = 20;
 
-/** What of a file has the right shape, so that the rest of it can be looked at in the same go. */
+/** The part of a file with a valid shape, so that it can be checked along with the rest. */
 export type ValidPart<T> = {
   readonly value: T;
-  /** The first keys of the places at which something was taken out. */
+  /** The top-level keys under which something was removed. */
   readonly removedKeys: ReadonlySet<string>;
-  /** All text in what was taken out, at its place in the file. */
+  /** All strings in the removed parts, with their paths in the file. */
   readonly removedTexts: readonly RemovedText[];
-  /** All names in what was taken out: something may refer to them. */
+  /** All names in the removed parts; the rest of the file may refer to them. */
   readonly removedNames: ReadonlySet<string>;
-  /** Where in the file stands what is at this place of `value`. */
+  /** The path in the file of a path in `value`. */
   readonly sourcePathOf: (path: YamlPath) => YamlPath;
 };
 
 type RemovedText = { readonly path: YamlPath; readonly text: string };
 
-/** Takes out what the schema refuses until it takes what is left; `undefined` where nothing is. */
+/** Removes what the schema rejects until it accepts the rest; `undefined` when nothing remains. */
 export function extractValidPart<S extends z.ZodType>(
   schema: S,
   source: unknown,
@@ -55,7 +55,7 @@ export function extractValidPart<S extends z.ZodType>(
   return undefined;
 }
 
-/** Each once, and the last of a list first, so that those before it keep their places. */
+/** Unique paths, later list items first, so that the indexes of earlier ones stay valid. */
 function issuePaths(issues: readonly z.core.$ZodIssue[]): YamlPath[] {
   const paths = issues.flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
@@ -71,7 +71,7 @@ function issuePaths(issues: readonly z.core.$ZodIssue[]): YamlPath[] {
   });
 }
 
-/** What stands at `path`, or, where something is missing there, what it is missing in. */
+/** Removes the value at `path`; when it does not exist, its nearest existing parent. */
 function removeAt(
   root: unknown,
   path: YamlPath,

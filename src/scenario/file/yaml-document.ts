@@ -2,18 +2,18 @@ import { isMap, isNode, LineCounter, type ParsedNode, parseDocument } from "yaml
 import type * as z from "zod";
 import { findLoneSurrogate } from "../../platform/core/text.ts";
 
-/** Where in a file something is wrong, and what would be right. */
+/** A place in a file, and what is wrong there. `line` and `column` count from 1. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string };
 
 type YamlPath = readonly (string | number)[];
-/** More aliases than this multiply without end and are no scenario. */
+/** Bounds the expansion of aliases, which can grow exponentially. */
 const MAX_ALIASES = 100;
 
-/** A file in YAML (or JSON, which is YAML) that remembers where in it everything stands. */
+/** A file in YAML (JSON is YAML too) with the position of each value. */
 export class SourceDocument {
-  /** What it says, as plain data; `undefined` where it cannot be read. */
+  /** Plain data; `undefined` when the file cannot be read. */
   readonly value: unknown;
-  /** Why it cannot be read; empty where it can. */
+  /** Why the file cannot be read; otherwise empty. */
   readonly problems: readonly Problem[];
   readonly #lines = new LineCounter();
   readonly #document: ReturnType<typeof parseDocument<ParsedNode>>;
@@ -26,12 +26,12 @@ export class SourceDocument {
     this.value = result.value;
   }
 
-  /** The problem of what stands at `path`; of what is missing there, the place that it is missing in. */
+  /** A problem at `path`; when nothing is there, at its nearest parent. */
   problemAt(path: YamlPath, message: string): Problem {
     return this.#problem(this.#offsetOf(path), `${path.join(".") || "the file"}: ${message}`);
   }
 
-  /** What zod found, each at its place; a key that nobody knows at that key. */
+  /** The issues that zod found, each at its place; an unknown key at that key. */
   problemsOf({ issues }: Pick<z.ZodError, "issues">): Problem[] {
     return issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
@@ -48,7 +48,9 @@ export class SourceDocument {
       const malformed = findLoneSurrogate(value);
       if (malformed === undefined) return { value, problems: [] };
       return {
-        problems: [this.#problem(0, `${malformed}: has half of a surrogate pair, which is no character`)],
+        problems: [
+          this.#problem(0, `${malformed}: contains half of a surrogate pair, which is not a valid character`),
+        ],
       };
     } catch (error) {
       return { problems: [this.#problem(0, error instanceof Error ? error.message : String(error))] };
@@ -77,7 +79,7 @@ export class SourceDocument {
   }
 }
 
-/** One problem a line, as editors and terminals understand it. */
+/** One problem per line, in the form `file:line:column` that editors and terminals link. */
 export function formatProblems(fileName: string, problems: readonly Problem[]): string {
   return problems.map(({ line, column, message }) => `${fileName}:${line}:${column}: ${message}`).join("\n");
 }

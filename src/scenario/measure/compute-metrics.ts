@@ -6,16 +6,16 @@ import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { Counters } from "./counters.ts";
 import { OccupancyTimeline } from "./timeline.ts";
 
-/** An arrival that is not served yet, and what it was told that it would wait. */
+/** An arrival that is not served yet, and its expected wait. */
 export type QueuedArrival = { readonly waitedMs: DurationMs; isRefused: boolean };
 
 /**
- * One compute as a run sees it: since when it is active or starting, of which size, and who waits for it. It goes by events alone, for
- * the world may be further already than the event that is looked at.
+ * The metrics of one compute: when it became active or started, its size, and the arrivals that wait. They
+ * follow from events alone, because the world may already be ahead of the current event.
  */
 export class ComputeMetrics {
   readonly counters: Counters;
-  /** What it is started with next; told when it is made. */
+  /** The size range of the next start. */
   range: SizeRange = { minCu: 0, maxCu: 0 };
   readonly #activeTimeline: OccupancyTimeline;
   readonly #startingTimeline: OccupancyTimeline;
@@ -24,7 +24,7 @@ export class ComputeMetrics {
   #isSuspending = false;
   #startingSince: SimTime | undefined;
   #queue: QueuedArrival[] = [];
-  /** The highest load of what waits. */
+  /** The highest load among the waiting arrivals. */
   #highestLoad = 0;
 
   constructor(counters: Counters, start: SimTime) {
@@ -38,12 +38,12 @@ export class ComputeMetrics {
     return this.#startingSince === undefined ? undefined : "starting";
   }
 
-  /** Who waits for it now. */
+  /** The arrivals that wait now. */
   get waiting(): readonly QueuedArrival[] {
     return this.#queue;
   }
 
-  /** Is from now on what it is in the world, with these who wait; `isStarting` where a start of it is under way there. */
+  /** Takes over the state of a compute in a new world. `isStarting`: a start of it is running there. */
   enterWorld(
     { phase, range, waiting }: Compute,
     queuedArrivals: readonly QueuedArrival[],
@@ -59,7 +59,7 @@ export class ComputeMetrics {
     this.#isSuspending = phase.suspending;
   }
 
-  /** Is not seen any more: the world is left. */
+  /** The world is left; the compute counts as inactive. */
   leaveWorld(now: SimTime): void {
     this.#endStarting(now);
     this.#becomeInactive(now);
@@ -81,12 +81,12 @@ export class ComputeMetrics {
     this.#endStarting(at);
   }
 
-  /** Who waited is served, by a compute of the size that they ask for. */
+  /** Serves the waiting arrivals, with the size that their load needs. */
   activated(profile: Profile, at: SimTime): void {
     this.counters.add("starts");
     const sizeCu = sizeForLoad(profile, this.range, this.#highestLoad);
     this.#endStarting(at);
-    // It is active still where its suspend has failed.
+    // After a failed suspend it is still active.
     if (this.#activeSince === undefined) this.#becomeActive(sizeCu, at);
     else this.#resize(sizeCu, at);
     this.#isSuspending = false;
@@ -99,7 +99,7 @@ export class ComputeMetrics {
     if (this.#activeSince !== undefined) this.#resize(sizeCu, at);
   }
 
-  /** Its connections are closed, and who comes now waits. */
+  /** Connections are closed; later arrivals wait. */
   suspending(): void {
     this.#isSuspending = true;
   }
@@ -111,11 +111,11 @@ export class ComputeMetrics {
   suspended(at: SimTime): void {
     this.counters.add("suspends");
     this.#becomeInactive(at);
-    // A start that waited for this begins now.
+    // A start that waited for the suspend begins now.
     if (this.#startingSince !== undefined) this.#startingSince = at;
   }
 
-  /** It could not be started, or is deleted: who waited for it is turned away. */
+  /** The waiting arrivals are rejected. */
   startFailedOrDeleted(at: SimTime): void {
     this.#endStarting(at);
     this.#becomeInactive(at);
@@ -124,7 +124,7 @@ export class ComputeMetrics {
     this.#highestLoad = 0;
   }
 
-  /** Is counted nowhere until it resumes, which may be somewhere else. */
+  /** Stops counting until `resume`, possibly under another parent. */
   pause(at: SimTime): void {
     if (this.#activeSince !== undefined) this.counters.changeActive(at, -1, -this.#sizeCu);
   }
@@ -133,7 +133,7 @@ export class ComputeMetrics {
     if (this.#activeSince !== undefined) this.counters.changeActive(at, 1, this.#sizeCu);
   }
 
-  /** Shares of `columns` equal parts of the time until `end`. */
+  /** The shares for `columns` equal parts of the time until `end`. */
   timeline(end: SimTime, columns: number): { readonly active: number[]; readonly starting: number[] } {
     if (this.#activeSince !== undefined) {
       this.#activeTimeline.add(this.#activeSince, end);
@@ -148,7 +148,7 @@ export class ComputeMetrics {
     };
   }
 
-  /** Once, although it may happen again in a world that was taken back. */
+  /** Counts once, although a restored world may reject the same arrival again. */
   #refuse(queuedArrival: QueuedArrival): void {
     if (!queuedArrival.isRefused) this.counters.refuseArrival(queuedArrival.waitedMs);
     queuedArrival.isRefused = true;
@@ -173,7 +173,7 @@ export class ComputeMetrics {
     this.#activeSince = undefined;
   }
 
-  /** A start that waits for a suspend has not begun. */
+  /** A start that waits for a suspend does not count as starting. */
   #endStarting(at: SimTime): void {
     if (this.#startingSince !== undefined && this.#activeSince === undefined)
       this.#startingTimeline.add(this.#startingSince, at);

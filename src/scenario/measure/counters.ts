@@ -5,7 +5,6 @@ import {
   type OperationAction,
 } from "../../platform/operation/operation.ts";
 
-/** How an operation ends. */
 const OPERATION_ENDS = [
   "finished",
   "failed",
@@ -13,7 +12,7 @@ const OPERATION_ENDS = [
 ] as const satisfies readonly Operation["state"]["status"][];
 export type OperationEnd = (typeof OPERATION_ENDS)[number];
 
-/** What is counted of a compute, a branch, a project, an account, or the world. A tally knows the one that it is part of. */
+/** Counters of a compute, a branch, a project, an account, or the world. Counts propagate to the parents. */
 export class Counters {
   #parent: Counters | undefined;
   readonly #children = new Set<Counters>();
@@ -23,18 +22,18 @@ export class Counters {
   starts = 0;
   suspends = 0;
   resizes = 0;
-  /** How many computes are active. */
+  /** Number of active computes. */
   active = 0;
   #waitedMs: DurationMs = 0;
-  /** Σ CU of those that are active. */
+  /** Total CU of the active computes. */
   #sizeCu = 0;
-  /** Up to when the two sums of time go. */
+  /** The two time integrals cover the time up to this instant. */
   #integratedUntil: SimTime = 0;
   #activeMs: DurationMs = 0;
   #cuMs = 0;
-  /** What was told to this tally itself, and from the first time that somebody asks, all that is in it. */
+  /** Waits counted here; after the first query, also those of all children. */
   #waits: WaitCounts | undefined;
-  /** Those that are over, by action and how they ended. */
+  /** Finished operations by action and end. */
   readonly #operations: number[] = new Array<number>(OPERATION_ACTIONS.length * OPERATION_ENDS.length).fill(
     0,
   );
@@ -44,14 +43,15 @@ export class Counters {
     if (parent !== undefined) parent.#children.add(this);
   }
 
-  /** Of a compute that moves, and a project that does, it is another one from then on: what was counted stays where it was. */
+  /** Changes when a compute or a project moves. Earlier counts stay with the old parent. */
   get parent(): Counters | undefined {
     return this.#parent;
   }
 
   set parent(parent: Counters | undefined) {
     if (parent === this.#parent) return;
-    // Each sums up what it has come to so far: what this one has counted is not moved, and whoever sums up later would take it along.
+    // Both sides collect their waits now; a later collection would move the waits of this node to the new
+    // parent.
     for (const side of [this.#parent, parent]) {
       for (let counters = side; counters !== undefined; counters = counters.#parent) counters.#collectWaits();
     }
@@ -77,7 +77,7 @@ export class Counters {
       counters.#waits?.add(waitedMs);
   }
 
-  /** An activity that was counted is turned away after all: it has not waited for anything. */
+  /** Moves a counted arrival to the rejected ones and removes its wait. */
   refuseArrival(waitedMs: DurationMs): void {
     for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent) {
       counters.activities -= 1;
@@ -92,7 +92,7 @@ export class Counters {
       counters[counter] += 1;
   }
 
-  /** So many computes more are active from `at` on, and so many CU. */
+  /** Changes the number of active computes and their total CU from `at` on. */
   changeActive(at: SimTime, computes: -1 | 0 | 1, sizeCu: number): void {
     for (let counters: Counters | undefined = this; counters !== undefined; counters = counters.#parent) {
       counters.#activeMs = counters.activeMs(at);
@@ -119,7 +119,7 @@ export class Counters {
     }
   }
 
-  /** How many operations are over; of an action, or that have ended in a way, where that is given. */
+  /** Number of finished operations, optionally of one action or one end. */
   operations(action: unknown, end: unknown): number {
     let sum = 0;
     for (const [index, count] of this.#operations.entries()) {
@@ -139,7 +139,7 @@ export class Counters {
     return this.#collectWaits().longest;
   }
 
-  /** By nearest rank, over all arrivals: those that did not wait are the shortest. */
+  /** By nearest rank over all arrivals, including those that did not wait. */
   waitPercentile(percent: number): DurationMs {
     const rank = Math.ceil((percent / 100) * this.activities);
     return this.#collectWaits().nthLongest(this.activities - rank);
@@ -159,7 +159,7 @@ export class Counters {
   }
 }
 
-/** How often which wait; none is not kept. */
+/** Number of arrivals by wait; waits of 0 are not stored. */
 class WaitCounts {
   longest: DurationMs = 0;
   readonly #times = new Map<DurationMs, number>();
@@ -184,7 +184,7 @@ class WaitCounts {
       this.longest = [...this.#times.keys()].reduce((one, other) => Math.max(one, other), 0);
   }
 
-  /** The one that so many are longer than; 0 where there are not that many. */
+  /** The wait with exactly `n` longer ones before it; 0 if there are not that many. */
   nthLongest(n: number): DurationMs {
     let remaining = n;
     for (const wait of [...this.#times.keys()].sort((a, b) => b - a)) {

@@ -2,31 +2,24 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { isComputeVisible } from "../../platform/lookup.ts";
-import type { Operation, OperationAction } from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
 import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
+import { counterMeasure } from "./counter-measures.ts";
 import { Counters, type OperationEnd } from "./counters.ts";
+import { isInformative, subjectOf } from "./event-subject.ts";
+import { OngoingOperations } from "./ongoing-operations.ts";
 import { RecentEvents } from "./recent-events.ts";
+import { type AnsweredRequest, RequestCounts } from "./request-counts.ts";
 import { countBranches, countComputes, countOpenConnections, countProjects } from "./resource-counts.ts";
-
-/** An operation that is scheduling or running. `of` is what it concerns: a compute, or a branch, or a project. */
-type OngoingOperation = {
-  readonly action: OperationAction;
-  readonly of: string;
-  readonly counters: Counters;
-  status: string;
-};
 
 /** Arrivals that are not served yet, by compute. */
 export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;
 
-/** An answer that this scenario got. */
-export type AnsweredRequest = { readonly method: string; readonly status: number; readonly code: string };
-
 /**
- * What has happened in a run, folded from the world's events as they come; what there is, the census counts in the world. The same events give the
- * same figures, wherever they come from.
+ * The metrics of a run, folded from the events of the world; resource counts come from the world itself. The
+ * same events give the same figures on every target.
  */
 export class RunMetrics {
   readonly #labels: Labels;
@@ -34,15 +27,14 @@ export class RunMetrics {
   readonly #worldCounters = new Counters();
   readonly #counters = new Map<string, Counters>();
   readonly #computes = new Map<string, ComputeMetrics>();
-  readonly #ongoing = new Map<string, OngoingOperation>();
+  readonly #ongoing = new OngoingOperations();
   readonly #eventCounts = new Map<string, number>();
   readonly #recentEvents = new RecentEvents();
-  readonly #requestCounts = new Map<string, { readonly request: AnsweredRequest; count: number }>();
+  readonly #requests = new RequestCounts();
   #world: World;
-  /** Ids of the computes that labels mean where a compute is wanted. */
+  /** Cache: the compute id that a label selects. */
   readonly #primaryComputes = new Map<string, string>();
   #events = 0;
-  #errors = 0;
 
   constructor(world: World, labels: Labels, start: SimTime) {
     this.#world = world;
@@ -55,26 +47,24 @@ export class RunMetrics {
     return this.#events;
   }
 
-  /** The world is left at `now`: it is restored, or opened again. What was counted stays counted. */
+  /** The world is left at `now`, because it is restored or reopened. Counts are retained. */
   leaveWorld(now: SimTime): void {
     for (const computeMetrics of this.#computes.values()) computeMetrics.leaveWorld(now);
     this.#ongoing.clear();
   }
 
-  /** Who waits for which compute now: the world itself knows only for how long. */
+  /** The waiting arrivals by compute, which the world itself does not list. */
   queuedArrivals(): QueuedArrivals {
     return new Map(
       [...this.#computes].flatMap(([id, { waiting }]) => (waiting.length === 0 ? [] : [[id, [...waiting]]])),
     );
   }
 
-  /** Goes on with what the world is from then on, and with those who waited when it was so. */
+  /** Continues with a new world, and with the arrivals that wait in it. */
   enterWorld(world: World, now: SimTime, queuedArrivals: QueuedArrivals = new Map()): void {
     this.#world = world;
     for (const operation of world.operations.values()) this.#countOperation(operation);
-    const starting = new Set(
-      [...this.#ongoing.values()].flatMap(({ action, of }) => (action === "start_compute" ? [of] : [])),
-    );
+    const starting = this.#ongoing.startingComputes();
     for (const { id, accountId } of world.projects.values())
       this.#countersOf(id).parent = this.#countersOf(accountId);
     for (const compute of world.computes.values()) {
@@ -84,12 +74,16 @@ export class RunMetrics {
     }
   }
 
-  /** One event, after the world has taken it in, which may be further already. */
+  /** Counts an event. The world has applied it, and may already be ahead of it. */
   observe(event: RecordedEvent): void {
     const { type, at } = event;
     this.#events += 1;
     this.#eventCounts.set(type, (this.#eventCounts.get(type) ?? 0) + 1);
-    if (isInformative(event)) this.#recentEvents.add(event, this.#subjectOf(event));
+    if (isInformative(event))
+      this.#recentEvents.add(
+        event,
+        subjectOf(event, (id) => this.#ongoing.get(id)?.of),
+      );
     switch (type) {
       case "ActivityRecorded":
         this.#metricsOf(event.activity.endpointId).arrived(event.activity, event.waitedMs);
@@ -153,21 +147,17 @@ export class RunMetrics {
     }
   }
 
-  /** An arrival that the world refused. */
+  /** Counts an arrival that the world rejected. */
   refused(endpointId: string): void {
     this.#metricsOf(endpointId).counters.add("refused");
   }
 
-  /** An answer that this scenario got; one that no step asked for is an error. */
+  /** Counts a response; an unexpected one of 400 or more is an error. */
   countRequest(request: AnsweredRequest, isExpected: boolean): void {
-    if (request.status >= 400 && !isExpected) this.#errors += 1;
-    const key = `${request.method} ${request.status} ${request.code}`;
-    const known = this.#requestCounts.get(key);
-    if (known === undefined) this.#requestCounts.set(key, { request, count: 1 });
-    else known.count += 1;
+    this.#requests.add(request, isExpected);
   }
 
-  /** What a measure is now; `of` is a label, or absent for all of the world. */
+  /** The value of a measure at `now`; without the label `of`, for the whole world. */
   measure(
     name: MeasureName,
     of: string | undefined,
@@ -178,66 +168,34 @@ export class RunMetrics {
     const counters = id === undefined ? this.#worldCounters : this.#countersOf(id);
     switch (name) {
       case "state":
-        return this.#stateOf(id ?? "");
+        return stateOf(this.#world, id ?? "", this.#computes);
       case "projects":
         return countProjects(this.#world, id);
       case "branches":
         return countBranches(this.#world, id);
       case "computes":
         return countComputes(this.#world, id);
-      case "active_computes":
-        return counters.active;
-      case "activities":
-        return counters.activities;
-      case "refused":
-        return counters.refused;
       case "connections":
         return countOpenConnections(this.#world, now, id);
-      case "cold_starts":
-        return counters.coldStarts;
-      case "starts":
-        return counters.starts;
-      case "suspends":
-        return counters.suspends;
-      case "resizes":
-        return counters.resizes;
-      case "active_time":
-        return counters.activeMs(now);
-      case "compute_time":
-        return counters.cuMs(now);
-      case "wait_mean":
-        return counters.meanWaitMs();
-      case "wait_p50":
-        return counters.waitPercentile(50);
-      case "wait_p90":
-        return counters.waitPercentile(90);
-      case "wait_p99":
-        return counters.waitPercentile(99);
-      case "wait_max":
-        return counters.longestWaitMs();
       case "operations":
         return (
           counters.operations(where["action"], where["status"]) +
-          this.#countOngoing(counters, where["action"], where["status"])
+          this.#ongoing.count(counters, where["action"], where["status"])
         );
       case "requests":
-        return this.#countRequests((request) =>
-          Object.entries(where).every(
-            ([key, wanted]) => String(request[key as keyof AnsweredRequest]) === String(wanted),
-          ),
-        );
+        return this.#requests.count(where);
       case "errors":
-        return this.#errors + counters.refused;
+        return this.#requests.errors + counters.refused;
       case "events":
         return where["type"] === undefined
           ? this.#events
           : (this.#eventCounts.get(String(where["type"])) ?? 0);
       default:
-        return name satisfies never;
+        return counterMeasure(name, counters, now);
     }
   }
 
-  /** What a label of an expectation means: a branch is its primary compute where only a compute has what is measured. */
+  /** The id for a label of an expectation. For `state`, a branch stands for its primary compute. */
   idOf(name: MeasureName, label: string): string | undefined {
     if (name !== "state") return this.#labels.get(label)?.id;
     let id = this.#primaryComputes.get(label);
@@ -248,7 +206,7 @@ export class RunMetrics {
     return id;
   }
 
-  /** The newest events, of one thing and what is in it, or of all. */
+  /** The newest events of one resource and its children, or of the whole world. */
   recentEvents(id?: string): readonly RecordedEvent[] {
     if (id === undefined) return this.#recentEvents.all();
     const container = this.#countersOf(id);
@@ -257,7 +215,10 @@ export class RunMetrics {
     );
   }
 
-  /** Each compute that was ever there, in the order of its coming: shares of `columns` equal parts of the time until `end`. */
+  /**
+   * The timeline of every compute that ever existed, in order of creation, for `columns` equal parts of the
+   * time until `end`.
+   */
   timelines(
     end: SimTime,
     columns: number,
@@ -276,39 +237,25 @@ export class RunMetrics {
     this.#metricsOf(endpointId).startScheduled(createdAt);
   }
 
-  /** Counts an operation, which may have been over at once, where it belongs. */
+  /** Counts an operation under its resource; it may already have finished. */
   #countOperation({ id, endpointId, branchId, projectId, action, state: { status } }: Operation): Counters {
     const of = endpointId ?? branchId ?? projectId;
     const counters = endpointId === undefined ? this.#countersOf(of) : this.#metricsOf(endpointId).counters;
     if (status === "finished") counters.addOperation(action, status);
-    else this.#ongoing.set(id, { action, of, counters, status });
+    else this.#ongoing.add(id, { action, of, counters, status });
     return counters;
   }
 
-  #countOngoing(container: Counters, action: unknown, status: unknown): number {
-    let count = 0;
-    for (const operation of this.#ongoing.values()) {
-      const isMatch =
-        (action ?? operation.action) === operation.action &&
-        (status ?? operation.status) === operation.status;
-      if (isMatch && operation.counters.isWithin(container)) count += 1;
-    }
-    return count;
-  }
-
   #setOperationStatus(status: "running" | OperationEnd, id: string, at: SimTime): void {
-    const operation = this.#ongoing.get(id);
-    if (operation === undefined) return;
-    const { action, of, counters } = operation;
-    operation.status = status;
-    if (status === "running") return;
-    this.#ongoing.delete(id);
+    const ended = this.#ongoing.setStatus(id, status);
+    if (ended === undefined || status === "running") return;
+    const { action, of, counters } = ended;
     counters.addOperation(action, status);
-    // A start that never came leaves the compute as it was.
+    // A cancelled start does not change the compute.
     if (action === "start_compute" && status === "cancelled") this.#metricsOf(of).startCancelled(at);
   }
 
-  /** Computes that are somewhere else from now on, or whose project is. */
+  /** Moves a compute or a project, with the computes in it, under another parent. */
   #move(id: string, into: string, at: SimTime): void {
     const counters = this.#countersOf(id);
     const parent = this.#countersOf(into);
@@ -328,7 +275,7 @@ export class RunMetrics {
     return computeMetrics;
   }
 
-  /** `above` is what it is in, where the world may not know that any more. */
+  /** `parent` is needed when the world may no longer have the resource. */
   #countersOf(id: string, parent?: string): Counters {
     const known = this.#counters.get(id);
     if (known !== undefined) return known;
@@ -339,46 +286,6 @@ export class RunMetrics {
     this.#counters.set(id, counters);
     return counters;
   }
-
-  /** What an event is about. */
-  #subjectOf(event: RecordedEvent): string | undefined {
-    switch (event.type) {
-      case "ActivityRecorded":
-        return event.activity.endpointId;
-      case "ActivityScheduled":
-        return event.scheduled.activity.endpointId;
-      case "OperationScheduled":
-        return event.operation.endpointId ?? event.operation.branchId ?? event.operation.projectId;
-      case "ProjectCreated":
-        return event.project.id;
-      case "BranchCreated":
-        return event.branch.id;
-      case "ComputeCreated":
-        return event.compute.id;
-      case "FaultHit":
-        return event.target.endpointId ?? event.target.branchId ?? event.target.projectId;
-      default:
-        if ("endpointId" in event) return event.endpointId;
-        if ("branchId" in event) return event.branchId;
-        if ("projectId" in event) return event.projectId;
-        if ("operationId" in event) return this.#ongoing.get(event.operationId)?.of;
-        event.type satisfies ConcernsNoResource;
-        return undefined;
-    }
-  }
-
-  #stateOf(id: string): ComputeState {
-    const compute = this.#world.computes.get(id);
-    if (compute === undefined || !isComputeVisible(this.#world, compute)) return "gone";
-    return this.#computes.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
-  }
-
-  #countRequests(matches: (request: AnsweredRequest) => boolean): number {
-    return [...this.#requestCounts.values()].reduce(
-      (sum, { request, count }) => sum + (matches(request) ? count : 0),
-      0,
-    );
-  }
 }
 
 const STATUS_AFTER = {
@@ -388,19 +295,10 @@ const STATUS_AFTER = {
   OperationCancelled: "cancelled",
 } as const;
 
-/** What every operation goes through, what is recorded of one that nobody waited for, and what a fault has let pass tell nobody anything. */
-function isInformative(event: RecordedEvent): boolean {
-  switch (event.type) {
-    case "OperationFinished":
-    case "OperationStarted":
-    case "FaultMatched":
-      return false;
-    case "OperationScheduled":
-      return event.operation.state.status !== "finished";
-    default:
-      event.type satisfies AlwaysInformative;
-      return true;
-  }
+function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeMetrics>): ComputeState {
+  const compute = world.computes.get(id);
+  if (compute === undefined || !isComputeVisible(world, compute)) return "gone";
+  return metrics.get(id)?.state ?? (compute.phase.state === "init" ? "init" : "idle");
 }
 
 /** Events that are counted as events, and change no other metric. */
@@ -415,27 +313,3 @@ type ChangesNoMetric =
   | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
   | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
   | "FaultHit";
-
-/** Events that concern neither a project nor anything in one by its id. */
-// biome-ignore format: as a packed list
-type ConcernsNoResource =
-  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched";
-
-/** Events that a report always lists. */
-// biome-ignore format: as a packed list
-type AlwaysInformative =
-  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
-  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
-  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
-  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
-  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
-  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
-  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationRetried" | "OperationFailed"
-  | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet"
-  | "FaultRemoved" | "FaultHit";

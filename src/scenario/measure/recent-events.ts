@@ -1,15 +1,15 @@
 import type { RecordedEvent } from "../../platform/events.ts";
 
-/** Of each thing, the newest so many events are kept, and of all together: enough to tell what led to a failure. */
+/** Bounds of the stored events: enough to explain a failure. */
 const EVENTS_PER_RESOURCE = 12;
 const EVENTS_IN_TOTAL = 40;
 
-/** The newest events, of everything and of each thing that has its own. */
+/** The newest events of the world and of each resource. */
 export class RecentEvents {
   readonly #all = new EventRing(EVENTS_IN_TOTAL);
   readonly #byId = new Map<string, EventRing>();
 
-  /** `id` is what the event is about, if anything. */
+  /** `id` is the resource that the event concerns, if any. */
   add(event: RecordedEvent, id: string | undefined): void {
     this.#all.add(event);
     if (id === undefined) return;
@@ -25,14 +25,14 @@ export class RecentEvents {
     return this.#all.inOrder();
   }
 
-  /** Of the things that are meant, oldest first. */
+  /** The newest events of the included resources, oldest first. */
   matching(isIncluded: (id: string) => boolean): readonly RecordedEvent[] {
     const found = [...this.#byId].flatMap(([id, events]) => (isIncluded(id) ? events.inOrder() : []));
     return found.sort((one, other) => one.seq - other.seq).slice(-EVENTS_PER_RESOURCE);
   }
 }
 
-/** So many events, in a ring: the next one takes the place of the oldest. */
+/** A ring buffer of `limit` events. */
 class EventRing {
   readonly #limit: number;
   readonly #ring: RecordedEvent[] = [];

@@ -5,7 +5,8 @@ import type { World } from "../../platform/core/world.ts";
 import { branchesOf, isComputeVisible } from "../../platform/lookup.ts";
 import type { Project } from "../../platform/project/project.ts";
 
-// What there is in a world, counted: in the account, project, branch or compute of this id, itself included; in all of it without one.
+// Counts of existing resources, within the account, project, branch or compute `id` (inclusive), or in the
+// whole world.
 
 export function countProjects(world: World, id?: string): number {
   return projectsIn(world, id).length;

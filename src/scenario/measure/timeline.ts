@@ -4,8 +4,8 @@ const SLOTS = 512;
 const FIRST_SLOT_MS: DurationMs = 1_000;
 
 /**
- * How much of each slot of time something was so. However long a run is, it has the same number of slots: when they do not suffice,
- * each two become one. So memory is bounded, and the same history gives the same slots.
+ * How long a state lasted within each slot of time. The number of slots is fixed: when a run outgrows them,
+ * pairs are merged. Memory is bounded, and the same history gives the same slots.
  */
 export class OccupancyTimeline {
   readonly start: SimTime;
@@ -16,7 +16,7 @@ export class OccupancyTimeline {
     this.start = start;
   }
 
-  /** Adds a span; `from` included, `to` not. */
+  /** Adds a span; `from` is inclusive, `to` exclusive. */
   add(from: SimTime, to: SimTime): void {
     while (to - this.start > this.slotMs * SLOTS) this.#double();
     for (let at = Math.max(from, this.start); at < to; ) {
@@ -27,7 +27,10 @@ export class OccupancyTimeline {
     }
   }
 
-  /** The share of each of `columns` equal parts of [start, end) in which it was so, from 0 to 1, to the thousandth; what is more than nothing is shown, and what has been twice once. */
+  /**
+   * The occupied share of each of `columns` equal parts of [start, end): 0 to 1, rounded up to thousandths so
+   * that a short span stays visible, and capped at 1 because a restored world may add the same time twice.
+   */
   shares(end: SimTime, columns: number): number[] {
     const width = (end - this.start) / columns;
     const shareOf = (column: number) =>

@@ -2,22 +2,24 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
-/** A request that faults held back: the journal of requests has it where it took effect, and it was asked here. */
+/**
+ * A request that faults delayed. The request log has it at the time it took effect; `at` is when it was sent.
+ */
 export type FaultDelay = {
-  /** Of the first event of its asking. */
+  /** Sequence number of the first event when it was sent. */
   readonly seq: number;
   readonly at: SimTime;
-  /** When it takes effect on a clock that stands but for it. */
+  /** When it takes effect if only this delay moves the clock. */
   readonly until: SimTime;
-  /** The last fault that it met. */
+  /** The last fault that matched it. */
   readonly fault: string;
-  /** `undefined` where nothing tells how it ended. */
+  /** `undefined` when the log has no response for it. */
   readonly request: RequestLogEntry | undefined;
 };
 
 type FaultHitEvent = Extract<RecordedEvent, { type: "FaultHit" }>;
 
-/** The delays that these events tell of, each with its request. */
+/** The delays in these events, each with its request. */
 export function findFaultDelays(
   events: readonly RecordedEvent[],
   requests: readonly RequestLogEntry[],
@@ -43,7 +45,7 @@ function isRequestFaultHit(event: RecordedEvent): event is FaultHitEvent {
   return event.type === "FaultHit" && event.target.kind === "request";
 }
 
-/** Of those that overlap it may be another one's: they are not reproduced, whosever it is. */
+/** Among overlapping requests the match may be wrong, but overlapping requests are not reproduced anyway. */
 function belongsTo(
   { seq, method, operationId, accountId, fault }: RequestLogEntry,
   hit: FaultHitEvent,

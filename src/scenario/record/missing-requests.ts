@@ -6,8 +6,9 @@ import type { RequestLogEntry } from "../../simulation/request-log.ts";
 type Decision = readonly [RecordedEvent, ...RecordedEvent[]];
 
 /**
- * What somebody asked for and no request of the journal tells of, by the first event of each decision: requests are not kept for ever, and
- * not everything is asked by one. `world` is where the events begin.
+ * Events that a request caused although the request log has no such request, as the first event of each
+ * decision. The log is truncated, and not every change comes from a request. `world` is the state before the
+ * events.
  */
 export function eventsWithoutRequest(
   world: World,
@@ -16,7 +17,7 @@ export function eventsWithoutRequest(
 ): RecordedEvent[] {
   const expirations = new Expirations(world);
   const answeredSeqs = new Set(requests.map(({ seq }) => seq));
-  // One that only read, or was refused, has brought nothing about, whatever was the newest event then.
+  // A read or a rejected request caused no event, whatever the newest event was at that time.
   const effectiveSeqs = new Set(
     requests.flatMap(({ seq, method, status = 0 }) =>
       !/^(GET|HEAD)$/.test(method) && status < 400 ? [seq] : [],
@@ -27,7 +28,7 @@ export function eventsWithoutRequest(
     const expired = expirations.include(decision);
     const [first] = decision;
     const end = lastSeqOf(decision);
-    // What was held back is answered later, and looked for among delays.
+    // A delayed request is answered later and handled with the delays.
     if (
       expired ||
       !isRequested(decision) ||
@@ -35,7 +36,7 @@ export function eventsWithoutRequest(
     )
       return [];
     if (!isCausedByFault(first)) return effectiveSeqs.has(end) ? [] : [first];
-    // Who meets a fault may go on and be done.
+    // A request that matched a fault may continue and succeed.
     const next = decisions[index + 1];
     return answeredSeqs.has(end) || (next !== undefined && effectiveSeqs.has(lastSeqOf(next))) ? [] : [first];
   });
@@ -55,9 +56,9 @@ function lastSeqOf(decision: Decision): number {
   return (decision.at(-1) ?? decision[0]).seq;
 }
 
-/** Whether it was neither the world's own, nor a client's, nor the control API's. */
+/** Whether a request caused it, and not the world, a client or the control API. */
 function isRequested(decision: Decision): boolean {
-  // What goes with its branch was not asked for by itself.
+  // Resources removed together with their branch have no request of their own.
   return decision.some(isCausedByRequest) && !decision.some(({ type }) => type === "BranchRemoved");
 }
 
@@ -94,7 +95,7 @@ function isCausedByRequest(event: RecordedEvent): boolean {
     case "ComputeDeleted":
       return true;
     case "ApiKeyCreated":
-      // Others are made by the control API, too.
+      // Keys without a scope may also come from the control API.
       return event.apiKey.scope !== undefined;
     case "SnapshotCreated":
       return event.snapshot.manual;
@@ -123,7 +124,7 @@ function isCausedByFault(event: RecordedEvent): boolean {
   return (event.type === "FaultHit" || event.type === "FaultMatched") && event.target.kind === "request";
 }
 
-/** Branches and snapshots that end by themselves, and when. */
+/** Branches and snapshots that expire, and when. */
 class Expirations {
   readonly #at = new Map<string, SimTime | undefined>();
 
@@ -132,7 +133,7 @@ class Expirations {
       this.#at.set(id, expiresAt);
   }
 
-  /** Whether it came of one of them, whose time had come. */
+  /** Whether the decision is an expiration. */
   include(decision: Decision): boolean {
     let isExpired = false;
     for (const event of decision) {

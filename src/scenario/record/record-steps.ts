@@ -13,7 +13,10 @@ import { METHODS } from "../file/scenario-schema.ts";
 import { type FaultDelay, findFaultDelays } from "./fault-delays.ts";
 import { eventsWithoutRequest } from "./missing-requests.ts";
 
-/** What happened in a world between two points, and the world as it was at the first: what came from outside is in one of these lists. */
+/**
+ * The history of a world between two points, and the world at the first. All external input is in one of the
+ * lists.
+ */
 export type RecordedHistory = {
   readonly world: World;
   readonly events: readonly RecordedEvent[];
@@ -21,10 +24,10 @@ export type RecordedHistory = {
 };
 
 type TimedStep = { readonly seq: number; readonly step: object };
-/** The steps that bring it about again, and what of it they cannot. */
+/** The steps that reproduce a history, and descriptions of what they cannot reproduce. */
 export type RecordedSteps = { readonly steps: readonly object[]; readonly omitted: readonly string[] };
 
-/** Things as the control API takes them. */
+/** Renders values as the control API accepts them. */
 export type ControlRenderers = {
   readonly activity: (activity: Activity) => object;
   readonly fault: (fault: FaultDefinition) => object;
@@ -33,8 +36,8 @@ export type ControlRenderers = {
 const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
 
 /**
- * Turns what happened into steps, in the order in which it happened: requests as they were asked, and what came through the control API
- * by the events that tell of it. `keyOf` is the secret by which a key is known in the run.
+ * Turns a history into steps, in order: requests from the request log, and calls of the control API from
+ * their events. `keyOf` returns the secret that stands for a key in the run.
  */
 export function recordSteps(
   { world, events, requests }: RecordedHistory,
@@ -52,10 +55,10 @@ export function recordSteps(
     const types = listNames([...new Set(lostEvents.map(({ type }) => type))]);
     const [from, to] = [isoInstant(firstLost.at), isoInstant((lostEvents.at(-1) ?? firstLost).at)];
     omitted.push(
-      `what was asked from ${from} to ${to} (${types}): no request of it is kept; record from after it`,
+      `changes from ${from} to ${to} (${types}): their requests are no longer in the request log; start the recording after them`,
     );
   }
-  // What faults are met is counted by all requests, those that only read included.
+  // Faults count all requests, including reads.
   const hasFaults =
     requests.some(({ fault }) => fault !== undefined) || events.some(({ type }) => type.startsWith("Fault"));
   const captured = new Set<number>();
@@ -63,7 +66,7 @@ export function recordSteps(
   const delayOf = new Map(delays.map((delay) => [delay.request, delay]));
   const replayable = requests.filter((request) => isReplayable(request, hasFaults));
   const requestSteps = replayable.map((request): TimedStep => {
-    // Held back again, it takes effect when it did.
+    // The fault delays it again, so it takes effect at the recorded time.
     const { seq, at } = delayOf.get(request) ?? { seq: request.seq + 0.5, at: request.at };
     return { seq, step: requestStep({ ...request, at }, captured, keyOf, omitted) };
   });
@@ -82,7 +85,7 @@ export function recordSteps(
   for (const delay of delays) {
     const reason = whyNotReproduced(delay, { delays, requests: replayable, controlSteps });
     if (reason !== undefined)
-      omitted.push(`what fault ${delay.fault} held back at ${isoInstant(delay.at)}: ${reason}`);
+      omitted.push(`the request that fault ${delay.fault} delayed at ${isoInstant(delay.at)}: ${reason}`);
   }
   const matchedFaults = new Set(
     events.flatMap((event) => (event.type === "FaultHit" ? [`${event.fault} ${event.at}`] : [])),
@@ -91,17 +94,17 @@ export function recordSteps(
     const { fault, at, method, path } = request;
     if (fault !== undefined && !delayOf.has(request) && !matchedFaults.has(`${fault} ${at}`))
       omitted.push(
-        `${method} ${path} at ${isoInstant(at)}: fault ${fault} held it back since before the recording`,
+        `${method} ${path} at ${isoInstant(at)}: fault ${fault} delayed it from before the start of the recording`,
       );
   }
-  // Sorting is stable: requests of one instant that changed nothing stay in their order.
+  // The sort is stable: requests of one instant that changed nothing keep their order.
   const steps = [...controlSteps, ...requestSteps]
     .sort((one, other) => one.seq - other.seq)
     .map(({ step }) => step);
   return { steps, omitted };
 }
 
-/** What changed nothing is left out where it only read, matched nothing, or cannot be written down. */
+/** Omits requests without effect: reads, unknown paths, and rejected requests whose text is not available. */
 function isReplayable(
   { method, operationId, status, fault, path, body }: RequestLogEntry,
   hasFaults: boolean,
@@ -123,18 +126,20 @@ type ReplayContext = {
   readonly controlSteps: readonly TimedStep[];
 };
 
-/** Why a delay does not come about again: a run asks one thing after the other, on a clock that stands. */
+/**
+ * Why a delay cannot be reproduced: a run sends one request at a time, and its clock stands still otherwise.
+ */
 function whyNotReproduced(
   { seq, until, request }: FaultDelay,
   { delays, requests, controlSteps }: ReplayContext,
 ): string | undefined {
-  if (request === undefined) return "nothing tells how it ended";
+  if (request === undefined) return "its outcome is not in the request log";
   if (request.at !== until)
-    return `it took effect at ${isoInstant(request.at)}, and on a clock that stands it would at ${isoInstant(until)}`;
+    return `it took effect at ${isoInstant(request.at)}, but in a run it would at ${isoInstant(until)}`;
   const isOverlapping =
     requests.some((other) => other.number < request.number && other.seq >= seq) ||
     [...delays, ...controlSteps].some((other) => other.seq > seq && other.seq <= request.seq);
-  return isOverlapping ? "others came before it took effect" : undefined;
+  return isOverlapping ? "other requests came before it took effect" : undefined;
 }
 
 const REMOVED_SECRET = /\[removed\]/;
@@ -157,8 +162,8 @@ function requestStep(
   if (createdKeyId !== undefined) captured.add(createdKeyId);
   const what = `${method} ${path} at ${isoInstant(at)}`;
   if (REMOVED_SECRET.test(`${path}${JSON.stringify(body)}`))
-    omitted.push(`${what}: a secret in it was not kept`);
-  if (isBodyOmitted(body)) omitted.push(`${what}: its body was not kept`);
+    omitted.push(`${what}: a secret in it was not stored`);
+  if (isBodyOmitted(body)) omitted.push(`${what}: its body was not stored`);
   return {
     at: isoInstant(at),
     request: {
@@ -166,7 +171,7 @@ function requestStep(
       path: escapeReferences(path.replace(API_PATH, "")),
       ...(body === undefined ? {} : { body: escapeReferences(body) }),
       key: keyId === undefined ? "no-key" : captured.has(keyId) ? `{key_${keyId}}` : keyOf(keyId),
-      // A connection that was lost had none.
+      // A lost connection has no status.
       status: status ?? 0,
       ...(createdKeyId === undefined ? {} : { capture: { [`key_${createdKeyId}`]: "key" } }),
     },
@@ -176,11 +181,13 @@ function requestStep(
 type RequestOrigins = {
   readonly createdByRequest: ReadonlySet<string>;
   readonly firstKeys: ReadonlyMap<string, ApiKey>;
-  /** Of what no request tells of. */
+  /** Sequence numbers of events without a request. */
   readonly withoutRequestSeqs: ReadonlySet<number>;
 };
 
-/** The call of the control API that brings an event about; `undefined` where a request did, or the world by itself. */
+/**
+ * The call of the control API that causes an event; `undefined` when a request or the world itself caused it.
+ */
 function controlCallFor(
   event: RecordedEvent,
   renderers: ControlRenderers,
@@ -230,7 +237,7 @@ function controlCallFor(
       const key = firstKeys.get(id);
       if (key === undefined) {
         omitted.push(
-          `account ${id} of ${isoInstant(event.at)}, which was made without a key: record from after it`,
+          `account ${id}, created without a key at ${isoInstant(event.at)}: start the recording after it`,
         );
         return undefined;
       }
@@ -242,7 +249,7 @@ function controlCallFor(
     }
     case "WorldReset":
     case "WorldConfigured":
-      omitted.push(`${event.type} at ${isoInstant(event.at)}: record from after it`);
+      omitted.push(`${event.type} at ${isoInstant(event.at)}: start the recording after it`);
       return undefined;
     default:
       event.type satisfies CausedByNoControlCall;
@@ -265,7 +272,7 @@ type CausedByNoControlCall =
   | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
   | "ActivityDropped" | "FaultMatched" | "FaultHit";
 
-/** The console makes an account and its first key in one call. */
+/** The console creates an account and its first key in one call. */
 function firstKeysByAccount(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {
   const keys = new Map<string, ApiKey>();
   for (const [index, event] of events.entries()) {
@@ -286,7 +293,7 @@ function createdIds(answered: unknown): string[] {
   return Object.values(answered).flat().map(String);
 }
 
-/** Events that make a world and its first key: a recording begins behind them where nothing else is said. */
+/** The end of the events that create a world and its first key; by default a recording starts after them. */
 export function setupEnd(
   events: readonly RecordedEvent[],
 ): { readonly seq: number; readonly at: SimTime } | undefined {

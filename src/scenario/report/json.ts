@@ -1,6 +1,6 @@
 import type { CouldNotRun, Verdict } from "../run/verdict.ts";
 
-/** All that was found, for machines: the same bytes for the same scenarios, values and seeds. */
+/** The JSON report. The same scenarios, values and seeds give the same bytes. */
 export function jsonReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   const count = (kind: (typeof runs)[number]["verdict"]) =>
     runs.filter(({ verdict }) => verdict === kind).length;
@@ -14,5 +14,5 @@ export function jsonReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   return `${text.replaceAll(LIST_OF_NUMBERS, (list) => list.replaceAll(/\s+/g, ""))}\n`;
 }
 
-/** A timeline is one line, not hundreds. */
+/** Matches lists of numbers, so that a timeline takes one line instead of hundreds. */
 const LIST_OF_NUMBERS = /\[(\s+[\d.]+,?)+\s+\]/g;

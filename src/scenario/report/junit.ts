@@ -5,8 +5,8 @@ import { runTitle } from "./pretty.ts";
 type TestCase = { readonly name: string; readonly failure: string | undefined };
 
 /**
- * JUnit's XML: a suite a scenario, a case a step, and one for all that is watched throughout and looked at in the end; one case, an error,
- * where it could not be run. No wall times.
+ * JUnit XML: one suite per scenario, one case per step, and one case for the expectations of the whole run. A
+ * run that could not start has one case with an error. There are no wall-clock times.
  */
 export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");
@@ -60,10 +60,10 @@ function testCasesOf(verdict: Verdict): TestCase[] {
   const failure = verdict.failures.some(({ what }) => isOutsideSteps(what))
     ? failureText(verdict, isOutsideSteps)
     : undefined;
-  return [...steps, { name: "throughout and in the end", failure }];
+  return [...steps, { name: "expectations of the run", failure }];
 }
 
-/** Whether a failure is a step's, or one of the steps' within it. */
+/** Whether a failure belongs to a step or to a nested step. */
 function isFailureOfStep(place: string, what: string): boolean {
   return what === `step ${place}` || what.startsWith(`step ${place},`) || what.startsWith(`step ${place}.`);
 }
@@ -76,5 +76,5 @@ function failureText({ failures, repeat }: Verdict, isIncluded: (what: string) =
       `expected ${expected}, actual ${actual}`,
       ...events,
     ]);
-  return [...lines, `to repeat it: ${repeat}`].join("\n");
+  return [...lines, `repeat with: ${repeat}`].join("\n");
 }

@@ -2,14 +2,14 @@ import { formatMeasurement, type MeasureName } from "../file/expectation.ts";
 import type { ComputeTimeline, CouldNotRun, RunFailure, StepResult, Verdict } from "../run/verdict.ts";
 
 type Colour = "green" | "red" | "yellow" | "dim" | "bold";
-/** How a text is made to stand out, where the terminal can. */
+/** Colours a text if the terminal supports it. */
 type TextPainter = (colour: Colour, text: string) => string;
 export type ReportStyle = { readonly width: number; readonly paint: TextPainter };
 
 const MAX_LABEL_WIDTH = 32;
 const MAX_TIMELINES = 20;
 const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-/** What is told in the last lines of a run; the rest is in the JSON. */
+/** The measures in the summary line; the JSON report has the others. */
 const SUMMARY_MEASURES: readonly MeasureName[] = [
   "activities",
   "refused",
@@ -37,7 +37,7 @@ export function prettyReason(run: CouldNotRun, { paint }: ReportStyle): string {
   return `${paint("red", "could not run")} ${runTitle(run)}: ${run.reason}`;
 }
 
-/** What a run has come to: its timeline, its figures, and what failed. */
+/** The summary of a run: its timelines, its measures and its failures. */
 export function prettyVerdict(verdict: Verdict, style: ReportStyle): string {
   const { paint } = style;
   const isPassed = verdict.verdict === "passed";
@@ -46,7 +46,7 @@ export function prettyVerdict(verdict: Verdict, style: ReportStyle): string {
     ...timelines(verdict, style),
     `  ${paint("dim", formatMeasures(verdict))}`,
     ...verdict.failures.flatMap((failure) => prettyFailure(failure, style)),
-    ...(isPassed ? [] : [`  ${paint("dim", "to repeat it:")} ${verdict.repeat}`]),
+    ...(isPassed ? [] : [`  ${paint("dim", "repeat with:")} ${verdict.repeat}`]),
     `${mark} ${paint("bold", runTitle(verdict))}`,
   ].join("\n");
 }
@@ -64,13 +64,13 @@ function prettyFailure({ what, at, expected, actual, events }: RunFailure, { pai
     ...(events.length === 0
       ? []
       : [
-          `      ${paint("dim", "what led there:")}`,
+          `      ${paint("dim", "preceding events:")}`,
           ...events.map((event) => `        ${paint("dim", event)}`),
         ]),
   ];
 }
 
-/** One line a compute, as wide as the terminal. */
+/** One line per compute, as wide as the terminal. */
 function timelines(
   { timelines: all, timelines_left_out, started_at, ended_at }: Verdict,
   { width, paint }: ReportStyle,
@@ -87,13 +87,15 @@ function timelines(
   const hidden = all.length - shown.length + timelines_left_out;
   return [
     ...lines,
-    ...(hidden === 0 ? [] : [`  ${paint("dim", `and ${hidden} more computes`)}`]),
+    ...(hidden === 0
+      ? []
+      : [`  ${paint("dim", `and ${hidden} more ${hidden === 1 ? "compute" : "computes"}`)}`]),
     `  ${" ".repeat(labelWidth)}  ${paint("dim", scale)}`,
-    `  ${paint("dim", "· idle  ░ starting  ▁…█ active, as high as its share of the time")}`,
+    `  ${paint("dim", "· idle  ░ starting  ▁…█ active (height: share of the time)")}`,
   ];
 }
 
-/** Exported for its test: a column is as high as the share of its time in which the compute was active. */
+/** Exported for its test. The height of a column is the active share of its time. */
 export function timelineBar({ active, starting }: ComputeTimeline, columns: number): string {
   return Array.from({ length: columns }, (_, column) => {
     const share = mean(active, column, columns);
@@ -102,7 +104,7 @@ export function timelineBar({ active, starting }: ComputeTimeline, columns: numb
   }).join("");
 }
 
-/** The mean of those of `values` that fall into one of `columns` equal parts. */
+/** The mean of the values in one of `columns` equal parts. */
 function mean(values: readonly number[], column: number, columns: number): number {
   const from = Math.floor((column * values.length) / columns);
   const to = Math.max(from + 1, Math.floor(((column + 1) * values.length) / columns));

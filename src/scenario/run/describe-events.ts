@@ -2,7 +2,7 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Labels } from "../file/labels.ts";
 
-/** Events as a reader likes them: when, what, of which thing, and why. */
+/** Events as lines of text: time, type, resource and cause. */
 export function describeEvents(events: readonly RecordedEvent[], labels: Labels): string[] {
   return events.map((event) =>
     [isoInstant(event.at), event.type, ...detailsOf(event).map((detail) => labels.labelOf(detail))].join(" "),

@@ -3,15 +3,30 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { Step } from "../file/scenario-schema.ts";
 
 /**
- * An instant that the world must reach before a lane goes on, and what arrives then, in its order with all else of that instant. Both are
- * asked for when they are needed: where a step of another lane is waited for, the instant is infinite until that one is over.
+ * The instant that the world must reach before a sequence continues, and an arrival at that instant. Both are
+ * evaluated lazily: while a sequence waits for a step of another one, its instant is infinite.
  */
 export type Wakeup = { readonly at: SimTime; readonly arrival?: Activity | undefined };
 
-/** Steps in their order, each of which waits for its instant. */
+/** A wakeup that evaluates its instant and its arrival on each access. */
+export function lazyWakeup(startOf: () => SimTime, arrivalOf: () => Activity | undefined): Wakeup {
+  return {
+    get at() {
+      return startOf();
+    },
+    get arrival() {
+      return arrivalOf();
+    },
+  };
+}
+
+/** Steps in order; each waits for its instant. */
 export type StepSequence = AsyncGenerator<Wakeup, void, void>;
 
-/** Several lanes beside each other: the one whose instant is the earliest goes on first, of equals the first. Over when all are. */
+/**
+ * Runs sequences in parallel: the one with the earliest instant continues, ties in the order of the file.
+ * Ends when all have ended.
+ */
 export async function* runInParallel(sequences: readonly StepSequence[]): StepSequence {
   const pending: { readonly sequence: StepSequence; wakeup: Wakeup }[] = [];
   for (const sequence of sequences) {
@@ -19,14 +34,10 @@ export async function* runInParallel(sequences: readonly StepSequence[]): StepSe
     if (next.done !== true) pending.push({ sequence, wakeup: next.value });
   }
   const earliest = () => pending.reduce((one, other) => (other.wakeup.at < one.wakeup.at ? other : one));
-  const wakeup: Wakeup = {
-    get at() {
-      return earliest().wakeup.at;
-    },
-    get arrival() {
-      return earliest().wakeup.arrival;
-    },
-  };
+  const wakeup = lazyWakeup(
+    () => earliest().wakeup.at,
+    () => earliest().wakeup.arrival,
+  );
   while (pending.length > 0) {
     yield wakeup;
     const first = earliest();
@@ -36,7 +47,10 @@ export async function* runInParallel(sequences: readonly StepSequence[]): StepSe
   }
 }
 
-/** Which step is waited for by each that comes after a named one: the nearest above it of that name, so that no two wait for each other. */
+/**
+ * For each step with a named `after`: the nearest earlier step of that name, so that no two steps wait for
+ * each other.
+ */
 export function stepDependencies(steps: readonly Step[]): ReadonlyMap<Step, Step> {
   const dependencies = new Map<Step, Step>();
   const named = new Map<string, Step>();

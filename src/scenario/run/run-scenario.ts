@@ -1,21 +1,17 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { HOUR, type SimTime } from "../../platform/core/time.ts";
-import { checkInvariants } from "../../simulation/invariants.ts";
-import {
-  describeExpectation,
-  type Expectation,
-  formatMeasurement,
-  type MeasureName,
-  meetsExpectation,
-} from "../file/expectation.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { Expectation } from "../file/expectation.ts";
 import { everyStep, type Scenario, type Step } from "../file/scenario-schema.ts";
 import { RunMetrics } from "../measure/metrics.ts";
-import { describeEvents } from "./describe-events.ts";
-import { runInParallel, type StepSequence, stepDependencies, type Wakeup } from "./parallel.ts";
-import { type RecordingsBySource, ScenarioArrivals } from "./scenario-traffic.ts";
+import { lazyWakeup, runInParallel, type StepSequence, type Wakeup } from "./parallel.ts";
+import { RunChecks } from "./run-checks.ts";
+import { type ReportFailure, RunResults } from "./run-results.ts";
+import { type RecordingsBySource, ScenarioArrivals } from "./scenario-arrivals.ts";
 import { actionOf, StepExecutor } from "./step-executor.ts";
+import { StepTimes } from "./step-times.ts";
 import type { ScenarioTarget } from "./target.ts";
-import type { RunFailure, StepResult, Verdict } from "./verdict.ts";
+import type { StepResult, Verdict } from "./verdict.ts";
 import { Watches } from "./watches.ts";
 
 export type RunProgress = {
@@ -32,40 +28,25 @@ export type RunOptions = {
   /** The command that repeats this run. */
   readonly repeat: string;
   readonly recordings: RecordingsBySource;
-  /** The first failure ends it. */
+  /** Stops at the first failure. */
   readonly bail?: boolean;
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal | undefined;
-  /** Lets others in, signals among them. */
+  /** Lets the event loop handle other work, such as signals. */
   readonly yieldToEventLoop?: () => Promise<void>;
 };
 
-/** Steps that wait for nothing let nobody in by themselves. */
+/** Steps that wait for nothing never yield on their own. */
 const STEPS_PER_YIELD = 200;
 
-/** A long way is gone in so many parts, with all invariants checked after each. */
+/** A long advance is split into this many parts; the invariants are checked after each. */
 const INVARIANT_CHECKS_PER_ADVANCE = 50;
 const MIN_ADVANCE_MS = HOUR;
-const TIMELINE_COLUMNS = 240;
-const MAX_TIMELINES = 50;
-/** What a verdict tells of every run. */
-const SUMMARY_MEASURES: readonly MeasureName[] = [
-  "activities",
-  "refused",
-  "cold_starts",
-  "starts",
-  "suspends",
-  "active_time",
-  "compute_time",
-  "wait_mean",
-  "wait_p99",
-  "wait_max",
-  "requests",
-  "errors",
-];
-
-/** Plays a scenario on a stage that is laid out for it. Throws `CannotPlay` where the stage cannot do what it says. */
+/**
+ * Runs a scenario on a prepared target. Throws `CannotRunError` when the target lacks something that the
+ * scenario needs.
+ */
 export async function runScenario(
   scenario: Scenario,
   target: ScenarioTarget,
@@ -74,7 +55,7 @@ export async function runScenario(
   return new ScenarioRun(scenario, target, options).execute();
 }
 
-/** Ends a run from within. */
+/** Unwinds a run that stops at its first failure. */
 class StoppedAtFailure extends Error {}
 
 class ScenarioRun {
@@ -82,15 +63,12 @@ class ScenarioRun {
   readonly #target: ScenarioTarget;
   readonly #options: RunOptions;
   readonly #start: SimTime;
-  /** Computes that were there before the scenario was laid out, on a double that has more than that. */
-  readonly #preexistingComputes: ReadonlySet<string>;
   readonly #metrics: RunMetrics;
   readonly #watches: Watches;
   readonly #executor: StepExecutor;
-  readonly #steps: StepResult[] = [];
-  readonly #failures: RunFailure[] = [];
-  readonly #dependencies: ReadonlyMap<Step, Step>;
-  readonly #endTimes = new Map<Step, SimTime>();
+  readonly #results: RunResults;
+  readonly #checks: RunChecks;
+  readonly #times: StepTimes;
   #arrivals: ScenarioArrivals;
 
   constructor(scenario: Scenario, target: ScenarioTarget, options: RunOptions) {
@@ -98,17 +76,17 @@ class ScenarioRun {
     this.#target = target;
     this.#options = options;
     this.#start = target.now();
-    this.#dependencies = stepDependencies(scenario.steps);
-    const computes = [...target.world().computes.values()].map(({ id }) => id);
-    this.#preexistingComputes = new Set(computes.filter((id) => target.labels.labelOf(id) === id));
+    this.#times = new StepTimes(scenario.steps, this.#start);
     this.#metrics = new RunMetrics(target.world(), target.labels, this.#start);
-    const measure = (expectation: Expectation, now: SimTime) => this.#measure(expectation, now);
+    this.#results = new RunResults(target, this.#metrics);
+    const fail: ReportFailure = (failure, expectation) => this.#results.fail(failure, expectation);
+    this.#checks = new RunChecks(target, this.#metrics, fail);
     this.#watches = new Watches(
       scenario,
-      // Before the start there is nothing to be looked at.
-      (when) => Math.max(this.#start, this.#resolveInstant(when)),
-      measure,
-      (failure, expectation) => this.#fail(failure, expectation),
+      // A window cannot open before the start.
+      (when) => Math.max(this.#start, this.#times.resolve(when)),
+      (expectation, now) => this.#checks.measure(expectation, now),
+      fail,
     );
     this.#executor = new StepExecutor(target, this.#metrics, () => this.#arrivals);
     this.#arrivals = this.#createArrivals(undefined);
@@ -130,23 +108,26 @@ class ScenarioRun {
       }
       this.#watches.openWindowsAt(this.#now());
       this.#watches.checkAll(this.#now());
-      this.#checkExpectations(this.#scenario.expect, "expect");
-      this.#checkInvariants();
-      await this.#checkState();
+      this.#checks.expectations(this.#scenario.expect, "expect");
+      this.#checks.invariants();
+      await this.#checks.state(this.#scenario.state);
     } catch (error) {
       if (!(error instanceof StoppedAtFailure)) throw error;
     } finally {
       signal?.removeEventListener("abort", end);
     }
-    return this.#verdict();
+    return this.#results.verdict(this.#scenario.world.seed, this.#start, this.#options);
   }
 
   async *#runSteps(steps: readonly Step[], prefix: string): StepSequence {
     let previousEnd = this.#now();
     for (const [index, step] of steps.entries()) {
       const place = `${prefix}${index + 1}`;
-      const failuresBefore = this.#failures.length;
-      const wakeup = this.#wakeupFor(step, previousEnd);
+      const failuresBefore = this.#results.failures.length;
+      const wakeup = lazyWakeup(
+        () => this.#times.startOf(step, previousEnd),
+        () => (step.activity === undefined ? undefined : this.#executor.activityFor(step.activity)),
+      );
       this.#failIfPast(wakeup.at, `step ${place}`, "begins");
       yield wakeup;
       this.#forwardEvents();
@@ -154,20 +135,20 @@ class ScenarioRun {
       this.#forwardEvents();
       previousEnd = this.#now();
       const name = step.name ?? actionOf(step);
-      this.#endTimes.set(step, previousEnd);
+      this.#times.ended(step, previousEnd);
       const result = {
         place,
         name,
         at: isoInstant(previousEnd),
-        ok: this.#failures.length === failuresBefore,
+        ok: this.#results.failures.length === failuresBefore,
         ...(detail === undefined ? {} : { detail }),
       };
-      this.#steps.push(result);
+      this.#results.steps.push(result);
       this.#options.onStep?.(result);
       this.#watches.checkAll(previousEnd);
-      this.#checkInvariants();
+      this.#checks.invariants();
       this.#throwIfStopping();
-      if (this.#steps.length % STEPS_PER_YIELD === 0) await this.#options.yieldToEventLoop?.();
+      if (this.#results.steps.length % STEPS_PER_YIELD === 0) await this.#options.yieldToEventLoop?.();
       this.#options.signal?.throwIfAborted();
     }
   }
@@ -183,8 +164,8 @@ class ScenarioRun {
       return `${step.repeat.times} times`;
     }
     if (step.parallel !== undefined) {
-      // In a round that comes again, what ended in the one before is waited for anew.
-      for (const inner of everyStep(step.parallel.flat())) this.#endTimes.delete(inner);
+      // In the next round, steps wait again for steps that ended in the previous one.
+      for (const inner of everyStep(step.parallel.flat())) this.#times.forget(inner);
       yield* runInParallel(
         step.parallel.map((steps, sequence) => this.#runSteps(steps, `${place}.${sequence + 1}.`)),
       );
@@ -196,10 +177,8 @@ class ScenarioRun {
       yield { at: step.set.clock };
     }
     if (step.expect !== undefined) {
-      this.#checkExpectations(step.expect, `step ${place}`);
-      return step.expect
-        .map(({ measure, of }) => `${measure}${of === undefined ? "" : ` of ${of}`}`)
-        .join(", ");
+      this.#checks.expectations(step.expect, `step ${place}`);
+      return namesOf(step.expect);
     }
     const { detail, failures, isRestored } =
       step.activity === undefined
@@ -207,7 +186,7 @@ class ScenarioRun {
         : this.#executor.checkArrival(step.activity, this.#arrivals.outcome);
     this.#forwardEvents();
     for (const failure of failures)
-      this.#fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
+      this.#results.fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
     if (isRestored) this.#arrivals = this.#createArrivals(this.#now());
     return detail;
   }
@@ -216,23 +195,23 @@ class ScenarioRun {
     if (typeof advance === "number") {
       yield { at: this.#now() + advance };
     } else if ("to" in advance) {
-      this.#failIfPast(this.#resolveInstant(advance.to), what, "advances");
-      yield { at: this.#resolveInstant(advance.to) };
+      this.#failIfPast(this.#times.resolve(advance.to), what, "advances");
+      yield { at: this.#times.resolve(advance.to) };
     } else {
       const latest = this.#now() + advance.within;
       for (
-        let due = this.#nextOperationEnd();
+        let due = nextOperationEnd(this.#target.world());
         due !== undefined && due <= latest;
-        due = this.#nextOperationEnd()
+        due = nextOperationEnd(this.#target.world())
       )
         yield { at: due };
-      if (this.#nextOperationEnd() !== undefined) {
-        this.#fail(
+      if (nextOperationEnd(this.#target.world()) !== undefined) {
+        this.#results.fail(
           {
             what,
             at: isoInstant(this.#now()),
-            expected: "no operation under way",
-            actual: `${this.#target.world().operations.size} are`,
+            expected: "no operation is running",
+            actual: `running operations: ${this.#target.world().operations.size}`,
           },
           undefined,
         );
@@ -241,56 +220,19 @@ class ScenarioRun {
     return isoInstant(this.#now());
   }
 
-  /** When the next of the operations under way ends. */
-  #nextOperationEnd(): SimTime | undefined {
-    let next: SimTime | undefined;
-    for (const { state } of this.#target.world().operations.values()) {
-      if (state.status === "running" && (next === undefined || state.dueAt < next)) next = state.dueAt;
-    }
-    return next;
-  }
-
-  #wakeupFor(step: Step, previousEnd: SimTime): Wakeup {
-    const begin = () => this.#startOf(step, previousEnd);
-    const arrival = () =>
-      step.activity === undefined ? undefined : this.#executor.activityFor(step.activity);
-    return {
-      get at() {
-        return begin();
-      },
-      get arrival() {
-        return arrival();
-      },
-    };
-  }
-
-  /** The clock goes only forward: what should have been before now cannot be any more. */
+  /** Fails when a planned time is already in the past. */
   #failIfPast(at: SimTime, what: string, action: string): void {
     const now = this.#now();
     if (at >= now) return;
-    this.#fail(
+    this.#results.fail(
       {
         what,
         at: isoInstant(now),
         expected: `${what} ${action} at ${isoInstant(at)}`,
-        actual: `the clock stands at ${isoInstant(now)} already`,
+        actual: `the clock is already at ${isoInstant(now)}`,
       },
       undefined,
     );
-  }
-
-  #startOf(step: Step, previousEnd: SimTime): SimTime {
-    if (step.at !== undefined) return this.#resolveInstant(step.at);
-    if (step.after === undefined) return previousEnd;
-    const dependency = this.#dependencies.get(step);
-    // In another lane it may not have ended yet, and nobody knows when it will.
-    const end =
-      dependency === undefined ? previousEnd : (this.#endTimes.get(dependency) ?? Number.POSITIVE_INFINITY);
-    return end + step.after.delay;
-  }
-
-  #resolveInstant(when: NonNullable<Step["at"]>): SimTime {
-    return "instant" in when ? when.instant : this.#start + when.afterStart;
   }
 
   async #advanceToWakeup({ at, arrival }: Wakeup): Promise<void> {
@@ -298,7 +240,7 @@ class ScenarioRun {
     const to = Math.max(at, this.#now());
     if (arrival !== undefined) this.#arrivals.inject(to, arrival);
     await this.#runUntil(to);
-    // What arrives at the very instant at which the world stands.
+    // Arrivals at the current instant.
     if (this.#arrivals.at <= to) await this.#target.runUntil(this.#arrivals, to);
   }
 
@@ -312,7 +254,7 @@ class ScenarioRun {
       await this.#target.runUntil(this.#arrivals, at);
       this.#watches.advanceTo(at);
       this.#options.signal?.throwIfAborted();
-      this.#checkInvariants();
+      this.#checks.invariants();
       this.#throwIfStopping();
       this.#options.onProgress?.({
         now: at,
@@ -323,7 +265,7 @@ class ScenarioRun {
     }
   }
 
-  /** What calls have brought about. */
+  /** Forwards the events that calls have caused. */
   #forwardEvents(): void {
     for (const event of this.#target.takeEvents()) this.#arrivals.observe(event);
   }
@@ -339,13 +281,13 @@ class ScenarioRun {
         end: this.#plannedEnd(),
         world: () => this.#target.world(),
         recordings: this.#options.recordings,
-        instant: (when) => this.#resolveInstant(when),
+        instant: (when) => this.#times.resolve(when),
       },
       {
         observe: (event) => {
           this.#watches.before(event);
           this.#metrics.observe(event);
-          // A decision is folded in as a whole before any of it is told.
+          // The world applies a whole decision before it reports the first event of it.
           this.#watches.after(event, event.seq === this.#target.world().seq);
         },
         refused: (endpointId, at) => {
@@ -364,90 +306,21 @@ class ScenarioRun {
     return this.#target.now();
   }
 
-  /** Not where it failed: that may be in the midst of a turn of the world. */
+  /** Throws between steps only; a failure may occur in the middle of a transaction. */
   #throwIfStopping(): void {
-    if (this.#options.bail === true && this.#failures.length > 0) throw new StoppedAtFailure();
+    if (this.#options.bail === true && this.#results.failures.length > 0) throw new StoppedAtFailure();
   }
+}
 
-  #measure({ measure, of, where }: Expectation, now: SimTime): number | string {
-    return this.#metrics.measure(measure, of, where, now);
+/** When the next running operation ends. */
+function nextOperationEnd({ operations }: World): SimTime | undefined {
+  let next: SimTime | undefined;
+  for (const { state } of operations.values()) {
+    if (state.status === "running" && (next === undefined || state.dueAt < next)) next = state.dueAt;
   }
+  return next;
+}
 
-  #checkExpectations(expectations: readonly Expectation[], what: string): void {
-    for (const [index, expectation] of expectations.entries()) {
-      const now = this.#now();
-      const actual = this.#measure(expectation, now);
-      if (meetsExpectation(actual, expectation.expected)) continue;
-      this.#fail(
-        {
-          what: `${what}${expectations.length === 1 ? "" : `, number ${index + 1}`}`,
-          at: isoInstant(now),
-          expected: describeExpectation(expectation),
-          actual: formatMeasurement(expectation.measure, actual),
-        },
-        expectation,
-      );
-    }
-  }
-
-  async #checkState(): Promise<void> {
-    const { state } = this.#scenario;
-    const actual = state === undefined ? undefined : await this.#target.digest();
-    if (state === actual) return;
-    this.#fail(
-      {
-        what: "state",
-        at: isoInstant(this.#now()),
-        expected: `a world of state ${state}`,
-        actual: `one of state ${actual}`,
-      },
-      undefined,
-    );
-  }
-
-  #checkInvariants(): void {
-    const { violations } = checkInvariants(this.#target.world(), this.#now());
-    for (const { invariant, message } of violations) {
-      this.#fail(
-        { what: "invariant", at: isoInstant(this.#now()), expected: invariant, actual: message },
-        undefined,
-      );
-    }
-  }
-
-  #fail(failure: Omit<RunFailure, "events">, expectation: Expectation | undefined): void {
-    const id =
-      expectation?.of === undefined ? undefined : this.#metrics.idOf(expectation.measure, expectation.of);
-    this.#failures.push({
-      ...failure,
-      events: describeEvents(this.#metrics.recentEvents(id), this.#target.labels),
-    });
-  }
-
-  async #verdict(): Promise<Verdict> {
-    const now = this.#now();
-    const { name, file, values, repeat } = this.#options;
-    const timelines = this.#metrics
-      .timelines(now, TIMELINE_COLUMNS)
-      .filter(({ label }) => !this.#preexistingComputes.has(label));
-    return {
-      ...{ scenario: name, file, values, seed: this.#scenario.world.seed },
-      verdict: this.#failures.length === 0 ? "passed" : "failed",
-      started_at: isoInstant(this.#start),
-      ended_at: isoInstant(now),
-      steps: this.#steps,
-      failures: this.#failures,
-      measures: Object.fromEntries(
-        SUMMARY_MEASURES.map((measure) => [
-          measure,
-          Number(this.#metrics.measure(measure, undefined, {}, now)),
-        ]),
-      ),
-      timelines: timelines.slice(0, MAX_TIMELINES),
-      timelines_left_out: Math.max(0, timelines.length - MAX_TIMELINES),
-      events: this.#metrics.events,
-      state: await this.#target.digest(),
-      repeat,
-    };
-  }
+function namesOf(expectations: readonly Expectation[]): string {
+  return expectations.map(({ measure, of }) => `${measure}${of === undefined ? "" : ` of ${of}`}`).join(", ");
 }

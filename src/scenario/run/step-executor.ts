@@ -2,28 +2,26 @@ import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Refusal } from "../../platform/refusals.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
+import { isRestoreCall } from "../file/check-times.ts";
 import { resolveReferences, valueAtPath } from "../file/references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/scenario-schema.ts";
 import type { QueuedArrivals, RunMetrics } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
-import { type ArrivalOutcome as Became, STEP_SOURCE } from "./scenario-traffic.ts";
-import {
-  CannotRunError,
-  isRestoreRequest,
-  type ScenarioTarget,
-  type TargetRequest,
-  type TargetResponse,
-} from "./target.ts";
+import { type ArrivalOutcome, STEP_SOURCE } from "./scenario-arrivals.ts";
+import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
 import type { RunFailure } from "./verdict.ts";
 
 type Mismatch = Pick<RunFailure, "expected" | "actual">;
-/** What became of an action. `isTakenBack`: the world is as it was, and what came since then has not come. */
+/**
+ * The outcome of an action. `isRestored`: the world is back at a snapshot, and later arrivals have not
+ * happened.
+ */
 type StepOutcome = {
   readonly detail: string | undefined;
   readonly failures: readonly Mismatch[];
   readonly isRestored?: boolean;
 };
-/** What the control API answers to activity. */
+/** The response of the control API to POST /activity. */
 type ActivityAnswer = {
   readonly activities: readonly (Pick<Activity, "kind"> &
     Refusal & { readonly endpoint_id: string; readonly outcome: string })[];
@@ -34,13 +32,13 @@ export function actionOf(step: Step): string {
   return ACTIONS.find((action) => step[action] !== undefined) ?? "wait";
 }
 
-/** Does what a step says through the two surfaces, and keeps what it captures. */
+/** Executes steps through the two HTTP surfaces and stores captured values. */
 export class StepExecutor {
   readonly #target: ScenarioTarget;
   readonly #metrics: RunMetrics;
-  /** What arrives meanwhile. */
+  /** The current traffic, which arrives while a call moves the clock. */
   readonly #arrivals: () => ArrivalSource;
-  /** Who waited when a snapshot was taken. */
+  /** Arrivals that were waiting when each snapshot was taken. */
   readonly #queuedAtSnapshot = new Map<string, QueuedArrivals>();
   readonly #captured = new Map<string, unknown>();
 
@@ -55,8 +53,7 @@ export class StepExecutor {
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
       const detail = `${method} ${path}`;
-      if (isRestoreRequest({ surface: "control", method, path }))
-        return { ...(await this.#restore(path, body)), detail };
+      if (isRestoreCall({ method, path })) return { ...(await this.#restore(path, body)), detail };
       await this.#callControl(method, path, body);
       return completed(detail);
     }
@@ -99,7 +96,7 @@ export class StepExecutor {
     for (const [name, path] of Object.entries(step.capture ?? {}))
       this.#captured.set(name, valueAtPath(response.body, path));
     return {
-      detail: `${request.method} ${step.path}: ${response.status}${attempts > 1 ? ` at try ${attempts}` : ""}`,
+      detail: `${request.method} ${step.path}: ${response.status}${attempts > 1 ? ` at attempt ${attempts}` : ""}`,
       failures,
     };
   }
@@ -144,7 +141,7 @@ export class StepExecutor {
     }
     for (const [name, path] of Object.entries(step.capture ?? {})) {
       if (valueAtPath(body, path) === undefined)
-        mismatches.push({ expected: `${path}, to be captured as ${name}`, actual: "nothing there" });
+        mismatches.push({ expected: `a value at ${path}, to capture as ${name}`, actual: "no value" });
     }
     return mismatches;
   }
@@ -154,7 +151,7 @@ export class StepExecutor {
     this.#metrics.countRequest({ method, status, code: status >= 400 ? code : "" }, isExpected);
   }
 
-  /** What a step has arrive. */
+  /** The activity of an activity step. */
   activityFor({ to, kind, duration, queries, connection, pooled, load }: ActivityStep): Activity {
     const endpointId = to.includes("{")
       ? String(this.#resolve(to))
@@ -168,7 +165,7 @@ export class StepExecutor {
     };
   }
 
-  checkArrival({ outcome }: ActivityStep, arrivalOutcome: Became | undefined): StepOutcome {
+  checkArrival({ outcome }: ActivityStep, arrivalOutcome: ArrivalOutcome | undefined): StepOutcome {
     const actual =
       arrivalOutcome === undefined
         ? "dropped"
@@ -179,14 +176,14 @@ export class StepExecutor {
     return { detail, failures: isAccepted ? [] : [{ expected: outcome ?? "served or waits", actual }] };
   }
 
-  /** A name that was taken before, as in a round that comes again, is taken anew. */
+  /** A snapshot with the same name, as from an earlier round, is replaced. */
   async #snapshot(name: string): Promise<StepOutcome> {
     const deletion: TargetRequest = {
       surface: "control",
       method: "DELETE",
       path: `/snapshots/${encodeURIComponent(name)}`,
     };
-    // A call of the control API may have deleted it.
+    // A call of the control API may have deleted the old snapshot, so the response does not matter.
     if (this.#queuedAtSnapshot.delete(name)) await this.#target.request(deletion, this.#arrivals());
     await this.#callControl("POST", "/snapshots", { name });
     return completed();
@@ -206,7 +203,7 @@ export class StepExecutor {
     return { ...outcome, isRestored: true };
   }
 
-  /** `act` gives who waits in the world that it comes to. */
+  /** `execute` replaces the world and returns the arrivals that wait in the new one. */
   async #replaceWorld(execute: () => Promise<QueuedArrivals | undefined>): Promise<StepOutcome> {
     this.#metrics.leaveWorld(this.#target.now());
     const queued = await execute();
@@ -214,7 +211,7 @@ export class StepExecutor {
     return completed(isoInstant(this.#target.now()));
   }
 
-  /** What the control API refuses, no run can go on from. */
+  /** A rejected control call ends the run. */
   async #callControl(method: string, path: string, body?: unknown): Promise<TargetResponse> {
     const request: TargetRequest = {
       surface: "control",
@@ -234,11 +231,11 @@ export class StepExecutor {
       return response;
     }
     throw new CannotRunError(
-      `${method} /_sim${path}: ${String((response.body as { message?: unknown } | null)?.message ?? response.status)}`,
+      `${method} /_sim${path} was rejected: ${String((response.body as { message?: unknown } | null)?.message ?? response.status)}`,
     );
   }
 
-  /** History does not know of arrivals that were refused at once. */
+  /** The journal has no event for arrivals that are rejected at once. */
   #reportRefusals({ activities }: ActivityAnswer): void {
     for (const { endpoint_id, kind, outcome, code, message } of activities) {
       if (outcome === "refused")
@@ -259,7 +256,7 @@ function completed(detail?: string): StepOutcome {
   return { detail, failures: [] };
 }
 
-/** By what they say as JSON; of objects, only what is wanted must be there. */
+/** Compares as JSON; of objects, only the expected keys are compared. */
 function matchesJson(actual: unknown, expected: unknown): boolean {
   if (typeof expected !== "object" || expected === null || Array.isArray(expected))
     return JSON.stringify(actual) === JSON.stringify(expected);

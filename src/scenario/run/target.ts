@@ -6,58 +6,56 @@ import type { Labels } from "../file/labels.ts";
 
 export type TargetResponse = { readonly status: number; readonly body: unknown };
 
-/** Where a fault loses the connection, there is no status. */
+/** The response when a fault drops the connection. */
 export const CONNECTION_LOST: TargetResponse = {
   status: 0,
   body: { code: "CONNECTION_LOST", message: "the connection was lost" },
 };
 
 export type TargetRequest = {
-  /** The imitated API, or ours. */
+  /** The imitated API or the control API. */
   readonly surface: "api" | "control";
   readonly method: string;
-  /** Behind /api/v2 or /_sim. */
+  /** After /api/v2 or /_sim. */
   readonly path: string;
   readonly body?: unknown;
   /** A key of the imitated API. */
   readonly key?: string | undefined;
 };
 
-/** Whether a call takes the world back to what a snapshot has kept. */
-export function isRestoreRequest({
-  surface,
-  method,
-  path,
-}: Pick<TargetRequest, "surface" | "method" | "path">): boolean {
-  return surface === "control" && method === "POST" && /^\/snapshots\/[^/]+\/restore\/?(\?|$)/.test(path);
-}
-
-/** What a stage cannot do, so that the scenario cannot be played on it. */
+/** The target lacks something that the scenario needs. */
 export class CannotRunError extends Error {
   override readonly name = "CannotRunError";
 }
 
 /**
- * What a run needs of a world: in this process, in memory or on a file, or a double that is asked over HTTP. Its clock stands unless
- * `play` moves it. Everything else goes through the two surfaces that users have.
+ * The world of a run: in this process (in memory or on a file), or a server reached over HTTP. Its clock
+ * stands still except in `runUntil`. Everything else uses the two HTTP surfaces.
  */
 export interface ScenarioTarget {
-  /** The world's things by label. */
+  /** The resources of the world by label. */
   readonly labels: Labels;
-  /** The world as it is; another object after a restore or a restart. Only for looking. */
+  /** The current world, read-only. A restore or a restart replaces the object. */
   world(): World;
   now(): SimTime;
   /** A key of the account of this label. */
   keyOf(account: string): string;
-  /** Where the call moves the clock, what arrives on the way comes from `feed`. Over HTTP nobody can do that: there it comes late. */
+  /**
+   * If the call moves the clock, `arrivals` supplies the traffic on the way. Over HTTP that traffic arrives
+   * late.
+   */
   request(request: TargetRequest, arrivals: ArrivalSource): Promise<TargetResponse>;
-  /** Lets time go on to `to`, with what arrives meanwhile. Every event on the way goes to `feed.observe`, in order. */
+  /**
+   * Advances to `to` with the given arrivals. Every event on the way goes to `arrivals.observe`, in order.
+   */
   runUntil(arrivals: ArrivalSource, to: SimTime): Promise<void>;
-  /** Events that calls have brought about since the last time, in order, and that `feed` was not told of. */
+  /**
+   * Events that calls have caused since the last `takeEvents`, in order; `arrivals.observe` did not get them.
+   */
   takeEvents(): readonly RecordedEvent[];
-  /** The process dies, and the world is opened again from its file. */
+  /** Kills the process and reopens the world from its file. */
   restart(): Promise<void>;
-  /** What the world has come to, in few characters: worlds with the same are the same. */
+  /** A digest of the state; worlds with equal digests are equal. */
   digest(): Promise<string>;
   close(): Promise<void>;
 }

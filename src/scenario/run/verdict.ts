@@ -1,42 +1,42 @@
-/** What became of one step. Times are ISO 8601 instants of the world's clock; nothing here is of the wall. */
+/** The result of one step. Times are ISO 8601 instants of the world's clock, never wall-clock time. */
 export type StepResult = {
-  /** Its place in the file: `3`, or `3.2` within a step that has steps. */
+  /** The place in the file: `3`, or `3.2` for a nested step. */
   readonly place: string;
   readonly name: string;
   readonly at: string;
   readonly ok: boolean;
-  /** What it found, where there is something to tell. */
+  /** A short result, such as the status of a response. */
   readonly detail?: string;
 };
 
 export type RunFailure = {
-  /** Where it was: a step, an expectation of the file, an invariant. */
+  /** The source of the failure: a step, an expectation of the file, or an invariant. */
   readonly what: string;
   readonly at: string;
   readonly expected: string;
   readonly actual: string;
-  /** What led there, oldest first. */
+  /** The preceding events, oldest first. */
   readonly events: readonly string[];
 };
 
 export type ComputeTimeline = {
   readonly label: string;
-  /** The share of each column's time in which it was active, from 0 to 1; likewise starting. */
+  /** For each column, the share of its time in this state, from 0 to 1. */
   readonly active: readonly number[];
   readonly starting: readonly number[];
 };
 
-/** Why there is no verdict: what the run needs is not there, or refuses. */
+/** The run could not start or continue, so there is no verdict. */
 export type CouldNotRun = Pick<Verdict, "scenario" | "file" | "values" | "seed" | "repeat"> & {
   readonly verdict: "could_not_run";
   readonly reason: string;
 };
 
-/** What a run has come to. The same file, values and seed give the same, to the byte, on every machine. */
+/** The result of a run. The same file, values and seed give the same bytes on every machine. */
 export type Verdict = {
   readonly scenario: string;
   readonly file: string;
-  /** Values of the matrix; empty where there is none. */
+  /** Values of the matrix; empty without a matrix. */
   readonly values: Readonly<Record<string, string | number | boolean>>;
   readonly seed: number;
   readonly verdict: "passed" | "failed";
@@ -46,11 +46,11 @@ export type Verdict = {
   readonly failures: readonly RunFailure[];
   readonly measures: Readonly<Record<string, number>>;
   readonly timelines: readonly ComputeTimeline[];
-  /** How many there were beyond those that are shown. */
+  /** Number of timelines that are not included. */
   readonly timelines_left_out: number;
   readonly events: number;
-  /** Of the world at the end. */
+  /** Digest of the world at the end. */
   readonly state: string;
-  /** The one command that repeats it. */
+  /** The command that repeats the run. */
   readonly repeat: string;
 };

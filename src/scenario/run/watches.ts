@@ -19,9 +19,9 @@ type Watch = {
   readonly from: SimTime;
   readonly until: SimTime;
   isViolated: boolean;
-  /** An event may have changed it since it was looked at. */
+  /** An event may have changed the measure since the last check. */
   isDirty: boolean;
-  /** When time alone will have broken it, and what is measured then. */
+  /** When passing time alone will violate the condition, and the value then. */
   predicted: { readonly at: SimTime; readonly actual: MeasuredValue } | undefined;
 };
 type EventType = RecordedEvent["type"];
@@ -51,7 +51,7 @@ const STATE_EVENTS = [
 ] as const;
 const ARRIVAL_EVENTS = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"] as const;
 const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"] as const;
-/** Events after which every measure is what it was, but for the number of events. */
+/** Events that change no measure except the number of events. */
 // biome-ignore format: as a packed list
 type ChangesNoMeasure =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
@@ -63,7 +63,7 @@ type ChangesNoMeasure =
   | "ComputeSuspendFailed" | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved"
   | "FaultMatched" | "FaultHit";
 
-/** After which events a measure may be another one. Of requests, the end of their step tells. */
+/** The events that may change a measure. Requests change only when a step ends, which checks every watch. */
 const TRIGGERS = namingEveryEvent({
   state: [...STATE_EVENTS, ...RESOURCE_EVENTS, "OperationScheduled", "OperationCancelled"],
   projects: RESOURCE_EVENTS,
@@ -98,7 +98,7 @@ const TRIGGERS = namingEveryEvent({
 
 type Triggers = Readonly<Record<Exclude<MeasureName, "events">, readonly EventType[]>>;
 
-/** Does not compile while an event is neither a trigger nor known to change no measure. */
+/** Fails to compile while an event is neither a trigger nor listed in `ChangesNoMeasure`. */
 function namingEveryEvent<const T extends Triggers>(
   triggers: T &
     (Exclude<EventType, T[keyof Triggers][number] | ChangesNoMeasure> extends never ? unknown : never),
@@ -106,18 +106,19 @@ function namingEveryEvent<const T extends Triggers>(
   return triggers;
 }
 
-/** What time alone changes, and into which direction; between two triggers it goes one way. */
+/** Measures that change as time passes, and their direction, which is constant between two triggers. */
 const CHANGES_WITH_TIME: Partial<Record<MeasureName, "up" | "down">> = {
   active_time: "up",
   compute_time: "up",
   connections: "down",
 };
-/** How far ahead it is looked. */
+/** Limit of the prediction: 100 years. */
 const HORIZON_MS = 36_525 * DAY;
 
 /**
- * What must be so, or must not be so, at every instant of its window: looked at when the window opens, after all that happens then, and from
- * then on after every decision of the world that could change it, and after every step. What time alone changes is foretold, and told when it has come.
+ * Conditions that must hold, or must not hold, at every instant of a window. Each is checked when its window
+ * opens, after the events of that instant, and then after every decision that may change it and after every
+ * step. Measures that change with time are predicted, and reported at the moment they cross the bound.
  */
 export class Watches {
   readonly #all: readonly Watch[];
@@ -129,7 +130,7 @@ export class Watches {
   #dirty: Watch[] = [];
   #dirtyAt: SimTime = 0;
   #decision = 0;
-  /** Up to when windows have been opened, and when the next one opens. */
+  /** Windows up to this instant (inclusive) are open. The next one opens at `#nextOpensAt`. */
   #openedUntil: SimTime = Number.NEGATIVE_INFINITY;
   #nextOpensAt: SimTime = Number.NEGATIVE_INFINITY;
 
@@ -164,7 +165,7 @@ export class Watches {
     }
   }
 
-  /** When the next window opens behind `now`: time has to stop there. */
+  /** When the next window after `now` opens; an advance must stop there. */
   nextOpeningAfter(now: SimTime): SimTime {
     return this.#all.reduce(
       (next, { from }) => (from > now ? Math.min(next, from) : next),
@@ -172,17 +173,20 @@ export class Watches {
     );
   }
 
-  /** An event is about to be counted: what is measured yet is what was so until then. */
+  /** Called before an event is counted, so that measures still have their old values. */
   before({ decision, at }: RecordedEvent): void {
     if (decision !== this.#decision) this.#checkDirty();
     this.#decision = decision;
-    // A call may have moved the clock beyond it.
+    // A call may have moved the clock beyond the opening.
     if (this.#nextOpensAt < at) this.#openWindows(at - 1);
     for (const watch of this.#changingWithTime)
       if ((watch.predicted?.at ?? at) < at) this.#reportPredicted(watch);
   }
 
-  /** An event was counted; `isLast` where it is the last of its decision: within one, nothing is so at any instant. */
+  /**
+   * Called after an event is counted. Conditions are checked after the last event of a decision, never within
+   * one.
+   */
   after({ type, at }: RecordedEvent, isLast: boolean): void {
     const watches = this.#byType.get(type);
     if (watches !== undefined) for (const watch of watches) this.#markDirty(watch);
@@ -191,7 +195,7 @@ export class Watches {
     if (isLast) this.#checkDirty();
   }
 
-  /** An arrival was refused. */
+  /** Called when an arrival is rejected. */
   refused(at: SimTime): void {
     for (const watch of this.#all) {
       if (watch.expectation.measure === "refused" || watch.expectation.measure === "errors")
@@ -199,7 +203,10 @@ export class Watches {
     }
   }
 
-  /** Time has come so far: windows have opened before, and what was foretold until then has come. */
+  /**
+   * Time has advanced to `now`: reports predicted violations up to then (inclusive) and opens the windows
+   * before `now`.
+   */
   advanceTo(now: SimTime): void {
     for (const watch of this.#all) {
       if ((watch.predicted?.at ?? Number.POSITIVE_INFINITY) <= now) this.#reportPredicted(watch);
@@ -207,12 +214,12 @@ export class Watches {
     this.#openWindows(now - 1);
   }
 
-  /** Time goes on from here: all that happens now has happened, and windows that begin now open with it. */
+  /** Opens the windows that start at `now`, once all events of that instant have happened. */
   openWindowsAt(now: SimTime): void {
     this.#openWindows(now);
   }
 
-  /** Looks at all of them, whatever has happened. */
+  /** Checks every watch. */
   checkAll(now: SimTime): void {
     this.#checkDirty();
     this.advanceTo(now);
@@ -244,24 +251,26 @@ export class Watches {
     watch.predicted = undefined;
     if (watch.isViolated || Math.min(now, this.#openedUntil) < watch.from || now >= watch.until) return;
     const actual = this.#measure(watch.expectation, now);
-    if (isBreach(watch, actual)) this.#reportBreach(watch, now, actual);
-    else watch.predicted = this.#predictBreach(watch, now);
+    if (isViolation(watch, actual)) this.#reportViolation(watch, now, actual);
+    else watch.predicted = this.#predictViolation(watch, now);
   }
 
   #reportPredicted(watch: Watch): void {
-    if (watch.predicted !== undefined) this.#reportBreach(watch, watch.predicted.at, watch.predicted.actual);
+    if (watch.predicted !== undefined)
+      this.#reportViolation(watch, watch.predicted.at, watch.predicted.actual);
     watch.predicted = undefined;
   }
 
-  /** When time alone breaks what is not broken at `now`. */
-  #predictBreach(watch: Watch, now: SimTime): Watch["predicted"] {
+  /** When passing time alone violates a condition that holds at `now`. */
+  #predictViolation(watch: Watch, now: SimTime): Watch["predicted"] {
     const { expectation, isNever, until } = watch;
     const { measure: name, expected } = expectation;
     const direction = CHANGES_WITH_TIME[name];
     if (direction === undefined || !("min" in expected || "max" in expected)) return undefined;
     const sign = direction === "up" ? 1 : -1;
     const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = expected;
-    // What must be so is so until the bound that is further on is left behind; what must not be so is not until the nearer one is reached.
+    // An `always` condition fails when the far bound is exceeded, a `never` condition when the near bound is
+    // reached.
     const bound = sign * ((direction === "up") === isNever ? min : max);
     const isReached = (at: SimTime) => {
       const value = sign * Number(this.#measure(expectation, at));
@@ -275,11 +284,11 @@ export class Watches {
       else before = middle;
     }
     const actual = this.#measure(expectation, after);
-    return isBreach(watch, actual) ? { at: after, actual } : undefined;
+    return isViolation(watch, actual) ? { at: after, actual } : undefined;
   }
 
-  /** What is broken is told once. */
-  #reportBreach(watch: Watch, at: SimTime, actual: MeasuredValue): void {
+  /** Each watch is reported once. */
+  #reportViolation(watch: Watch, at: SimTime, actual: MeasuredValue): void {
     const { what, expectation, isNever } = watch;
     watch.isViolated = true;
     this.#fail(
@@ -294,7 +303,7 @@ export class Watches {
   }
 }
 
-function isBreach({ expectation, isNever }: Watch, actual: MeasuredValue): boolean {
+function isViolation({ expectation, isNever }: Watch, actual: MeasuredValue): boolean {
   return meetsExpectation(actual, expectation.expected) === isNever;
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
+import { BAD_ROWS_SHOWN } from "../../../src/recordings/rows/bad-rows.ts";
 import { parseMapping } from "../../../src/recordings/rows/column-mapping.ts";
-import { BAD_ROWS_SHOWN, MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
-import { TraceInputError } from "../../../src/recordings/rows/recording-error.ts";
+import { MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
+import { RecordingError } from "../../../src/recordings/rows/recording-error.ts";
 import type { RowOptions } from "../../../src/recordings/rows/row-reader.ts";
 import { readText } from "../../support/trace-input.ts";
 
@@ -10,7 +11,7 @@ const HEAD = "endpoint_id,at,duration_ms";
 const csv = (text: string, options: RowOptions = {}, chunkBytes?: number) =>
   readText(text, (intake) => csvInput(intake, options), chunkBytes);
 
-test("rows of CSV become requests, whatever ends the lines and wherever the chunks are cut", () => {
+test("CSV rows become requests with any line ends and any chunk boundaries", () => {
   const text = `\uFEFF${HEAD},source\r\n"ep-a" , 2026-01-05T00:00:00Z,12.9,"a ""b"", c"\r\n\r\nep-b,2026-01-05 01:00:00+01:00,,"two\nlines"\r\nep-a,2026-01-05T00:00:01.9999Z,0,`;
   const expected = [
     ["ep-a", "2026-01-05T00:00:00.000Z", 12, 'a "b", c'],
@@ -21,7 +22,7 @@ test("rows of CSV become requests, whatever ends the lines and wherever the chun
     expect(csv(text, {}, chunkBytes).rows).toEqual(expected);
 });
 
-test("a source may be the names in several columns", () => {
+test("a source may combine several columns", () => {
   const text = `${HEAD},user,database\nep-a,2026-01-05T00:00:00Z,5,ann,shop\nep-a,2026-01-05T00:00:01Z,5,ann,`;
   const { rows } = csv(text, { mapping: parseMapping("source=user+database") });
   expect(rows.map(([, , , source]) => source)).toEqual(["ann/shop", "ann/"]);
@@ -30,7 +31,7 @@ test("a source may be the names in several columns", () => {
   );
 });
 
-test("two columns of one name are nobody's guess where a field is read from them; others may be called as they are", () => {
+test("a field must not be read from one of two columns with the same name", () => {
   const rows = "\nep-a,2026-01-05T00:00:00Z,5,2026-01-05T01:00:00Z";
   expect(() => csv(`${HEAD},at${rows}`)).toThrow('at: two columns are called "at"; rename one of them');
   expect(() => csv(`${HEAD},AT${rows}`)).toThrow('at: two columns are called "at"');
@@ -43,7 +44,7 @@ test("two columns of one name are nobody's guess where a field is read from them
   expect(csv("endpoint_id,at,note,note\nep-a,2026-01-05T00:00:00Z,x,y").rows).toHaveLength(1);
 });
 
-test("a start and an end say how long it took; a row that ends before it came, or at no time, is a bad one", () => {
+test("start and end determine the duration; an end before the start or an invalid end is a bad row", () => {
   const body = [
     "2026-01-05T00:00:00Z,2026-01-05T00:00:02.5Z",
     "2026-01-05T00:00:03Z,",
@@ -72,7 +73,7 @@ test("a start and an end say how long it took; a row that ends before it came, o
   expect(numbers.rows).toEqual([["ep-a", "2026-01-01T00:00:00.000Z", 1_500, ""]]);
 });
 
-test("a duration comes before an end, which is told where it was named", () => {
+test("a duration takes precedence over an end, with a note if the end was mapped", () => {
   const text = `${HEAD},ended_at\nep-a,2026-01-05T00:00:00Z,5,2026-01-05T01:00:00Z`;
   for (const mapping of [undefined, parseMapping("end=ended_at,at=at")]) {
     const { rows, intake } = csv(text, mapping === undefined ? {} : { mapping });
@@ -81,7 +82,7 @@ test("a duration comes before an end, which is told where it was named", () => {
   }
 });
 
-test("semicolons and tabs are found to part the cells", () => {
+test("semicolons and tabs are recognised as delimiters", () => {
   for (const delimiter of [";", "\t"]) {
     const text = `${HEAD}\nep-a,2026-01-05T00:00:00Z,5`.replaceAll(",", delimiter);
     expect(csv(text).rows).toEqual([["ep-a", "2026-01-05T00:00:00.000Z", 5, ""]]);
@@ -97,21 +98,21 @@ test.each([
   ["1767225600123999", "2026-01-01T00:00:00.123Z", "microseconds"],
   ["1767225600000000000", "2026-01-01T00:00:00.000Z", "nanoseconds"],
   ["1767225599999999999", "2025-12-31T23:59:59.999Z", "nanoseconds"],
-])("the number %s is %s, for it is taken for %s", (number, instant, unit) => {
+])("the number %s is %s, because it is read as %s", (number, instant, unit) => {
   const { rows, intake } = csv(`${HEAD}\nep-a,${number},1`);
   expect(rows).toEqual([["ep-a", instant, 1, ""]]);
-  expect(intake.notes.at(-1)).toContain(`taken for ${unit}`);
+  expect(intake.notes.at(-1)).toContain(`read as ${unit}`);
 });
 
-test("the first number decides for the whole file, and a given unit is not guessed", () => {
+test("the first number determines the unit of the file, unless a unit is given", () => {
   const { rows } = csv(`${HEAD}\nep-a,1767225600000,1\nep-a,99999999999,1`);
   expect(rows.map(([, at]) => at)).toEqual(["2026-01-01T00:00:00.000Z", "1973-03-03T09:46:39.999Z"]);
   const given = csv(`${HEAD}\nep-a,60,1`, { timeUnit: "s" });
   expect(given.rows[0]?.[1]).toBe("1970-01-01T00:01:00.000Z");
-  expect(given.intake.notes.join()).not.toContain("taken for");
+  expect(given.intake.notes.join()).not.toContain("numbers are read as");
 });
 
-test("the year turns at midnight in UTC, and elsewhere at another instant", () => {
+test("the year changes at midnight UTC", () => {
   const { rows } = csv(
     `${HEAD}\nep-a,2025-12-31T23:59:59.999Z,1\nep-a,2026-01-01T00:00:00Z,1\nep-a,2025-12-31T23:30:00-01:00,1\nep-a,2024-02-29,1`,
   );
@@ -123,7 +124,7 @@ test("the year turns at midnight in UTC, and elsewhere at another instant", () =
   ]);
 });
 
-test("instants without a zone are of the zone that is named, in summer and in winter", () => {
+test("instants without a zone use the given zone, in summer and in winter", () => {
   const text = `${HEAD}\nep-a,2026-01-15 12:00:00,1\nep-a,2026-07-15 12:00:00,1\nep-a,2026-07-15 12:00:00Z,1`;
   const at = (timeZone?: string) => csv(text, { timeZone }).rows.map((row) => row[1].slice(11, 16));
   expect(at()).toEqual(["12:00", "12:00", "12:00"]);
@@ -140,7 +141,7 @@ test.each([
   expect(csv(`endpoint_id,at,${column}\nep-a,2026-01-05T00:00:00Z,${duration}`).rows[0]?.[2]).toBe(expected);
 });
 
-test("bad rows are counted and the first ones shown with their line and reason; the others are read", () => {
+test("bad rows are counted, the first ones are listed with line and reason, and the other rows are read", () => {
   const rows = [
     "ep-a,2026-02-30,1",
     ",2026-01-05,1",
@@ -167,7 +168,7 @@ test("bad rows are counted and the first ones shown with their line and reason; 
   expect([many.badRows, many.bad.length]).toEqual([BAD_ROWS_SHOWN + 1, BAD_ROWS_SHOWN]);
 });
 
-test("strict refuses the first bad row by its line, also behind cells of several lines", () => {
+test("strict rejects the first bad row with its line, also after multi-line cells", () => {
   const text = `${HEAD},source\nep-a,2026-01-05,1,"x\ny"\nep-a,never,1,`;
   expect(() => readText(text, (intake) => csvInput(intake), 7, { strict: true })).toThrow(
     /^line 4: at: "never" must be/,
@@ -175,13 +176,13 @@ test("strict refuses the first bad row by its line, also behind cells of several
   expect(readText(text, (intake) => csvInput(intake), 7).intake.badRows).toBe(1);
 });
 
-test("a quote that is never closed costs its line and no more", () => {
+test("an unclosed quote costs only its line", () => {
   const { rows, intake } = csv(`${HEAD}\n"ep-a,2026-01-05,1\nep-b,2026-01-05,2\nep-c,2026-01-05,3`);
   expect(rows.map(([endpoint]) => endpoint)).toEqual(["ep-b", "ep-c"]);
-  expect(intake.bad).toEqual([{ input: "", line: 2, reason: "has a quote that is never closed" }]);
+  expect(intake.bad).toEqual([{ input: "", line: 2, reason: "has an unclosed quote" }]);
 });
 
-test("columns are guessed by their names, told, and mapped by hand where they have others", () => {
+test("columns are guessed by name with a note, or mapped explicitly", () => {
   const { rows, intake } = csv("app,started_at,latency_ms,client\nx,2026-01-05,4,web");
   expect(rows).toEqual([["x", "2026-01-05T00:00:00.000Z", 4, "web"]]);
   expect(intake.notes).toContain('at is read from the column "started_at"');
@@ -191,14 +192,16 @@ test("columns are guessed by their names, told, and mapped by hand where they ha
   ]);
 });
 
-test("what cannot be a trace is refused with what would be right", () => {
-  expect(() => csv("a,b\n1,2")).toThrow("endpoint: no column looks like it; map one of a, b");
-  expect(() => csv("endpoint_id,b\n1,2")).toThrow("at: no column looks like it");
+test("an input that cannot be a trace is rejected with a hint", () => {
+  expect(() => csv("a,b\n1,2")).toThrow(
+    "endpoint: no column has a known name; map one with --map <field>=<column>; the columns are a, b",
+  );
+  expect(() => csv("endpoint_id,b\n1,2")).toThrow("at: no column has a known name");
   expect(() => csv(`${HEAD}\n`, { mapping: { at: "when" } })).toThrow(
     'at: there is no column "when"; there are endpoint_id, at, duration_ms',
   );
   expect(() => csv("")).toThrow("the first line must name the columns");
-  expect(() => parseMapping("when=x")).toThrow(TraceInputError);
+  expect(() => parseMapping("when=x")).toThrow(RecordingError);
   expect(() =>
     readText("ignored", (intake) => {
       const input = csvInput(intake);
@@ -208,13 +211,13 @@ test("what cannot be a trace is refused with what would be right", () => {
   ).toThrow("UTF-16");
 });
 
-test("one endpoint may be named for all rows; rows that say disconnect are no requests", () => {
+test("one endpoint may be set for all rows, and disconnect rows are skipped", () => {
   const { rows, intake } = csv("at,kind\n2026-01-05,query\n2026-01-06,disconnect", { endpoint: "ep-x" });
   expect(rows).toEqual([["ep-x", "2026-01-05T00:00:00.000Z", 0, ""]]);
   expect(intake.skippedRows).toBe(1);
 });
 
-test("sources beyond what a column of 16 bits can tell apart count as others; those before keep their names", () => {
+test("sources beyond the limit of 16 bits count as (other)", () => {
   const sources = [
     ...Array.from({ length: MAX_SOURCES - 1 }, (_, i) => `s${i}`),
     "one more",
@@ -235,11 +238,11 @@ test("sources beyond what a column of 16 bits can tell apart count as others; th
   expect(intake.notes.join()).toContain(`more than ${MAX_SOURCES}`);
 });
 
-test("a time zone that is none is refused", () => {
-  expect(() => csv(`${HEAD}\n`, { timeZone: "Mars/Base" })).toThrow('time zone: "Mars/Base" is none');
+test("an unknown time zone is rejected", () => {
+  expect(() => csv(`${HEAD}\n`, { timeZone: "Mars/Base" })).toThrow('time zone: unknown zone "Mars/Base"');
 });
 
-test("Azure Functions 2021: requests begin their duration before they end, in the days of the data set", () => {
+test("Azure Functions 2021: requests start their duration before their end", () => {
   const { rows, intake } = csv(
     "app,func,end_timestamp,duration\nx,f,5160.142570018768,0.134\ny,g,0.05,0.134",
   );
@@ -247,17 +250,17 @@ test("Azure Functions 2021: requests begin their duration before they end, in th
     ["x", "2021-01-31T01:26:00.008Z", 134, "f"],
     ["y", "2021-01-30T23:59:59.916Z", 134, "g"],
   ]);
-  expect(intake.notes).toContain("the columns are those of azure-functions-2021");
+  expect(intake.notes).toContain("the columns match the data set azure-functions-2021");
 });
 
-test("Redset: compilation, queue and execution hold the cluster", () => {
+test("Redset: compilation, queue and execution add up", () => {
   const head =
     "instance_id,user_id,arrival_timestamp,compile_duration_ms,queue_duration_ms,execution_duration_ms";
   const { rows } = csv(`${head}\n7,3,2024-03-01 00:00:00.123456,1,,30`);
   expect(rows).toEqual([["7", "2024-03-01T00:00:00.123Z", 31, "3"]]);
 });
 
-test("Snowset: what is missing is written \\N", () => {
+test("Snowset: a missing value is written \\N", () => {
   const { rows } = csv(
     "queryId,warehouseId,databaseId,createdTime,endTime,durationTotal\n1,77,\\N,2018-02-21 00:00:00.5,x,12\n1,\\N,1,2018-02-21,x,12",
   );

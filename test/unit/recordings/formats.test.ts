@@ -14,7 +14,7 @@ import { collectRows, readText } from "../../support/trace-input.ts";
 const lines = (...values: readonly unknown[]) =>
   values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join("\n");
 
-test("NDJSON: keys are found even where the first row lacks them, and lines that are no objects are bad", () => {
+test("NDJSON: keys may be missing in the first row, and lines without an object are bad rows", () => {
   const text = lines({ endpoint_id: "a", at: 1767225600000 }, "", "[1]", "{", {
     at: "2026-01-01",
     endpoint_id: "b",
@@ -27,10 +27,10 @@ test("NDJSON: keys are found even where the first row lacks them, and lines that
     ["b", "2026-01-01T00:00:00.000Z", 1, "web"],
   ]);
   expect(intake.bad.map(({ line }) => line)).toEqual([3, 4]);
-  expect(() => readText("\n\n", (into) => ndjsonInput(into))).toThrow("no line that is a JSON object");
+  expect(() => readText("\n\n", (into) => ndjsonInput(into))).toThrow("no line with a JSON object");
 });
 
-test("NDJSON: what is bad is told in the order of the lines, and a strict reading ends at the first of them", () => {
+test("NDJSON: bad lines are reported in order, and strict reading stops at the first one", () => {
   const text = lines(
     "[1]",
     { endpoint_id: "a", at: "soon" },
@@ -43,7 +43,7 @@ test("NDJSON: what is bad is told in the order of the lines, and a strict readin
   const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
   expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
   expect(() => ndjsonStrictly("[1]\n{")).toThrow(
-    expect.objectContaining({ line: 1, message: expect.stringContaining("is no JSON object") }),
+    expect.objectContaining({ line: 1, message: expect.stringContaining("is not a JSON object") }),
   );
 });
 
@@ -53,7 +53,7 @@ function ndjsonStrictly(text: string): void {
   reader.end();
 }
 
-test("Parquet: timestamps, whole numbers of any width and strings, also over several row groups", async () => {
+test("Parquet: timestamps, integers and strings are read from several row groups", async () => {
   const count = 5;
   const buffer = parquetWriteBuffer({
     columnData: [
@@ -76,7 +76,7 @@ test("Parquet: timestamps, whole numbers of any width and strings, also over sev
   );
   expect(done).toEqual([2, 4, 5]);
   await expect(readParquet(buffer.slice(0, buffer.byteLength - 9), intake)).rejects.toThrow(
-    "is damaged, or no Parquet",
+    "is damaged, or not readable as Parquet",
   );
 });
 
@@ -94,7 +94,7 @@ const csvlog = (
   return cells.join(",");
 };
 
-test("csvlog: a statement begins its duration before it is logged; connections arrive; the rest is passed over", () => {
+test("csvlog: a statement starts its duration before its log time, connections count, and other lines are skipped", () => {
   const text = lines(
     csvlog("2026-01-05 00:00:01.500 UTC", 'duration: 1500.999 ms  statement: select "a",\n1'),
     csvlog("2026-01-05 00:00:02.000 GMT", "connection authorized: user=a database=b"),
@@ -112,17 +112,17 @@ test("csvlog: a statement begins its duration before it is logged; connections a
   expect([intake.skippedRows, intake.badRows]).toEqual([2, 1]);
 });
 
-test("csvlog: a zone of letters is understood once the log's zone is named", () => {
+test("csvlog: a zone abbreviation needs the time zone of the log", () => {
   const text = csvlog("2026-07-05 12:00:00.000 CEST", "duration: 0 ms");
   expect(readText(text, (into) => csvlogInput(into)).intake.bad[0]?.reason).toContain(
-    "name the log's time zone",
+    "set the time zone of the log",
   );
   expect(readText(text, (into) => csvlogInput(into, { timeZone: "Europe/Berlin" })).rows[0]?.[1]).toBe(
     "2026-07-05T10:00:00.000Z",
   );
 });
 
-test("jsonlog tells the same", () => {
+test("jsonlog is read like csvlog", () => {
   const line = {
     timestamp: "2026-01-05 00:00:01.500 UTC",
     message: "duration: 500.000 ms  statement: select 1",
@@ -137,7 +137,7 @@ test("jsonlog tells the same", () => {
   expect([intake.skippedRows, intake.badRows]).toEqual([1, 1]);
 });
 
-test("of a log the source may be read from user and database, and nothing else from another column", () => {
+test("of a log only the source may be mapped, to user and database", () => {
   const line = {
     timestamp: "2026-01-05 00:00:01.500 UTC",
     message: "duration: 500 ms",
@@ -153,7 +153,7 @@ test("of a log the source may be read from user and database, and nothing else f
     "shop/psql",
   ]);
   expect(() => sourceOf("nope+zip")).toThrow(
-    'source: a log has no column "nope" of who sends; it has user, dbname, application_name',
+    'source: a log has no column "nope" for a source; use one of user, dbname, application_name',
   );
   const cells = [
     "2026-01-05 00:00:01.500 UTC",
@@ -167,7 +167,7 @@ test("of a log the source may be read from user and database, and nothing else f
     readText(lines(row), (into) => csvlogInput(into, { mapping })).rows[0]?.[3];
   expect([csv({}), csv({ source: "user_name+database_name" })]).toEqual(["psql", "ann/shop"]);
   expect(() => csv({ endpoint: "database_name" })).toThrow(
-    "endpoint: a log's columns are known; source alone may be read from others",
+    "endpoint: a log has fixed columns; only source can be mapped",
   );
 });
 
@@ -187,7 +187,7 @@ const sheet = (...rows: readonly (readonly [app: string, counts: Readonly<Record
 const counts = (text: string, seed = 1) =>
   readText(text, (into) => minuteCountsInput(into, { random: randomFrom(seed) }), 4_096);
 
-test("minute counts: each call lies in its minute, the same for the same seed, and other rows change nothing of it", () => {
+test("minute counts: calls lie in their minute, depend on the seed alone, and not on other rows", () => {
   const { rows, intake } = counts(sheet(["a", { 1: 3, 1440: 2 }]));
   expect(rows.map(([, at]) => at.slice(0, 16))).toEqual([
     ...Array.from({ length: 3 }, () => "2019-07-15T00:00"),
@@ -199,7 +199,7 @@ test("minute counts: each call lies in its minute, the same for the same seed, a
   expect(intake.notes.join()).toContain("delays near 60 s");
 });
 
-test("minute counts: the most of a minute are taken, and no more", () => {
+test("minute counts: at most the maximum per minute is used", () => {
   const full = counts(sheet(["a", { 1: MAX_PER_MINUTE }]));
   const over = counts(sheet(["a", { 1: MAX_PER_MINUTE + 1 }]));
   expect([full.intake.rows, over.intake.rows]).toEqual([MAX_PER_MINUTE, MAX_PER_MINUTE]);
@@ -209,19 +209,19 @@ test("minute counts: the most of a minute are taken, and no more", () => {
   );
 });
 
-test("minute counts: a row that is cut short is a bad one, whatever it still has", () => {
+test("minute counts: a truncated row is a bad row", () => {
   const [head = "", row = ""] = sheet(["a", { 1: 3 }]).split("\n");
   const { rows, intake } = counts(
     lines(head, row.split(",").slice(0, 5).join(","), row.split(",").slice(0, -1).join(","), row),
   );
   expect(rows).toHaveLength(3);
   expect(intake.bad.map(({ line, reason }) => [line, reason])).toEqual([
-    [2, "has 5 cells in the place of 1444: it is cut short"],
-    [3, "has 1443 cells in the place of 1444: it is cut short"],
+    [2, "has 5 cells instead of 1444: the row is truncated"],
+    [3, "has 1443 cells instead of 1444: the row is truncated"],
   ]);
 });
 
-test("a journal: queries as they came, transactions until their connection closes, and no events beside activity", () => {
+test("a journal has its queries, and transactions until their connection closes", () => {
   const event = (at: string, activity: object, more: object = {}) => ({
     seq: 1,
     type: "ActivityRecorded",
@@ -249,8 +249,10 @@ test("a journal: queries as they came, transactions until their connection close
     ["ep-a", "2026-01-05T00:00:01.000Z", 40, "web"],
     ["ep-b", "2026-01-05T00:00:07.000Z", 2_000, ""],
   ]);
-  expect(intake.bad.map(({ reason }) => reason)).toEqual(["kind: is none of activity"]);
-  // What it tells of: from its first event to its last one, of whatever kind; not how long that goes on which runs then.
+  expect(intake.bad.map(({ reason }) => reason)).toEqual([
+    "kind: must be query, transaction, connect or disconnect",
+  ]);
+  // The period goes from the first event to the last one of any type, not to the end of running queries.
   const [begin, end] = ["2026-01-04T00:00:00Z", "2026-01-05T00:05:01Z"];
   const open = event("02", { endpoint_id: "ep-a", kind: "transaction", connection_id: "c" });
   const running = event("01", { endpoint_id: "ep-a", kind: "query", duration_ms: 1e9 });
@@ -261,14 +263,14 @@ test("a journal: queries as they came, transactions until their connection close
     { type: "ProjectUpdated", at: end },
     { type: "Odd", at: "?" },
   );
-  const told = readText(journal, (into) => journalInput(into));
-  expect(told.intake.period).toEqual({ startAt: Date.parse(begin), endAt: Date.parse(end) });
-  expect(told.rows.map(([, , duration]) => duration)).toEqual([1e9, 299_000]);
+  const result = readText(journal, (into) => journalInput(into));
+  expect(result.intake.period).toEqual({ startAt: Date.parse(begin), endAt: Date.parse(end) });
+  expect(result.rows.map(([, , duration]) => duration)).toEqual([1e9, 299_000]);
 });
 
 const CLOSED = 10;
 
-/** A journal of one compute, whose connections close in the tenth second; in the hundredth it ends. */
+/** A journal of one compute whose connections close at second 10; the journal ends at second 100. */
 function closing(...events: readonly object[]): readonly (readonly [second: number, durationMs: number])[] {
   const of = (activity: object, at: number, more: object = {}) => ({
     type: "ActivityRecorded",
@@ -308,7 +310,7 @@ test.each<readonly [string, ...(readonly number[])]>([
   ["ComputeDeleted", 9_000, 8_000, 7_000, 0],
   ["ComputeResized", 99_000, WHOLE, WHOLE, WHOLE],
 ])(
-  "what runs when the platform closes connections ends then; what waits for a start waits on: %s",
+  "running arrivals end when the platform closes connections: %s",
   (type, open, named, nameless, waiting) => {
     const expected = [[1, open], [2, named], [3, nameless], [4, 4_000], OTHER, [9, waiting]];
     expect(closing({ type, at: instant(CLOSED), endpoint_id: "ep-a" })).toEqual(expected);
@@ -316,7 +318,7 @@ test.each<readonly [string, ...(readonly number[])]>([
   },
 );
 
-test("a world that is reset, and a client that leaves, end what runs through their connections alone", () => {
+test("a reset and a disconnect end only the arrivals of the closed connections", () => {
   const left = {
     type: "ActivityRecorded",
     at: instant(CLOSED),
@@ -333,10 +335,10 @@ test("a world that is reset, and a client that leaves, end what runs through the
   ]);
 });
 
-test("what waited for a start runs from its end on: a suspend behind that ends it", () => {
+test("an arrival that waited for a start runs from its end, and a later suspend ends it", () => {
   const [active, suspended] = [13, 20].map((at) => ({ at: instant(at), endpoint_id: "ep-a" }));
-  const told = closing({ type: "ComputeActivated", ...active }, { type: "ComputeSuspended", ...suspended });
-  expect(told.at(-1)).toEqual([9, 7_000]);
+  const rows = closing({ type: "ComputeActivated", ...active }, { type: "ComputeSuspended", ...suspended });
+  expect(rows.at(-1)).toEqual([9, 7_000]);
 });
 
 test.each([
@@ -354,6 +356,6 @@ test.each([
   ["world", "SQLite format 3\0..."],
   [undefined, ""],
   [undefined, "\u0001\0\u0002"],
-])("the format is guessed by how a file begins: %s", (format, head) => {
+])("the format is guessed from the start of a file: %s", (format, head) => {
   expect(guessFormat(new TextEncoder().encode(head))).toBe(format);
 });

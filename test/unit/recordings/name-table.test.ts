@@ -7,7 +7,7 @@ const numberOf = (names: NameTable, text: string) => {
   return names.numberOf(bytes, 1, bytes.length - 1);
 };
 
-test("names have the numbers of their first coming, like a map would give them", () => {
+test("names are numbered in the order of first use", () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.string({ unit: "grapheme" }), fc.nat(3_000).map(String)), {
@@ -25,7 +25,7 @@ test("names have the numbers of their first coming, like a map would give them",
   );
 });
 
-test("the last name that there is room for has a number, the next one has none, and the old ones keep theirs", () => {
+test("a name beyond the capacity has no number, and earlier names keep theirs", () => {
   const names = new NameTable(2);
   expect(["a", "b", "c", "a"].map((text) => numberOf(names, text))).toEqual([0, 1, -1, 0]);
 });

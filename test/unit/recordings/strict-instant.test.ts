@@ -26,6 +26,6 @@ test.each([
   "2026-03-01T12:00:00.1234Z",
   "2026-03-01T12:00+25:00",
   "1969-12-31",
-])("%s is none", (text) => {
+])("%s is not an instant", (text) => {
   expect(parseStrictInstant(text)).toBeUndefined();
 });

@@ -69,7 +69,7 @@ function opened<T>(use: (file: TraceFile) => T, path = at("t.standin-trace")): T
   }
 }
 
-/** Requests by compute, as an importer without any bounds would give them. */
+/** Requests by compute, as an unbounded importer would return them. */
 function expectedOf(rows: readonly PlainRow[]) {
   const ids = [...new Set(rows.map(({ endpoint }) => endpoint))];
   return ids.map((id) => ({
@@ -110,7 +110,7 @@ const rowsOf = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-test("what is imported reads back as the rows, by compute and time, in memory or by way of the disk", async () => {
+test("an import reads back as its rows by compute and time, sorted in memory or on disk", async () => {
   await fc.assert(
     fc.asyncProperty(rowsOf, fc.integer({ min: 1, max: 70 }), async (rows, rowsInMemory) => {
       const report = await imported([csvFile("t.csv", rows)], { rowsInMemory });
@@ -122,7 +122,7 @@ test("what is imported reads back as the rows, by compute and time, in memory or
   expect(readdirSync(directory).sort()).toEqual(["t.csv", "t.standin-trace"]);
 });
 
-test("the same bytes come out however much fits into memory, and what came at one instant stays in its order", async () => {
+test("the output does not depend on the memory, and rows of one instant keep their order", async () => {
   const rows = Array.from({ length: 500 }, (_, i) => ({
     endpoint: (i * 7) % 11,
     at: BASE + ((i * 7_919) % 10),
@@ -165,7 +165,7 @@ const SOME = [
   { endpoint: 0, at: BASE, durationMs: 2, source: 1 },
 ];
 
-test("any changed byte is found when the file is opened, read or verified, and named as damage", async () => {
+test("any changed byte is reported as damage on open, read or verify", async () => {
   await imported([csvFile("t.csv", SOME)]);
   const sound = readFileSync(at("t.standin-trace"));
   for (let byte = 0; byte < sound.length; byte += 1) {
@@ -173,23 +173,23 @@ test("any changed byte is found when the file is opened, read or verified, and n
     changed[byte] = (changed[byte] as number) ^ 0x10;
     writeFileSync(at("changed"), changed);
     expect(() => opened((file) => file.verify(), at("changed")), `byte ${byte}`).toThrow(
-      /is damaged, or no trace: /,
+      /is damaged, or not a trace: /,
     );
   }
 });
 
-test("a file that was cut anywhere, or goes on, is named as damaged when it is opened", async () => {
+test("a truncated or extended file is reported as damaged on open", async () => {
   await imported([csvFile("t.csv", SOME)]);
   const sound = readFileSync(at("t.standin-trace"));
   for (let length = 0; length < sound.length; length += 1) {
     writeFileSync(at("cut"), sound.subarray(0, length));
-    expect(() => new TraceFile(at("cut")), `${length} bytes`).toThrow("is damaged, or no trace");
+    expect(() => new TraceFile(at("cut")), `${length} bytes`).toThrow("is damaged, or not a trace");
   }
   writeFileSync(at("cut"), Buffer.concat([sound, Buffer.of(0)]));
-  expect(() => new TraceFile(at("cut"))).toThrow("bytes in place of");
+  expect(() => new TraceFile(at("cut"))).toThrow("bytes instead of");
 });
 
-test("the period goes from the first arrival right behind the last one, however long that runs, or is what was asked for; the rest is counted", async () => {
+test("the period covers the first to the last arrival, or is the requested one; other rows are counted", async () => {
   const path = csvFile("t.csv", SOME);
   expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_001 });
   const instant = csvFile("i.csv", [{ endpoint: 0, at: BASE, durationMs: 0, source: 0 }]);
@@ -200,24 +200,24 @@ test("the period goes from the first arrival right behind the last one, however 
   expect(report.header.period).toEqual({ startAt: BASE - 1, endAt: BASE + 5_000 });
   expect([report.rows, report.outsideRows]).toEqual([1, 1]);
   await expect(imported([path], { endAt: BASE })).rejects.toThrow(
-    "there is no request in t.csv (2 are outside of the period)",
+    "no usable request in t.csv (2 outside the period)",
   );
 });
 
 test.each([
   [{ mapping: { source: "user" } }, "a mapping"],
   [{ preset: "redset" }, "a preset"],
-  [{ endpoint: "ep-one" }, "a name for the compute"],
+  [{ endpoint: "ep-one" }, "an endpoint name"],
   [{ timeZone: "Europe/Berlin" }, "a time zone"],
-] as const)("nobody is asked how to read what has fields of its own: %j", async (asked, text) => {
+] as const)("an option that does not apply to the format is rejected: %j", async (input, text) => {
   await imported([csvFile("t.csv", SOME)]);
-  const mapped = fileInput(at("t.standin-trace"), { ...options, ...asked });
+  const mapped = fileInput(at("t.standin-trace"), { ...options, ...input });
   await expect(importTrace([mapped], at("u.standin-trace"))).rejects.toThrow(
-    `t.standin-trace: has the fields of its format (standin-trace): ${text} changes nothing there`,
+    `t.standin-trace: ${text} does not apply to the format standin-trace, which has fixed fields`,
   );
 });
 
-test("a trace that says how long it lasts ends there when it is read again, and lasts longer by what another file tells", async () => {
+test("a re-imported trace keeps its period, and another file may extend it", async () => {
   await imported([csvFile("t.csv", SOME)], { endAt: BASE + 5_500 });
   await imported([at("t.standin-trace")], {}, at("u.standin-trace"));
   expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 5_500);
@@ -226,7 +226,7 @@ test("a trace that says how long it lasts ends there when it is read again, and 
   expect(opened(({ period }) => period.endAt, at("u.standin-trace"))).toBe(BASE + 6_000);
 });
 
-test("active time of every delay is that of computes that are looked at second by second: idle until the last arrival, busy to the end", async () => {
+test("active time of every delay equals a second-by-second simulation", async () => {
   const source = randomFrom(9).stream("rows", 0);
   const rows = Array.from({ length: 60 }, () => ({
     endpoint: source() % 3,
@@ -246,7 +246,7 @@ test("active time of every delay is that of computes that are looked at second b
         const isWithin = (moreMs: number) =>
           own.some((row) => row.at <= second && second < row.at + row.durationMs + moreMs);
         if (isWithin(0)) active += 1_000;
-        // The period ends a millisecond behind the last arrival.
+        // The period ends one millisecond after the last arrival.
         else if (isWithin(1_000 * delay)) active += Math.min(1_000, Math.max(0, lastAt + 1 - second));
       }
     }
@@ -254,7 +254,7 @@ test("active time of every delay is that of computes that are looked at second b
   }
 });
 
-test("several files of several formats, one of them gzipped, become one trace; a trace can be imported again", async () => {
+test("files of several formats, one gzipped, become one trace, and a trace can be imported again", async () => {
   csvFile("a.csv", SOME);
   writeFileSync(
     at("b.ndjson.gz"),
@@ -272,7 +272,7 @@ test("several files of several formats, one of them gzipped, become one trace; a
   );
 });
 
-test("progress tells rows and bytes, and the rate where there is a clock", async () => {
+test("progress has rows and bytes, and with a clock the rate", async () => {
   const heard: ImportProgress[] = [];
   let now = 0;
   const clock = () => {
@@ -290,23 +290,23 @@ test("progress tells rows and bytes, and the rate where there is a clock", async
   ]);
 });
 
-test("what fails leaves the former trace as it was, and nothing beside it", async () => {
+test("a failed import leaves the previous trace unchanged and no other files", async () => {
   await imported([csvFile("t.csv", SOME)]);
-  const former = readFileSync(at("t.standin-trace"));
+  const previous = readFileSync(at("t.standin-trace"));
   writeFileSync(at("bad.csv"), "endpoint_id,at\nep-a,2026-01-05\nep-a,never\n");
   await expect(imported([at("bad.csv")], { strict: true, rowsInMemory: 1 })).rejects.toThrow(
     /^bad\.csv: line 3: at: /,
   );
-  expect(readFileSync(at("t.standin-trace")).equals(former)).toBe(true);
+  expect(readFileSync(at("t.standin-trace")).equals(previous)).toBe(true);
   expect(readdirSync(directory).sort()).toEqual(["bad.csv", "t.csv", "t.standin-trace"]);
   expect((await imported([at("bad.csv")])).badRows).toBe(1);
 });
 
-test("files that are none, gzip that is cut, and what is nothing at all are refused by name", async () => {
+test("missing files, directories, empty files and truncated gzip are rejected by name", async () => {
   expect(() => fileInput(at("none"), options)).toThrow("there is no file");
-  expect(() => fileInput(at("."), options)).toThrow(/ is a directory; name the files in it/);
+  expect(() => fileInput(at("."), options)).toThrow(/ is a directory; pass the files in it/);
   writeFileSync(at("empty"), "");
-  await expect(imported([at("empty")])).rejects.toThrow("empty: is empty, or of no format that is known");
+  await expect(imported([at("empty")])).rejects.toThrow("empty: is empty or has an unknown format");
   const noise = Array.from({ length: 5_000 }, (_, i) => ({
     endpoint: i % 97,
     at: BASE + ((i * 7_919) % 100_003),
@@ -319,7 +319,7 @@ test("files that are none, gzip that is cut, and what is nothing at all are refu
   expect(existsSync(at("t.standin-trace"))).toBe(false);
 });
 
-test("what is sorted by way of the disk has no name there: nothing is left of it however the process ends", () => {
+test("spilled rows are in an unlinked file, so nothing remains however the process ends", () => {
   const before = readdirSync(at("."));
   const spill = new SpillFile(at("large.standin-trace"));
   const run = new RunBuffer(10, () => {});

@@ -21,8 +21,8 @@ import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
 import type { Traffic } from "../../../src/whatif/trace/known-traffic.ts";
 import { BEGIN, SECOND } from "../../support/traces.ts";
 
-// Parts of a file have the same memory: who needs all requests of a compute at once must have copied each before the next one is read. A trace
-// that is at hand would never show it.
+// Parts of a file share memory, so code that needs all requests of a compute must copy each part before the
+// next one. A trace in memory would not reveal a missing copy.
 
 const COUNT = PART_LENGTH + 5_000;
 const EVERY_MS = 100 * SECOND;
@@ -52,12 +52,13 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const chance = randomFrom(1);
-// A request every 100 s for 40 s: with a delay of 30 s each one finds the compute asleep, and it is awake for 70 s of the 100.
+const random = randomFrom(1);
+// A request every 100 s for 40 s: with a delay of 30 s each one finds the compute suspended, and it is active
+// for 70 s of the 100.
 const question = questionFrom({ present: 30, startLatency: { kind: "fixed", ms: 0 } });
 const ACTIVE_S = (COUNT * 70 * SECOND) / SECOND;
 
-test("all requests of a compute are those that were written, in memory of their own", () => {
+test("collected requests equal the written ones and have their own memory", () => {
   const { at, durationMs, source } = collectParts(traffic.arrivals(0));
   collectParts(traffic.arrivals(0));
   expect(at).toEqual(Float64Array.from({ length: COUNT }, (_, i) => BEGIN + i * EVERY_MS));
@@ -65,23 +66,23 @@ test("all requests of a compute are those that were written, in memory of their 
   expect(source).toEqual(Uint16Array.from({ length: COUNT }, (_, i) => i % 2));
 });
 
-test("capacity sees all of them", () => {
+test("capacity uses all requests", () => {
   const work = capacityReport(
     traffic,
     [{ minCu: 1, maxCu: 1 }],
     PROFILES["2026"],
     question,
     { loadPerRequest: 1, reserved: 7, poolBy: "compute" },
-    chance,
+    random,
   );
   expect(resultOf(work)).toMatchObject({ peak_connections: 1, sizes: [{ cu_hours: ACTIVE_S / 3_600 }] });
 });
 
-test("starts and profiles see all of them", () => {
-  const { report } = resultOf(startsReport(traffic, question, { delay: 30, concurrent: [1] }, chance));
+test("starts and profiles use all requests", () => {
+  const { report } = resultOf(startsReport(traffic, question, { delay: 30, concurrent: [1] }, random));
   expect(report.rows.map(({ starts }) => starts)).toEqual([COUNT, COUNT]);
   expect(report.rows.map(({ figures }) => figures.active_s)).toEqual([ACTIVE_S, ACTIVE_S]);
-  const asked = {
+  const input = {
     profiles: [{ name: "2026", profile: PROFILES["2026"] }],
     delay: 30,
     cu: 1,
@@ -89,33 +90,33 @@ test("starts and profiles see all of them", () => {
     reserved: 7,
     seed: 1,
   };
-  const [row] = resultOf(profilesReport(traffic, asked, chance)).profiles;
+  const [row] = resultOf(profilesReport(traffic, input, random)).profiles;
   expect(row?.figures.cold_starts).toBe(COUNT - 1);
 });
 
-test("a quota is used up by all of them", () => {
+test("quotas use all requests", () => {
   const projects = [{ project: "one", computes: [0], computeSeconds: 1e9 }];
-  const asked = { delays: [30], projects, monthsAhead: undefined, replications: 1 };
-  const [delay] = resultOf(quotaReport(traffic, question, asked, randomFrom)).delays;
+  const input = { delays: [30], projects, monthsAhead: undefined, replications: 1 };
+  const [delay] = resultOf(quotaReport(traffic, question, input, randomFrom)).delays;
   const used = delay?.projects[0]?.months.reduce((sum, { used_cu_hours }) => sum + used_cu_hours.mean, 0);
   expect(used).toBeCloseTo(ACTIVE_S / 3_600, 6);
 });
 
-test("a simulation with clients sees all of them", () => {
+test("a simulation with clients uses all requests", () => {
   const curve = curveOf(fleetGapsOf(traffic));
-  const asked = { delays: [30], clients: [parseClient("check:every=1000d")] };
+  const input = { delays: [30], clients: [parseClient("check:every=1000d")] };
   const exact = {
     arrivals: curve.arrivals,
     pointAt: (delay: DelayChoice) => pointAt(curve, delay as SuspendDelay),
   };
-  const [figures] = resultOf(simulateDelays(traffic, question, exact, asked, chance));
-  // The one check comes within the first thousand days or not at all.
+  const [figures] = resultOf(simulateDelays(traffic, question, exact, input, random));
+  // The single check comes within the first thousand days or never.
   expect([0, 1]).toContain(figures?.difference.requests);
   expect(Math.abs(figures?.difference.active_s ?? Number.NaN)).toBeLessThanOrEqual(30);
   expect(pointAt(curve, 30).activeMs).toBe(ACTIVE_S * SECOND);
 });
 
-test("of one compute, the best delay of its own is the best one of the fleet", () => {
+test("for one compute the best delay per compute equals the best delay of the fleet", () => {
   const jobs = comparisonJobs(["best-fixed:fleet", "best-fixed:compute"], question, 1);
   const work = replayComputes(traffic, { jobs, from: 0, to: 1, fleetGaps: fleetGapsOf(traffic) }, randomFrom);
   const outcomes = resultOf(work).map(({ coldStarts, activeMs }) => [coldStarts, activeMs]);

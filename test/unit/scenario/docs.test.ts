@@ -14,7 +14,7 @@ test("the document has examples", () => {
   expect(SNIPPETS.length).toBeGreaterThanOrEqual(4);
 });
 
-test.each(SNIPPETS)("example %i is a scenario, and passes", async (_, snippet) => {
+test.each(SNIPPETS)("example %i is a scenario that passes", async (_, snippet) => {
   expect(parseScenario(snippet, "docs.yaml").variants.length).toBeGreaterThan(0);
   expect(failuresOf(await runScenarioText(snippet))).toEqual([]);
 });
@@ -24,6 +24,6 @@ test.each([
   ["key of the world", Object.keys(scenario.shape.world.unwrap().shape)],
   ["step", ACTIONS],
   ["measure", Object.keys(MEASURES)],
-])("every %s is told of", (_, names) => {
+])("the document mentions every %s", (_, names) => {
   expect(names.filter((name) => !TEXT.includes(`\`${name}\``))).toEqual([]);
 });

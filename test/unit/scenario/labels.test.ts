@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  accountDescriptions,
-  isLabel,
-  Labels,
-  labelsOfDescription,
-} from "../../../src/scenario/file/labels.ts";
+import { isLabel, Labels } from "../../../src/scenario/file/labels.ts";
 import { scenario } from "../../../src/scenario/file/scenario-schema.ts";
+import { accountDescriptions, labelsOfDescription } from "../../../src/scenario/file/world-description.ts";
 
 const worldOf = (world: object) => scenario.parse({ version: 1, world }).world;
 
@@ -31,18 +27,18 @@ const FLEET = labelsIn({
   },
 });
 
-test("a branch means its first compute, a compute itself, and nothing means nothing", () => {
+test("a branch selects its first compute, a compute selects itself, and an unknown label selects nothing", () => {
   expect(computesOf(FLEET, "shop/main")).toEqual(["shop/main/primary"]);
   expect(computesOf(FLEET, "shop/main/replica-1")).toEqual(["shop/main/replica-1"]);
   expect(computesOf(FLEET, "empty/main")).toEqual([]);
   expect(computesOf(FLEET, "nobody")).toEqual([]);
 });
 
-test("a project means the first compute of each of its branches", () => {
+test("a project selects the first compute of each of its branches", () => {
   expect(computesOf(FLEET, "shop")).toEqual(["shop/main/primary", "shop/dev/primary"]);
 });
 
-test("a wildcard means all that match, in the order of the file, and does not go beyond a slash", () => {
+test("a wildcard selects all matches in the order of the file, and does not match a slash", () => {
   expect(computesOf(FLEET, "fleet-*/main")).toEqual([
     "fleet-1/main/primary",
     "fleet-2/main/primary",
@@ -54,7 +50,7 @@ test("a wildcard means all that match, in the order of the file, and does not go
   expect(computesOf(FLEET, "fleet-*-main")).toEqual([]);
 });
 
-test("a label is found by its id, and an id that nobody named is its own", () => {
+test("an id has its label, and an id without a label stands for itself", () => {
   expect(FLEET.labelOf("id of shop/main")).toBe("shop/main");
   expect(FLEET.labelOf("ep-unnamed")).toBe("ep-unnamed");
   expect(FLEET.get("shop")?.kind).toBe("project");
@@ -69,11 +65,11 @@ test.each([
   ["/shop", false],
   ["shop/", false],
   ["", false],
-])("%j: whether that has the form of a label is %s", (text, is) => {
-  expect(isLabel(text)).toBe(is);
+])("%j has the form of a label: %s", (text, expected) => {
+  expect(isLabel(text)).toBe(expected);
 });
 
-test("projects without an account are those of main, which is there where nobody else is, or where it has some", () => {
+test("projects without an account belong to main, which exists if it has projects or if there is no other account", () => {
   const accounts = (world: object) =>
     accountDescriptions(worldOf(world)).map(({ label, plan, projects }) => [
       label,

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of the matrix are written like this.
 import { expect, test } from "vitest";
 import {
   combinations,
@@ -7,11 +7,11 @@ import {
   unknownNameMessage,
 } from "../../../src/scenario/file/matrix.ts";
 
-test("without a matrix there is one combination, of nothing", () => {
+test("without a matrix there is one empty combination", () => {
   expect(combinations(undefined)).toEqual([{}]);
 });
 
-test("all combinations come in the order of the file, the last name changing fastest", () => {
+test("combinations follow the order of the file, and the last name changes fastest", () => {
   expect(combinations({ delay: [60, 300], plan: ["free", "paid"] })).toEqual([
     { delay: 60, plan: "free" },
     { delay: 60, plan: "paid" },
@@ -20,12 +20,12 @@ test("all combinations come in the order of the file, the last name changing fas
   ]);
 });
 
-test("from and to are both included", () => {
+test("from and to are inclusive", () => {
   expect(combinations({ seed: { from: 1, to: 3 } }).map(({ seed }) => seed)).toEqual([1, 2, 3]);
   expect(combinations({ seed: { from: 7, to: 7 } })).toEqual([{ seed: 7 }]);
 });
 
-test("a text that is nothing but a name becomes the value, of whatever type; within a text it becomes text", () => {
+test("a text that is only a placeholder becomes the value of any type; within a text it becomes text", () => {
   const { value, unknownNames: unknown } = fillTemplate(
     { delay: "${delay}", told: "after ${delay} s, ${on}", list: ["${on}"] },
     { delay: 60, on: false },
@@ -43,30 +43,29 @@ test("two dollar signs stand for one, and nothing is filled in", () => {
   });
 });
 
-test.each(["${delay}", "$${delay}", "$$", "$ and ${delay}", "$"])(
-  "%s is written so that it is read again as it was",
-  (text) => {
-    const { value, usedNames: used } = fillTemplate(escapePlaceholders({ list: [text], none: null }), {
-      delay: 60,
-    });
-    expect([value, used.size]).toEqual([{ list: [text], none: null }, 0]);
-  },
-);
+test.each(["${delay}", "$${delay}", "$$", "$ and ${delay}", "$"])("%s survives escaping", (text) => {
+  const { value, usedNames: used } = fillTemplate(escapePlaceholders({ list: [text], none: null }), {
+    delay: 60,
+  });
+  expect([value, used.size]).toEqual([{ list: [text], none: null }, 0]);
+});
 
-test("keys and the matrix itself are left as they are", () => {
+test("keys and the matrix itself stay unchanged", () => {
   const source = { "${delay}": 1, matrix: { delay: ["${other}"] } };
   expect(fillTemplate(source, { delay: 60 })).toMatchObject({ value: source, unknownNames: [] });
 });
 
-test("a name that is not there is told with its place and the names that are", () => {
+test("an unknown name is reported with its place and the known names", () => {
   const values = { delay: 60, plan: "free" };
   const { value, unknownNames: unknown } = fillTemplate({ steps: [{ advance: "${wait}" }] }, values);
   expect(unknown).toEqual([{ path: ["steps", 0, "advance"], name: "wait" }]);
   expect(value).toEqual({ steps: [{ advance: "${wait}" }] });
-  expect(unknownNameMessage("wait", values)).toBe("there is no ${wait} in the matrix; known are delay, plan");
+  expect(unknownNameMessage("wait", values)).toBe(
+    'the matrix has no value "wait" for ${wait}; it has delay, plan',
+  );
 });
 
-test("names that are in the file are told, those that only look like it are not", () => {
+test("used names are collected, escaped ones are not", () => {
   expect([
     ...fillTemplate(
       { a: "${one} and ${two}", b: "$${three}", "${four}": 5, matrix: { x: ["${five}"] } },

@@ -8,7 +8,7 @@ const SHOWN = { activity: (activity: object) => activity, fault: (definition: ob
 const START = Date.UTC(2026, 0, 1);
 const at = (seconds: number) => START + seconds * 1_000;
 
-/** The fault `slow` holds a request back by so many milliseconds of its clock. */
+/** The fault `slow` delays a request by `ms` milliseconds of the given clock. */
 const held = (seq: number, seconds: number, ms: number, clock: "world" | "wall" = "world", decision = seq) =>
   ({
     ...{
@@ -73,19 +73,19 @@ function recorded(events: readonly RecordedEvent[], requests: readonly RequestLo
   };
 }
 
-test("what a fault held back is asked when it was asked, before what came after it", () => {
+test("a delayed request is replayed at the time it was sent, before later requests", () => {
   expect(recorded([planChanged(3, 1), held(4, 2, 10_000), planChanged(6, 12)], [asked(1, 5, 12)])).toEqual({
     steps: ["01 /accounts/main", "02 1", "12 /accounts/main"],
     omitted: [],
   });
 });
 
-test("delays of several faults add up, those by the wall take no time of a clock that stands", () => {
+test("delays of several faults add up; wall-clock delays take no time of the world", () => {
   const hits = [held(4, 2, 10_000), held(5, 2, 3_000, "world", 4), held(6, 2, 7_000, "wall", 4)];
   expect(recorded(hits, [asked(1, 7, 15)])).toEqual({ steps: ["02 1"], omitted: [] });
 });
 
-test("what another fault struck at once stays where it is", () => {
+test("a request that a fault answered at once keeps its place", () => {
   const busy = { ...held(3, 0, 0), fault: "busy", outcome: { kind: "drop" } } satisfies RecordedEvent;
   const struck = asked(1, 3, 0, { fault: "busy", status: 423 });
   expect(
@@ -96,7 +96,7 @@ test("what another fault struck at once stays where it is", () => {
   });
 });
 
-test("what looks like a reference was none, but for the key that the recording captured", () => {
+test("recorded braces are escaped, except for captured keys", () => {
   const text = "{key_2} of {shop}";
   const made = {
     operationId: "createApiKey",
@@ -128,41 +128,41 @@ test("what looks like a reference was none, but for the key that the recording c
   ]);
 });
 
-const SLOW = "what fault slow held back at 2026-01-01T00:00:02.000Z:";
+const SLOW = "the request that fault slow delayed at 2026-01-01T00:00:02.000Z:";
 
 test.each([
   [
-    "on a clock that went on",
+    "while the clock moved",
     [held(4, 2, 1_000)],
     [{ ...asked(1, 5, 3), at: at(3) + 20 }],
-    "it took effect at 2026-01-01T00:00:03.020Z, and on a clock that stands it would at 2026-01-01T00:00:03.000Z",
+    "it took effect at 2026-01-01T00:00:03.020Z, but in a run it would at 2026-01-01T00:00:03.000Z",
   ],
-  ["and never answered", [held(4, 2, 1_000)], [], "nothing tells how it ended"],
+  ["that was never answered", [held(4, 2, 1_000)], [], "its outcome is not in the request log"],
   [
-    "while another was",
+    "while another request was delayed",
     [held(4, 2, 9_000), held(5, 2, 9_000)],
     [asked(1, 6, 11), asked(2, 7, 11)],
-    "others came before it took effect",
+    "other requests came before it took effect",
   ],
   [
-    "while something was set",
+    "while a setting changed",
     [held(4, 2, 1_000), planChanged(5, 2)],
     [asked(1, 6, 3)],
-    "others came before it took effect",
+    "other requests came before it took effect",
   ],
-])("what was held back %s is not reproduced, and said", (_, events, requests, reason) => {
+])("a request delayed %s is reported as not reproduced", (_, events, requests, reason) => {
   expect(new Set(recorded(events, requests).omitted)).toEqual(new Set([`${SLOW} ${reason}`]));
 });
 
-test("what was asked before the recording and took effect in it is not reproduced, and said", () => {
+test("a request sent before the recording is reported as not reproduced", () => {
   const struck = { ...held(8, 5, 0), outcome: { kind: "drop" } } satisfies RecordedEvent;
   expect(recorded([struck], [asked(1, 5, 3), asked(2, 8, 5)]).omitted).toEqual([
-    "POST /api/v2/projects/shop/branches at 2026-01-01T00:00:03.000Z: fault slow held it back since before the recording",
+    "POST /api/v2/projects/shop/branches at 2026-01-01T00:00:03.000Z: fault slow delayed it from before the start of the recording",
   ]);
 });
 
 const LOST =
-  "what was asked from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): no request of it is kept; record from after it";
+  "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): their requests are no longer in the request log; start the recording after them";
 const roleDeleted = (seq: number, seconds: number) =>
   ({
     type: "RoleDeleted",
@@ -180,7 +180,7 @@ const projectDeleted = (seq: number, seconds: number) =>
     at: at(seconds),
     projectId: "shop",
   }) satisfies RecordedEvent;
-/** One that met no fault. */
+/** A request that matched no fault. */
 function plain(
   number: number,
   seq: number,
@@ -191,7 +191,7 @@ function plain(
   return request;
 }
 
-test("what was asked and has no request is said; one that only read, or was refused, is none", () => {
+test("a change without a logged request is reported; reads and rejected requests do not explain it", () => {
   const events = [projectDeleted(3, 1), roleDeleted(4, 2), roleDeleted(5, 3)];
   const read = plain(1, 3, 1, { method: "GET" });
   const refused = plain(2, 4, 2, { status: 423 });
@@ -200,15 +200,15 @@ test("what was asked and has no request is said; one that only read, or was refu
   expect(recorded(events, [plain(1, 3, 1), plain(2, 4, 2), last]).omitted).toEqual([]);
 });
 
-test("a fault that a request met, which is not kept, is said; one that let it pass is told of by what was done", () => {
+test("a fault hit without a logged request is reported, unless the effect of its request is logged", () => {
   const passed = { ...held(3, 1, 0), outcome: { kind: "lose_response" } } satisfies RecordedEvent;
   expect(recorded([passed, roleDeleted(4, 1)], [asked(1, 4, 1)]).omitted).toEqual([]);
   expect(recorded([passed, roleDeleted(4, 1)], []).omitted).toEqual([
-    "what was asked from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:01.000Z (FaultHit, RoleDeleted): no request of it is kept; record from after it",
+    "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:01.000Z (FaultHit, RoleDeleted): their requests are no longer in the request log; start the recording after them",
   ]);
 });
 
-test("a branch whose time has come goes without a request, be it known from before or not", () => {
+test("a branch that expires needs no request", () => {
   const set = {
     type: "BranchExpirationSet",
     seq: 3,
@@ -229,7 +229,7 @@ test("a branch whose time has come goes without a request, be it known from befo
   expect(recorded([set, { ...gone, at: at(4) }], [request]).omitted).toHaveLength(1);
 });
 
-test("a key that the control API revoked is revoked by it again", () => {
+test("a key revoked by the control API is revoked by it again", () => {
   const revoked = { type: "ApiKeyRevoked", seq: 3, decision: 3, at: at(1), keyId: 2 } satisfies RecordedEvent;
   expect(recorded([revoked], [])).toEqual({ steps: ["01 /api_keys/2"], omitted: [] });
   expect(recorded([revoked], [plain(1, 3, 1)]).steps).toEqual(["01 1"]);

@@ -14,7 +14,7 @@ const CSV = "endpoint,at,run_ms,wait_s\na,2026-01-01T00:00:00Z,20,3\nb,2026-01-0
 const source = (name: string, rest: string) =>
   `  - { name: ${name}, to: shop/main, pattern: replay, ${rest} }`;
 
-/** Reads what these sources replay out of a directory with two recordings. */
+/** Reads the recordings of these sources from a directory with two files. */
 async function reading(...sources: readonly string[]) {
   const directory = mkdtempSync(join(tmpdir(), "standin-recordings-"));
   directories.push(directory);
@@ -23,13 +23,13 @@ async function reading(...sources: readonly string[]) {
   const text = ["version: 1", "length: 1m", "world: { projects: { shop: {} } }", "traffic:", ...sources].join(
     "\n",
   );
-  const told = await readRecordings(parseScenario(text, join(directory, "mine.yaml"))).catch(
+  const result = await readRecordings(parseScenario(text, join(directory, "mine.yaml"))).catch(
     (error: Error) => error,
   );
-  return told instanceof Error ? told.message.replaceAll(`${directory}/`, "").split("\n") : told;
+  return result instanceof Error ? result.message.replaceAll(`${directory}/`, "").split("\n") : result;
 }
 
-test("every replay that cannot be played is told at its place: a file that is not there, a bad row, an endpoint that is not in it", async () => {
+test("a missing file, a bad row and an unknown endpoint are reported at their places in the scenario", async () => {
   expect(
     await reading(
       source("one", "file: nowhere.csv"),
@@ -46,7 +46,7 @@ test("every replay that cannot be played is told at its place: a file that is no
   ]);
 });
 
-test("two sources may read one file otherwise", async () => {
+test("two sources may read one file with different columns", async () => {
   const [recordings] = (await reading(
     source("runs", "file: good.csv, columns: { duration: run_ms }"),
     source("waits", "file: good.csv, columns: { duration: wait_s }"),

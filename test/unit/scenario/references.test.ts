@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of the matrix are written like this.
 import { expect, test } from "vitest";
 import {
   escapeReferences,
@@ -15,7 +15,7 @@ const KNOWN: Readonly<Record<string, unknown>> = {
 };
 const known = (name: string) => KNOWN[name];
 
-test("what stands in braces is found wherever it is", () => {
+test("references are found at any depth", () => {
   expect(
     referencesIn({
       path: "/projects/{shop}/x/{shop/main}",
@@ -26,11 +26,11 @@ test("what stands in braces is found wherever it is", () => {
   ).toEqual(["shop", "shop/main", "count"]);
 });
 
-test("what is no name is no reference: braces of JSON, capitals, spaces", () => {
+test("JSON braces, capitals and spaces are not references", () => {
   expect(referencesIn(['{"a": 1}', "{Shop}", "{ shop }", "{}", "shop}"])).toEqual([]);
 });
 
-test("a text that is nothing else becomes what it refers to, of its type; within a text it becomes text", () => {
+test("a text that is only a reference becomes the value of any type; within a text it becomes text", () => {
   expect(resolveReferences({ id: "{shop}", n: "{count}", o: "{object}", text: "n={count}" }, known)).toEqual({
     id: "p-1",
     n: 3,
@@ -39,7 +39,7 @@ test("a text that is nothing else becomes what it refers to, of its type; within
   });
 });
 
-test("in two braces, which are one, and behind a dollar sign nothing is referred to", () => {
+test("doubled braces and braces after a dollar sign are not references", () => {
   const texts = ["{{shop}}", "a{{nobody}}b", "{{{shop}}}", "${shop}", "{{shop}", "{shop}}"];
   expect(resolveReferences(texts, known)).toEqual([
     "{shop}",
@@ -61,13 +61,13 @@ test.each([
   '{"a":{shop}}',
   "{Shop} {}",
   "{nobody}",
-])("%s is written so that it is read again as it was", (text) => {
+])("%s survives escaping", (text) => {
   const written = escapeReferences({ list: [text], none: null });
   expect(referencesIn(written)).toEqual([]);
   expect(resolveReferences(written, known)).toEqual({ list: [text], none: null });
 });
 
-test("what nobody knows stays as it is", () => {
+test("an unknown reference stays unchanged", () => {
   expect(resolveReferences(["{nobody}", "a {nobody} b", 1, null], known)).toEqual([
     "{nobody}",
     "a {nobody} b",
@@ -76,7 +76,7 @@ test("what nobody knows stays as it is", () => {
   ]);
 });
 
-test("a path goes through objects and lists, and ends in nothing where there is nothing", () => {
+test("a path goes through objects and lists, and is undefined where nothing is", () => {
   const answer = { endpoints: [{ id: "ep-1" }], project: null };
   expect(valueAtPath(answer, "endpoints.0.id")).toBe("ep-1");
   expect(valueAtPath(answer, "endpoints.1.id")).toBeUndefined();

@@ -65,12 +65,12 @@ const COULD_NOT_RUN: CouldNotRun = {
 };
 const plain = (width: number): ReportStyle => ({ width, paint: (_, text) => text });
 
-test("a run is titled by its scenario and the values of its matrix", () => {
+test("the title of a run has the scenario and the values of its matrix", () => {
   expect(runTitle(PASSED)).toBe("sleeps");
   expect(runTitle(FAILED)).toBe("sleeps (delay 60, plan free)");
 });
 
-test("a step is one line, indented by how deep it stands in the file", () => {
+test("a step is one line, indented by its depth", () => {
   expect(PASSED.steps.map((step) => prettyStep(step, plain(80)))).toEqual([
     `  ✓ ${AT} a query  served`,
     `    ✓ ${AT} expect`,
@@ -78,65 +78,62 @@ test("a step is one line, indented by how deep it stands in the file", () => {
   expect(prettyStep({ place: "3", name: "x", at: AT, ok: false }, plain(80))).toBe(`  ✗ ${AT} x`);
 });
 
-test.each([60, 100, 237])(
-  "at a width of %i, a timeline is as wide as the terminal, and no wider",
-  (width) => {
-    const [timeline = "", scale = ""] = prettyVerdict(PASSED, plain(width)).split("\n");
-    expect(timeline).toMatch(/^ {2}shop\/main\/primary {2}█+░*·*/);
-    expect(timeline.length).toBe(width);
-    expect(scale.length).toBeLessThanOrEqual(Math.max(width, 2 + 17 + 2 + 49));
-    expect(scale.trim()).toMatch(/^2026-01-01T00:00:00\.000Z +2026-01-01T01:00:00\.000Z$/);
-  },
-);
+test.each([60, 100, 237])("at a width of %i, a timeline is as wide as the terminal", (width) => {
+  const [timeline = "", scale = ""] = prettyVerdict(PASSED, plain(width)).split("\n");
+  expect(timeline).toMatch(/^ {2}shop\/main\/primary {2}█+░*·*/);
+  expect(timeline.length).toBe(width);
+  expect(scale.length).toBeLessThanOrEqual(Math.max(width, 2 + 17 + 2 + 49));
+  expect(scale.trim()).toMatch(/^2026-01-01T00:00:00\.000Z +2026-01-01T01:00:00\.000Z$/);
+});
 
-test("on the narrowest of terminals there still is a timeline", () => {
+test("the narrowest terminal still shows a timeline", () => {
   expect(prettyVerdict(PASSED, plain(5)).split("\n")[0]).toHaveLength(2 + 17 + 2 + 10);
 });
 
-test("a column is as high as its share of the time; where nothing was active, a start is seen", () => {
+test("the height of a column is the active share; without activity a start is visible", () => {
   const timeline = { label: "x", active: [1, 0.5, 0.001, 0, 0], starting: [1, 0, 0, 0.001, 0] };
   expect(timelineBar(timeline, 5)).toBe("█▅▁░·");
   expect(timelineBar({ label: "x", active: [0, 1], starting: [0, 0] }, 1)).toBe("▅");
   expect(timelineBar({ label: "x", active: [0, 1], starting: [0, 0] }, 4)).toBe("··██");
 });
 
-test("of many computes the first are drawn, and the others counted", () => {
+test("of many computes the first are drawn and the others counted", () => {
   const [one] = PASSED.timelines as [(typeof PASSED.timelines)[number]];
-  const told = (count: number, leftOut = 0) =>
+  const reportOf = (count: number, leftOut = 0) =>
     prettyVerdict({ ...PASSED, timelines: Array(count).fill(one), timelines_left_out: leftOut }, plain(80));
-  expect(told(20)).not.toContain("more computes");
-  expect(told(21)).toContain("and 1 more computes");
-  expect(told(50, 950)).toContain("and 980 more computes");
+  expect(reportOf(20)).not.toContain("more compute");
+  expect(reportOf(21)).toContain("and 1 more compute");
+  expect(reportOf(50, 950)).toContain("and 980 more computes");
   expect(
-    told(50, 950)
+    reportOf(50, 950)
       .split("\n")
       .filter((line) => line.includes("█")),
   ).toHaveLength(21);
 });
 
-test("a long label is cut at its beginning", () => {
+test("a long label is truncated at its start", () => {
   const timelines = [{ label: `${"p".repeat(40)}/main/primary`, active: [1], starting: [0] }];
   const [line = ""] = prettyVerdict({ ...PASSED, timelines }, plain(80)).split("\n");
   expect(line).toMatch(/^ {2}…p+\/main\/primary {2}█+$/);
   expect(line.length).toBe(80);
 });
 
-test("a failure is told with what was expected, what was, what led there, and the command that repeats it", () => {
+test("a failure shows expected and actual values, preceding events, and the command that repeats the run", () => {
   const lines = prettyVerdict(FAILED, plain(80)).split("\n");
   const from = lines.indexOf(`  ✗ step 1.2 at ${AT}`);
   expect(lines.slice(from, from + 5)).toEqual([
     `  ✗ step 1.2 at ${AT}`,
     "      expected  state: idle",
     '      actual    active & "awake" <now>',
-    "      what led there:",
+    "      preceding events:",
     `        ${AT} ComputeActivated shop/main/primary`,
   ]);
-  expect(lines.at(-2)).toBe("  to repeat it: standin run scenarios/sleeps.yaml --seed 1");
+  expect(lines.at(-2)).toBe("  repeat with: standin run scenarios/sleeps.yaml --seed 1");
   expect(lines.at(-1)).toBe("failed sleeps (delay 60, plan free)");
-  expect(prettyVerdict(PASSED, plain(80))).not.toContain("to repeat it");
+  expect(prettyVerdict(PASSED, plain(80))).not.toContain("repeat with");
 });
 
-test("colours are the terminal's matter: without them the text is the same", () => {
+test("colours do not change the text", () => {
   const coloured = prettyVerdict(FAILED, {
     width: 80,
     paint: (colour, text) => `<${colour}>${text}</${colour}>`,
@@ -145,7 +142,7 @@ test("colours are the terminal's matter: without them the text is the same", () 
   expect(coloured.replaceAll(/<\/?(green|red|yellow|dim|bold)>/g, "")).toBe(prettyVerdict(FAILED, plain(80)));
 });
 
-test("JSON holds all that was found, and numbers of a timeline in one line", () => {
+test("the JSON report has all results, with each timeline on one line", () => {
   const text = jsonReport([PASSED, FAILED]);
   expect(JSON.parse(text)).toEqual({ version: 1, passed: 1, failed: 1, runs: [PASSED, FAILED] });
   expect(text).toContain('"active": [1,1,0,0.25]');
@@ -153,7 +150,7 @@ test("JSON holds all that was found, and numbers of a timeline in one line", () 
   expect(JSON.parse(jsonReport([]))).toEqual({ version: 1, passed: 0, failed: 0, runs: [] });
 });
 
-test("what could not be run is told with its reason, and counted where there is one", () => {
+test("a run that could not start is reported with its reason, and counted if there is one", () => {
   const text = jsonReport([PASSED, COULD_NOT_RUN]);
   expect(JSON.parse(text)).toEqual({
     version: 1,
@@ -178,22 +175,22 @@ test("what could not be run is told with its reason, and counted where there is 
 });
 
 const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
-/** What a parser gives that leaves entities as they are. */
+/** Decodes the entities that the parser leaves. */
 const decoded = (text: string) => text.replaceAll(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity);
 
-/** JUnit's XML, read again. */
+/** The suites of the JUnit XML. */
 function suitesOf(runs: readonly (Verdict | CouldNotRun)[]): any[] {
   const { testsuites } = create(junitReport(runs)).end({ format: "object" }) as any;
   return [testsuites.testsuite].flat();
 }
 
-test("in JUnit's XML a scenario is a suite, a step a case, and all that is watched another", () => {
+test("in JUnit XML a scenario is a suite, each step a case, and the expectations of the run one more case", () => {
   const [suite] = suitesOf([PASSED]);
   expect(suite).toMatchObject({ "@name": "sleeps", "@tests": "3", "@failures": "0", "@time": "0" });
   expect(suite.testcase.map((one: any) => one["@name"])).toEqual([
     "1 a query",
     "2.1 expect",
-    "throughout and in the end",
+    "expectations of the run",
   ]);
   expect(
     suite.testcase.every(
@@ -202,19 +199,19 @@ test("in JUnit's XML a scenario is a suite, a step a case, and all that is watch
   ).toBe(true);
 });
 
-test("a failure stands at the step that had it, with all of its text as it was", () => {
+test("a failure belongs to the case of its step, with its full text", () => {
   const [suite] = suitesOf([FAILED]);
   expect(suite).toMatchObject({ "@name": "sleeps (delay 60, plan free)", "@tests": "4", "@failures": "2" });
   const [first, twelfth, step, rest] = suite.testcase;
   expect([first.failure, twelfth.failure]).toEqual([undefined, undefined]);
   expect(decoded(step["@name"])).toBe("1.2 expect <&>");
   expect(decoded(step.failure["#"])).toContain('expected state: idle, actual active & "awake" <now>');
-  expect(step.failure["#"]).toContain("to repeat it: standin run scenarios/sleeps.yaml --seed 1");
+  expect(step.failure["#"]).toContain("repeat with: standin run scenarios/sleeps.yaml --seed 1");
   expect(rest.failure["#"]).toContain("always.0");
   expect(rest.failure["#"]).not.toContain("step 1.2");
 });
 
-test("there is a suite for every run, and no wall time in any", () => {
+test("every run has a suite, without wall-clock times", () => {
   expect(suitesOf([PASSED, FAILED])).toHaveLength(2);
   expect(junitReport([PASSED])).toBe(junitReport([PASSED]));
   expect(junitReport([PASSED])).not.toMatch(/timestamp/);

@@ -7,7 +7,7 @@ import { SHIPPED, YEAR } from "../../support/shipped-scenarios.ts";
 const QUICK = SHIPPED.slice(0, -3);
 
 describe("shipped scenarios", () => {
-  test("there are at least fourteen, and the year of a fleet", () => {
+  test("there are at least fourteen scenarios, and the year of a fleet", () => {
     expect(SHIPPED.length).toBeGreaterThanOrEqual(14);
     expect(SHIPPED.at(-1)).toBe(YEAR);
   });
@@ -16,13 +16,13 @@ describe("shipped scenarios", () => {
     expect(failuresOf(await runScenarioFile(file))).toEqual([]);
   });
 
-  test.each(QUICK)("%s comes to the same in files and in memory", async (file) => {
+  test.each(QUICK)("%s has the same result on a file and in memory", async (file) => {
     const kept = await runScenarioFile(file, { keep: join(testDirectory(), "world") });
     expect(kept).toEqual(await runScenarioFile(file));
   });
 });
 
-/** A world with one project, in which these lines happen. */
+/** Runs these lines in a world with one project. */
 const played = async (...lines: string[]) => {
   const [verdict] = await runScenarioText(
     ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"),
@@ -32,7 +32,7 @@ const played = async (...lines: string[]) => {
 };
 const whatOf = ({ failures }: Awaited<ReturnType<typeof played>>) => failures.map(({ what }) => what);
 
-test("a step that finds something else fails the run, with what led there", async () => {
+test("a failed expectation fails the run and lists the preceding events", async () => {
   const verdict = await played(
     "steps:",
     "  - at: 4m",
@@ -55,14 +55,14 @@ test("a step that finds something else fails the run, with what led there", asyn
   ]);
 });
 
-test("what led to a failure of a compute are the events of that compute", async () => {
+test("a failure about a compute lists the events of that compute", async () => {
   const { failures } = await played("steps:", "  - at: 6m", "    expect: [{ state: active, of: shop/main }]");
   expect(failures[0]?.events.at(-1)).toBe(
     "2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend",
   );
 });
 
-test("a status, a part of an answer and a value to be captured are looked for", async () => {
+test("a request checks its status, parts of the answer and captured values", async () => {
   const request = (rest: string) => played("steps:", `  - request: { path: "/projects/{shop}", ${rest} }`);
   expect(
     (await request("status: 200, answer: { project.name: shop }, capture: { id: project.id }")).verdict,
@@ -75,25 +75,25 @@ test("a status, a part of an answer and a value to be captured are looked for", 
     { expected: 'project.name: "blog"', actual: 'project.name: "shop"' },
   ]);
   expect((await request("capture: { id: project.nothing }")).failures).toMatchObject([
-    { actual: "nothing there" },
+    { actual: "no value" },
   ]);
 });
 
-test("an answer of 400 or more is an error, unless its step asked for it", async () => {
+test("a status of 400 or more is an error unless the step expects it", async () => {
   const errors = async (rest: string) =>
     (await played("steps:", `  - request: { path: /projects/nobody${rest} }`)).measures["errors"];
   expect(await errors("")).toBe(1);
   expect(await errors(", status: 404")).toBe(0);
 });
 
-test("what must always be so is watched between steps, at the very instant", async () => {
+test("an always condition is checked between steps, at every instant", async () => {
   const verdict = await played("always:", "  - { state: active, of: shop/main }", "length: 10m");
   expect(verdict.failures).toMatchObject([
     { what: "always.0", at: "2026-01-01T00:05:00.000Z", actual: "idle" },
   ]);
 });
 
-test("a window of what is watched holds at both of its sides", async () => {
+test("the start of a window is inclusive and its end exclusive", async () => {
   const never = (window: string) =>
     played("never:", `  - { state: idle, of: shop/main, ${window} }`, "length: 10m");
   expect(whatOf(await never("until: 5m"))).toEqual([]);
@@ -110,7 +110,7 @@ test("a window of what is watched holds at both of its sides", async () => {
   expect(whatOf(await wakes("11m"))).toEqual(["never.0"]);
 });
 
-test("lanes run beside each other, each at its own pace", async () => {
+test("parallel sequences run independently", async () => {
   const { steps } = await played(
     "steps:",
     "  - parallel:",
@@ -128,7 +128,7 @@ test("lanes run beside each other, each at its own pace", async () => {
 const stepsOf = ({ steps }: Awaited<ReturnType<typeof played>>) =>
   steps.map(({ name, at }) => `${at.slice(11, 19)} ${name}`);
 
-test("a step after one of another lane waits for that one to end, and sees what it captured", async () => {
+test("a step can wait for a step of a parallel sequence, and sees its captured values", async () => {
   const verdict = await played(
     "steps:",
     "  - parallel:",
@@ -146,7 +146,7 @@ test("a step after one of another lane waits for that one to end, and sees what 
   expect(verdict.failures).toEqual([]);
 });
 
-test("in lanes within lanes, and in every round anew, the nearest step above of that name is waited for", async () => {
+test("a step waits for the nearest earlier step of that name, anew in every round", async () => {
   const lanes =
     "parallel: [[{ name: deploy, advance: 20m }], [{ parallel: [[{ name: check, after: deploy }], [{ name: early, advance: 1m }]] }]]";
   const verdict = await played(
@@ -160,7 +160,7 @@ test("in lanes within lanes, and in every round anew, the nearest step above of 
   expect(verdict.failures).toEqual([]);
 });
 
-test("rounds begin as far from each other as they say", async () => {
+test("rounds start at their interval", async () => {
   const { steps } = await played(
     "steps:",
     "  - repeat: { times: 3, every: 1m, steps: [{ after: 10s, name: round }] }",
@@ -172,7 +172,7 @@ test("rounds begin as far from each other as they say", async () => {
   ]);
 });
 
-test("a step after another one waits from the end of that one", async () => {
+test("a delay counts from the end of the named step", async () => {
   const { steps } = await played(
     "steps:",
     "  - { name: deploy, advance: 1m }",
@@ -182,7 +182,7 @@ test("a step after another one waits from the end of that one", async () => {
   expect(steps.at(-1)?.at).toBe("2026-01-01T00:31:00.000Z");
 });
 
-test("another seed draws other traffic, and the same seed the same", async () => {
+test("traffic depends on the seed alone", async () => {
   const text =
     "version: 1\nworld: { projects: { shop: {} } }\ntraffic: [{ name: a, to: shop/main, pattern: poisson, rate: 1/min }]\nlength: 1h";
   const state = async (seed: number) => (await runScenarioText(text, "mine.yaml", { seed }))[0]?.state;
@@ -190,7 +190,7 @@ test("another seed draws other traffic, and the same seed the same", async () =>
   expect(await state(8)).not.toBe(await state(7));
 });
 
-test("adding a source changes the arrivals of no other", async () => {
+test("adding a source does not change the arrivals of others", async () => {
   const source = (name: string, to: string) =>
     `  - { name: ${name}, to: ${to}, pattern: poisson, rate: 1/min }`;
   const measured = async (...sources: string[]) => {
@@ -211,10 +211,10 @@ test("adding a source changes the arrivals of no other", async () => {
   );
 });
 
-test("each combination of a matrix is a run of its own, with the command that repeats it alone", async () => {
+test("each combination of a matrix is a separate run with its own repeat command", async () => {
   const text = [
     "version: 1",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a name of the matrix.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the matrix.
     'world: { projects: { shop: { branches: { main: { computes: { primary: { suspend_timeout_seconds: "${delay}" } } } } } } }',
     "length: 20m",
     "matrix: { delay: [60, 300] }",
@@ -227,19 +227,19 @@ test("each combination of a matrix is a run of its own, with the command that re
   expect(verdicts[0]?.repeat).toBe("standin run mine.yaml --only 'mine (delay 60)' --seed 1");
 });
 
-test("a state that the world must end in is looked for", async () => {
+test("the state at the end is compared with the expected one", async () => {
   const { state } = await played("length: 1m");
   expect((await played("length: 1m", `state: "${state}"`)).verdict).toBe("passed");
   expect(whatOf(await played("length: 10m", `state: "${state}"`))).toEqual(["state"]);
 });
 
-test("what the control API refuses cannot be played, and says why", async () => {
+test("a rejected control call ends the run with its reason", async () => {
   await expect(
     played("steps:", "  - control: { method: POST, path: /clock/advance, body: { by: never } }"),
-  ).rejects.toThrow(/^POST \/_sim\/clock\/advance: .*by/);
+  ).rejects.toThrow(/^POST \/_sim\/clock\/advance was rejected: .*by/);
 });
 
-test("a world that is taken back by a call of the control API is measured as it is then, and its traffic comes again", async () => {
+test("after a restore by the control API the world is measured anew and its traffic repeats", async () => {
   const lines = (restore: string) => [
     "traffic: [{ name: clicks, to: shop/main, pattern: constant, every: 1h }]",
     `steps: [{ at: 90m, snapshot: s }, { at: 150m, advance: 1m }, { ${restore} }, { expect: [{ state: idle, of: shop/main }] }]`,
@@ -252,7 +252,7 @@ test("a world that is taken back by a call of the control API is measured as it 
   expect([byCall.measures, byCall.state]).toEqual([byStep.measures, byStep.state]);
 });
 
-test("in each round a snapshot is taken anew, also where a call has deleted the one before", async () => {
+test("each round takes a new snapshot, even if a call deleted the previous one", async () => {
   const text = `version: 1
 world: { projects: { shop: {} } }
 steps:
@@ -273,7 +273,7 @@ steps:
   expect(verdict).toMatchObject({ verdict: "passed", ended_at: "2026-01-01T02:20:00.000Z" });
 });
 
-test("what there is is counted in the world, an account, a project, a branch or a compute, itself included", async () => {
+test("resources are counted within the world, an account, a project, a branch or a compute, inclusive", async () => {
   const counts = [
     ["", [3, 4, 5]],
     ["other", [1, 1, 1]],

@@ -15,12 +15,12 @@ formats.default(ajv);
 ajv.addFormat("starts_with", true);
 const validate = ajv.compile(JSON.parse(readFileSync(SCHEMA, "utf8")));
 
-/** Where an editor would draw its lines. */
+/** The places that an editor would mark. */
 function marksIn(text: string): string[] {
   return validate(parse(text)) ? [] : (validate.errors ?? []).map(({ instancePath }) => instancePath);
 }
 
-test.each(SHIPPED)("%s is valid, and says where its schema is", (file) => {
+test.each(SHIPPED)("%s is valid and names its schema", (file) => {
   const text = readFileSync(file, "utf8");
   expect(marksIn(text)).toEqual([]);
   expect(text.split("\n")[0]).toBe("# yaml-language-server: $schema=scenario.schema.json");
@@ -31,26 +31,18 @@ const WHOLE = "version: 1\nworld: { projects: { shop: {} } }\nlength: 1m\n";
 test.each([
   ["another version", WHOLE.replace("1\n", "2\n"), "/version"],
   ["no version", "length: 1m", ""],
-  ["a key that nobody knows", `${WHOLE}lenght: 1d`, ""],
-  ["a key of a step that nobody knows", `${WHOLE}steps: [{ advanse: 1m }]`, "/steps/0"],
+  ["an unknown key", `${WHOLE}lenght: 1d`, ""],
+  ["an unknown key of a step", `${WHOLE}steps: [{ advanse: 1m }]`, "/steps/0"],
+  ["an unknown plan", `${WHOLE}steps: [{ set: { plan: { main: gold } } }]`, "/steps/0/set/plan/main"],
+  ["an unknown pattern", `${WHOLE}traffic: [{ name: a, to: shop/main, pattern: sometimes }]`, "/traffic/0"],
+  ["an unknown state", `${WHOLE}expect: [{ state: asleep, of: shop/main }]`, "/expect/0/state"],
   [
-    "a plan that there is not",
-    `${WHOLE}steps: [{ set: { plan: { main: gold } } }]`,
-    "/steps/0/set/plan/main",
-  ],
-  [
-    "a pattern that there is not",
-    `${WHOLE}traffic: [{ name: a, to: shop/main, pattern: sometimes }]`,
-    "/traffic/0",
-  ],
-  ["a state that there is not", `${WHOLE}expect: [{ state: asleep, of: shop/main }]`, "/expect/0/state"],
-  [
-    "a wrong step within a step",
+    "an invalid nested step",
     `${WHOLE}steps: [{ repeat: { times: 0, steps: [{ advance: 1m }] } }]`,
     "/steps/0/repeat/times",
   ],
   [
-    "a delay that is no number",
+    "a delay that is not a number",
     WHOLE.replace(
       "shop: {}",
       "shop: { branches: { main: { computes: { primary: { suspend_timeout_seconds: long } } } } }",
@@ -62,7 +54,7 @@ test.each([
   expect(marksIn(text)).toContain(place);
 });
 
-test("a name of the matrix may stand where a number does", () => {
+test("a placeholder may replace a number", () => {
   expect(
     marksIn(
       `${WHOLE}matrix: { n: [1, 2] }\nsteps: [{ repeat: { times: "\${n}", steps: [{ advance: 1m }] } }]`,
@@ -70,11 +62,11 @@ test("a name of the matrix may stand where a number does", () => {
   ).toEqual([]);
 });
 
-test("it is small enough to be read over a slow line, and describes its fields", () => {
+test("the schema is small and describes its fields", () => {
   const text = readFileSync(SCHEMA, "utf8");
   expect(Buffer.byteLength(text)).toBeLessThan(LARGEST_BYTES);
   expect(text.match(/"description"/g)?.length).toBeGreaterThan(100);
   expect(JSON.parse(text).definitions.expectation.properties.cold_starts.description).toBe(
-    "starts that an arrival brought about",
+    "starts triggered by an arrival",
   );
 });

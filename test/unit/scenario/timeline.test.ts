@@ -5,12 +5,12 @@ import { expectHolds } from "../../support/properties.ts";
 
 const START = 1_000_000;
 const SLOTS = 512;
-/** To the thousandth, and never less than it was. */
+/** Rounded up to thousandths. */
 const ROUNDING = 0.001;
 
 type Span = readonly [from: number, to: number];
 
-/** Spans one after the other, from milliseconds to months long. */
+/** Consecutive spans, from milliseconds to months long. */
 const spans: fc.Arbitrary<readonly Span[]> = fc
   .array(
     fc.tuple(fc.oneof(fc.nat(5_000), fc.nat(100_000_000)), fc.oneof(fc.nat(5_000), fc.nat(100_000_000))),
@@ -37,7 +37,7 @@ function timelineOf(all: readonly Span[]): OccupancyTimeline {
 const within = (all: readonly Span[], from: number, to: number) =>
   all.reduce((sum, [begin, end]) => sum + Math.max(0, Math.min(end, to) - Math.max(begin, from)), 0);
 
-test("whatever the spans, each slot has the share of its time that they cover", async () => {
+test("each slot has the share of its time that the spans cover", async () => {
   await expectHolds(
     fc.asyncProperty(spans, async (all) => {
       const timeline = timelineOf(all);
@@ -53,25 +53,25 @@ test("whatever the spans, each slot has the share of its time that they cover", 
   );
 });
 
-test("in however many columns, the sum of what was active is kept", async () => {
+test("the total active time does not depend on the number of columns", async () => {
   await expectHolds(
     fc.asyncProperty(spans, fc.integer({ min: 1, max: 300 }), async (all, columns) => {
       const end = all.at(-1)?.[1] ?? START;
       if (end === START) return;
       const width = (end - START) / columns;
-      const told = timelineOf(all)
+      const total = timelineOf(all)
         .shares(end, columns)
         .reduce((sum, share) => sum + share * width, 0);
       const active = within(all, START, end);
-      // The last slot may reach beyond the end.
+      // The last slot may extend beyond the end.
       const slack = columns * width * ROUNDING + timelineOf(all).slotMs;
-      expect(Math.abs(told - active)).toBeLessThanOrEqual(slack);
+      expect(Math.abs(total - active)).toBeLessThanOrEqual(slack);
     }),
     200,
   );
 });
 
-test("when the slots do not suffice, each two become one, and not before", () => {
+test("slots are merged in pairs only when they no longer suffice", () => {
   const timeline = new OccupancyTimeline(START);
   timeline.add(START, START + SLOTS * 1_000);
   expect(timeline.slotMs).toBe(1_000);
@@ -80,12 +80,12 @@ test("when the slots do not suffice, each two become one, and not before", () =>
   expect(timeline.shares(START + SLOTS * 1_000, 4)).toEqual([1, 1, 1, 1]);
 });
 
-test("what is more than nothing is shown, and what is nothing is not", () => {
+test("any activity is visible, and none is 0", () => {
   const timeline = new OccupancyTimeline(START);
   timeline.add(START, START + 1);
   expect(timeline.shares(START + 100_000, 2)).toEqual([0.001, 0]);
 });
 
-test("of no time at all, there is no share", () => {
+test("a timeline of no time has no shares", () => {
   expect(new OccupancyTimeline(START).shares(START, 3)).toEqual([0, 0, 0]);
 });

@@ -18,20 +18,20 @@ const wrongs = async (...lines: string[]) =>
   failuresOf(await runScenarioText(["version: 1", ...lines].join("\n")));
 
 describe("a client that holds connections", () => {
-  test("comes back when its compute has gone to sleep, again and again", async () => {
-    // Back at 61 s, served from 63 s, asleep at 123 s, and so on every 63 s.
+  test("reconnects after every suspend of its compute", async () => {
+    // Reconnects at 61 s, is served at 63 s, suspended at 123 s, and so on every 63 s.
     const expected = "expect: [{ activities: 10 }, { cold_starts: 9 }, { refused: 0 }]";
     expect(await wrongs(world(60), `traffic: [${SUBSCRIBER}]`, "length: 10m", expected)).toEqual([]);
   });
 
-  test("comes back before its heartbeat is due", async () => {
+  test("reconnects before its heartbeat is due", async () => {
     const source = SUBSCRIBER.replace("backoff", "heartbeat: 5m, backoff");
     const steps =
       "steps: [{ at: 60999, expect: [{ activities: 1 }] }, { at: 61s, expect: [{ activities: 2 }, { connections: 1 }] }]";
     expect(await wrongs(world(60), `traffic: [${source}]`, steps)).toEqual([]);
   });
 
-  test("comes back when the start that it waited for has failed", async () => {
+  test("reconnects after the start that it waited for failed", async () => {
     const steps = [
       "steps:",
       "  - fault: { name: broken, on: { action: start_compute }, when: { first: 2 }, effect: start_fails }",
@@ -43,19 +43,19 @@ describe("a client that holds connections", () => {
     ).toEqual([]);
   });
 
-  test("opens a connection, and sends nothing, where a pool finds that it was dropped", async () => {
-    // A query would run for two minutes; a compute that is connected to sleeps after one.
+  test("of a pool reopens a dropped connection without a query", async () => {
+    // A query would run for two minutes; a connected compute is suspended after one.
     const expected = "expect: [{ active_time: 4m }, { activities: 4 }]";
     expect(await wrongs(world(60), `traffic: [${POOL}]`, "length: 19m", expected)).toEqual([]);
   });
 
-  test("that comes back during the suspend is not dropped by its end", async () => {
+  test("that reconnects during the suspend is not dropped at its end", async () => {
     const source = SUBSCRIBER.replace("1s", "100ms");
     const steps = `steps: [{ at: 1m, ${RESTART} }, { at: 2m, expect: [{ connections: 1 }, { activities: 2 }, { refused: 0 }] }]`;
     expect(await wrongs(world(-1), `traffic: [${source}]`, steps)).toEqual([]);
   });
 
-  test("hears that its compute is gone, that its connection was closed, and that the world was emptied", async () => {
+  test("notices a deleted compute, a closed connection and a reset world", async () => {
     const remove = 'request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/primary}" }';
     const goes = (step: string, expected: string) =>
       wrongs(
@@ -70,13 +70,13 @@ describe("a client that holds connections", () => {
   });
 });
 
-describe("clients when the double dies", () => {
-  test("hold what they held", async () => {
+describe("when the process is killed, clients", () => {
+  test("keep their connections", async () => {
     const steps = `steps: [{ at: 2m, restart: true }, { at: 10m, ${RESTART} }, { at: 11m, expect: [{ connections: 1 }, { activities: 2 }] }]`;
     expect(await wrongs(world(-1), `traffic: [${SUBSCRIBER}]`, steps)).toEqual([]);
   });
 
-  test("come back when they would have", async () => {
+  test("reconnect at the same time", async () => {
     const lines = (step: string) => [
       ...[world(60), `traffic: [${SUBSCRIBER}, ${POOL}]`, `steps: [{ at: 60500, ${step} }]`, "length: 20m"],
       "expect: [{ activities: 0 }, { active_time: 0 }, { wait_max: 0 }]",
@@ -87,11 +87,11 @@ describe("clients when the double dies", () => {
   });
 });
 
-describe("clients of a world that is taken back", () => {
+describe("after a restore, clients", () => {
   const restored = (lines: string[], sources = SUBSCRIBER, delay = -1) =>
     wrongs(world(delay), `traffic: [${sources}]`, "steps:", ...lines.map((line) => `  - { ${line} }`));
 
-  test("have the connections that they had, and hear when these are dropped", async () => {
+  test("have their earlier connections and notice drops", async () => {
     const lines = [
       "at: 2m, snapshot: s",
       `at: 5m, ${RESTART}`,
@@ -104,7 +104,7 @@ describe("clients of a world that is taken back", () => {
     expect(await restored(lines)).toEqual([]);
   });
 
-  test("come back where they had none", async () => {
+  test("reconnect if they had none", async () => {
     const lines = [
       `at: 2m, ${patch(true)}`,
       "at: 3m, snapshot: s",
@@ -117,7 +117,7 @@ describe("clients of a world that is taken back", () => {
     expect(await restored(lines)).toEqual([]);
   });
 
-  test("open what a pool had lost", async () => {
+  test("reopen the lost connections of a pool", async () => {
     const lines = [
       "at: 4m, snapshot: s",
       "restore: s",
@@ -127,21 +127,21 @@ describe("clients of a world that is taken back", () => {
   });
 });
 
-describe("what comes at the first instant", () => {
+describe("an arrival at the first instant", () => {
   const CLICKS = "{ name: clicks, to: shop/main, pattern: constant, every: 5m }";
   const once = (steps: string) =>
     wrongs(world(60), `traffic: [${CLICKS}]`, steps, "length: 1m", "expect: [{ activities: 1 }]");
 
-  test("comes once, though the double dies then", async () => {
+  test("comes once, although the process is killed then", async () => {
     expect(await once("steps: [{ restart: true }]")).toEqual([]);
   });
 
-  test("comes once, though the world is taken back to it", async () => {
+  test("comes once, although the world is restored to its instant", async () => {
     expect(await once("steps: [{ snapshot: s }, { restore: s }, { at: 30s, restore: s }]")).toEqual([]);
   });
 });
 
-test("a compute that a source names twice is meant once", async () => {
+test("a compute that a source names twice gets its traffic once", async () => {
   const lines = (to: string) => [
     "world: { projects: { shop: { count: 2 } } }",
     `traffic: [{ name: clicks, to: ${to}, pattern: poisson, rate: 1/min }]`,
@@ -153,7 +153,7 @@ test("a compute that a source names twice is meant once", async () => {
   expect(await wrongs(...lines("[shop-1/main, shop-*/main, shop-1/main/primary]"))).toEqual(once);
 });
 
-test("two endpoints of a recording that become one compute have connections of their own", async () => {
+test("two recorded endpoints that map to one compute keep separate connections", async () => {
   const directory = testDirectory();
   const rows = [
     "endpoint_id,at,kind,connection_id",

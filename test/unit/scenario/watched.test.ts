@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Verdict } from "../../../src/scenario/run/verdict.ts";
 import { runScenarioText } from "../../support/scenario-run.ts";
 
-/** A world with one project, in which these lines happen. */
+/** Runs these lines in a world with one project. */
 async function played(...lines: string[]): Promise<Verdict> {
   const [verdict] = await runScenarioText(
     ["version: 1", "world: { start_delay: 2s, projects: { shop: {} } }", ...lines].join("\n"),
@@ -13,7 +13,7 @@ async function played(...lines: string[]): Promise<Verdict> {
 const brokenIn = ({ failures }: Verdict) =>
   failures.map(({ what, at, actual }) => `${what} ${at.slice(11, 23)} ${actual}`);
 
-test("what is not so from the start on is told of the start, although nothing happens", async () => {
+test("a condition that is violated at the start is reported at the start, without any event", async () => {
   const verdict = await played(
     "length: 1m",
     "always: [{ projects: 5 }, { activities: { min: 1 } }]",
@@ -26,20 +26,20 @@ test("what is not so from the start on is told of the start, although nothing ha
   ]);
 });
 
-test("what is not so when a window opens is told of that instant, between steps and within a long way", async () => {
+test("a condition that is violated when its window opens is reported at that instant", async () => {
   const always = "always: [{ state: active, of: shop/main, from: 2h }]";
   const never = "never: [{ state: idle, of: shop/main, from: 5h, until: 20h }]";
   const broken = ["always.0 02:00:00.000 idle", "never.0 05:00:00.000 idle"];
   expect(brokenIn(await played(always, never, "length: 1d"))).toEqual(broken);
   expect(brokenIn(await played(always, never, "steps: [{ at: 90m }, { advance: 4h }]"))).toEqual(broken);
-  // All that happens at the instant is part of it.
+  // All events of the instant come before the check.
   const wakes = "steps: [{ at: 1h, activity: { to: shop/main } }]";
   expect(
     brokenIn(await played("always: [{ state: starting, of: shop/main, from: 1h, until: 1h 1s }]", wakes)),
   ).toEqual([]);
 });
 
-test("a window opens when all steps of its instant are over, whichever lane they are in", async () => {
+test("a window opens after all steps of its instant, in every parallel sequence", async () => {
   const project = (name: string) =>
     `{ at: 1h, request: { method: POST, path: /projects, body: { project: { name: ${name} } } } }`;
   const steps = `steps: [{ parallel: [[${project("x")}, { activity: { to: shop/main } }], [${project("y")}]] }]`;
@@ -53,14 +53,14 @@ test("a window opens when all steps of its instant are over, whichever lane they
   ]);
 });
 
-test("a window that begins before the run does begins with it, and one that ends before is never open", async () => {
+test("a window that starts before the run starts with it; one that ends before never opens", async () => {
   const before = (from: string, until: string) =>
     `{ active_time: { min: 1 }, from: "${from}", until: "${until}" }`;
   const always = `always: [${before("2025-06-01T00:00:00Z", "2025-07-01T00:00:00Z")}, ${before("2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z")}]`;
   expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.1 00:00:00.000 0s"]);
 });
 
-test("what time alone runs up is told of the very instant, the end of the run and of a window included", async () => {
+test("measures that grow with time are reported at the exact instant, including the end of the run and of a window", async () => {
   const always =
     'world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: "-1" } } } } } } }'.replaceAll(
       '"',
@@ -75,7 +75,7 @@ test("what time alone runs up is told of the very instant, the end of the run an
   ]);
   expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.0 01:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 3599999", never)).toEqual([]);
-  // However little too much it is.
+  // Even the smallest excess counts.
   expect(await inAlwaysOn("length: 1d", "always: [{ compute_time: { max: 1h }, of: a/main }]")).toEqual([
     "always.0 04:00:00.001 1h 0.00025s",
   ]);
@@ -85,14 +85,14 @@ test("what time alone runs up is told of the very instant, the end of the run an
   expect(await until("3600001")).toEqual(["never.0 01:00:00.000 1h"]);
 });
 
-test("a connection that closes by itself is seen to be closed", async () => {
+test("a connection that closes by itself is counted as closed", async () => {
   const steps = "steps: [{ activity: { to: shop/main, duration: 90s } }]";
   const always = "always: [{ connections: { min: 1 }, from: 1 }]";
   expect(brokenIn(await played(always, steps, "length: 4m"))).toEqual(["always.0 00:01:30.000 0"]);
   expect(brokenIn(await played(always, steps, "length: 1m"))).toEqual([]);
 });
 
-test("a compute that is restarted is not idle in between", async () => {
+test("a restarting compute is not idle in between", async () => {
   const never = "never: [{ state: idle, of: shop/main }]";
   const restart =
     'steps: [{ request: { method: PATCH, path: "/projects/{shop}/endpoints/{shop/main/primary}", body: { endpoint: { pooler_enabled: true } } } }]';
@@ -101,7 +101,7 @@ test("a compute that is restarted is not idle in between", async () => {
   expect(brokenIn(verdict)).toEqual([]);
 });
 
-test("arrivals that are turned away are refusals, and errors, at the instant of the failed start", async () => {
+test("waiting arrivals count as refused and as errors at the instant of the failed start", async () => {
   const fault = "{ fault: { name: f, on: { action: start_compute }, effect: start_fails } }";
   const verdict = await played(
     `steps: [${fault}, { at: 1h, activity: { to: shop/main } }]`,
@@ -111,7 +111,7 @@ test("arrivals that are turned away are refusals, and errors, at the instant of 
   expect(brokenIn(verdict)).toEqual(["always.0 01:00:02.000 1", "always.1 01:00:02.000 1"]);
 });
 
-test("what led to a failure ends with what brought it about: of a compute, of what is in a project, of everything", async () => {
+test("preceding events end with the cause, for a compute, a project and the whole world", async () => {
   const fault = "{ fault: { name: f, on: { action: start_compute }, effect: start_fails } }";
   const steps = `steps: [${fault}, { at: 1h, activity: { to: shop/main } }]`;
   const led = async (condition: string) =>
@@ -135,7 +135,7 @@ test("what led to a failure ends with what brought it about: of a compute, of wh
   ]);
 });
 
-test("what a request brought about has led to what is wrong with its answer", async () => {
+test("events of a request precede a failure of its answer", async () => {
   const request =
     '{ method: POST, path: "/projects/{shop}/branches", body: { branch: { name: dev } }, answer: { branch.name: other } }';
   const { failures } = await played(`steps: [{ request: ${request} }]`);
@@ -144,7 +144,7 @@ test("what a request brought about has led to what is wrong with its answer", as
 
 test.each([
   [
-    "a fault that holds a request back",
+    "a fault that delays a request",
     "fault: { name: f, on: { operation: getProject }, effect: { latency: 2h } }",
     'request: { path: "/projects/{shop}" }',
   ],
@@ -153,7 +153,7 @@ test.each([
     "after: 0",
     "control: { method: POST, path: /clock/advance, body: { by: 2h } }",
   ],
-])("traffic comes at its own instants during %s", async (_, before, call) => {
+])("traffic arrives at its own instants during %s", async (_, before, call) => {
   const traffic = "traffic: [{ name: clicks, to: shop/main, pattern: constant, every: 30m, from: 15m }]";
   const broken = async (step: string) =>
     brokenIn(
@@ -164,12 +164,12 @@ test.each([
         "never: [{ wait_mean: { min: 2001 } }, { activities: 6 }]",
       ),
     );
-  const told = ["always.1 00:45:00.000 2", "never.1 02:45:00.000 6"];
-  expect(await broken("advance: 2h")).toEqual(told);
-  expect(await broken(call)).toEqual(told);
+  const expected = ["always.1 00:45:00.000 2", "never.1 02:45:00.000 6"];
+  expect(await broken("advance: 2h")).toEqual(expected);
+  expect(await broken(call)).toEqual(expected);
 });
 
-test("where a call moves the clock, windows open on the way, and decisions are looked at one by one", async () => {
+test("when a call moves the clock, windows open on the way and every decision is checked", async () => {
   const advance = "steps: [{ control: { method: POST, path: /clock/advance, body: { by: 1h } } }]";
   const window = (key: string, state: string, from: string, until: string) =>
     `${key}: [{ state: ${state}, of: shop/main, from: ${from}, until: ${until} }]`;

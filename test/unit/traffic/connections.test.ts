@@ -5,7 +5,7 @@ import { NEW_YEAR, openArrivals, takeArrivals } from "../../support/arrivals.ts"
 
 const offset = (at: number) => (at - NEW_YEAR) / SECOND;
 
-test("a pool opens its connections one after another, then tries each as often as it says", () => {
+test("a pool opens its connections one by one, then tests each at its interval", () => {
   const taken = takeArrivals(openArrivals({ pattern: "health-check", every: "30s", pool: 3 }), 7);
   expect(taken.map(({ at, kind, connection }) => [offset(at), kind, connection])).toEqual([
     [0, "connect", 0],
@@ -19,7 +19,7 @@ test("a pool opens its connections one after another, then tries each as often a
   expect(taken.map(({ queries }) => queries)).toEqual([0, 0, 0, 1, 1, 1, 1]);
 });
 
-test("a dropped connection is opened again by its next try, the others are only tried", () => {
+test("the next test of a dropped connection reopens it", () => {
   const pool = openArrivals({ pattern: "health-check", every: "30s", pool: 3 });
   takeArrivals(pool, 4);
   pool.onConnectionClosed(NEW_YEAR + 35 * SECOND, 1);
@@ -33,7 +33,7 @@ test("a dropped connection is opened again by its next try, the others are only 
   ]);
 });
 
-test("a refused connection of a pool is tried again in the next round", () => {
+test("a pool retries a rejected connection in the next round", () => {
   const pool = openArrivals({ pattern: "health-check", every: "30s", pool: 1 });
   pool.next();
   pool.onConnectionClosed(NEW_YEAR, 0);
@@ -42,7 +42,7 @@ test("a refused connection of a pool is tried again in the next round", () => {
 
 const backoff = { first: "1s", max: "4s", jitter: 0 };
 
-test("a subscriber connects once, and is silent as long as it holds its connection", () => {
+test("a subscriber connects once and stays silent while connected", () => {
   const subscriber = openArrivals({ pattern: "subscriber", backoff });
   expect([offset(subscriber.at), subscriber.kind]).toEqual([0, "connect"]);
   subscriber.next();
@@ -51,7 +51,7 @@ test("a subscriber connects once, and is silent as long as it holds its connecti
   expect([offset(subscriber.at), subscriber.kind]).toEqual([61, "connect"]);
 });
 
-test("a subscriber waits twice as long each time, up to a limit, until a connection has lasted longer than that", () => {
+test("a subscriber doubles its wait up to a limit, until a connection outlasts the limit", () => {
   const subscriber = openArrivals({ pattern: "subscriber", backoff });
   const waits: number[] = [];
   const drop = (afterMs: number) => {
@@ -64,7 +64,7 @@ test("a subscriber waits twice as long each time, up to a limit, until a connect
   expect(waits).toEqual([1_000, 2_000, 4_000, 4_000, 4_000, 1_000, 2_000]);
 });
 
-test("a subscriber that is told twice comes back once", () => {
+test("a subscriber reconnects once when a drop is reported twice", () => {
   const subscriber = openArrivals({ pattern: "subscriber", backoff });
   subscriber.next();
   subscriber.onConnectionClosed(NEW_YEAR + MINUTE, 0);
@@ -72,7 +72,7 @@ test("a subscriber that is told twice comes back once", () => {
   expect(offset(subscriber.at)).toBe(61);
 });
 
-test("jitter makes a wait shorter by up to its part, never longer", () => {
+test("jitter shortens a wait by up to its fraction", () => {
   const waits = Array.from({ length: 300 }, (_, seed) => {
     const subscriber = openArrivals({ pattern: "subscriber", backoff: { first: "10s" } }, { seed });
     subscriber.next();
@@ -85,7 +85,7 @@ test("jitter makes a wait shorter by up to its part, never longer", () => {
   expect(Math.max(...waits)).toBeGreaterThan(9_500);
 });
 
-test("a heartbeat goes through the connection as long as it is open", () => {
+test("a heartbeat uses the connection while it is open", () => {
   const subscriber = openArrivals({ pattern: "subscriber", heartbeat: "20s", backoff });
   expect(takeArrivals(subscriber, 3).map(({ at, kind }) => [offset(at), kind])).toEqual([
     [0, "connect"],
@@ -96,7 +96,7 @@ test("a heartbeat goes through the connection as long as it is open", () => {
   expect([offset(subscriber.at), subscriber.kind]).toEqual([51, "connect"]);
 });
 
-test("nobody comes back at the end or after it", () => {
+test("no client reconnects at or after the end", () => {
   const comesBackAt = (until: number) => {
     const subscriber = openArrivals({ pattern: "subscriber", backoff }, { until });
     subscriber.next();
@@ -107,7 +107,7 @@ test("nobody comes back at the end or after it", () => {
   expect(comesBackAt(NEW_YEAR + 61 * SECOND + 1)).toBe(NEW_YEAR + 61 * SECOND);
 });
 
-test("in a merge, what comes at one instant comes in the order of the sources", () => {
+test("a merge keeps the order of the sources at one instant", () => {
   const of = (every: string) =>
     openArrivals({ pattern: "constant", every }, { until: NEW_YEAR + 7 * SECOND });
   const merged = new MergedArrivals([of("2s"), of("3s"), of("6s")]);
@@ -129,11 +129,11 @@ test("in a merge, what comes at one instant comes in the order of the sources", 
   expect(merged.at).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("a merge of nothing is over", () => {
+test("a merge of no sources has ended", () => {
   expect(new MergedArrivals([]).at).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("in a merge, a subscriber that was dropped comes back between the others", () => {
+test("in a merge, a dropped subscriber reconnects between other arrivals", () => {
   const merged = new MergedArrivals([
     openArrivals({ pattern: "constant", every: "10s" }),
     openArrivals({ pattern: "subscriber", backoff }),

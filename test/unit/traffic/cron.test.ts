@@ -16,7 +16,7 @@ const LINES = [
   "5 4 * jan,jul sun",
 ];
 
-test.each(LINES)("%s is due when another cron says so, over three years of UTC", (line) => {
+test.each(LINES)("%s agrees with an independent implementation over three years of UTC", (line) => {
   const until = NEW_YEAR + 1_100 * DAY;
   const library = CronExpressionParser.parse(line, {
     currentDate: new Date(NEW_YEAR - 1),
@@ -37,7 +37,7 @@ test.each([
   ["Australia/Lord_Howe", "10 * * * *"],
   ["Asia/Kolkata", "0 9 * * mon-fri"],
   ["America/New_York", "0 9 * * *"],
-])("in %s, %s is due at each minute whose clock time it names, all year", (zone, line) => {
+])("in %s, %s is due at every matching local minute of a year", (zone, line) => {
   const { schedule } = parseCron(line);
   const minutes = new Set(schedule?.minutes);
   const format = new Intl.DateTimeFormat("en-GB", {
@@ -60,13 +60,13 @@ test.each([
   expect(taken).toEqual(expected);
 });
 
-test("what falls into the hour that the clocks skip is an hour later, once", () => {
+test("a time in a skipped hour runs once, an hour later", () => {
   const input = { pattern: "cron", schedule: "30 2,3 * * *", time_zone: "Europe/Berlin" } as const;
   const from = Date.parse("2026-03-29T00:00:00+01:00");
   expect(arrivalInstants(input, { from, until: from + 23 * HOUR })).toEqual(["2026-03-29T01:30:00.000Z"]);
 });
 
-test("what falls into the hour that the clocks show twice happens the first time; what is due in every hour, both times", () => {
+test("a time in a repeated hour runs once, and an hourly line runs both times", () => {
   const from = Date.parse("2026-10-25T02:00:00+02:00");
   const at = (schedule: string) =>
     arrivalInstants(
@@ -81,7 +81,7 @@ test("what falls into the hour that the clocks show twice happens the first time
   ]);
 });
 
-test("a schedule is due at its start, and not at its end", () => {
+test("the start of a source is inclusive and its end exclusive", () => {
   const input = { pattern: "cron", schedule: "0 * * * *" } as const;
   expect(arrivalInstants(input, { until: NEW_YEAR + HOUR })).toEqual(["2026-01-01T00:00:00.000Z"]);
   expect(arrivalInstants(input, { from: NEW_YEAR + 1, until: NEW_YEAR + HOUR })).toEqual([]);
@@ -98,6 +98,6 @@ test.each([
   ["0 0 * * mon#1"],
   [""],
   ["nonsense"],
-])("%j is no crontab line", (line) => {
+])("%j is not a valid crontab line", (line) => {
   expect(parseCron(line).problem).toMatch(/^must be a crontab line of five fields/);
 });

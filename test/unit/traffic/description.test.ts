@@ -5,7 +5,7 @@ import { pattern, patternWith } from "../../../src/traffic/patterns.ts";
 const problems = (input: unknown) =>
   pattern.safeParse(input).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
 
-test("all that is wrong is said at once, each with its field", () => {
+test("all problems are reported at once, each with its field", () => {
   expect(
     problems({
       pattern: "office-hours",
@@ -25,10 +25,10 @@ test("all that is wrong is said at once, each with its field", () => {
 test.each([
   [{ pattern: "tides" }, /^pattern: must be one of constant, poisson, heavy-tailed/],
   [{}, /^pattern: must be one of constant/],
-  [{ pattern: "constant", every: "0s" }, /^every: must be longer than nothing/],
+  [{ pattern: "constant", every: "0s" }, /^every: must be longer than 0/],
   [
     { pattern: "constant", every: "1s", evry: 1 },
-    /^: there is no such key here; known are pattern, every, jitter, kind, duration, queries/,
+    /^: unknown key; the known keys are pattern, every, jitter, kind, duration, queries/,
   ],
   [
     { pattern: "constant", every: "1s", duration: "3 parsecs" },
@@ -48,21 +48,18 @@ test.each([
   ],
   [{ pattern: "poisson", rate: 0 }, /^rate: must be above 0/],
   [{ pattern: "poisson", rate: "1000001/s" }, /^rate: must not be above 1000000\/s/],
-  [{ pattern: "heavy-tailed", gap: 0 }, /^gap: must be longer than nothing/],
+  [{ pattern: "heavy-tailed", gap: 0 }, /^gap: must be able to exceed 0/],
   [
     { pattern: "bursts", size: 0, pause: "1s" },
     /^size: must be a whole number from 1 to 1000000, or \{min, max\}/,
   ],
-  [
-    { pattern: "office-hours", rate: 1, opens: "09:00", closes: "09:00" },
-    /^closes: must not be the same as opens/,
-  ],
+  [{ pattern: "office-hours", rate: 1, opens: "09:00", closes: "09:00" }, /^closes: must differ from opens/],
   [{ pattern: "cron", schedule: "* * *" }, /^schedule: must be a crontab line of five fields/],
   [{ pattern: "ramp", phases: [] }, /^phases: must have a phase with a rate above 0/],
   [{ pattern: "ramp", phases: [{ for: "1m", to: 0 }] }, /^phases: must have a phase with a rate above 0/],
   [{ pattern: "health-check", every: "30s", pool: 0 }, /^pool: /],
   [{ pattern: "subscriber", backoff: { first: "2m" } }, /^backoff.max: must not be shorter than first/],
-])("%j is refused", (input, message) => {
+])("%j is rejected", (input, message) => {
   const found = problems(input);
   expect(found).toHaveLength(1);
   expect(found[0]).toMatch(message);
@@ -80,7 +77,7 @@ test.each([
   expect(pattern.parse({ pattern: "poisson", rate })).toMatchObject({ rate: perSecond });
 });
 
-test("what a description gives is a description, and means the same; it is plain data", () => {
+test("a parsed description is plain data and parses to itself", () => {
   const inputs = [
     { pattern: "constant", every: "30s", jitter: "1s", duration: "1s..5s" },
     { pattern: "poisson", rate: "30/hour", duration: "700ms~2.36", queries: { min: 1, max: 4 } },
@@ -101,7 +98,7 @@ test("what a description gives is a description, and means the same; it is plain
   expect(new Set(inputs.map((input) => input.pattern)).size).toBe(pattern.options.length);
 });
 
-test("patterns take more fields where they are part of something greater, and say what each is for", () => {
+test("patterns accept extra fields, and every field has a description", () => {
   const source = patternWith({ name: z.string().describe("its name"), to: z.string() });
   expect(source.parse({ pattern: "poisson", rate: 1, name: "web", to: "shop/main" })).toMatchObject({
     name: "web",

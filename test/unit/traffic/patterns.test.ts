@@ -6,7 +6,7 @@ import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../sup
 
 const iso = (text: string) => Date.parse(text);
 
-test("a constant source begins at its start and ends before its end", () => {
+test("a constant source starts at its start and stops before its end", () => {
   const input = { pattern: "constant", every: "20s" } as const;
   expect(
     takeArrivals(openArrivals(input, { until: NEW_YEAR + MINUTE })).map(({ at }) => at - NEW_YEAR),
@@ -17,14 +17,14 @@ test("a constant source begins at its start and ends before its end", () => {
   expect(takeArrivals(openArrivals(input, { until: NEW_YEAR }))).toEqual([]);
 });
 
-test("a source that is over stays over", () => {
+test("a source that has ended stays ended", () => {
   const arrivals = openArrivals({ pattern: "constant", every: "20s" }, { until: NEW_YEAR + 1 });
   for (let i = 0; i < 200; i += 1) arrivals.next();
   arrivals.onConnectionClosed(NEW_YEAR, 0);
   expect(arrivals.at).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("jitter makes arrivals later by less than itself, and none overtakes another", () => {
+test("jitter delays arrivals by less than its value and keeps their order", () => {
   const late = takeArrivals(openArrivals({ pattern: "constant", every: "10s", jitter: "5s" }), 2_000).map(
     ({ at }, i) => at - NEW_YEAR - i * 10_000,
   );
@@ -37,7 +37,7 @@ test("jitter makes arrivals later by less than itself, and none overtakes anothe
   expect(crowded).toEqual([...crowded].sort((one, other) => one - other));
 });
 
-test("what an arrival is: its duration, its queries, its kind", () => {
+test("an arrival has a duration, a number of queries and a kind", () => {
   const [plain] = takeArrivals(openArrivals({ pattern: "constant", every: "1s" }), 1);
   expect(plain).toEqual({ at: NEW_YEAR, durationMs: 0, queries: 1, kind: "query", connection: -1 });
   const drawn = takeArrivals(
@@ -55,9 +55,9 @@ test("what an arrival is: its duration, its queries, its kind", () => {
   expect(new Set(drawn.map(({ kind }) => kind))).toEqual(new Set(["transaction"]));
 });
 
-test("even office hours are open from nine, not a millisecond before, up to five, on weekdays", () => {
+test("office hours are from nine (inclusive) to five (exclusive) on weekdays", () => {
   const input = { pattern: "office-hours", rate: "1/s", spacing: "even" } as const;
-  // The first second of the office day is over at 09:00:01; the last arrival would come at 17:00:00, when it is closed.
+  // The first arrival comes at 09:00:01; the last one would come at 17:00:00, when the office is closed.
   const day = arrivalInstants(input, { until: NEW_YEAR + DAY });
   expect(day[0]).toBe("2026-01-01T09:00:01.000Z");
   expect(day.at(-1)).toBe("2026-01-01T16:59:59.000Z");
@@ -68,7 +68,7 @@ test("even office hours are open from nine, not a millisecond before, up to five
   expect([...week]).toEqual(["2026-01-01", "2026-01-02", "2026-01-05", "2026-01-06", "2026-01-07"]);
 });
 
-test("offices that close before they open are open over midnight, and one may begin in the middle of it", () => {
+test("offices that close before they open are open over midnight", () => {
   const input: PatternInput = {
     pattern: "office-hours",
     rate: "1/min",
@@ -77,7 +77,7 @@ test("offices that close before they open are open over midnight, and one may be
     opens: "22:00",
     closes: "06:00",
   };
-  // From Thursday, 00:00: what opened on Wednesday is still open.
+  // On Thursday at 00:00 the office that opened on Wednesday is still open.
   const night = arrivalInstants(input, { until: NEW_YEAR + DAY });
   expect([night[0], night.at(-1), night.length]).toEqual([
     "2026-01-01T00:01:00.000Z",
@@ -86,7 +86,7 @@ test("offices that close before they open are open over midnight, and one may be
   ]);
 });
 
-test("outside of office hours the other rate holds", () => {
+test("outside office hours the outside rate applies", () => {
   const input = { pattern: "office-hours", rate: "60/h", rate_outside: "1/h", spacing: "even" } as const;
   const hours = new Map<number, number>();
   for (const { at } of takeArrivals(openArrivals(input, { until: NEW_YEAR + DAY }))) {
@@ -97,7 +97,7 @@ test("outside of office hours the other rate holds", () => {
   expect(hours.get(20)).toBe(1);
 });
 
-test("offices follow the clocks of their zone: at nine in Berlin, in winter and in summer", () => {
+test("office hours follow local time in winter and in summer", () => {
   const input: PatternInput = {
     pattern: "office-hours",
     rate: "1/s",
@@ -109,11 +109,11 @@ test("offices follow the clocks of their zone: at nine in Berlin, in winter and 
   const first = (day: string) =>
     arrivalInstants(input, { from, until: from + 7 * DAY }).find((at) => at.startsWith(day));
   expect(first("2026-03-27")).toBe("2026-03-27T08:00:01.000Z");
-  // What was due when it closed on Friday comes first on Monday.
+  // An arrival that was pending at the Friday close comes on Monday.
   expect(first("2026-03-30")).toBe("2026-03-30T07:00:00.000Z");
 });
 
-test("a day that the clocks make shorter or longer has so many arrivals less or more", () => {
+test("a day with a clock change has fewer or more arrivals", () => {
   const input: PatternInput = {
     pattern: "office-hours",
     rate: "1/min",
@@ -130,15 +130,15 @@ test("a day that the clocks make shorter or longer has so many arrivals less or 
   expect(on("2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00")).toBe(25 * 60 - 1);
 });
 
-test("a ramp goes evenly up: a quarter of its arrivals in its first half", () => {
+test("a linear ramp has a quarter of its arrivals in its first half", () => {
   const phases = [{ for: "100s", to: "10/s" }];
   const taken = takeArrivals(openArrivals({ pattern: "ramp", phases, spacing: "even" }));
-  // The rate sums up to 500; the 500th would come at the very end, which is not included.
+  // The integral of the rate is 500; the 500th arrival would come at the end, which is exclusive.
   expect(taken).toHaveLength(499);
   expect(taken.filter(({ at }) => at - NEW_YEAR <= 50 * SECOND)).toHaveLength(125);
 });
 
-test("a ramp down, flat phases, and one that begins again", () => {
+test("a ramp may go down, stay flat and repeat", () => {
   const down = takeArrivals(
     openArrivals({ pattern: "ramp", phases: [{ for: "100s", from: "10/s", to: 0 }], spacing: "even" }),
   );
@@ -152,11 +152,11 @@ test("a ramp down, flat phases, and one that begins again", () => {
       openArrivals({ pattern: "ramp", phases, spacing: "even", repeat }, { until: NEW_YEAR + 40 * SECOND }),
     ).map(({ at }) => (at - NEW_YEAR) / SECOND);
   expect(offsets(false)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  // The tenth is due when the first phase is over, so it comes with the second beginning.
+  // The tenth arrival is due when the first phase ends, so it comes at the start of the second.
   expect(offsets(true)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
 });
 
-test("on-off: busy first, silent while off", () => {
+test("on-off starts busy and is silent while off", () => {
   const offsets = takeArrivals(
     openArrivals(
       { pattern: "on-off", on: "3s", off: "7s", rate: "2/s", spacing: "even" },
@@ -166,30 +166,30 @@ test("on-off: busy first, silent while off", () => {
   expect(offsets).toEqual([500, 1_000, 1_500, 2_000, 2_500, 10_000, 10_500, 11_000, 11_500, 12_000, 12_500]);
 });
 
-test("bursts: a pause, then as many as it says with short gaps", () => {
+test("bursts start with a pause, then have their size with short gaps", () => {
   const input = { pattern: "bursts", size: 3, gap: "1s", pause: "1m" } as const;
   expect(takeArrivals(openArrivals(input), 7).map(({ at }) => (at - NEW_YEAR) / SECOND)).toEqual([
     60, 61, 62, 122, 123, 124, 184,
   ]);
 });
 
-test("the rate of a day is highest at its peak and lowest twelve hours later", () => {
+test("a daily rate is highest at its peak and lowest twelve hours later", () => {
   const input = { pattern: "daily", rate: "1/s", peak: "14:00", low: 0.5, spacing: "even" } as const;
   const taken = takeArrivals(openArrivals(input, { until: NEW_YEAR + DAY })).map(({ at }) =>
     Math.floor((at - NEW_YEAR) / HOUR),
   );
   const hours = Array.from({ length: 24 }, (_, hour) => taken.filter((given) => given === hour).length);
   const [peak = 0, low = 0] = [hours[14], hours[2]];
-  // The hours at both sides of the peak differ by the one arrival that falls between them.
+  // The hours before and after the peak differ by the one arrival between them.
   expect(Math.max(...hours) - peak).toBeLessThanOrEqual(1);
   expect(low - Math.min(...hours)).toBeLessThanOrEqual(1);
   expect(low / peak).toBeGreaterThan(0.49);
   expect(low / peak).toBeLessThan(0.52);
-  // The mean is what was said: over a whole day the swing sums up to nothing.
+  // Over a whole day the cosine integrates to 0, so the mean is the given rate.
   expect(taken.length).toBe(24 * 3_600 - 1);
 });
 
-test("columns take what there is, and say how many", () => {
+test("columns hold the arrivals and the read returns their number", () => {
   const columns = { at: new Float64Array(4), durationMs: new Float64Array(4) };
   const arrivals = openArrivals(
     { pattern: "constant", every: "1s", duration: "3ms" },

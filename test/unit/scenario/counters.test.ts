@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Counters } from "../../../src/scenario/measure/counters.ts";
 import { expectHolds } from "../../support/properties.ts";
 
-test("a percentile is the wait by nearest rank among all arrivals, those that did not wait included", async () => {
+test("a percentile is by nearest rank over all arrivals, including those that did not wait", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.array(fc.oneof(fc.constant(0), fc.nat(20), fc.nat(1_000_000)), { minLength: 1 }),
@@ -21,7 +21,7 @@ test("a percentile is the wait by nearest rank among all arrivals, those that di
   );
 });
 
-test("where nobody came, nobody waited", () => {
+test("without arrivals every wait is 0", () => {
   const tally = new Counters();
   expect([
     tally.waitPercentile(50),
@@ -31,14 +31,14 @@ test("where nobody came, nobody waited", () => {
   ]).toEqual([0, 0, 0, 0]);
 });
 
-test("half of two is the first of them, and a hundredth more is the second", () => {
+test("of two waits the 50th percentile is the first, the 51st the second", () => {
   const tally = new Counters();
   tally.addArrival(1);
   tally.addArrival(9);
   expect([tally.waitPercentile(50), tally.waitPercentile(51)]).toEqual([1, 9]);
 });
 
-test("active time is the sum of all spans, those that are not over up to now, and compute time that of their sizes", () => {
+test("active time is the sum of all spans, open ones up to now, and compute time weights them by size", () => {
   const world = new Counters();
   const one = new Counters(world);
   const other = new Counters(world);
@@ -54,7 +54,7 @@ test("active time is the sum of all spans, those that are not over up to now, an
   expect([one.cuMs(1_000), world.cuMs(1_000)]).toEqual([150, 3_350]);
 });
 
-test("what is turned away was never there, and is refused", async () => {
+test("a rejected arrival is moved from served to refused", async () => {
   await expectHolds(
     fc.asyncProperty(fc.array(fc.tuple(fc.nat(20), fc.boolean())), async (arrivals) => {
       const [world, kept] = [new Counters(), new Counters()];
@@ -79,7 +79,7 @@ test("what is turned away was never there, and is refused", async () => {
   );
 });
 
-test("what is counted of a part is counted of the whole, and of nobody else", () => {
+test("counts propagate to the parents and to nothing else", () => {
   const world = new Counters();
   const project = new Counters(world);
   const other = new Counters(world);
@@ -104,7 +104,7 @@ const what = fc.oneof(
   fc.record({ kind: fc.constant("ask the world" as const) }),
 );
 
-test("whoever asks when, and whatever moves meanwhile: a wait is counted where it was, and once", async () => {
+test("a wait is counted once, under the parent of its time, for any order of queries and moves", async () => {
   await expectHolds(
     fc.asyncProperty(fc.array(what, { maxLength: 40 }), async (steps) => {
       const world = new Counters();

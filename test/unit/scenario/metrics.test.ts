@@ -5,7 +5,7 @@ import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 import { runScenario } from "../../../src/scenario/run/run-scenario.ts";
 import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
-/** What a scenario of these lines does not say, and what it measured. */
+/** The verdict of a scenario with these lines, and its failures. */
 async function played(...lines: string[]) {
   const [verdict] = await runScenarioText(["version: 1", ...lines].join("\n"));
   if (verdict === undefined) throw new Error("nothing was played");
@@ -16,7 +16,7 @@ const FAILING =
   "  - fault: { name: f, on: { action: start_compute }, when: { first: 1 }, effect: start_fails }";
 const SHOP = "world: { start_delay: 3s, projects: { shop: {} } }";
 
-test("a compute that could not be started is idle, and who waited for it was refused", async () => {
+test("after a failed start the compute is idle and waiting arrivals are rejected", async () => {
   const { unmet } = await played(
     SHOP,
     "steps:",
@@ -40,7 +40,7 @@ test("a compute that could not be started is idle, and who waited for it was ref
   expect(unmet).toEqual([]);
 });
 
-test("who waits for a compute that is deleted was refused, and its start is cancelled", async () => {
+test("deleting a starting compute rejects waiting arrivals and cancels the start", async () => {
   const { unmet } = await played(
     SHOP,
     "steps:",
@@ -56,7 +56,7 @@ test("who waits for a compute that is deleted was refused, and its start is canc
   expect(unmet).toEqual([]);
 });
 
-test("what a call of the control API has arrive is refused like any other arrival", async () => {
+test("rejected activity of the control API counts like any other arrival", async () => {
   const { unmet } = await played(
     "world: { projects: { shop: { branches: { main: { computes: { primary: {}, replica: { type: read_only, disabled: true } } } } } } }",
     "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]",
@@ -74,7 +74,7 @@ test("what a call of the control API has arrive is refused like any other arriva
 
 const DELETE = '{ request: { method: DELETE, path: "/projects/{shop}/endpoints/{shop/main/primary}" } }';
 
-test("who waited when a snapshot was taken waits again when the world is taken back there, and nobody else", async () => {
+test("a restore brings back the arrivals that waited at the snapshot, and no others", async () => {
   const { unmet } = await played(
     SHOP.replace("3s", "30s"),
     "steps:",
@@ -84,7 +84,7 @@ test("who waited when a snapshot was taken waits again when the world is taken b
     "  - { at: 12m, restore: one }",
     `  - ${DELETE}`,
     "  - { expect: [{ state: gone, of: shop/main }, { refused: 1 }, { activities: 1 }] }",
-    // What has been turned away once is not so again.
+    // A rejected arrival counts once, even after another restore.
     "  - { restore: one }",
     `  - ${DELETE}`,
     "  - { expect: [{ refused: 1 }, { activities: 1 }] }",
@@ -92,7 +92,7 @@ test("who waited when a snapshot was taken waits again when the world is taken b
   expect(unmet).toEqual([]);
 });
 
-test("who waits through a restart is turned away with all others", async () => {
+test("arrivals that wait during a restart are rejected with the others", async () => {
   const { unmet } = await played(
     SHOP.replace("3s", "30s"),
     "steps:",
@@ -105,7 +105,7 @@ test("who waits through a restart is turned away with all others", async () => {
   expect(unmet).toEqual([]);
 });
 
-test("operations are counted by the status that they have: scheduling, running, finished, failed", async () => {
+test("operations are counted by current status: scheduling, running, finished, failed", async () => {
   const { unmet } = await played(
     SHOP,
     "steps:",
@@ -128,7 +128,7 @@ test("operations are counted by the status that they have: scheduling, running, 
   expect(unmet).toEqual([]);
 });
 
-test("an operation that a restored world does not know is not under way, and one that it knows is", async () => {
+test("after a restore only the operations of the restored world are running", async () => {
   const { unmet } = await played(
     SHOP,
     "steps:",
@@ -142,7 +142,7 @@ test("an operation that a restored world does not know is not under way, and one
   expect(unmet).toEqual([]);
 });
 
-test("a compute that is made and started at once is active from then on, not from the start of the run", async () => {
+test("active time of a new compute starts at its creation", async () => {
   const { unmet, timelines } = await played(
     "world: { operations: immediate, projects: { shop: {} } }",
     "steps:",
@@ -156,7 +156,7 @@ test("a compute that is made and started at once is active from then on, not fro
   expect(made[80]).toBe(1);
 });
 
-test("compute time is that of each compute, and stays when it is deleted", async () => {
+test("compute time is counted per compute and survives its deletion", async () => {
   const always = "suspend_timeout_seconds: -1";
   const large = "type: read_only, autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4";
   const { unmet } = await played(
@@ -178,7 +178,7 @@ test("compute time is that of each compute, and stays when it is deleted", async
   expect(unmet).toEqual([]);
 });
 
-test("what was run up stays when the world is taken back, and goes on from there, time and compute time alike", async () => {
+test("active time and compute time are retained across a restore", async () => {
   const { unmet, timelines } = await played(
     "world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: -1 } } } } } } }",
     "steps:",
@@ -191,7 +191,7 @@ test("what was run up stays when the world is taken back, and goes on from there
   expect(new Set(timelines[0]?.active)).toEqual(new Set([1]));
 });
 
-test("a compute counts where it is: what it did before it moved stays on the branch that it left", async () => {
+test("counts of a moved compute stay with its previous branch", async () => {
   const { unmet } = await played(
     "world: { projects: { a: { branches: { main: { computes: { p: { suspend_timeout_seconds: -1 } } }, dev: {} } } } }",
     "steps:",
@@ -214,7 +214,7 @@ test("a compute counts where it is: what it did before it moved stays on the bra
   expect(unmet).toEqual([]);
 });
 
-test("a project that goes to another account counts there from then on", async () => {
+test("a transferred project counts under its new account from then on", async () => {
   const { unmet } = await played(
     "world:",
     "  accounts:",
@@ -235,7 +235,7 @@ test("a project that goes to another account counts there from then on", async (
   expect(unmet).toEqual([]);
 });
 
-test("compute time is what the world books, whatever sizes its computes take, and where a suspend fails too", async () => {
+test("compute time equals the consumption of the world, with autoscaling and failed suspends", async () => {
   const scaled = "autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 8";
   const text = [
     "version: 1",

@@ -1,18 +1,15 @@
 import { expect, test } from "vitest";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
+import { type RecordingOptions, readRecording } from "../../../src/recordings/read-recording.ts";
 import { RecordedArrivals } from "../../../src/recordings/recorded-arrivals.ts";
-import {
-  InvalidRecording,
-  type RecordingOptions,
-  readRecording,
-} from "../../../src/recordings/recorded-file.ts";
+import { RecordingError } from "../../../src/recordings/rows/recording-error.ts";
 import { NEW_YEAR, takeArrivals } from "../../support/arrivals.ts";
 import { readText as takeTrace } from "../../support/trace-input.ts";
 
 const csv = (text: string, options: Partial<RecordingOptions> = {}) =>
   readRecording([text], { format: "csv", ...options });
 
-test("CSV: columns are found by their names, endpoints are kept apart, each with its connections and sources", async () => {
+test("CSV columns are found by name, and each endpoint has its own connections", async () => {
   const recorded = await csv(
     [
       "endpoint_id,at,duration_ms,kind,queries,source,connection_id",
@@ -33,7 +30,7 @@ test("CSV: columns are found by their names, endpoints are kept apart, each with
   expect(b).toEqual([{ at: NEW_YEAR + 1_500, durationMs: 0, queries: 0, kind: "connect", connection: 0 }]);
 });
 
-test("instants in seconds, with fractions, and in milliseconds are told apart; durations by their column's name", async () => {
+test("the unit of an instant follows from its size, the unit of a duration from its column", async () => {
   const recorded = await csv("endpoint,ts,duration_s\na,1767225600.123,0.5\na,1767225600124,2\n");
   const requests = recorded.endpoints.get("a");
   expect([...(requests?.at ?? [])]).toEqual([NEW_YEAR + 123, NEW_YEAR + 124]);
@@ -47,7 +44,7 @@ test.each([
   ["duration_seconds", "1767225600123", "1e-1", 100],
   ["duration_ms", "2026-01-01T00:00:00.123Z", "12.9", 12],
 ])(
-  "a column %s and its instants are read as what-if reads them",
+  "a column %s and its instants are read as in what-if experiments",
   async (column, at, duration, durationMs) => {
     const text = `endpoint,at,${column}\na,${at},${duration}\n`;
     const requests = (await csv(text, { strict: true })).endpoints.get("a");
@@ -61,7 +58,7 @@ test.each([
   },
 );
 
-test("rows out of order are put in order; those of one instant stay as they were", async () => {
+test("rows are sorted by time; rows of one instant keep their order", async () => {
   const recorded = await csv(
     "endpoint_id,at,duration_ms\na,2026-01-01T00:00:02Z,1\na,2026-01-01T00:00:01Z,2\na,2026-01-01T00:00:02Z,3\na,2026-01-01T00:00:01Z,4\n",
   );
@@ -79,30 +76,30 @@ const WITH_BAD_ROWS = [
   "a,2026-01-01T00:00:01Z,1,query",
 ].join("\n");
 
-test("bad rows are counted with their line and reason, the others are read", async () => {
+test("bad rows are counted with line and reason, and the other rows are read", async () => {
   const recorded = await csv(WITH_BAD_ROWS);
   expect([recorded.rows, recorded.badRows]).toEqual([2, 5]);
   expect(recorded.bad.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
     '3 at: "yesterday" must be an ISO 8601 instant, or a number since 1970',
-    "4 endpoint: is empty; where another column has it, say columns: { endpoint: … }",
+    "4 endpoint: is empty; if another column names the endpoint, set columns: { endpoint: <column> }",
     '5 at: "2026-02-30T00:00:00Z" must be an ISO 8601 instant, or a number since 1970',
     '6 duration: "-1" must be a number, at least 0',
     '7 kind: "dance" must be one of query, transaction, connect, disconnect',
   ]);
 });
 
-test("where strict, the first bad row ends it", async () => {
+test("strict reading stops at the first bad row", async () => {
   const reading = csv(WITH_BAD_ROWS, { strict: true });
-  await expect(reading).rejects.toBeInstanceOf(InvalidRecording);
+  await expect(reading).rejects.toBeInstanceOf(RecordingError);
   await expect(reading).rejects.toThrow(/^line 3: at: "yesterday"/);
 });
 
-test("a quote that is never closed is a bad row", async () => {
+test("an unclosed quote is a bad row", async () => {
   const recorded = await csv('endpoint_id,at\na,2026-01-01T00:00:00Z\na,"2026-01-01T00:00:01Z\n');
   expect([recorded.rows, recorded.badRows]).toEqual([1, 1]);
 });
 
-test("columns are mapped by name; one that is not there is refused with those that are", async () => {
+test("columns are mapped by name, and an unknown column is rejected with a list of the known ones", async () => {
   const text = "who,when\nx,2026-01-01T00:00:00Z\n";
   const recorded = await csv(text, { columns: { endpoint: "who", at: "when" } });
   expect(recorded.columns).toEqual({ endpoint: "who", at: "when" });
@@ -111,20 +108,18 @@ test("columns are mapped by name; one that is not there is refused with those th
     'line 1: endpoint: there is no column "whom"; there are who, when',
   );
   await expect(csv(text)).rejects.toThrow(
-    "line 1: endpoint: no column looks like it; say columns: { endpoint: … } with one of who, when",
+    "line 1: endpoint: no column has a known name; set columns: { endpoint: <column> }; the columns are who, when",
   );
 });
 
-test("a key of NDJSON that is named may be missing in a row, and is refused where no row has it", async () => {
+test("a mapped NDJSON key may be missing in a row, but not in all rows", async () => {
   const rows = '{"endpoint":"a","at":1767225600}\n{"endpoint":"a","at":1767225601,"took_us":2500}\n';
   const named = (duration: string) => readRecording([rows], { format: "ndjson", columns: { duration } });
   expect([...((await named("took_us")).endpoints.get("a")?.durationMs ?? [])]).toEqual([0, 2]);
-  await expect(named("tuk_us")).rejects.toThrow(
-    'line 1: duration: neither this row nor any other has the key "tuk_us"',
-  );
+  await expect(named("tuk_us")).rejects.toThrow('line 1: duration: no row has the key "tuk_us"');
 });
 
-test("however the text is cut into chunks, the same is read", async () => {
+test("chunk boundaries do not change the result", async () => {
   const text = `${WITH_BAD_ROWS}\nä,2026-01-01T00:00:03Z,7,query\n`;
   const bytes = new TextEncoder().encode(text);
   const whole = await csv(text);
@@ -136,7 +131,7 @@ test("however the text is cut into chunks, the same is read", async () => {
   }
 });
 
-test("NDJSON: keys in the place of columns, line by line, in any chunks", async () => {
+test("NDJSON keys are read like columns", async () => {
   const text = [
     '{"endpoint_id":"a","at":"2026-01-01T00:00:00Z","duration_ms":5}',
     "",
@@ -150,12 +145,12 @@ test("NDJSON: keys in the place of columns, line by line, in any chunks", async 
     { at: NEW_YEAR + 1_000, durationMs: 0, queries: 4, kind: "transaction", connection: -1 },
   ]);
   expect(recorded.bad).toEqual([
-    { line: 4, reason: "is no JSON object" },
-    { line: 5, reason: "is no JSON object" },
+    { input: "", line: 4, reason: "is not a JSON object" },
+    { input: "", line: 5, reason: "is not a JSON object" },
   ]);
 });
 
-test("a world's journal: its activity, as the journal or the control API writes it, or as an event stream; other events are passed over", async () => {
+test("a journal has its activity in either case style or as an event stream; other events are skipped", async () => {
   const text = [
     `{"type":"ComputeActivated","at":${NEW_YEAR},"endpointId":"ep-a"}`,
     `{"type":"ActivityRecorded","at":${NEW_YEAR},"activity":{"endpointId":"ep-a","kind":"connect"},"waitedMs":0,"opened":"#7"}`,
@@ -177,7 +172,7 @@ test("a world's journal: its activity, as the journal or the control API writes 
   ]);
 });
 
-test("a recording may be played at another time", async () => {
+test("a recording may be replayed at another time", async () => {
   const recorded = await csv("endpoint_id,at\na,2026-01-01T00:00:00Z\n");
   expect(
     takeArrivals(new RecordedArrivals(recorded.endpoints.get("a") as never, 60_000)).map(({ at }) => at),

@@ -4,8 +4,8 @@ import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Refusal } from "../../platform/refusals.ts";
+import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import { RecordedArrivals } from "../../recordings/recorded-arrivals.ts";
-import type { RecordedTraffic } from "../../recordings/recorded-file.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { type Arrivals, NO_CONNECTION } from "../../traffic/arrivals.ts";
 import { MergedArrivals } from "../../traffic/merged-arrivals.ts";
@@ -13,19 +13,19 @@ import { TrafficSources } from "../../traffic/sources.ts";
 import type { Labels } from "../file/labels.ts";
 import { isClosedLoop, type ReplayTraffic, type ScenarioTraffic } from "../file/traffic-schema.ts";
 
-/** What is replayed, by the names of the sources. */
+/** Recorded traffic by the name of its source. */
 export type RecordingsBySource = ReadonlyMap<string, RecordedTraffic>;
 
 type TrafficContext = {
   readonly seed: number;
   readonly start: SimTime;
-  /** The world was taken back to this instant: what comes up to it, it included, has come already. Left out: nothing has. */
+  /** The world was restored to this instant; arrivals up to it (inclusive) have already happened. */
   readonly restoredTo: SimTime | undefined;
-  /** Where a source says nothing else, it ends here; what would come at this very instant does not come. */
+  /** Default end of a source, exclusive. */
   readonly end: SimTime | undefined;
   readonly instant: (when: NonNullable<ScenarioTraffic["from"]>) => SimTime;
   readonly recordings: RecordingsBySource;
-  /** The world as it is: it knows which connections are open. */
+  /** The current world, which knows the open connections. */
   readonly world: () => World;
 };
 type TrafficObserver = {
@@ -34,36 +34,39 @@ type TrafficObserver = {
 };
 
 const NO_SOURCE = -1;
-/** Whose traffic it is that steps bring. */
+/** The source name of activity from steps. */
 export const STEP_SOURCE = "step";
 
-/** What became of an arrival that a step had. */
+/** The outcome of an activity step. */
 export type ArrivalOutcome = {
   readonly outcome: "served" | "waits" | "refused";
   readonly waitedMs: DurationMs;
   readonly code?: string;
 };
 
-/** One stream of a source: a source that hits many computes has one for each. `open`: connections that it takes for open. */
+/**
+ * One stream of a source; a source has one per compute. `openConnections` are those that the client believes
+ * to be open.
+ */
 type TrafficStream = {
   readonly name: string;
   readonly endpointId: string;
-  /** What the names of its connections begin with. */
+  /** Prefix of its connection names. */
   readonly connectionPrefix: string;
   readonly openConnections: Set<number>;
 };
 
-/** All traffic of a scenario as one feed, which also tells the run of what happens. */
+/** All traffic of a scenario as one arrival source, which also forwards events to the run. */
 export class ScenarioArrivals implements ArrivalSource {
   readonly #merged: MergedArrivals;
   readonly #streams: TrafficStream[] = [];
   readonly #closedLoopStreams = new Map<string, number[]>();
   readonly #observer: TrafficObserver;
   readonly #world: () => World;
-  /** What steps have arrive, earliest first. */
+  /** Arrivals of activity steps, earliest first. */
   readonly #injected: { readonly at: SimTime; readonly activity: Activity }[] = [];
   #outcome: ArrivalOutcome | undefined;
-  /** The compute that the last one goes to. */
+  /** The compute of the last injected arrival. */
   #injectedComputeId: string | undefined;
   #isStopped = false;
   #lastSource = NO_SOURCE;
@@ -82,7 +85,7 @@ export class ScenarioArrivals implements ArrivalSource {
     if (context.restoredTo !== undefined) this.#closeAllLost(context.restoredTo);
   }
 
-  /** Nothing arrives any more: what plays comes to its end soon. */
+  /** Stops all arrivals, so that the current advance ends soon. */
   end(): void {
     this.#isStopped = true;
   }
@@ -93,7 +96,7 @@ export class ScenarioArrivals implements ArrivalSource {
     return injected === undefined ? this.#merged.at : Math.min(injected.at, this.#merged.at);
   }
 
-  /** Has something arrive that is of no source. What comes at the same instant comes after it. */
+  /** Adds an arrival that belongs to no source. It comes before other arrivals of the same instant. */
   inject(at: SimTime, activity: Activity): void {
     const index = this.#injected.findIndex((other) => other.at > at);
     this.#injected.splice(index < 0 ? this.#injected.length : index, 0, { at, activity });
@@ -101,7 +104,7 @@ export class ScenarioArrivals implements ArrivalSource {
     this.#injectedComputeId = activity.endpointId;
   }
 
-  /** What became of what was injected last. */
+  /** The outcome of the last injected arrival. */
   get outcome(): ArrivalOutcome | undefined {
     return this.#outcome;
   }
@@ -151,7 +154,7 @@ export class ScenarioArrivals implements ArrivalSource {
         break;
       }
       case "ActivityDropped":
-        // Where arrivals are told ahead, the world tells afterwards what it refused.
+        // When arrivals are scheduled ahead, the world reports a rejection only later.
         if (event.endpointId === this.#injectedComputeId)
           this.#outcome ??= { outcome: "refused", waitedMs: 0, code: event.reason };
         break;
@@ -164,7 +167,7 @@ export class ScenarioArrivals implements ArrivalSource {
   observeRefusal(activity: Activity, { code }: Refusal, at: SimTime): void {
     if (activity.source === STEP_SOURCE) this.#outcome = { outcome: "refused", waitedMs: 0, code };
     const stream = this.#streams[this.#lastSource];
-    // It may have been told by a call, and be of no source.
+    // The activity may come from a call instead of a source.
     if (stream !== undefined && stream.name === activity.source && this.#lastConnection !== NO_CONNECTION) {
       stream.openConnections.delete(this.#lastConnection);
       this.#merged.onConnectionClosed(at, this.#lastConnection, this.#lastSource);
@@ -212,7 +215,7 @@ export class ScenarioArrivals implements ArrivalSource {
     return [...recorded.endpoints].map(([endpoint, requests]) => {
       const [compute] = labels.computes(source.computes?.[endpoint] ?? [source.to].flat()[0] ?? endpoint);
       const endpointId = compute?.id ?? endpoint;
-      // Where several endpoints of a recording become one compute, each has connections of its own.
+      // Several endpoints of a recording may map to one compute; each keeps its own connections.
       const connectionPrefix = usedComputes.has(endpointId) ? `${source.name}-${endpoint}` : source.name;
       usedComputes.add(endpointId);
       const arrivals = new RecordedArrivals(requests, shiftMs, until);
@@ -227,7 +230,10 @@ export class ScenarioArrivals implements ArrivalSource {
     for (const endpointId of this.#closedLoopStreams.keys()) this.#closeLost(endpointId, at);
   }
 
-  /** Whoever takes a connection for open that is not, hears of it. One that waits for a start outlives the suspend before it. */
+  /**
+   * Tells clients about connections that the world has closed. A connection that waits for a start survives
+   * the suspend before it.
+   */
   #closeLost(endpointId: string, at: SimTime): void {
     for (const index of this.#closedLoopStreams.get(endpointId) ?? []) {
       const stream = this.#streams[index] as TrafficStream;
@@ -245,7 +251,7 @@ function connectionId({ connectionPrefix }: TrafficStream, connection: number): 
   return `${connectionPrefix}-${connection}`;
 }
 
-/** Takes what comes up to an instant, it included; gives the connections that it opens. */
+/** Skips arrivals up to an instant (inclusive); returns the connections that they open. */
 function skipThrough(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINITY): Set<number> {
   const openConnections = new Set<number>();
   for (; arrivals.at <= until; arrivals.next())

@@ -14,8 +14,8 @@ const TO = FROM + 120 * MINUTE;
 
 type Arrival = { readonly at: SimTime; readonly activity: Activity };
 
-/** Some arrivals in order, and all that it has been told. */
-class ListFeed implements ArrivalSource {
+/** Arrivals in order, and every event and refusal that the source has observed. */
+class ListedArrivals implements ArrivalSource {
   readonly observed: RecordedEvent[] = [];
   readonly refusals: { readonly at: SimTime; readonly code: string }[] = [];
   readonly #left: Arrival[];
@@ -41,7 +41,9 @@ class ListFeed implements ArrivalSource {
   }
 }
 
-/** At whole multiples of the delay among others, so that arrivals fall on deadlines, and several on one instant. */
+/**
+ * Includes multiples of the autosuspend delay, so that arrivals fall on deadlines and several on one instant.
+ */
 const instant = fc
   .oneof(
     fc.integer({ min: 0, max: 23 }).map((fives) => fives * 5 * MINUTE),
@@ -66,21 +68,24 @@ async function twoComputes(
   return { double, ids };
 }
 
-/** A world's state without what tells of the writing down alone: the last event, and the numbers of events and of what was told ahead. */
+/**
+ * The state of a world without the numbers that depend on how arrivals were entered: the last event and the
+ * activity counter.
+ */
 async function stateOf({ sim }: Double): Promise<unknown> {
   const { seq: _, at: __, numbers, ...state } = (await sim("GET", "/state")).body;
   const unnumbered = JSON.stringify(state).replaceAll(/"(id|connection_id)":"#\d+"/g, '"$1":"#"');
   return { ...JSON.parse(unnumbered), numbers: { ...numbers, activity: 0 } };
 }
 
-test("what a feed brings does the same as what was told ahead, but for the telling", async () => {
+test("arrivals from a source have the same effect as scheduled activity", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.array(arrival, { maxLength: 40 }),
       fc.integer({ min: 0, max: 120 }),
       async (drawn, minutes) => {
-        const { double: fed, ids } = await twoComputes();
-        const { double: told, ids: sameIds } = await twoComputes();
+        const { double: driven, ids } = await twoComputes();
+        const { double: scheduled, ids: sameIds } = await twoComputes();
         expect(sameIds).toEqual(ids);
         const arrivals = drawn
           .map(
@@ -90,34 +95,35 @@ test("what a feed brings does the same as what was told ahead, but for the telli
             }),
           )
           .sort((a, b) => a.at - b.at);
-        const feed = new ListFeed(arrivals);
-        await fed.world.advanceWithArrivals(feed, FROM + minutes * MINUTE);
-        await fed.world.advanceWithArrivals(feed, TO);
-        await told.world.transact((turn) => {
-          for (const { at, activity } of arrivals) turn.execute({ type: "ScheduleActivity", at, activity });
+        const source = new ListedArrivals(arrivals);
+        await driven.world.advanceWithArrivals(source, FROM + minutes * MINUTE);
+        await driven.world.advanceWithArrivals(source, TO);
+        await scheduled.world.transact((transaction) => {
+          for (const { at, activity } of arrivals)
+            transaction.execute({ type: "ScheduleActivity", at, activity });
         });
-        await told.world.advance({ to: TO });
-        expect(fed.world.now()).toBe(TO);
-        expect(await stateOf(fed)).toEqual(await stateOf(told));
-        const dropped = (await told.world.events(0, 10_000)).flatMap((event) =>
+        await scheduled.world.advance({ to: TO });
+        expect(driven.world.now()).toBe(TO);
+        expect(await stateOf(driven)).toEqual(await stateOf(scheduled));
+        const dropped = (await scheduled.world.events(0, 10_000)).flatMap((event) =>
           event.type === "ActivityDropped" ? [{ at: event.at, code: event.reason }] : [],
         );
-        expect(feed.refusals).toEqual(dropped);
-        const since = feed.observed[0]?.seq ?? 1;
-        if (feed.observed.length > 0)
-          expect(feed.observed).toEqual(await fed.world.events(since - 1, 10_000));
-        await Promise.all([fed.close(), told.close()]);
+        expect(source.refusals).toEqual(dropped);
+        const since = source.observed[0]?.seq ?? 1;
+        if (source.observed.length > 0)
+          expect(source.observed).toEqual(await driven.world.events(since - 1, 10_000));
+        await Promise.all([driven.close(), scheduled.close()]);
       },
     ),
     40,
   );
 });
 
-test("a feed that reacts to what happens is asked again at that instant", async () => {
+test("an arrival source that reacts to an event can arrive at the same instant", async () => {
   const { double, ids } = await twoComputes();
   let next: SimTime = FROM + MINUTE;
   const arrivedAt: SimTime[] = [];
-  const feed: ArrivalSource = {
+  const source: ArrivalSource = {
     get at() {
       return next;
     },
@@ -132,12 +138,12 @@ test("a feed that reacts to what happens is asked again at that instant", async 
     },
     observeRefusal: () => undefined,
   };
-  await double.world.advanceWithArrivals(feed, TO);
+  await double.world.advanceWithArrivals(source, TO);
   expect(arrivedAt).toEqual([FROM + MINUTE, FROM + 6 * MINUTE]);
   await double.close();
 });
 
-test("a journal that keeps few events forgets the others, and the world is the same", async () => {
+test("a journal with a limit drops old events without changing the world", async () => {
   const keep = 50;
   const arrivals = (ids: readonly string[]) =>
     Array.from(
@@ -151,10 +157,10 @@ test("a journal that keeps few events forgets the others, and the world is the s
   const whole = await twoComputes();
   const bounded = await twoComputes({ journal: new MemoryJournal({ limit: keep }) });
   for (const { double, ids } of [whole, bounded]) {
-    // Time enough for checkpoints, which are taken at commits.
+    // Many commits, because checkpoints are taken at commits.
     for (let share = 1; share <= 30; share += 1)
       await double.world.advanceWithArrivals(
-        new ListFeed(arrivals(ids).filter(({ at }) => inShare(at, share, end))),
+        new ListedArrivals(arrivals(ids).filter(({ at }) => inShare(at, share, end))),
         FROM + ((end - FROM) * share) / 30,
       );
   }

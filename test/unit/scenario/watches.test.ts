@@ -6,7 +6,7 @@ import { expectHolds } from "../../support/properties.ts";
 
 const MINUTE = 60_000;
 
-/** What is measured is what the test says; time is told from 0 on. */
+/** Watches over values that the test supplies; time starts at 0. */
 function watched(key: "always" | "never", given: object) {
   const failures: {
     readonly what: string;
@@ -41,12 +41,12 @@ function watched(key: "always" | "never", given: object) {
       conditions.checkAll(at);
       return failures.length;
     },
-    /** A decision of one event. */
+    /** A decision with one event. */
     happens(type: string, measured: number | string | typeof measure, at: number) {
       decision += 1;
       return counts({ type, at, isLast: true }, typeof measured === "function" ? measured : () => measured);
     },
-    /** One event of the same decision as the one before, or of another. */
+    /** An event of the same decision as the previous event, or of another. */
     isPartOf(which: "same" | "next", type: string, measured: number | string, at: number) {
       if (which === "next") decision += 1;
       return counts({ type, at, isLast: false }, () => measured);
@@ -67,7 +67,7 @@ function watched(key: "always" | "never", given: object) {
   };
 }
 
-test("what must always be so fails when it is not, at both sides of its bounds", () => {
+test("an always condition fails outside both of its bounds", () => {
   const { is } = watched("always", { computes: { min: 1, max: 2 } });
   expect(is(1, 1)).toBe(0);
   expect(is(2, 2)).toBe(0);
@@ -75,7 +75,7 @@ test("what must always be so fails when it is not, at both sides of its bounds",
   expect(watched("always", { computes: { min: 1, max: 2 } }).is(0, 1)).toBe(1);
 });
 
-test("what must never be so fails when it is", () => {
+test("a never condition fails when it holds", () => {
   const { is, failures } = watched("never", { state: ["active", "starting"], of: "shop/main" });
   expect(is("idle", 1)).toBe(0);
   expect(is("starting", 1_000)).toBe(1);
@@ -87,14 +87,14 @@ test("what must never be so fails when it is", () => {
   });
 });
 
-test("what is broken is told once", () => {
+test("a violation is reported once", () => {
   const { is } = watched("always", { computes: 1 });
   expect(is(2, 1)).toBe(1);
   expect(is(1, 2)).toBe(1);
   expect(is(2, 3)).toBe(1);
 });
 
-test("a window begins at its first instant, included, and ends before its last", () => {
+test("the start of a window is inclusive and its end exclusive", () => {
   const window = { active_computes: 0, from: "10m", until: "20m" };
   for (const [at, failures] of [
     [10 * MINUTE - 1, 0],
@@ -113,40 +113,40 @@ test("a window begins at its first instant, included, and ends before its last",
   }
 });
 
-test("it is looked at after every event that could change it, and after no other", () => {
+test("a condition is checked after every event that may change it, and after no other", () => {
   const { happens } = watched("always", { suspends: 0 });
   expect(happens("BranchCreated", 1, 1)).toBe(0);
   expect(happens("ComputeSuspended", 1, 2)).toBe(1);
 });
 
-test("of all events, every one is looked at", () => {
+test("a condition on all events is checked after every event", () => {
   expect(watched("never", { events: { min: 5 } }).happens("AnythingAtAll", 5, 1)).toBe(1);
 });
 
-test("an arrival that is refused is looked at for refusals and errors alone", () => {
+test("a rejected arrival triggers checks of refused and errors only", () => {
   expect(watched("always", { refused: 0 }).refused(1, 1)).toBe(1);
   expect(watched("always", { errors: 0 }).refused(1, 1)).toBe(1);
   expect(watched("always", { computes: 0 }).refused(1, 1)).toBe(0);
 });
 
-test("within a decision nothing is so at any instant: it is looked at when all of it is counted", () => {
+test("conditions are checked after the last event of a decision", () => {
   const { isPartOf, happens, failures } = watched("never", { state: "idle", of: "shop/main" });
   expect(isPartOf("next", "ComputeSuspended", "idle", 5)).toBe(0);
   expect(isPartOf("same", "OperationScheduled", "starting", 5)).toBe(0);
   expect(happens("ComputeActivated", "active", 8)).toBe(0);
-  // What was so at the end of a decision is told of its instant, when the next one comes.
+  // A violation at the end of a decision is reported at its instant, when the next decision comes.
   expect(isPartOf("next", "ComputeSuspended", "idle", 9)).toBe(0);
   expect(happens("ActivityRecorded", "starting", 20)).toBe(1);
   expect(failures[0]).toMatchObject({ at: "1970-01-01T00:00:00.009Z", actual: "idle" });
 });
 
-test("of events of one type, only those are looked at", () => {
+test("a condition on one event type is checked after those events only", () => {
   const { happens } = watched("never", { events: { min: 1 }, with: { type: "BranchCreated" } });
   expect(happens("ComputeSuspended", 1, 1)).toBe(0);
   expect(happens("BranchCreated", 1, 2)).toBe(1);
 });
 
-test("time has to stop where a window opens, and before it goes on it is looked at although nothing happens", () => {
+test("an advance stops when a window opens, and the condition is checked without any event", () => {
   const { nextFrom, reaches, leaves, is } = watched("always", {
     state: "active",
     of: "shop/main",
@@ -161,7 +161,7 @@ test("time has to stop where a window opens, and before it goes on it is looked 
 
 const HOUR = 60 * MINUTE;
 
-test("what time alone breaks is told of the first instant at which it is broken", () => {
+test("a violation by passing time is reported at its first instant", () => {
   const first = (key: "always" | "never", given: object) => {
     const { happens, reaches, failures } = watched(key, given);
     expect(happens("ComputeActivated", (at) => 2 * (at - 5), 5)).toBe(0);
@@ -173,11 +173,11 @@ test("what time alone breaks is told of the first instant at which it is broken"
   expect(first("never", { active_time: { min: "1h", max: "2h" } })).toEqual(["00:30:00.005 1h"]);
   expect(first("never", { active_time: "1h", until: 30 * MINUTE + 5 })).toEqual([]);
   expect(first("never", { active_time: "1h", until: 30 * MINUTE + 6 })).toEqual(["00:30:00.005 1h"]);
-  // Two milliseconds each: what lies between is never measured.
+  // Each step is 2 ms; the instants between are never measured.
   expect(first("never", { active_time: 3_600_001 })).toEqual([]);
 });
 
-test("what was foretold does not come where something else happens before", () => {
+test("an earlier event replaces a predicted violation", () => {
   const running = (at: number) => at;
   const { happens, reaches, failures } = watched("never", { active_time: { min: "1h" } });
   happens("ComputeActivated", running, 0);
@@ -189,7 +189,7 @@ test("what was foretold does not come where something else happens before", () =
   expect(failures[0]?.at).toBe("1970-01-01T09:00:00.001Z");
 });
 
-test("connections that close by themselves are foretold, too", () => {
+test("connections that close by themselves are predicted", () => {
   const { happens, reaches, failures } = watched("always", { connections: { min: 1 } });
   expect(happens("ActivityRecorded", (at) => (at < 700 ? 2 : at < 1_000 ? 1 : 0), 5)).toBe(0);
   expect(reaches(999)).toBe(0);
@@ -197,7 +197,7 @@ test("connections that close by themselves are foretold, too", () => {
   expect(failures[0]).toMatchObject({ at: "1970-01-01T00:00:01.000Z", actual: "0" });
 });
 
-test("whatever grows or falls, and whatever its bounds, the first instant that breaks it is the one that is told", async () => {
+test("for any growing or falling measure and any bounds, the first violating instant is reported", async () => {
   const bound = fc.option(fc.integer({ min: -5, max: 60 }), { nil: undefined });
   await expectHolds(
     fc.asyncProperty(
