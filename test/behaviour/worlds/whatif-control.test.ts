@@ -40,11 +40,11 @@ test("notes what truncated history does not contain", async () => {
   await double.sim("POST", "/compact", { keep: "0s" });
   await double.sim("POST", "/activity", { endpoint_id: mine.endpointId, duration_ms: 60_000 });
   await double.advance("1h");
-  const forgotten = "the beginning of this world's history is forgotten: traffic before that is not seen";
+  const forgotten = "the beginning of this world's history has been removed: earlier traffic is not included";
   expect((await asked(double)).input.notes).toEqual([forgotten]);
   await double.api("DELETE", mine.path);
   const gone =
-    /^1 compute of the traffic is not in this world any more, nor in what is left of its history: taken for 1 CU with a delay of 300 s$/;
+    /^1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s$/;
   expect((await asked(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
 });
 
