@@ -3,13 +3,13 @@ import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../platform/core/world.ts";
 import type { WorldSettings } from "../platform/core/world-settings.ts";
 
-/** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
+/** The world after an event, as plain data. A replay can start from it, so earlier history can be truncated. */
 export type Checkpoint = {
   readonly seq: number;
   readonly at: SimTime;
   readonly settings: WorldSettings;
   readonly numbers: Numbers;
-  /** The rows of each table, in the order in which they were made. Finished operations are not among them. */
+  /** The rows of each table, in order of creation, without finished operations. */
   readonly tables: Readonly<Record<string, Iterable<unknown>>>;
 };
 
@@ -28,7 +28,7 @@ function rowsOf(world: World, name: (typeof JOURNALED_TABLES)[number]): Iterable
   return world[name as TablesWith<{ checkpoint: "copied" }>].copy();
 }
 
-/** The world that a checkpoint was taken of, but for what is beside history. */
+/** The world of a checkpoint, without the rows outside history. */
 export function worldFromCheckpoint({ seq, at, settings, numbers, tables }: Checkpoint): World {
   const world = emptyWorld();
   world.seq = seq;

@@ -205,7 +205,7 @@ test("the commands say where a file is damaged, in one sentence, and exit with 1
   const [schemaPage = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const column = bytes.indexOf("journal_version", (schemaPage - 1) * PAGE) * 8;
   const damages: [string, Buffer, RegExp][] = [
-    ["an event", flipBit(bytes, event), /event \d+ is damaged/],
+    ["an event", flipBit(bytes, event), /event \d+ or the one before it is damaged/],
     ["the end", bytes.subarray(0, bytes.length - 3 * PAGE), /malformed|damaged/],
     ["the definition of a table", flipBit(bytes, column), /damaged|malformed/],
   ];
@@ -259,7 +259,7 @@ test("a served world whose journal is damaged answers 503 where it was damaged, 
   expect(events).toEqual({ status: 503, text: "STORE_UNAVAILABLE" });
   expect(rest).toEqual(whole);
   expect((await server.sim("GET", "/events?limit=10000")).body.message).toMatch(
-    /event \d+ is damaged.*restore a snapshot/,
+    /event \d+ or the one before it is damaged.*restore a snapshot/,
   );
 });
 

@@ -3,9 +3,9 @@ import type { WorldHandle } from "../../worlds/world-handle.ts";
 
 const MAX_POLICIES = 20;
 
-/** As a flag takes it, where a number need not stand in quotes. What it means is known where it is answered. */
+/** The value of a command-line flag; numbers need no quotes. It is parsed where the question is answered. */
 const flag = z
-  .union([z.string().max(64), z.number()], { error: "must be a text or a number" })
+  .union([z.string().max(64), z.number()], { error: "must be a string or a number" })
   .transform(String);
 const policy = z.string().min(1).max(128);
 export const whatIfQuestion = z.strictObject({
@@ -24,7 +24,7 @@ export const whatIfQuestion = z.strictObject({
   replications: z.int().min(1).optional(),
 });
 
-/** A question about a world: policies, beside what it has, over a period. What is left out has the defaults of `standin whatif compare`. */
+/** A question about a world: policies to compare with its own, and the period. Defaults are those of `standin whatif compare`. */
 type WhatIfQuestion = {
   readonly policies: readonly string[];
 } & Pick<
@@ -41,5 +41,5 @@ type WhatIfQuestion = {
   | "replications"
 >;
 
-/** Answers from the traffic in a world's journal. Throws a RangeError that names the field which cannot be answered. */
+/** Answers from the traffic in a world's journal. Throws a `RangeError` that names the invalid field. */
 export type AskWhatIf = (world: WorldHandle, question: WhatIfQuestion) => Promise<object>;

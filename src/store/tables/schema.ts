@@ -16,62 +16,62 @@ import type { Usage } from "../../platform/usage/usage.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 
-/** Instants are milliseconds since 1970, as everywhere below the edge. */
+/** Instants are milliseconds since 1970. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
-/** CRC-32 of the row's other values (see tables.ts): a row that does not match has been damaged. */
+/** CRC-32 of the row's other values (see `checksumOf`). A mismatch means that the row is damaged. */
 const checksum = () => integer().notNull().default(0);
 
-/** The journal: what has happened, in order. The other tables are its projection, written in the same transaction. */
+/** The journal: all events in order. The other tables are its projection, written in the same transaction. */
 export const events = sqliteTable("events", {
   seq: integer().primaryKey(),
   at: instant().notNull(),
   type: text().notNull(),
-  /** The event without its place in history, its instant and its type, as JSON. */
+  /** The event as JSON, without the fields that have their own column. */
   payload: text().notNull(),
-  /** Sequence number of the first event of its decision. */
+  /** Sequence number of the first event of the same decision. */
   decision: integer().notNull().default(0),
-  /** CRC-32 of this event, begun with that of the one before it: what is changed, lost or out of order breaks the chain. */
+  /** CRC-32 of this event, seeded with that of the previous one. Changed, lost or reordered events break the chain. */
   chain: integer().notNull().default(0),
 });
 
-/** One row: which history this is, and what is left of it. */
+/** One row: the identity of the history, and how far it is truncated. */
 export const history = sqliteTable("history", {
   id: integer().primaryKey(),
-  /** Another one for every copy that goes its own way. */
+  /** Unique per fork. */
   historyId: text().notNull(),
   journalVersion: integer().notNull(),
-  /** The events up to this one are forgotten; the checkpoint after it stands for them. */
+  /** Events up to and including this one are truncated; the checkpoint after it replaces them. */
   forgottenSeq: integer().notNull(),
-  /** Operations that ended before this instant are forgotten. */
+  /** Operations that ended before this instant (exclusive) are truncated. */
   operationsForgottenBefore: instant().notNull(),
-  /** Where it was taken from, if it was. */
+  /** The history that this one was forked from, if any. */
   origin: text({ mode: "json" }).$type<HistoryOrigin>(),
   checksum: checksum(),
 });
 
-/** What history had come to, every now and then: the way to a past begins at the nearest. */
+/** Worlds at regular points of history. A past world is rebuilt from the nearest one. */
 export const checkpoints = sqliteTable("checkpoints", {
   seq: integer().primaryKey(),
   at: instant().notNull(),
-  /** The chain of the events at this one. */
+  /** The chain checksum after this event. */
   chain: integer().notNull(),
   /** A `Checkpoint` as JSON, compressed. */
   world: blob({ mode: "buffer" }).notNull(),
 });
 
-/** One row: what shapes the world and what must survive with it. */
+/** One row: the state of the world outside its tables. */
 export const world = sqliteTable("world", {
   id: integer().primaryKey(),
   settings: text({ mode: "json" }).$type<WorldSettings>().notNull(),
   numbers: text({ mode: "json" }).$type<Numbers>().notNull(),
   clock: text({ mode: "json" }).$type<ClockState>().notNull(),
-  /** Sequence number of the last event folded into the tables. */
+  /** Sequence number of the last event applied to the tables. */
   seq: integer().notNull(),
-  /** Instant of that event, and the latest one that the world has reached. */
+  /** Instant of that event; `now` is the latest instant that the world has reached. */
   at: instant().notNull(),
   now: instant().notNull(),
-  /** The chain of the events at that one. */
+  /** The chain checksum after that event. */
   chain: integer().notNull().default(0),
   checksum: checksum(),
 });
@@ -87,7 +87,7 @@ export const accounts = sqliteTable("accounts", {
   checksum: checksum(),
 });
 
-/** Looked up by hash in memory alone: an index of random values would cost every new key a page of its own. */
+/** Without an index on `hash`: keys are looked up in memory, and an index of random values costs a page write per new key. */
 export const apiKeys = sqliteTable("api_keys", {
   id: integer().primaryKey(),
   accountId: text().notNull(),
@@ -106,7 +106,7 @@ export const apiKeyUses = sqliteTable("api_key_uses", {
   checksum: checksum(),
 });
 
-/** What is told again but stands in no history: emptied before a world leaves the house. */
+/** Secrets that are readable again but not in history. Removed when a world is exported. */
 export const secrets = sqliteTable("secrets", {
   id: text().primaryKey(),
   value: text().notNull(),
@@ -196,7 +196,7 @@ export const computes = sqliteTable(
     updatedAt: instant().notNull(),
     checksum: checksum(),
   },
-  // R: at most one primary read-write compute per branch. The rules refuse first; if this fires, that is a bug.
+  // R: at most one primary read-write compute per branch. The rules reject this first; a violation here is a bug.
   (table) => [uniqueIndex("computes_primary").on(table.branchId).where(sql`type = 'read_write'`)],
 );
 
@@ -251,7 +251,7 @@ export const usage = sqliteTable("usage", {
   id: text().primaryKey(),
   activeMs: integer().notNull(),
   cuMs: real().notNull(),
-  /** The hour that is not over yet. */
+  /** The current hour. */
   hour: text({ mode: "json" }).$type<NonNullable<Usage["hour"]>>(),
   checksum: checksum(),
 });
@@ -305,13 +305,13 @@ export const faults = sqliteTable("faults", {
   checksum: checksum(),
 });
 
-/** The journal of requests, beside history: the newest so many, in blocks of what came together. */
+/** The request log, outside history: the newest requests, in blocks. */
 export const requests = sqliteTable("requests", {
-  /** Of the first and of the last request in it. */
+  /** Number of the first request of the block; `last` is that of the last one. */
   number: integer().primaryKey(),
   last: integer().notNull(),
-  /** Instant of the last one. */
+  /** Instant of the last request. */
   at: instant().notNull(),
-  /** A list of `RecordedRequest` as JSON. */
+  /** A list of `RequestLogEntry` as JSON. */
   payload: text().notNull(),
 });

@@ -7,10 +7,10 @@ import type { TableName } from "../../platform/core/tables.ts";
 import { CorruptFile, checksumOf } from "./checksum.ts";
 import * as schema from "./schema.ts";
 
-/** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
+/** A database table, its key column, and the column that orders rows by creation. */
 type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
 
-/** The world's tables by their name in a change. */
+/** The database table of each table of the world. */
 const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
   accounts: { table: schema.accounts, key: "id", order: "number" },
   apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
@@ -29,7 +29,7 @@ const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
   faults: { table: schema.faults, key: "name", order: "number" },
 };
 
-/** The checksum is none of the values that it is of; what SQLite computes itself is not written. */
+/** The columns with values of a row: without its checksum and without columns that SQLite computes. */
 function valueColumns(table: SQLiteTable): readonly (readonly [property: string, column: Column])[] {
   return Object.entries(getTableColumns(table)).filter(
     ([property, column]) => column.generated === undefined && property !== "checksum",
@@ -46,7 +46,7 @@ type TableWriter = {
   readonly empty: BetterSqlite3.Statement<[]>;
 };
 
-/** Writes changed rows through statements that are prepared once: what a request waits for. */
+/** Writes changed rows with statements that are prepared once, because every commit waits for it. */
 export class RowWriter {
   readonly #writers = new Map<string, TableWriter>();
 
@@ -65,8 +65,8 @@ export class RowWriter {
 }
 
 /**
- * An upsert must name the columns that it replaces: `INSERT OR REPLACE` would silently delete another row where a unique index
- * stands in the way, and the constraint that guards the rules would guard nothing.
+ * An upsert that names its columns. `INSERT OR REPLACE` would silently delete another row on a conflict with a unique index, so the
+ * constraints would not detect broken rules.
  */
 function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): TableWriter {
   const name = quote(getTableName(table));
@@ -94,8 +94,8 @@ function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTab
 }
 
 /**
- * Reads rows as the rules know them, checked against their checksums; a column without a value is a property that is not there.
- * `which` is the SQL behind the name of the table; without it, all rows in the order in which they were made.
+ * Reads rows as objects of the world, and verifies their checksums. A NULL column becomes an absent property. `clause` is the SQL
+ * after the table name; by default all rows in order of creation.
  */
 export function prepareReader<T>(
   sqlite: BetterSqlite3.Database,
@@ -122,7 +122,7 @@ export function prepareReader<T>(
     });
 }
 
-/** Every row against its checksum, in a file whose tables may have fewer columns than those of today. */
+/** Verifies the checksum of every row, also in a file of an older schema with fewer columns. */
 export function checkChecksums(sqlite: BetterSqlite3.Database): void {
   for (const { table } of Object.values(STORED_TABLES)) {
     const name = getTableName(table);
@@ -140,7 +140,7 @@ export function checkChecksums(sqlite: BetterSqlite3.Database): void {
   }
 }
 
-/** Computes every row's checksum anew, where rows were not written by a `RowWriter`. */
+/** Recomputes the checksum of every row, after rows were written without a `RowWriter`. */
 export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
   for (const { table } of Object.values(STORED_TABLES)) {
     const name = getTableName(table);
@@ -154,8 +154,8 @@ export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
 const ROWS_PER_PORTION = 5_000;
 
 /**
- * All rows, each behind its rowid. A statement that iterates keeps its connection from writing, and leaves an iterator behind that some
- * Nodes cannot collect (see `keepStatements`), so rows come in portions.
+ * All rows, each with its rowid first. Read in portions: an iterating statement blocks writes on its connection, and some versions
+ * of Node cannot collect its iterator (see `retainStatements`).
  */
 function* readInPortions(
   sqlite: BetterSqlite3.Database,
