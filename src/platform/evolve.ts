@@ -63,8 +63,8 @@ const RESET_RULES: Readonly<
 > = { records: deleteAllProjectRecords, apiKeys: revokeProjectKeys };
 
 /**
- * Accounts, what belongs to their organizations, and their keys stay, so that clients stay logged in. Everything
- * else is as in a new world, down to the next ids.
+ * Accounts, what belongs to their organizations, and their keys stay, so that clients stay logged in.
+ * Everything else is as in a new world, down to the next ids.
  */
 function resetWorld(world: World): void {
   const { account, apiKey, record } = world.numbers;

@@ -3,7 +3,10 @@ import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../platform/core/world.ts";
 import type { WorldSettings } from "../platform/core/world-settings.ts";
 
-/** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
+/**
+ * What history had come to after an event: a replay may begin there, and what was before may be forgotten.
+ * Plain data.
+ */
 export type Checkpoint = {
   readonly seq: number;
   readonly at: SimTime;

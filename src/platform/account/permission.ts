@@ -21,7 +21,7 @@ type RevokePermission = ProjectRef & {
   readonly permissionId: string;
 };
 
-/** S: to the account with this address. A: it may be made later. */
+/** S: to the account with this address. A: the account may be created later. */
 function decideGrantPermission(world: World, command: GrantPermission, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;

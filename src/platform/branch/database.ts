@@ -88,7 +88,7 @@ function checkNewDatabaseName(branch: Branch, name: string): Result<true> {
   return checkDatabaseName(name);
 }
 
-/** D: Postgres' own, which every branch has and nobody sees. */
+/** D: the system databases of Postgres, which exist on every branch but are not listed. */
 export function checkDatabaseName(name: string): Result<true> {
   if (!["postgres", "template0", "template1"].includes(name)) return accept(true);
   return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);

@@ -86,7 +86,7 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   ]);
 }
 
-/** The default branch of a new project; roles and databases as asked for. */
+/** The default branch of a new project, with its role and database. */
 export function buildDefaultBranch(
   world: World,
   project: Project,
@@ -128,7 +128,7 @@ export function buildDefaultBranch(
   });
 }
 
-/** A branch that begins with what another held; whose child it is, is for the caller to say. */
+/** A branch that starts with the content of another. The caller sets its parent. */
 export function branchFrom(
   world: World,
   project: Project,
@@ -159,7 +159,7 @@ export function branchFrom(
   };
 }
 
-/** D: the limit of a project counts the branches that can be seen. */
+/** D: the limit counts the visible branches of a project, not the deleted ones. */
 export function checkBranchLimit(world: World, account: Account, projectId: string): Result<true> {
   const plan = planOf(account);
   const { branches: limit } = effectiveLimits(world, plan);
@@ -237,7 +237,7 @@ function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Contex
   ]);
 }
 
-/** S: the former default loses the designation; nothing is scheduled. */
+/** S: the previous default branch loses the designation; no operation is scheduled. */
 function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
@@ -260,7 +260,7 @@ export function resolveBranchId(
   return accept(requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken));
 }
 
-/** D: the exact sentence that public clients look for. */
+/** D: public clients look for exactly this message. */
 export function checkBranchName(
   world: World,
   projectId: string,

@@ -37,7 +37,7 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
-  // There is nothing yet that could be kept.
+  // A branch that is being created has no content yet.
   if (isBeingCreated(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
   const { timestamp, lsn, expiresAt } = command;
   const point = resolvePointInTime(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
@@ -149,7 +149,9 @@ function decideSetBackupSchedule(
   return accept([{ type: "BackupScheduleSet", at: now, branchId: branch.value.id, items: command.items }]);
 }
 
-/** Where several items of a schedule are due at one instant, one snapshot is taken and kept as long as the longest of them says (A). */
+/**
+ * A: if several items are due at one instant, one snapshot is taken, with the longest of their retentions.
+ */
 export function decideScheduledSnapshot(world: World, branchId: string, context: Context): Event[] {
   const branch = world.branches.get(branchId);
   if (branch?.backupSchedule === undefined) return [];

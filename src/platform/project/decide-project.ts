@@ -34,7 +34,10 @@ export const projectDeciders = {
   DeleteProject: decideDeleteProject,
 } satisfies Deciders<ProjectCommand>;
 
-/** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
+/**
+ * R: the default branch gets a primary read-write compute. D: by the operations create_timeline and
+ * start_compute.
+ */
 function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
@@ -67,7 +70,7 @@ function decideCreateProject(world: World, command: CreateProject, context: Cont
   ]);
 }
 
-/** Whether an account may have one more project. */
+/** Checks that an account may have another project. */
 export function checkProjectLimit(world: World, account: Account): Result<true> {
   const plan = planOf(account);
   const { projects: limit } = effectiveLimits(world, plan);
@@ -89,7 +92,7 @@ function buildProject(
   if (!REGIONS.some((region) => region.id === regionId)) {
     return refuse(
       "REGION_NOT_SUPPORTED",
-      `region_id: "${regionId}" is not a region; there are ${REGIONS.map((region) => region.id).join(", ")}`,
+      `region_id: "${regionId}" is not a region; available are ${REGIONS.map((region) => region.id).join(", ")}`,
     );
   }
   const defaults = checkDefaultEndpointSettings(plan, profile, command.defaultEndpointSettings ?? {});
@@ -151,8 +154,8 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
 }
 
 /**
- * S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. Refused while the
- * project is busy, for what is starting then would go on without it.
+ * S: enabling logical replication suspends "all active endpoints", and it "cannot be disabled" again.
+ * Rejected while the project is busy, because a compute that is starting would run without it.
  */
 function replicationRequests(
   world: World,
@@ -176,7 +179,7 @@ function replicationRequests(
   return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }
 
-/** D, A: computes are suspended, then the timeline goes; nobody sees the project from the call on. */
+/** D, A: hides the project at once, suspends its computes, then deletes the timeline. */
 function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -207,7 +210,7 @@ function decideDeleteProject(world: World, command: DeleteProject, context: Cont
   ]);
 }
 
-/** Defaults are checked when they are set, not when a compute first trips over them. */
+/** Checked when they are set, not when the first compute uses them. */
 function checkDefaultEndpointSettings(
   plan: Plan,
   profile: Profile,

@@ -22,14 +22,14 @@ type AddJwks = ProjectRef & {
   readonly branchId?: string | undefined;
   readonly jwtAudience?: string | undefined;
   readonly roleNames?: readonly string[] | undefined;
-  /** S: the roles are not made; so they have to be there (A). */
+  /** S: the roles are not created. A: so they have to exist. */
   readonly skipRoleCreation?: boolean | undefined;
 };
 type DeleteJwks = ProjectRef & { readonly type: "DeleteJwks"; readonly jwksId: string };
 
 /**
- * S: for all branches where none is named, for the default roles where none are. What it would make in the databases is not imitated
- * (PLATFORM: an inert record), so named roles need to be there only where their creation is to be skipped.
+ * S: applies to all branches unless one is named, and to the default roles unless some are named. The effects
+ * in the databases are not imitated, so named roles must exist only if their creation is skipped.
  */
 function decideAddJwks(world: World, command: AddJwks, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);

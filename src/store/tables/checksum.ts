@@ -6,7 +6,10 @@ export class CorruptFile extends Error {
   override readonly name = "CorruptFile";
 }
 
-/** What SQLite says of a file that is not what was written: our statements fit the tables that we made, and our JSON is JSON. */
+/**
+ * What SQLite says of a file that is not what was written: our statements fit the tables that we made, and
+ * our JSON is JSON.
+ */
 export function asCorruptFile(error: unknown): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error;
   const isCorruption =
@@ -29,7 +32,10 @@ export type StoredEvent = {
   readonly payload: string;
 };
 
-/** The chain with more events: what is changed, lost or out of order breaks it. Many at once cost less than one by one. */
+/**
+ * The chain with more events: what is changed, lost or out of order breaks it. Many at once cost less than
+ * one by one.
+ */
 export function chainChecksum(events: readonly StoredEvent[], previous: number): number {
   let text = "";
   for (const { seq, decision, at, type, payload } of events)

@@ -5,8 +5,8 @@ import { CorruptFile } from "./checksum.ts";
 /** Of the tables: how many migrations a file has gone through (see migrations/). */
 export const SCHEMA_VERSION = 4;
 /**
- * Of what events mean. 2: they tell which decision they came from. A new type of event is no new version; an event that older
- * releases would misunderstand is.
+ * Of what events mean. 2: they tell which decision they came from. A new type of event is no new version; an
+ * event that older releases would misunderstand is.
  */
 export const JOURNAL_VERSION = 2;
 
@@ -26,8 +26,8 @@ export class NotAWorldFile extends Error {
 }
 
 /**
- * The schema version of a file. Throws where it is no world's, is damaged, or comes from a newer release: what the file says of itself
- * in several places must agree, lest one be upgraded that needs no upgrade.
+ * The schema version of a file. Throws where it is no world's, is damaged, or comes from a newer release:
+ * what the file says of itself in several places must agree, lest one be upgraded that needs no upgrade.
  */
 export function schemaVersionOf(sqlite: BetterSqlite3.Database): number {
   const number = (source: string) => sqlite.prepare(source).pluck().get() as number;

@@ -22,7 +22,10 @@ const flag = () => integer({ mode: "boolean" });
 /** CRC-32 of the row's other values (see tables.ts): a row that does not match has been damaged. */
 const checksum = () => integer().notNull().default(0);
 
-/** The journal: what has happened, in order. The other tables are its projection, written in the same transaction. */
+/**
+ * The journal: what has happened, in order. The other tables are its projection, written in the same
+ * transaction.
+ */
 export const events = sqliteTable("events", {
   seq: integer().primaryKey(),
   at: instant().notNull(),
@@ -31,7 +34,10 @@ export const events = sqliteTable("events", {
   payload: text().notNull(),
   /** Sequence number of the first event of its decision. */
   decision: integer().notNull().default(0),
-  /** CRC-32 of this event, begun with that of the one before it: what is changed, lost or out of order breaks the chain. */
+  /**
+   * CRC-32 of this event, begun with that of the one before it: what is changed, lost or out of order breaks
+   * the chain.
+   */
   chain: integer().notNull().default(0),
 });
 
@@ -87,7 +93,9 @@ export const accounts = sqliteTable("accounts", {
   checksum: checksum(),
 });
 
-/** Looked up by hash in memory alone: an index of random values would cost every new key a page of its own. */
+/**
+ * Looked up by hash in memory alone: an index of random values would cost every new key a page of its own.
+ */
 export const apiKeys = sqliteTable("api_keys", {
   id: integer().primaryKey(),
   accountId: text().notNull(),
@@ -196,7 +204,8 @@ export const computes = sqliteTable(
     updatedAt: instant().notNull(),
     checksum: checksum(),
   },
-  // R: at most one primary read-write compute per branch. The rules refuse first; if this fires, that is a bug.
+  // R: at most one primary read-write compute per branch. The rules refuse first; if this fires, that is a
+  // bug.
   (table) => [uniqueIndex("computes_primary").on(table.branchId).where(sql`type = 'read_write'`)],
 );
 

@@ -7,7 +7,10 @@ import type { TableName } from "../../platform/core/tables.ts";
 import { CorruptFile, checksumOf } from "./checksum.ts";
 import * as schema from "./schema.ts";
 
-/** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
+/**
+ * A table of the database: the column that identifies a row, and the one that tells the order in which rows
+ * were made.
+ */
 type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
 
 /** The world's tables by their name in a change. */
@@ -65,8 +68,8 @@ export class RowWriter {
 }
 
 /**
- * An upsert must name the columns that it replaces: `INSERT OR REPLACE` would silently delete another row where a unique index
- * stands in the way, and the constraint that guards the rules would guard nothing.
+ * An upsert must name the columns that it replaces: `INSERT OR REPLACE` would silently delete another row
+ * where a unique index stands in the way, and the constraint that guards the rules would guard nothing.
  */
 function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): TableWriter {
   const name = quote(getTableName(table));
@@ -94,8 +97,9 @@ function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTab
 }
 
 /**
- * Reads rows as the rules know them, checked against their checksums; a column without a value is a property that is not there.
- * `which` is the SQL behind the name of the table; without it, all rows in the order in which they were made.
+ * Reads rows as the rules know them, checked against their checksums; a column without a value is a property
+ * that is not there. `which` is the SQL behind the name of the table; without it, all rows in the order in
+ * which they were made.
  */
 export function prepareReader<T>(
   sqlite: BetterSqlite3.Database,
@@ -154,8 +158,8 @@ export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
 const ROWS_PER_PORTION = 5_000;
 
 /**
- * All rows, each behind its rowid. A statement that iterates keeps its connection from writing, and leaves an iterator behind that some
- * Nodes cannot collect (see `keepStatements`), so rows come in portions.
+ * All rows, each behind its rowid. A statement that iterates keeps its connection from writing, and leaves an
+ * iterator behind that some Nodes cannot collect (see `keepStatements`), so rows come in portions.
  */
 function* readInPortions(
   sqlite: BetterSqlite3.Database,
