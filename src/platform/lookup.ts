@@ -1,8 +1,8 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
 import type { Compute } from "./compute/compute.ts";
-import type { BranchRef, ComputeRef } from "./core/object-refs.ts";
 import type { World } from "./core/world.ts";
+import type { BranchRef, ComputeRef } from "./object-refs.ts";
 import type { Project } from "./project/project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 

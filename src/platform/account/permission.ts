@@ -1,9 +1,9 @@
 import type { Context } from "../core/context.ts";
-import type { ProjectRef } from "../core/object-refs.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findProject } from "../lookup.ts";
+import type { ProjectRef } from "../object-refs.ts";
 import { findRecord, recordCreated, recordDeleted, recordsOf } from "../project/evolve-settings-record.ts";
 import { concernsEmail } from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";

@@ -1,6 +1,6 @@
-import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { BranchRef } from "../object-refs.ts";
 
 /** The part of a branch's data that a control plane knows. */
 export type BranchContent = {

@@ -1,6 +1,6 @@
-import type { BranchRef, SnapshotRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { BranchRef, SnapshotRef } from "../object-refs.ts";
 import type { BackupScheduleItem } from "./backup-schedule.ts";
 import type { BranchContent } from "./branch-content.ts";
 

@@ -1,7 +1,7 @@
 import type { ComputeOptions, ComputeType } from "../compute/compute.ts";
-import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { BranchRef } from "../object-refs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BranchContent, Database, Role } from "./branch-content.ts";
 

@@ -1,4 +1,5 @@
 import type { Context } from "../core/context.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -55,10 +56,7 @@ function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Co
     }
     const owner = command.ownerName === undefined ? undefined : findRole(branch, command.ownerName);
     if (owner?.ok === false) return owner;
-    const changes: DatabaseChanges = {
-      ...(command.newName === undefined ? {} : { name: command.newName }),
-      ...(command.ownerName === undefined ? {} : { ownerName: command.ownerName }),
-    };
+    const changes: DatabaseChanges = omitUndefined({ name: command.newName, ownerName: command.ownerName });
     return accept({
       type: "DatabaseUpdated",
       at: context.now,

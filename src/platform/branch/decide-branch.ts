@@ -5,6 +5,7 @@ import type { Compute } from "../compute/compute.ts";
 import { buildCompute, checkComputeLimit, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
@@ -227,10 +228,7 @@ function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Contex
       `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`,
     );
   }
-  const changes: BranchChanges = {
-    ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.protected === undefined ? {} : { protected: command.protected }),
-  };
+  const changes: BranchChanges = omitUndefined({ name: command.name, protected: command.protected });
   return accept([
     { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
     ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),

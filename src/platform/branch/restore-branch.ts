@@ -1,10 +1,11 @@
 import type { Context } from "../core/context.ts";
-import type { BranchRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { childrenOf, computesOnBranch, findAccount, findBranch, findProject } from "../lookup.ts";
+import type { BranchRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
@@ -142,10 +143,7 @@ function buildPreservedBranch(
   return {
     ...branchFrom(world, project, branch, identity, now),
     initSource,
-    ...(parentId === undefined ? {} : { parentId }),
-    ...(parentTimestamp === undefined ? {} : { parentTimestamp }),
-    ...(parentLsn === undefined ? {} : { parentLsn }),
-    ...(restoredFrom === undefined ? {} : { restoredFrom }),
+    ...omitUndefined({ parentId, parentTimestamp, parentLsn, restoredFrom }),
   };
 }
 

@@ -1,6 +1,5 @@
 import { updateRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
-import type { BranchRef, SnapshotRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
@@ -13,6 +12,7 @@ import {
   findBranchFor,
   findProject,
 } from "../lookup.ts";
+import type { BranchRef, SnapshotRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";

@@ -1,10 +1,10 @@
 import type { Context } from "../core/context.ts";
-import type { BranchRef } from "../core/object-refs.ts";
 import { fitsPostgresIdentifier } from "../core/text.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findBranchFor, primaryComputeOf } from "../lookup.ts";
+import type { BranchRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";

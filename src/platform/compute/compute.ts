@@ -1,8 +1,8 @@
 import type { PreloadLibraries } from "../catalog/preload-libraries.ts";
 import type { SizeRange } from "../catalog/sizes.ts";
-import type { ComputeRef, ProjectRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { ComputeRef, ProjectRef } from "../object-refs.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PendingLoad } from "./activity.ts";
 import type { CacheStatistics } from "./cache.ts";

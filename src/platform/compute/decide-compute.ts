@@ -5,7 +5,7 @@ import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
 import { resolveSizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
-import type { ComputeRef, ProjectRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -17,6 +17,7 @@ import {
   findProject,
   primaryComputeOf,
 } from "../lookup.ts";
+import type { ComputeRef, ProjectRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import {
   refuseWhileBusy,
@@ -208,17 +209,20 @@ function resolveComputeChanges(
   if (delay?.ok === false) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
-  return accept({
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(range === undefined ? {} : { range: range.value }),
-    ...(delay === undefined ? {} : { suspendTimeoutSeconds: delay.value }),
-    ...(options.settings === undefined ? {} : { settings: { ...compute.settings, ...options.settings } }),
-    ...(options.poolerEnabled === undefined ? {} : { poolerEnabled: options.poolerEnabled }),
-    ...(options.passwordlessAccess === undefined ? {} : { passwordlessAccess: options.passwordlessAccess }),
-    ...(options.disabled === undefined ? {} : { disabled: options.disabled }),
-    ...(options.provisioner === undefined ? {} : { provisioner: options.provisioner }),
-  });
+  const { name, settings, poolerEnabled, passwordlessAccess, disabled, provisioner } = options;
+  return accept(
+    omitUndefined({
+      branchId,
+      name,
+      range: range?.value,
+      suspendTimeoutSeconds: delay?.value,
+      settings: settings && { ...compute.settings, ...settings },
+      poolerEnabled,
+      passwordlessAccess,
+      disabled,
+      provisioner,
+    }),
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Context } from "../core/context.ts";
 import { drawOperationId } from "../core/ids.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import type { DurationMs } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
@@ -26,11 +27,7 @@ export function matchOperationFaults(
   context: Context,
   counts: FaultCounts,
 ): OperationFaults {
-  const location = {
-    projectId,
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(endpointId === undefined ? {} : { endpointId }),
-  };
+  const location = omitUndefined({ projectId, branchId, endpointId });
   const id = drawOperationId(context.random, number);
   const { events, hits } = matchFaults(
     world,

@@ -10,6 +10,7 @@ import { checkSuspendTimeout } from "../compute/autosuspend.ts";
 import { buildCompute, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -135,16 +136,12 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
   if (!defaults.ok) return defaults;
   const libraries = checkPreloadLibraries(project.value, command.settings);
   if (!libraries.ok) return libraries;
-  const changes: ProjectChanges = {
-    ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.historyRetentionSeconds === undefined
-      ? {}
-      : { historyRetentionSeconds: command.historyRetentionSeconds }),
-    ...(command.settings === undefined
-      ? {}
-      : { settings: { ...project.value.settings, ...command.settings } }),
-    ...(command.defaultEndpointSettings === undefined ? {} : { defaultEndpointSettings: defaults.value }),
-  };
+  const changes: ProjectChanges = omitUndefined({
+    name: command.name,
+    historyRetentionSeconds: command.historyRetentionSeconds,
+    settings: command.settings && { ...project.value.settings, ...command.settings },
+    defaultEndpointSettings: command.defaultEndpointSettings && defaults.value,
+  });
   const requests = replicationRequests(world, project.value, changes);
   if (!requests.ok) return requests;
   return accept([

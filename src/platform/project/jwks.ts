@@ -1,10 +1,11 @@
 import { checkRoleName } from "../branch/role.ts";
 import type { Context } from "../core/context.ts";
-import type { ProjectRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { branchesOf, findBranch, findProject } from "../lookup.ts";
+import type { ProjectRef } from "../object-refs.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
 
@@ -45,13 +46,13 @@ function decideAddJwks(world: World, command: AddJwks, context: Context): Result
     const allowed = checkRoleName(name, `role_names.${index}`);
     if (!allowed.ok) return allowed;
   }
-  const fields = {
+  const fields = omitUndefined({
     jwksUrl,
     providerName,
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(jwtAudience === undefined ? {} : { jwtAudience }),
+    branchId,
+    jwtAudience,
     roleNames: roleNames ?? DEFAULT_ROLES,
-  };
+  });
   return accept([recordCreated(world, context, project.value.id, "jwks", fields)]);
 }
 
@@ -64,4 +65,4 @@ function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Context): 
     : accept([recordDeleted(jwks, now)]);
 }
 
-const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"]; // S
+const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"];

@@ -1,12 +1,12 @@
 import type { Branch } from "../branch/branch.ts";
 import { checkBranchLimit, checkBranchName } from "../branch/decide-branch.ts";
 import type { Context } from "../core/context.ts";
-import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findProject } from "../lookup.ts";
+import type { BranchRef } from "../object-refs.ts";
 import { refuseWhileBusy } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { checkProjectLimit } from "./decide-project.ts";
