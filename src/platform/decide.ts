@@ -73,7 +73,7 @@ export function decide(world: World, command: Command, context: Context): Result
 
 type Decider = (world: World, command: Command, context: Context) => Result<Event[]>;
 
-/** What happens when due work is due; nothing where it is gone or its deadline has moved. */
+/** The events of work whose time has come; none if its object is gone or its deadline has moved. */
 export function decideDue(world: World, work: DueWork, context: Context): Event[] {
   switch (work.kind) {
     case "operation": {

@@ -12,9 +12,9 @@ import type { ProjectEvent } from "./project/project.ts";
 import type { RecordEvent } from "./project/settings-record.ts";
 
 /**
- * Everything that can happen in a world. Events are never edited; a changed meaning gets a new type.
- * Field names carry a meaning: an instant ends in `at`, `At` or `until`, and only `settings` and `annotations`
- * hold what callers may fill freely.
+ * Everything that can happen in a world. Events are never edited; a changed meaning gets a new type. Field
+ * names carry a meaning: an instant ends in `at`, `At` or `until`, and only `settings` and `annotations` hold
+ * what callers may fill freely.
  */
 export type Event =
   | WorldEvent
@@ -32,7 +32,7 @@ export type Event =
   | FaultEvent;
 
 /**
- * An event with its place in history. `decision` is the sequence number of the first event of the same decision.
- * A decision happens as a whole, so a point in history never lies within one.
+ * An event with its place in history. `decision` is the sequence number of the first event of the same
+ * decision. A decision happens as a whole, so a point in history never lies within one.
  */
 export type RecordedEvent = Event & { readonly seq: number; readonly decision: number };

@@ -12,7 +12,10 @@ export type Deciders<Command extends { readonly type: string }> = {
   ) => Result<Event[]>;
 };
 
-/** One evolver for each event of a union. It never rejects: an event that cannot be applied is a bug, and throws. */
+/**
+ * One evolver for each event of a union. It never rejects: an event that cannot be applied is a bug, and
+ * throws.
+ */
 export type Evolvers<E extends Event> = {
   readonly [Type in E["type"]]: (
     world: World,

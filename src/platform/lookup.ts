@@ -1,14 +1,14 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
 import type { Compute } from "./compute/compute.ts";
-import type { BranchRef, ComputeRef } from "./core/object-refs.ts";
 import type { World } from "./core/world.ts";
+import type { BranchRef, ComputeRef } from "./object-refs.ts";
 import type { Project } from "./project/project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
 
-// What an account may see. What is not there, what is being removed and what belongs to another account are told apart by nobody.
+// Lookups on behalf of an account. Missing, deleted and other accounts' objects give the same error.
 
-/** The project, if this account may see it; nobody learns whether another account has one of this id. */
+/** The project, if it belongs to this account. The error does not reveal another account's project. */
 export function findProject(world: World, accountId: string, projectId: string): Result<Project> {
   const project = world.projects.get(projectId);
   if (project === undefined || project.accountId !== accountId || project.deletedAt !== undefined) {
@@ -17,7 +17,7 @@ export function findProject(world: World, accountId: string, projectId: string):
   return accept(project);
 }
 
-/** The projects of an account, oldest first: one that moved here does not come last. */
+/** The projects of an account, oldest first, whenever they were transferred to it. */
 export function projectsOf(world: World, accountId: string): Project[] {
   return world.projects
     .by("account", accountId)
@@ -25,13 +25,13 @@ export function projectsOf(world: World, accountId: string): Project[] {
     .sort((a, b) => a.number - b.number);
 }
 
-/** The account that an organization is (S: every account has one of its own). Whether a caller may see it is for access.ts. */
+/** The account that owns an organization (S: each account owns one). Permissions are checked in access.ts. */
 export function findOrganization(world: World, organizationId: string): Result<Account> {
   for (const account of world.accounts.by("organization", organizationId).values()) return accept(account);
   return refuse("ORGANIZATION_NOT_FOUND", `organization "${organizationId}" not found`);
 }
 
-/** Which branch a call means that names none. */
+/** The default branch, used by calls that name no branch. */
 export function defaultBranchOf(world: World, projectId: string): Branch | undefined {
   for (const branch of world.branches.by("project", projectId).values()) {
     if (branch.default && branch.deletedAt === undefined) return branch;
@@ -55,7 +55,7 @@ export function branchesOf(world: World, projectId: string): Branch[] {
     .filter((branch) => branch.deletedAt === undefined);
 }
 
-/** The children that can be seen, oldest first. */
+/** The children that are not deleted, oldest first. */
 export function childrenOf(world: World, branchId: string): Branch[] {
   return world.branches
     .by("parent", branchId)
@@ -82,7 +82,7 @@ export function findCompute(world: World, { accountId, projectId, computeId }: C
   return accept(compute);
 }
 
-/** The computes of a project whose branch is not being deleted, oldest first. */
+/** The computes of a project whose branches are not deleted, oldest first. */
 export function computesOf(world: World, projectId: string): Compute[] {
   return world.computes
     .by("project", projectId)
@@ -90,7 +90,7 @@ export function computesOf(world: World, projectId: string): Compute[] {
     .filter((compute) => isComputeVisible(world, compute));
 }
 
-/** All computes of a branch, oldest first: one that moved here does not come last. */
+/** All computes of a branch, oldest first, whenever they were moved to it. */
 export function computesOnBranch(world: World, branchId: string): Compute[] {
   return world.computes
     .by("branch", branchId)
@@ -98,7 +98,7 @@ export function computesOnBranch(world: World, branchId: string): Compute[] {
     .sort((a, b) => a.number - b.number);
 }
 
-/** Whether it has a place to be seen in: not where its branch or its project is being removed. */
+/** Whether neither the compute's branch nor its project is deleted. */
 export function isComputeVisible(world: World, compute: Compute): boolean {
   const project = world.projects.get(compute.projectId);
   const branch = world.branches.get(compute.branchId);

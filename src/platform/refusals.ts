@@ -1,9 +1,6 @@
-/**
- * A refusal is an ordinary "no": a code that a caller can switch on, and a sentence that names the facts.
- * No HTTP number lives here; the api room has the one table from code to status.
- */
+/** Why a command is rejected. The table from code to HTTP status is in `src/http/errors.ts`. */
 export type RefusalCode =
-  // the object is not there, or belongs to another account (D: told apart by nobody)
+  // the object does not exist or belongs to another account (D: the answer does not tell which)
   | "ACCOUNT_NOT_FOUND"
   | "API_KEY_NOT_FOUND"
   | "PROJECT_NOT_FOUND"
@@ -20,7 +17,7 @@ export type RefusalCode =
   | "TRANSFER_REQUEST_NOT_FOUND"
   | "MEMBER_NOT_FOUND"
   | "INVITATION_NOT_FOUND"
-  // the name or the place is taken
+  // the name or the place is already in use
   | "READ_WRITE_ENDPOINT_EXISTS"
   | "BRANCH_ALREADY_EXISTS"
   | "ID_EXISTS"
@@ -29,7 +26,7 @@ export type RefusalCode =
   | "MEMBER_EXISTS"
   | "ROLE_ALREADY_EXISTS"
   | "DATABASE_ALREADY_EXISTS"
-  // understood, but the plan or the rules do not allow it
+  // not allowed by the plan or by the rules
   | "PLAN_LIMIT_EXCEEDED"
   | "PROJECTS_LIMIT_EXCEEDED"
   | "BRANCHES_LIMIT_EXCEEDED"
@@ -61,14 +58,14 @@ export type RefusalCode =
   | "VPC_ENDPOINT_NOT_ALLOWED"
   | "TRANSFER_NOT_ALLOWED"
   | "MEMBER_OWNS_ORGANIZATION"
-  // seen, but not for this caller to do
+  // visible to this caller, but not permitted
   | "ACCESS_DENIED"
-  // S: the account that a project is to move to cannot own it; the answer lists why
+  // S: the receiving account cannot own the project; the answer lists the reasons
   | "LIMITS_UNSATISFIED"
   | "PLAN_NOT_SATISFIED"
   // the project is busy
   | "OPERATIONS_IN_PROGRESS"
-  // connections, told to the data plane only
+  // connections, reported to the data plane only
   | "TOO_MANY_CONNECTIONS"
   | "CONNECTION_EXISTS"
   | "CONNECTION_NOT_FOUND"
@@ -87,7 +84,7 @@ export type RefusalCode =
   | "NOT_DUE"
   | "INSTANT_IN_THE_PAST";
 
-/** One thing that keeps an account from owning a project. */
+/** A reason why an account cannot own a project. */
 export type Shortfall = {
   readonly name: "projects_count" | "subscription_type";
   readonly code: RefusalCode;

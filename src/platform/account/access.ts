@@ -8,7 +8,7 @@ import type { Account } from "./account.ts";
 import type { ApiKey } from "./api-key.ts";
 import { memberRoleIn } from "./organization.ts";
 
-/** Whom a key speaks for: a person or, with a scope, an organization or one of its projects. */
+/** The identity behind an API key: a person or, with a scope, an organization or one of its projects. */
 export type Principal = {
   /** The person's account, or that of the organization. */
   readonly account: Account;
@@ -16,24 +16,24 @@ export type Principal = {
 };
 
 /**
- * What one may be allowed: to read or change what is there; to see what concerns the organization itself; to bring in projects
- * or people; to rule over members, keys, money, and the end or the owner of a project.
+ * `read` and `write`: what is in a project. `view`: what concerns the organization itself. `create`: add
+ * projects or people. `admin`: members, keys and money, and deleting or transferring a project.
  */
 type RolePermission = "read" | "write" | "view" | "create" | "admin";
 
 /**
- * What an operation asks of its caller: a right; to be a person; or to claim what he knows a request for: he need see nothing of
- * that project, and must be allowed to bring it where he takes it.
+ * What an operation requires of its caller: a permission of a role; to be a person; or `claim`, to accept a
+ * transfer. A claim needs no access to the project, but `create` in the organization that receives it.
  */
 export type Permission = RolePermission | "person" | "claim";
 
-/** What the caller is where the operation happens. */
+/** The caller's role in the organization or project that the operation concerns. */
 type AccessRole = "admin" | "member" | "viewer" | "collaborator" | "guest";
 
 /**
- * S: admins alone change members and spending limits. D: members work in all projects and make new ones, and delete none;
- * whoever has been given a project, and a key to one project alone, works in it, and neither deletes it nor gives it to others.
- * A: the rest.
+ * S: only admins change members and spending limits. D: members work in all projects and create new ones, but
+ * delete none. D: a guest (somebody with whom a project was shared, or a key to a single project) works in
+ * that project, but neither deletes nor shares it. A: the rest.
  */
 const PERMISSIONS_OF_ROLE: Readonly<Record<AccessRole, readonly RolePermission[]>> = {
   admin: ["read", "write", "view", "create", "admin"],
@@ -48,7 +48,7 @@ const ACCESS_ROLE_OF: Readonly<Record<MemberRole, AccessRole>> = {
   member: "member",
   editor: "member", // A
   viewer: "viewer",
-  collaborator: "collaborator", // D: sees the projects that were shared with him, no others
+  collaborator: "collaborator", // D: sees only the projects that were shared with the account
 };
 
 /** The project or the organization that an operation names, if any. */
@@ -58,8 +58,8 @@ export type AccessTarget = {
 };
 
 /**
- * The account for which the caller acts at this place. What he may not see is not found, as if it were not there; what he sees
- * and may not do is denied. A project that does not exist is left to the operation, which has a word for it.
+ * The account on whose behalf the caller acts. What the caller may not see is reported as not found; what the
+ * caller sees but may not do is denied. A project that does not exist passes: the operation reports it.
  */
 export function authorize(
   world: World,
@@ -71,7 +71,7 @@ export function authorize(
   if (permission === "person") {
     return scope === undefined
       ? accept(account)
-      : refuse("ACCESS_DENIED", "this needs the API key of a person, not of an organization");
+      : refuse("ACCESS_DENIED", "this operation needs the API key of a person, not of an organization");
   }
   if (target.projectId !== undefined && permission !== "claim")
     return authorizeInProject(world, principal, permission, target.projectId);
@@ -101,7 +101,7 @@ export function sharedProjects(world: World, { account, scope }: Principal): Pro
   return [...shared.values()].sort((a, b) => a.number - b.number);
 }
 
-/** The way of nearly every call: one's own project costs one comparison. */
+/** Nearly every request takes this path. For the caller's own project it costs one comparison. */
 function authorizeInProject(
   world: World,
   principal: Principal,
@@ -138,13 +138,15 @@ function authorizeInOrganization(
   const role = scope === undefined ? memberRoleIn(world, account.id, organizationId) : undefined;
   if (role === undefined)
     return refuse("ORGANIZATION_NOT_FOUND", `organization "${organizationId}" not found`);
-  // What a list of projects shows to a collaborator is for the list to say.
+  // The list of projects decides itself which of them a collaborator sees.
   return role === "collaborator" && permission === "read"
     ? accept(owner.value)
     : requirePermission(ACCESS_ROLE_OF[role], permission, owner.value);
 }
 
-/** The better of what a person is in the organization and what was given to him; nothing where he sees nothing of the project. */
+/**
+ * The stronger of the role in the organization and the share of the project; `undefined` without any access.
+ */
 function accessRoleOfPerson(world: World, person: Account, project: Project): AccessRole | undefined {
   const owner = world.accounts.get(project.accountId);
   const role = owner === undefined ? undefined : memberRoleIn(world, person.id, owner.organizationId);
@@ -156,7 +158,7 @@ function accessRoleOfPerson(world: World, person: Account, project: Project): Ac
   return role === undefined || role === "collaborator" ? undefined : ACCESS_ROLE_OF[role];
 }
 
-/** What a key stands for where its account is at home. */
+/** The role of a key in its own organization. */
 function accessRoleOfKey({ scope }: Principal): AccessRole {
   return scope?.projectId === undefined ? "admin" : "guest";
 }
@@ -169,7 +171,7 @@ function requirePermission(
   if (PERMISSIONS_OF_ROLE[accessRole].includes(permission)) return accept(account);
   return refuse(
     "ACCESS_DENIED",
-    `this needs more than ${ROLE_DESCRIPTIONS[accessRole]} may do: ${PERMISSION_DESCRIPTIONS[permission]}`,
+    `${ROLE_DESCRIPTIONS[accessRole]} is not allowed to ${PERMISSION_DESCRIPTIONS[permission]}`,
   );
 }
 
@@ -178,13 +180,13 @@ const ROLE_DESCRIPTIONS: Readonly<Record<AccessRole, string>> = {
   member: "a member",
   viewer: "a viewer",
   collaborator: "a collaborator",
-  guest: "whoever has access to single projects",
+  guest: "a caller with access to single projects only",
 };
 
 const PERMISSION_DESCRIPTIONS: Readonly<Record<RolePermission, string>> = {
-  read: "to see the projects of the organization",
-  write: "to change what is in a project",
-  view: "to see what concerns the organization",
-  create: "to bring projects or people in",
-  admin: "to be an admin of the organization",
+  read: "see the projects of the organization",
+  write: "change what is in a project",
+  view: "see the organization",
+  create: "add projects or members",
+  admin: "act as an admin of the organization",
 };

@@ -1,7 +1,7 @@
 import type { LimitSettings, Plan } from "../catalog/plan.ts";
 import type { World } from "../core/world.ts";
 
-/** What a plan allows in this world, where a limit may be another one. `branches` are of a project. */
+/** The plan's limits, with those that the world's settings override. All but `projects` are per project. */
 export function effectiveLimits({ settings }: World, plan: Plan): Required<LimitSettings> {
   const {
     projectsLimit: projects,
@@ -12,7 +12,7 @@ export function effectiveLimits({ settings }: World, plan: Plan): Required<Limit
   return { projects, branches, endpoints, snapshots, ...settings.limits };
 }
 
-/** Who says so: the plan, or the world where it has a limit of its own. */
+/** For messages: where a limit comes from, the plan or the world's settings. */
 export function describeLimitSource({ settings }: World, plan: Plan, limit: keyof LimitSettings): string {
   return settings.limits?.[limit] === undefined ? `the ${plan.name} plan` : "this world";
 }

@@ -2,7 +2,7 @@ import { PLANS, type Plan, type PlanName } from "../catalog/plan.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
-/** Who owns projects and keys. Accounts of one world are blind to each other. */
+/** The owner of projects and API keys. Accounts of one world cannot see each other. */
 export type Account = {
   readonly id: string;
   readonly number: number;
@@ -22,7 +22,7 @@ export type CreateAccount = {
   readonly plan?: PlanName | undefined;
 };
 
-/** The console's part. A: what the new plan does not offer must be given up first, so that no world is beyond its plan. */
+/** Done in the platform's console. A: rejected while the account uses what the new plan does not offer. */
 export type ChangePlan = { readonly type: "ChangePlan"; readonly accountId: string; readonly plan: PlanName };
 
 export function planOf(account: Account): Plan {

@@ -1,7 +1,7 @@
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
-/** R: authenticates every request of its account until revoked. The secret itself is nowhere, only its hash. */
+/** R: authenticates every request of its account until revoked. Only a hash of the secret is stored. */
 export type ApiKey = {
   readonly id: number;
   readonly accountId: string;
@@ -10,15 +10,17 @@ export type ApiKey = {
   readonly hash: string;
   readonly createdAt: SimTime;
   readonly revokedAt?: SimTime;
-  /** S: a key of the organization instead of a person's, for one of its projects alone where that is named. */
+  /**
+   * S: present if the key belongs to an organization, not to a person; with a project, it is limited to that.
+   */
   readonly scope?: { readonly organizationId: string; readonly projectId?: string };
 };
 
-/** What a secret that a caller chose must look like: fit for a header. How well it can be guessed is the caller's matter. */
+/** A caller may choose the secret of a key. It has to fit into a header; its strength is up to the caller. */
 export const SECRET_PATTERN = /^[\x21-\x7e]{1,256}$/;
 export const SECRET_RULE = "must be 1 to 256 printable ASCII characters without spaces";
 
-/** Kept beside the key and coalesced: it changes with every request and proves nothing about the world's history. */
+/** Stored outside the journal and coalesced, because it changes with every request. */
 export type ApiKeyUse = {
   readonly keyId: number;
   readonly lastUsedAt: SimTime;
@@ -27,13 +29,13 @@ export type ApiKeyUse = {
 
 export type CreateApiKey = {
   readonly type: "CreateApiKey";
-  /** Whose key it is; of an organization's, who made it. */
+  /** The account that owns the key; for a key of an organization, the account that created it. */
   readonly accountId: string;
   readonly name: string;
   readonly hash: string;
   readonly scope?: ApiKey["scope"] | undefined;
 };
-/** With an organization, one of its keys; without, one of the account's own. */
+/** With `organizationId`, revokes a key of that organization; without, one of the account itself. */
 export type RevokeApiKey = {
   readonly type: "RevokeApiKey";
   readonly accountId: string;

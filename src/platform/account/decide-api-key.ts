@@ -30,7 +30,9 @@ function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Contex
   return accept([{ type: "ApiKeyCreated", at: now, apiKey }]);
 }
 
-/** R: immediate and irreversible. A key that is revoked already is gone: 404 (PLATFORM, "Deleting what is not there"). */
+/**
+ * R: immediate and irreversible. Revoking a revoked key is a 404, as for anything that is deleted already.
+ */
 function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Context): Result<Event[]> {
   const apiKey = world.apiKeys.get(String(command.keyId));
   if (apiKey === undefined || !isOwnedBy(apiKey, command) || apiKey.revokedAt !== undefined) {
@@ -45,14 +47,14 @@ export function findApiKeyByHash(world: World, hash: string): ApiKey | undefined
   return undefined;
 }
 
-/** The keys of a person that are still valid, oldest first; those that he made for an organization are not among them. */
+/** The valid keys of a person, oldest first, without the keys that the person created for an organization. */
 export function* validApiKeys(world: World, accountId: string): Generator<ApiKey> {
   for (const apiKey of world.apiKeys.by("account", accountId).values()) {
     if (apiKey.revokedAt === undefined && apiKey.scope === undefined) yield apiKey;
   }
 }
 
-/** The keys of an organization and of its projects that are still valid, oldest first. */
+/** The valid keys of an organization and of its projects, oldest first. */
 export function* validOrganizationKeys(world: World, organizationId: string): Generator<ApiKey> {
   for (const apiKey of world.apiKeys.by("organization", organizationId).values()) {
     if (apiKey.revokedAt === undefined) yield apiKey;

@@ -42,7 +42,7 @@ export type Member = {
 type OrganizationRef = { readonly organizationId: string };
 type InviteMembers = OrganizationRef & {
   readonly type: "InviteMembers";
-  /** The account of whoever invites. */
+  /** The account that invites. */
   readonly invitedBy: string;
   readonly invitations: readonly { readonly email: string; readonly role: MemberRole }[];
 };
@@ -57,7 +57,7 @@ type ChangeMemberRole = OrganizationRef & {
 };
 type RemoveMember = OrganizationRef & { readonly type: "RemoveMember"; readonly memberId: string };
 
-/** All members, the organization's own account first. */
+/** All members, the owning account first. */
 export function membersOf(world: World, owner: Account): Member[] {
   return [
     ownerMember(owner),
@@ -67,7 +67,7 @@ export function membersOf(world: World, owner: Account): Member[] {
   ];
 }
 
-/** What an account is in an organization that is not its own. */
+/** The role of an account in an organization that it does not own. */
 export function memberRoleIn(
   world: World,
   accountId: string,
@@ -79,7 +79,7 @@ export function memberRoleIn(
   return undefined;
 }
 
-/** The organizations that an account belongs to, its own first, then in the order in which it joined. */
+/** The organizations of an account: its own first, then the others in the order in which it joined. */
 export function organizationsOf(world: World, account: Account): Account[] {
   const joined = world.records
     .by("concern", concernsAccount(account.id))
@@ -101,7 +101,7 @@ export function findMember(world: World, owner: Account, memberId: string): Resu
   return member === undefined ? refuse("MEMBER_NOT_FOUND", `member "${memberId}" not found`) : accept(member);
 }
 
-/** S: whoever has an account already joins at once. All are invited, or nobody. */
+/** S: an address that has an account joins at once. All are invited, or nobody. */
 function decideInviteMembers(world: World, command: InviteMembers, context: Context): Result<Event[]> {
   const owner = findOrganization(world, command.organizationId);
   if (!owner.ok) return owner;
@@ -124,7 +124,10 @@ function decideInviteMembers(world: World, command: InviteMembers, context: Cont
   return accept(events);
 }
 
-/** A: who had no account when invited joins by a call of ours; the platform's way leads through a letter and its console. */
+/**
+ * A: on the platform an invitation is accepted by e-mail and in the console; here, by a call of the control
+ * API.
+ */
 function decideAcceptInvitation(world: World, command: AcceptInvitation, context: Context): Result<Event[]> {
   const owner = findOrganization(world, command.organizationId);
   if (!owner.ok) return owner;
@@ -165,8 +168,9 @@ function decideRemoveMember(world: World, command: RemoveMember, { now }: Contex
 }
 
 /**
- * The record of a member whose role may change; none where the owner, whose role is not kept, stays admin.
- * S: the last admin cannot be removed. A: here, an organization is an account, so its own account is an admin for ever, and the last.
+ * The record of a member that may be changed or removed; `undefined` for the owner if it is to stay an admin.
+ * S: the last admin cannot be removed. A: an organization is an account here, so its owner always stays an
+ * admin.
  */
 function findChangeableMember(
   world: World,
@@ -181,13 +185,13 @@ function findChangeableMember(
   if (member.value.account.id === owner.value.id && !staysAdmin) {
     return refuse(
       "MEMBER_OWNS_ORGANIZATION",
-      "the account that the organization belongs to stays its admin: it cannot be removed or get another role",
+      "the account that owns the organization is always its admin: it cannot be removed or get another role",
     );
   }
   return accept(findRecord(world, organizationId, "member", memberId));
 }
 
-/** The one member without a record: no event made it, so it is there in the worlds of former releases, too. */
+/** The only member without a record. No event created it, so worlds of earlier releases have it as well. */
 function ownerMember(account: Account): Member {
   return {
     id: uuidOf(`${account.organizationId}/${account.id}`),
@@ -206,7 +210,7 @@ function memberFromRecord(
   return account && { id, account, organizationId: scope, role: fields.role, joinedAt: createdAt };
 }
 
-/** A: addresses are not unique among accounts; the oldest account is meant. */
+/** A: several accounts may have the same address; the oldest one counts. */
 function accountByEmail(world: World, email: string): Account | undefined {
   for (const account of world.accounts.values()) {
     if (concernsEmail(account.email) === concernsEmail(email)) return account;

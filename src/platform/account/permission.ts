@@ -1,9 +1,9 @@
 import type { Context } from "../core/context.ts";
-import type { ProjectRef } from "../core/object-refs.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findProject } from "../lookup.ts";
+import type { ProjectRef } from "../object-refs.ts";
 import { findRecord, recordCreated, recordDeleted, recordsOf } from "../project/evolve-settings-record.ts";
 import { concernsEmail } from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
@@ -21,7 +21,7 @@ type RevokePermission = ProjectRef & {
   readonly permissionId: string;
 };
 
-/** S: to the account with this address. A: it may be made later. */
+/** S: to the account with this address. A: the account may be created later. */
 function decideGrantPermission(world: World, command: GrantPermission, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;

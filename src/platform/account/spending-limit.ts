@@ -23,7 +23,7 @@ type SetSpendingLimit = {
 };
 type ClearSpendingLimit = { readonly type: "ClearSpendingLimit"; readonly organizationId: string };
 
-/** S: it warns and suspends nothing; paid plans have it. */
+/** S: reaching it only sends a warning; paid plans have it. */
 function decideSetSpendingLimit(world: World, command: SetSpendingLimit, context: Context): Result<Event[]> {
   const existing = findSpendingLimit(world, command.organizationId);
   if (!existing.ok) return existing;
@@ -35,7 +35,7 @@ function decideSetSpendingLimit(world: World, command: SetSpendingLimit, context
   ]);
 }
 
-/** S: where none is set, this succeeds too. */
+/** S: succeeds even if no limit is set. */
 function decideClearSpendingLimit(
   world: World,
   command: ClearSpendingLimit,

@@ -28,7 +28,7 @@ type RequestTransfer = {
   readonly projectId: string;
   readonly ttlSeconds: number;
 };
-/** Whoever knows the request may accept it, for the account `toAccountId`. */
+/** Anybody who knows the id of the request may accept it, for the account `toAccountId`. */
 type AcceptTransfer = {
   readonly type: "AcceptTransfer";
   readonly projectId: string;
@@ -49,7 +49,7 @@ function decideRequestTransfer(world: World, command: RequestTransfer, context: 
   return accept([recordCreated(world, context, project.value.id, "transferRequest", { expiresAt })]);
 }
 
-/** Nobody learns of a project by guessing: without a request for it, it is not found, but by its owner. */
+/** Without a valid request, only the owner learns that the project exists. */
 function decideAcceptTransfer(world: World, command: AcceptTransfer, context: Context): Result<Event[]> {
   const { projectId, requestId, toAccountId } = command;
   const to = findAccount(world, toAccountId);
@@ -66,7 +66,7 @@ function decideAcceptTransfer(world: World, command: AcceptTransfer, context: Co
   if (context.now >= request.fields.expiresAt) {
     return refuse(
       "TRANSFER_REQUEST_NOT_FOUND",
-      `transfer request "${requestId}" has expired; ask for another one`,
+      `transfer request "${requestId}" has expired; create a new one`,
     );
   }
   const shortfalls = shortfallsOf(world, to.value, [project.value], context);
@@ -94,8 +94,8 @@ function decideTransferProjects(world: World, command: TransferProjects, context
 }
 
 /**
- * A: what tied the project to its former organization ends: requests, restrictions to its networks, keys that it gave to this
- * project alone. Whom the project was shared with keeps it.
+ * A: ends what tied the project to its previous organization: transfer requests, VPC endpoint restrictions,
+ * and keys to this project alone. Shares of the project stay.
  */
 function moveProjects(
   world: World,
@@ -124,7 +124,7 @@ function moveProjects(
   return accept(events);
 }
 
-/** What keeps this account from owning these projects too (A: a plan fits where everything in them fits). */
+/** Why this account cannot own these projects as well (A: its plan must allow everything in them). */
 function shortfallsOf(
   world: World,
   to: Account,
@@ -160,7 +160,7 @@ function shortfallsOf(
   return shortfalls;
 }
 
-/** What of a project is beyond a plan, in words. */
+/** The first thing in a project that a plan does not allow, for a message. */
 function describePlanExcess(
   world: World,
   project: Project,
@@ -177,7 +177,7 @@ function describePlanExcess(
   if (manual > limits.snapshots) return `${manual} snapshots`;
   const visible = computesOf(world, project.id).length;
   if (visible > limits.endpoints) return `${visible} computes`;
-  // Those of deleted branches, too: they can come back.
+  // Includes the computes of deleted branches, which can be recovered.
   const computes = world.computes.by("project", project.id).toArray();
   const { minCu, maxCu, suspendTimeoutSeconds } = project.defaultEndpointSettings;
   const ranges = [
@@ -188,11 +188,11 @@ function describePlanExcess(
     plan.onlySizeCu !== undefined &&
     ranges.some((range) => range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu)
   ) {
-    return `computes of other sizes than ${plan.onlySizeCu} CU`;
+    return `compute sizes other than ${plan.onlySizeCu} CU`;
   }
   if (!plan.readReplicas && computes.some(({ type }) => type === "read_only")) return "read replicas";
   const delays = [...computes.map((compute) => compute.suspendTimeoutSeconds), suspendTimeoutSeconds ?? 0];
   if (delays.some((delay) => !checkSuspendTimeout(plan, profile, delay).ok))
-    return "an autosuspend delay of its own";
+    return "an autosuspend delay other than the default";
   return undefined;
 }

@@ -1,25 +1,29 @@
 import { hourStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
 
-/** S: when snapshots are taken by themselves; fields that are not of its frequency say nothing. */
+/** S: when scheduled snapshots are taken. Fields that do not apply to the frequency are ignored. */
 export type BackupScheduleItem = {
   readonly frequency: "hourly" | "daily" | "weekly" | "monthly" | "yearly";
   readonly hour?: number | undefined;
-  /** Of the week, from Monday as 1 (A), or of the month; the last one of a month that is shorter (A). */
+  /** Day of the week (A: Monday is 1) or of the month (A: the last day if the month is shorter). */
   readonly day?: number | undefined;
   readonly month?: number | undefined;
   readonly retention_seconds?: number | undefined;
 };
 
-/** `after`: when it was set, or when its last snapshot was taken. The next one is the first that is due after that. */
+/**
+ * The next snapshot is the first one due after `after`: when the schedule was set or the last snapshot taken.
+ */
 export type BackupSchedule = { readonly items: readonly BackupScheduleItem[]; readonly after: SimTime };
 
-/** The items whose time it is. */
+/** The items that are due at `at`, inclusive. */
 export function itemsDue({ items, after }: BackupSchedule, at: SimTime): readonly BackupScheduleItem[] {
   return items.filter((item) => nextDueAfter(item, after) <= at);
 }
 
-/** The first instant after `after` that an item names, in UTC; midnight and the first day where it names none (A). */
+/**
+ * The first instant after `after` (exclusive) that an item names, in UTC; by default midnight and day 1 (A).
+ */
 export function nextDueAfter(item: BackupScheduleItem, after: SimTime): SimTime {
   const { year, month, day, weekday } = utcDateOf(after);
   const { hour = 0 } = item;

@@ -1,18 +1,21 @@
-import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { BranchRef } from "../object-refs.ts";
 
-/** What of a branch's data a control plane knows. */
+/** The part of a branch's data that a control plane knows. */
 export type BranchContent = {
   readonly roles: readonly Role[];
   readonly databases: readonly Database[];
 };
 
-/** A Postgres role of a branch. Its password is a secret of the world and is nowhere in history, only its name there. */
+/**
+ * A Postgres role of a branch. Its password is stored as a secret of the world; events name only the secret's
+ * id.
+ */
 export type Role = {
   readonly name: string;
   readonly secretId: string;
-  /** S: a group of rights that nobody logs in with, and that has no password. */
+  /** S: a role that cannot log in and has no password. */
   readonly noLogin?: true;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;

@@ -7,8 +7,9 @@ import type { Branch } from "./branch.ts";
 const MAX_EXPIRATION = 30 * DAY; // D
 
 /**
- * D: the default branch, protected ones and those with children do not expire, and one that expires gets no children; at most 30 days
- * ahead. `parent` is the one that the new branch would have.
+ * D: the default branch, protected branches and branches with children cannot expire; a branch that expires
+ * cannot get children; an expiration is at most 30 days ahead. `parent` is the parent of a branch to be
+ * created.
  */
 export function checkExpiration(
   parent: Branch | undefined,
@@ -22,17 +23,17 @@ export function checkExpiration(
 ): Result<true> {
   const refuseExpiration = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
   if (parent?.expiresAt !== undefined)
-    return refuseExpiration(`branch "${parent.name}" has an expiration and can have no child branches`);
+    return refuseExpiration(`branch "${parent.name}" has an expiration and cannot have child branches`);
   if (expiresAt === undefined || expiresAt === null) return accept(true);
   if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION)
-    return refuseExpiration("expires_at must lie in the future, at most 30 days from now");
+    return refuseExpiration("expires_at must be in the future, at most 30 days from now");
   if (branch.default) return refuseExpiration("the default branch cannot expire");
   if (branch.protected) return refuseExpiration("a protected branch cannot expire");
   if (branch.hasChildren) return refuseExpiration("a branch with child branches cannot expire");
   return accept(true);
 }
 
-/** S: the time to live is kept as it was when the expiration was set. */
+/** S: the time to live stays what it was when the expiration was set. */
 export function expirationFrom(
   expiresAt: SimTime | undefined,
   now: SimTime,
@@ -46,7 +47,7 @@ export function expirationDueAt(world: World, branchId: string): SimTime | undef
   return world.projects.get(branch.projectId)?.deletedAt === undefined ? branch.expiresAt : undefined;
 }
 
-/** An event cannot say that something is not there but by leaving it out. */
+/** Without `expiresAt`, the event ends the expiration. */
 export function expirationSet(branchId: string, expiresAt: SimTime | undefined, at: SimTime): Event {
   return { type: "BranchExpirationSet", at, branchId, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }

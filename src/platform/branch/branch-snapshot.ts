@@ -1,20 +1,20 @@
-import type { BranchRef, SnapshotRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { BranchRef, SnapshotRef } from "../object-refs.ts";
 import type { BackupScheduleItem } from "./backup-schedule.ts";
 import type { BranchContent } from "./branch-content.ts";
 
-/** S: a branch as it was at one instant, kept apart from it. */
+/** S: the content of a branch at one instant, independent of the branch from then on. */
 export type BranchSnapshot = {
   readonly id: string;
   readonly number: number;
   readonly projectId: string;
   readonly sourceBranchId: string;
   readonly name: string;
-  /** The instant that it shows. */
+  /** The instant whose content it holds. */
   readonly timestamp: SimTime;
   readonly lsn?: string;
-  /** Whether somebody asked for it; a schedule made the others. */
+  /** False if a backup schedule created it. */
   readonly manual: boolean;
   readonly expiresAt?: SimTime;
   readonly content: BranchContent;

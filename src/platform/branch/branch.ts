@@ -1,11 +1,11 @@
 import type { ComputeOptions, ComputeType } from "../compute/compute.ts";
-import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { BranchRef } from "../object-refs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BranchContent, Database, Role } from "./branch-content.ts";
 
-/** A line of a project's data, with its roles and databases; reached only through a compute of its own. */
+/** A branch of a project's data, with its roles and databases. Clients reach it only through its computes. */
 export type Branch = {
   readonly id: string;
   readonly number: number;
@@ -25,20 +25,22 @@ export type Branch = {
   readonly annotations: Readonly<Record<string, string>>;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
-  /** S: when it is deleted by itself, and how long that was when it was set. */
+  /** S: when the platform deletes it, and how far ahead that was when it was set. */
   readonly expiresAt?: SimTime;
   readonly ttlSeconds?: number;
   readonly lastResetAt?: SimTime;
-  /** Id of the snapshot that it was restored from, and of the branch that it is to replace, or has replaced. */
+  /** Id of the snapshot that it was restored from, and of the branch that it will replace or has replaced. */
   readonly restoredFrom?: string;
   readonly restoredAs?: string;
   readonly restoreStatus?: "restored" | "finalized";
   readonly backupSchedule?: BackupSchedule;
-  /** What it held before, oldest first, as far back as its project keeps history. */
+  /**
+   * Its previous content, oldest first, as far back as the project's history retention. `until` is exclusive.
+   */
   readonly past?: readonly (BranchContent & { readonly until: SimTime })[];
-  /** It was deleted: nobody sees it any more, but for those who look for what can be recovered. */
+  /** Set when it is deleted. From then on it appears only in lists of what can be recovered. */
   readonly deletedAt?: SimTime;
-  /** S: until when it can be recovered; absent where it cannot. */
+  /** S: until when it can be recovered; absent if it cannot. */
   readonly recoverableUntil?: SimTime;
 };
 
@@ -55,7 +57,7 @@ export type CreateBranch = {
   readonly initSource?: Branch["initSource"] | undefined;
   readonly expiresAt?: SimTime | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
-  /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
+  /** Scheduled after the operations that are under way, instead of being rejected because of them. */
   readonly queue?: true;
   readonly computes?:
     | readonly {
@@ -74,7 +76,7 @@ export type UpdateBranch = BranchRef & {
 };
 export type DeleteBranch = BranchRef & {
   readonly type: "DeleteBranch";
-  /** S: without a time in which it can be recovered. */
+  /** S: delete at once, without a recovery period. */
   readonly hard?: boolean | undefined;
 };
 export type SetDefaultBranch = BranchRef & { readonly type: "SetDefaultBranch" };

@@ -5,13 +5,15 @@ import type { Branch } from "./branch.ts";
 import type { BranchContent, Database, DatabaseEvent, Role, RoleEvent } from "./branch-content.ts";
 import { advanceRoleNumber } from "./role.ts";
 
-/** What the branch held at an instant that its project's history reaches. */
+/** The content of a branch at an instant within the project's history retention. */
 export function contentAt(branch: Branch, at: SimTime): BranchContent {
   const { roles, databases } = branch.past?.find(({ until }) => until > at) ?? branch;
   return { roles, databases };
 }
 
-/** The branch with other content, and the former one kept for those who ask for a point in time. */
+/**
+ * The branch with new content. The previous content stays available for points in time within the retention.
+ */
 export function withContent(world: World, branch: Branch, content: BranchContent, at: SimTime): Branch {
   const { past = [], roles, databases } = branch;
   const retention = world.projects.get(branch.projectId)?.historyRetentionSeconds ?? 0;

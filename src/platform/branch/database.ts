@@ -1,4 +1,5 @@
 import type { Context } from "../core/context.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -55,10 +56,7 @@ function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Co
     }
     const owner = command.ownerName === undefined ? undefined : findRole(branch, command.ownerName);
     if (owner?.ok === false) return owner;
-    const changes: DatabaseChanges = {
-      ...(command.newName === undefined ? {} : { name: command.newName }),
-      ...(command.ownerName === undefined ? {} : { ownerName: command.ownerName }),
-    };
+    const changes: DatabaseChanges = omitUndefined({ name: command.newName, ownerName: command.ownerName });
     return accept({
       type: "DatabaseUpdated",
       at: context.now,
@@ -88,7 +86,7 @@ function checkNewDatabaseName(branch: Branch, name: string): Result<true> {
   return checkDatabaseName(name);
 }
 
-/** D: Postgres' own, which every branch has and nobody sees. */
+/** D: the system databases of Postgres, which exist on every branch but are not listed. */
 export function checkDatabaseName(name: string): Result<true> {
   if (!["postgres", "template0", "template1"].includes(name)) return accept(true);
   return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);

@@ -5,6 +5,7 @@ import type { Compute } from "../compute/compute.ts";
 import { buildCompute, checkComputeLimit, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
@@ -86,7 +87,7 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   ]);
 }
 
-/** The default branch of a new project; roles and databases as asked for. */
+/** The default branch of a new project, with its role and database. */
 export function buildDefaultBranch(
   world: World,
   project: Project,
@@ -128,7 +129,7 @@ export function buildDefaultBranch(
   });
 }
 
-/** A branch that begins with what another held; whose child it is, is for the caller to say. */
+/** A branch that starts with the content of another. The caller sets its parent. */
 export function branchFrom(
   world: World,
   project: Project,
@@ -159,7 +160,7 @@ export function branchFrom(
   };
 }
 
-/** D: the limit of a project counts the branches that can be seen. */
+/** D: the limit counts the visible branches of a project, not the deleted ones. */
 export function checkBranchLimit(world: World, account: Account, projectId: string): Result<true> {
   const plan = planOf(account);
   const { branches: limit } = effectiveLimits(world, plan);
@@ -227,17 +228,14 @@ function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Contex
       `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`,
     );
   }
-  const changes: BranchChanges = {
-    ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.protected === undefined ? {} : { protected: command.protected }),
-  };
+  const changes: BranchChanges = omitUndefined({ name: command.name, protected: command.protected });
   return accept([
     { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
     ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),
   ]);
 }
 
-/** S: the former default loses the designation; nothing is scheduled. */
+/** S: the previous default branch loses the designation; no operation is scheduled. */
 function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
@@ -260,7 +258,7 @@ export function resolveBranchId(
   return accept(requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken));
 }
 
-/** D: the exact sentence that public clients look for. */
+/** D: public clients look for exactly this message. */
 export function checkBranchName(
   world: World,
   projectId: string,

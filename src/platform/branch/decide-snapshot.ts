@@ -2,12 +2,13 @@ import { planOf } from "../account/account.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
-import type { SnapshotRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findBranch, findBranchFor, findProject } from "../lookup.ts";
+import type { SnapshotRef } from "../object-refs.ts";
 import { refuseConflicts, unfinishedOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
@@ -37,7 +38,7 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
-  // There is nothing yet that could be kept.
+  // A branch that is being created has no content yet.
   if (isBeingCreated(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
   const { timestamp, lsn, expiresAt } = command;
   const point = resolvePointInTime(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
@@ -105,20 +106,20 @@ function buildSnapshot(
     (candidate) => world.branchSnapshots.get(candidate) !== undefined,
   );
   const { name = id, lsn, expiresAt, timestamp, manual } = input;
-  return {
+  return omitUndefined({
     id,
     number,
     projectId: branch.projectId,
     sourceBranchId: branch.id,
     name,
     timestamp,
-    ...(lsn === undefined ? {} : { lsn }),
+    lsn,
     manual,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    expiresAt,
     content: contentAt(branch, timestamp),
     createdAt: now,
     updatedAt: now,
-  };
+  });
 }
 
 function decideUpdateSnapshot(world: World, command: UpdateSnapshot, { now }: Context): Result<Event[]> {
@@ -149,7 +150,9 @@ function decideSetBackupSchedule(
   return accept([{ type: "BackupScheduleSet", at: now, branchId: branch.value.id, items: command.items }]);
 }
 
-/** Where several items of a schedule are due at one instant, one snapshot is taken and kept as long as the longest of them says (A). */
+/**
+ * A: if several items are due at one instant, one snapshot is taken, with the longest of their retentions.
+ */
 export function decideScheduledSnapshot(world: World, branchId: string, context: Context): Event[] {
   const branch = world.branches.get(branchId);
   if (branch?.backupSchedule === undefined) return [];

@@ -18,7 +18,7 @@ export const deleteBranchDeciders = {
   DeleteBranch: decideDeleteBranch,
 } satisfies Deciders<DeleteBranch>;
 
-/** S: neither the root nor the default branch, nor one that has children; D: nor a protected one. */
+/** S: root, default and parent branches cannot be deleted; D: nor can protected ones. */
 function decideDeleteBranch(world: World, command: DeleteBranch, context: Context): Result<Event[]> {
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
@@ -43,7 +43,7 @@ function decideDeleteBranch(world: World, command: DeleteBranch, context: Contex
   );
 }
 
-/** D, A: computes are suspended, then the timeline goes; nobody sees the branch from now on, but who looks for what can be recovered. */
+/** D, A: hides the branch at once, suspends its computes, then deletes the timeline. */
 function deleteBranch(
   world: World,
   branch: Branch,
@@ -52,7 +52,7 @@ function deleteBranch(
 ): Event[] {
   const requests: OperationRequest[] = [];
   for (const compute of computesOnBranch(world, branch.id)) {
-    // A start that is under way ends before what is scheduled now.
+    // A start that is under way finishes before the suspend that is scheduled here.
     const isStarting = pendingStateOf(unfinishedOperations(world, branch.projectId), compute.id) === "active";
     if (compute.phase.state !== "active" && !isStarting) continue;
     requests.push({ action: "suspend_compute", branchId: branch.id, endpointId: compute.id });
@@ -73,14 +73,14 @@ function deleteBranch(
   ];
 }
 
-/** S: the branch that came with its project; other roots hold a schema or what a snapshot held. */
+/** S: the branch that was created with its project. Other roots come from a schema or from a snapshot. */
 function isProjectRoot(branch: Branch): boolean {
   return (
     branch.parentId === undefined && branch.initSource !== "schema-only" && branch.restoredFrom === undefined
   );
 }
 
-/** S: deleted by itself, "by a background job": nobody waits for it, so it queues behind what is under way. */
+/** S: deleted "by a background job": no caller waits for it, so it is scheduled after what is under way. */
 export function decideExpireBranch(world: World, branchId: string, context: Context): Event[] {
   const branch = world.branches.get(branchId);
   return branch === undefined ? [] : deleteBranch(world, branch, context.now + RECOVERY_WINDOW, context);

@@ -3,15 +3,18 @@ import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
 
-/** A point of a branch's history as clients name it: by the clock or by its log. Neither means the head. */
+/** A point in a branch's history, given as a timestamp or as an LSN; without either, the head. */
 export type PointInTime = {
-  /** How the fields that name it begin: `parent_`, `source_`, `base_`, or not at all. */
+  /** For messages: the prefix of the request fields, `parent_`, `source_`, `base_` or empty. */
   readonly prefix: string;
   readonly timestamp?: SimTime | undefined;
   readonly lsn?: string | undefined;
 };
 
-/** The instant that is meant. S: it must lie within the history that the project keeps, of a branch that was there. */
+/**
+ * The instant of the point. S: it must be within the project's history retention, after the branch was
+ * created.
+ */
 export function resolvePointInTime(
   branch: Branch,
   project: Project,
@@ -38,22 +41,23 @@ export function resolvePointInTime(
       );
 }
 
-/** S: timestamps are told in whole seconds. One that is given back may lie before the creation of which it was told, in its second. */
+/** S: answers give whole seconds. A client that sends back the creation time may thus be up to 1 s early. */
 function clampToCreation({ createdAt }: Branch, timestamp: SimTime): SimTime {
   const isSameSecond = Math.floor(timestamp / SECOND) === Math.floor(createdAt / SECOND);
   return isSameSecond ? Math.max(timestamp, createdAt) : timestamp;
 }
 
 /**
- * A: nothing is written here, so the log of a project grows by its clock, and all its branches share it: it begins at the project's
- * creation and grows by 8 bytes (the alignment of Postgres' records) in a millisecond. Every instant has a place in it.
+ * A: no data is written here, so the LSN of a project is a function of time, shared by all its branches. It
+ * starts at the project's creation and grows by 8 bytes (the alignment of Postgres' records) each
+ * millisecond.
  */
 export function lsnAt(project: Pick<Project, "createdAt">, at: SimTime): string {
   const position = LOG_START + (at - project.createdAt) * LOG_BYTES_PER_MS;
   return `${Math.floor(position / SEGMENT).toString(16)}/${(position % SEGMENT).toString(16)}`.toUpperCase();
 }
 
-/** The newest instant that a place in the log holds all of. */
+/** The latest instant whose LSN is at most `lsn`. */
 function instantOfLsn(project: Project, lsn: string): SimTime {
   const [high = 0, low = 0] = lsn.split("/").map((half) => Number.parseInt(half, 16));
   return project.createdAt + Math.floor((high * SEGMENT + low - LOG_START) / LOG_BYTES_PER_MS);

@@ -1,10 +1,11 @@
 import type { Context } from "../core/context.ts";
-import type { BranchRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { childrenOf, computesOnBranch, findAccount, findBranch, findProject } from "../lookup.ts";
+import type { BranchRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
@@ -19,7 +20,10 @@ export const restoreBranchDeciders = {
   RestoreBranch: decideRestoreBranch,
 } satisfies Deciders<RestoreBranch>;
 
-/** S: makes a branch what its source was at an instant; clients' `reset` is a restore from the head of the parent. */
+/**
+ * S: gives a branch the content of its source at an instant. The `reset` of clients restores the parent's
+ * head.
+ */
 export type RestoreBranch = BranchRef & {
   readonly type: "RestoreBranch";
   readonly sourceBranchId: string;
@@ -53,7 +57,8 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     at: now,
     branchId: branch.id,
     content: contentAt(source, timestamp),
-    // D: what a branch was is the parent of what it becomes, where it goes back in its own history.
+    // D: a branch restored from its own history becomes a child of the branch that preserves its previous
+    // content.
     parentId: source.id === branch.id && preserved !== undefined ? preserved.id : source.id,
     parentTimestamp: timestamp,
     ...(command.sourceLsn === undefined ? {} : { parentLsn: command.sourceLsn }),
@@ -98,15 +103,15 @@ function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Res
   if (preserveUnderName === undefined && (isSelfRestore || hasChildren)) {
     const reason = isSelfRestore
       ? "a branch is restored from its own history"
-      : `the branch "${branch.value.name}" has child branches`;
+      : `branch "${branch.value.name}" has child branches`;
     return refuse("RESTORE_NOT_ALLOWED", `preserve_under_name is needed where ${reason}`);
   }
-  // D: what expires has no children, and the branch that is preserved, or that it is restored from, would have one.
+  // D: a branch that expires cannot have children, but the restored branch becomes a child of its source.
   const parent = isSelfRestore ? undefined : source.value;
   if (parent?.expiresAt !== undefined) {
     return refuse(
       "BRANCH_EXPIRATION_NOT_ALLOWED",
-      `branch "${parent.name}" has an expiration and can have no child branches`,
+      `branch "${parent.name}" has an expiration and cannot have child branches`,
     );
   }
   const point = resolvePointInTime(
@@ -124,7 +129,9 @@ function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Res
   });
 }
 
-/** What the branch was, in the place that it had. It has no compute: that stays where its clients look for it. */
+/**
+ * A new branch with the previous content and parent. It has no compute: computes stay on the restored branch.
+ */
 function buildPreservedBranch(
   world: World,
   project: Project,
@@ -136,14 +143,11 @@ function buildPreservedBranch(
   return {
     ...branchFrom(world, project, branch, identity, now),
     initSource,
-    ...(parentId === undefined ? {} : { parentId }),
-    ...(parentTimestamp === undefined ? {} : { parentTimestamp }),
-    ...(parentLsn === undefined ? {} : { parentLsn }),
-    ...(restoredFrom === undefined ? {} : { restoredFrom }),
+    ...omitUndefined({ parentId, parentTimestamp, parentLsn, restoredFrom }),
   };
 }
 
-/** S: "all existing child branches will be moved to the newly created branch"; those that can be recovered too. */
+/** S: "all existing child branches will be moved to the newly created branch"; deleted ones, too. */
 function preservedEvents(world: World, branch: Branch, preserved: Branch, at: SimTime): Event[] {
   const children = world.branches.by("parent", branch.id).toArray();
   return [
@@ -154,7 +158,7 @@ function preservedEvents(world: World, branch: Branch, preserved: Branch, at: Si
   ];
 }
 
-/** A: active computes are suspended, the branch is made anew, and they start again by themselves. */
+/** A: active computes are suspended, the branch is created again, and the computes are started again. */
 function restoreRequests(world: World, branch: Branch, preserved: Branch | undefined): OperationRequest[] {
   const branchRef = { branchId: branch.id };
   const active = computesOnBranch(world, branch.id).filter((compute) => compute.phase.state === "active");

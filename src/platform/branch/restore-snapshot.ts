@@ -1,6 +1,5 @@
 import { updateRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
-import type { BranchRef, SnapshotRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
@@ -13,6 +12,7 @@ import {
   findBranchFor,
   findProject,
 } from "../lookup.ts";
+import type { BranchRef, SnapshotRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
@@ -31,11 +31,14 @@ export const restoreSnapshotDeciders = {
 type RestoreSnapshot = SnapshotRef & {
   readonly type: "RestoreSnapshot";
   readonly name?: string | undefined;
-  /** The branch that the restored one is to replace; the snapshot's own where none is named. */
+  /** The branch that the restored one will replace; by default the snapshot's source. */
   readonly targetBranchId?: string | undefined;
   readonly finalize: boolean;
 };
-/** S: a restored branch takes the place of the one that it is to replace: its computes, its name, its being the default, its backups (A). */
+/**
+ * S: the restored branch takes over the computes, name and default designation of its target; A: also its
+ * backups.
+ */
 type FinalizeRestore = BranchRef & {
   readonly type: "FinalizeRestore";
   readonly replacedName?: string | undefined;
@@ -52,7 +55,7 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
   if (!account.ok) return account;
   const targetId = command.targetBranchId ?? snapshot.sourceBranchId;
   const target = findBranch(world, project.value, targetId);
-  // The source may be gone by now: a branch is restored all the same, but it can take nobody's place.
+  // The source may be deleted by now. The snapshot can still be restored, but without replacing a branch.
   if (!target.ok && (command.finalize || command.targetBranchId !== undefined)) return target;
   const limitCheck = checkBranchLimit(world, account.value, project.value.id);
   if (!limitCheck.ok) return limitCheck;
@@ -94,7 +97,7 @@ function decideFinalizeRestore(world: World, command: FinalizeRestore, context: 
   if (branch.restoreStatus !== "restored" || branch.restoredAs === undefined) {
     return refuse(
       "RESTORE_NOT_ALLOWED",
-      `branch "${branch.name}" was not restored from a snapshot, or its restore is finalized already`,
+      `branch "${branch.name}" was not restored from a snapshot, or its restore is already finalized`,
     );
   }
   const project = findProject(world, command.accountId, command.projectId);
@@ -106,7 +109,7 @@ function decideFinalizeRestore(world: World, command: FinalizeRestore, context: 
   const neverExpires = target.value.default ? checkNeverExpires(branch) : accept(true);
   if (!neverExpires.ok) return neverExpires;
   if (command.replacedName !== undefined) {
-    // Its own name goes to the branch that takes its place.
+    // The restored branch takes the name of the target, so only the target's new name must be free.
     const nameCheck = checkBranchName(world, branch.projectId, command.replacedName, undefined);
     if (!nameCheck.ok) return nameCheck;
   }
@@ -122,7 +125,7 @@ function decideFinalizeRestore(world: World, command: FinalizeRestore, context: 
   return accept([...events, ...scheduleOperations(world, branch.projectId, requests, context)]);
 }
 
-/** D: a protected branch is not reset, nor are its computes taken from it; so it is not replaced either (A). */
+/** D: a protected branch cannot be reset or lose its computes. A: so it cannot be replaced either. */
 function refuseProtected({ name, protected: isProtected }: Branch) {
   return isProtected
     ? refuse("BRANCH_IS_PROTECTED", `branch "${name}" is protected and cannot be replaced`)
@@ -167,7 +170,7 @@ function replaceBranch(
   };
 }
 
-/** A: the snapshots go on where the computes are, and there alone. */
+/** A: the backup schedule moves along with the computes. */
 function moveBackupSchedule({ id, backupSchedule }: Branch, to: string, at: SimTime): Event[] {
   const items = backupSchedule?.items ?? [];
   if (items.length === 0) return [];
@@ -177,7 +180,9 @@ function moveBackupSchedule({ id, backupSchedule }: Branch, to: string, at: SimT
   ];
 }
 
-/** S: "renaming the original branch so it no longer uses the original name"; to what, nobody says (A). */
+/**
+ * S: "renaming the original branch so it no longer uses the original name". A: the new name ends in `_old`.
+ */
 function replacedBranchName(world: World, { projectId, name }: Branch, restored: Branch): string {
   const taken = new Set([...branchesOf(world, projectId).map((branch) => branch.name), restored.name]);
   for (let count = 1; ; count += 1) {

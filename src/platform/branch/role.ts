@@ -1,10 +1,10 @@
 import type { Context } from "../core/context.ts";
-import type { BranchRef } from "../core/object-refs.ts";
 import { fitsPostgresIdentifier } from "../core/text.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findBranchFor, primaryComputeOf } from "../lookup.ts";
+import type { BranchRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
@@ -18,7 +18,10 @@ export const roleDeciders = {
   ResetRolePassword: decideResetRolePassword,
 } satisfies Deciders<RoleCommand>;
 
-/** The name under which the password of a new role is kept; `ahead` counts those that the same decision makes before it. */
+/**
+ * The id of a new role's password. `offset`: the number of passwords that the same decision creates before
+ * it.
+ */
 export function newSecretId(world: World, offset = 0): string {
   return `role-${nextNumber(world, "role", offset)}`;
 }
@@ -46,7 +49,7 @@ function decideCreateRole(world: World, command: CreateRole, context: Context): 
   });
 }
 
-/** A: a role that owns a database cannot be dropped, as Postgres has it. */
+/** A: as in Postgres, a role that owns a database cannot be dropped. */
 function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const role = findRole(branch, command.name);
@@ -62,7 +65,9 @@ function decideDeleteRole(world: World, command: DeleteRole, context: Context): 
   });
 }
 
-/** The new password is told by the caller's edge; here it gets a name of its own, so that other branches keep the former one. */
+/**
+ * The edge generates the new password. It gets a new secret id, so other branches keep the previous password.
+ */
 function decideResetRolePassword(
   world: World,
   command: ResetRolePassword,
@@ -83,7 +88,10 @@ function decideResetRolePassword(
   });
 }
 
-/** A change of what a branch holds: refused while its project is busy, and applied through its primary compute. */
+/**
+ * A change of a branch's content: rejected while its project is busy, and applied through its primary
+ * compute.
+ */
 export function decideContentChange(
   world: World,
   command: BranchRef,
@@ -103,8 +111,9 @@ export function decideContentChange(
 }
 
 /**
- * S: "if the compute endpoint is idle, the endpoint becomes active for a short period of time": it is started first, and falls asleep by
- * its own delay (A). A: without a compute that may start there is nothing to apply it with, and it is applied at the next start.
+ * S: "if the compute endpoint is idle, the endpoint becomes active for a short period of time": it is started
+ * first, and suspends after its usual delay (A). A: without a compute that may start, no operation is
+ * scheduled.
  */
 function applyRequests(world: World, branch: Branch, { now }: Context): OperationRequest[] {
   const compute = primaryComputeOf(world, branch.id);
@@ -128,7 +137,10 @@ export function withNewPasswords(world: World, roles: readonly Role[]): Role[] {
   );
 }
 
-/** Those of a branch whose passwords were named after `before` of them had been, and who log in. */
+/**
+ * The roles that can log in and whose secret number is above `before`: their passwords are yet to be
+ * generated.
+ */
 export function rolesWithSecretAfter(roles: readonly Role[], before: number): Role[] {
   return roles.filter(({ secretId, noLogin }) => noLogin !== true && secretNumberOf(secretId) > before);
 }
@@ -138,12 +150,15 @@ export function advanceRoleNumber(world: World, roles: readonly Role[]): void {
     world.numbers.role = Math.max(world.numbers.role, secretNumberOf(secretId));
 }
 
-/** The names of passwords carry the number of their draw. */
+/** A secret id ends in the number of its draw. */
 function secretNumberOf(secretId: string): number {
   return Number(secretId.slice("role-".length));
 }
 
-/** D: names that Postgres and the platform keep for themselves. S: "Cannot exceed 63 bytes in length", be it asked for or made here. */
+/**
+ * D: names reserved by Postgres and the platform. S: "Cannot exceed 63 bytes in length", generated names
+ * included.
+ */
 export function checkRoleName(name: string, field = "role.name"): Result<true> {
   if (!fitsPostgresIdentifier(name))
     return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);

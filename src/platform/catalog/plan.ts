@@ -2,29 +2,31 @@ import { type Refusal, refuse } from "../refusals.ts";
 
 export type PlanName = "paid" | "free";
 
-/** What an account's plan allows (R: Configuration modes, Limits; D and A for the refusals). */
+/** What an account's plan allows (R: Configuration modes, Limits; D and A for the error messages). */
 export type Plan = {
   readonly name: PlanName;
-  /** The only size there is, in CU; absent where all sizes of the profile may be chosen. */
+  /** The only size allowed, in CU; absent if all sizes of the profile are. */
   readonly onlySizeCu?: number;
   readonly autoscaling: boolean;
   readonly readReplicas: boolean;
   /** Whether the autosuspend delay may differ from the default. */
   readonly autosuspendSetting: boolean;
-  /** S: history of consumption is kept for paid plans. */
+  /** S: only paid plans have a consumption history. */
   readonly consumptionHistory: boolean;
-  /** S: what the public document calls it. */
+  /** S: its name in the public document. */
   readonly subscriptionType: string;
   readonly projectsLimit: number;
   /** Per project. */
   readonly branchesLimit: number;
   /** Computes, per project. */
   readonly endpointsLimit: number;
-  /** Snapshots that somebody asked for, per project. */
+  /** Manual snapshots, per project; scheduled ones do not count. */
   readonly snapshotsLimit: number;
 };
 
-/** A test rarely wants to make five thousand branches to meet a limit: any of them may be set for a world. */
+/**
+ * Limits of a world that override those of the plan, so a test need not create 5,000 branches to reach one.
+ */
 export type LimitSettings = {
   readonly projects?: number;
   readonly branches?: number;
@@ -40,7 +42,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     autosuspendSetting: true,
     consumptionHistory: true,
     subscriptionType: "launch_v3",
-    projectsLimit: 100_000, // A: the platform raises it on request; a double need not be asked
+    projectsLimit: 100_000, // A: the platform raises it on request
     branchesLimit: 5_000, // D
     endpointsLimit: 10_000, // A
     snapshotsLimit: 10, // D
@@ -72,6 +74,6 @@ export function refuseWithoutConsumptionHistory(plan: Plan): Refusal | undefined
   if (plan.consumptionHistory) return undefined;
   return refuse(
     "PLAN_WITHOUT_CONSUMPTION_HISTORY",
-    `the history of consumption is not available on the ${plan.name} plan; it needs a paid plan`,
+    `consumption history is not available on the ${plan.name} plan; it needs a paid plan`,
   ).refusal;
 }

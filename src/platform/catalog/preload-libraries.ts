@@ -1,17 +1,19 @@
 import { accept, type Result, refuse } from "../refusals.ts";
 
-/** S: what a project, or one compute, has Postgres load when it starts. */
+/** S: the libraries that Postgres loads at start, for a project or for one compute. */
 export type PreloadLibraries = {
   readonly use_defaults?: boolean | undefined;
   readonly enabled_libraries?: readonly string[] | undefined;
 };
 
-/** Those that there are for a project's version of Postgres. */
+/** The libraries available for a Postgres version. */
 export function preloadLibrariesFor({ pgVersion }: { readonly pgVersion: number }): PreloadLibrary[] {
   return PRELOAD_LIBRARIES.filter(({ sincePgVersion = 0 }) => pgVersion >= sincePgVersion);
 }
 
-/** S: the list of what is available is what "can be enabled". A: a Postgres that was told to load another would not start. */
+/**
+ * S: only listed libraries "can be enabled". A: rejected here, because Postgres would not start with another.
+ */
 export function checkPreloadLibraries(
   project: { readonly pgVersion: number },
   settings: { readonly preload_libraries?: unknown } | undefined,
@@ -22,11 +24,14 @@ export function checkPreloadLibraries(
   if (missing === undefined) return accept(true);
   return refuse(
     "PRELOAD_LIBRARY_NOT_AVAILABLE",
-    `settings.preload_libraries.enabled_libraries: "${missing}" is not available for Postgres ${project.pgVersion}; there are ${names.join(", ")}`,
+    `settings.preload_libraries.enabled_libraries: "${missing}" is not available for Postgres ${project.pgVersion}; available are ${names.join(", ")}`,
   );
 }
 
-/** S: what may be loaded with Postgres. D: extensions that public documents name as needing it; the versions are ours (A). */
+/**
+ * S: the shape of the list. D: extensions that need preloading according to public documents. A: the
+ * versions.
+ */
 const PRELOAD_LIBRARIES: readonly PreloadLibrary[] = [
   {
     name: "pg_stat_statements",

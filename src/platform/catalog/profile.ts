@@ -4,10 +4,12 @@ import type { OperationAction } from "../operation/operation.ts";
 
 export type ProfileName = "2024" | "2026";
 
-/** The platform's published numbers of one date. Data, not code: a rule that needs a number asks here. */
+/** The platform's published numbers as of one date. Rules take every such number from here. */
 export type Profile = {
   readonly name: ProfileName;
-  /** Sizes in compute units, ascending. `autoscaled` may be a bound of a range, `fixedOnly` only both bounds at once. */
+  /**
+   * In compute units, ascending. `autoscaled` sizes can bound a range; `fixedOnly` sizes must be both bounds.
+   */
   readonly sizes: { readonly autoscaled: readonly number[]; readonly fixedOnly: readonly number[] };
   readonly ramGbPerCu: number;
   /** The share of RAM that the local file cache may use. */
@@ -20,9 +22,11 @@ export type Profile = {
     readonly minimumS: number;
     readonly maximumS: number;
   };
-  /** How long each operation runs. `start_compute` is the start delay that a waking query waits for. */
+  /**
+   * How long each operation runs. `start_compute` is the time for which a query waits on a suspended compute.
+   */
   readonly durations: Readonly<Record<OperationAction, DurationDistribution>>;
-  /** How long one reading of the load counts after the activity that carried it. */
+  /** How long a load reading stays valid after the activity that carried it. */
   readonly loadReadingMs: DurationMs;
   /** Dollars per CU-hour by plan, where published. */
   readonly pricePerCuHour: { readonly paid?: number; readonly free?: number };
@@ -53,7 +57,9 @@ function fixedDuration(ms: DurationMs): DurationDistribution {
   return { kind: "fixed", ms };
 }
 
-/** A: the public documents give no durations but the start; a second each is long enough to meet a 423 and short enough to wait. */
+/**
+ * A: public documents give only the start. One second is long enough to see a 423, and short enough to wait.
+ */
 function durations(startMs: DurationMs): Profile["durations"] {
   return {
     create_timeline: fixedDuration(SECOND),
@@ -70,7 +76,7 @@ const SHARED = {
   sharedBuffersMb: 128, // R
   pooledConnections: 10_000, // R
   suspendTimeout: { defaultS: 300, minimumS: 60, maximumS: (7 * DAY) / SECOND }, // R; minimum S
-  loadReadingMs: MINUTE, // A: load1 is an average over one minute, so a reading speaks for the minute after it
+  loadReadingMs: MINUTE, // A: load1 is an average over one minute
 } as const;
 
 export const PROFILES: Readonly<Record<ProfileName, Profile>> = {

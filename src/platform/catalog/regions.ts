@@ -5,7 +5,7 @@ export type Region = {
   readonly longitude: string;
 };
 
-/** S, D: regions that public documents name; the first is the default one. */
+/** S, D: regions named in public documents. The first one is the default. */
 export const REGIONS: readonly Region[] = [
   { id: "aws-us-east-2", name: "AWS US East 2 (Ohio)", latitude: "39.96", longitude: "-83" },
   { id: "aws-us-east-1", name: "AWS US East 1 (N. Virginia)", latitude: "38.13", longitude: "-78.45" },

@@ -1,8 +1,8 @@
 import { type SimTime, WEEK } from "../core/time.ts";
 
 /**
- * R: compute releases come out about weekly. Ours come out every Thursday at 00:00 UTC of the world's clock (A) and are numbered
- * by the weeks since 1970, so that the newest release is a function of the instant and nothing has to be stored.
+ * R: compute releases come out about weekly. A: every Thursday at 00:00 UTC of the world's clock, numbered by
+ * weeks since 1970. So the newest release is a function of the instant, and is not stored.
  */
 export function releaseAt(now: SimTime): number {
   return Math.floor(now / WEEK);

@@ -5,7 +5,7 @@ import type { Profile } from "./profile.ts";
 /** The bounds between which a compute scales, in CU; equal for a fixed size. */
 export type SizeRange = { readonly minCu: number; readonly maxCu: number };
 
-/** What a size gives (R: Compute sizes). */
+/** R, "Compute sizes": the resources of a size. */
 export type ComputeResources = {
   readonly vcpu: number;
   readonly ramGb: number;
@@ -17,12 +17,14 @@ export function computeResources(profile: Profile, cu: number): ComputeResources
   return { vcpu: cu, ramGb, fileCacheGb: roundGb(ramGb * profile.fileCacheShare) };
 }
 
-/** R: set from the minimum size, unmoved by autoscaling. */
+/** R: follows from the limits of the compute; autoscaling does not change it. */
 export function maxConnections(profile: Profile, range: SizeRange): number {
   return profile.maxConnections(range.minCu, range.maxCu);
 }
 
-/** The bounds asked for, filled up from `base`: a lone minimum lifts the maximum to itself, a lone maximum keeps the minimum. */
+/**
+ * The requested bounds, completed from `base`. A minimum above the base's maximum raises the maximum as well.
+ */
 export function resolveSizeRange(
   plan: Plan,
   profile: Profile,
@@ -50,7 +52,9 @@ export function resolveSizeRange(
   return accept({ minCu, maxCu });
 }
 
-/** The smallest size of the range whose CPU carries `load` at 90 % (WHATIF, autoscaling goal), in CU. */
+/**
+ * The smallest size of the range, in CU, at which `load` uses at most 90 % of the CPU (R: autoscaling goal).
+ */
 export function sizeForLoad(profile: Profile, range: SizeRange, load: number): number {
   const targetCu = load / 0.9;
   for (const size of profile.sizes.autoscaled) {
@@ -80,7 +84,7 @@ function describeSizes(profile: Profile): string {
   return `0.25, 0.5 and whole numbers from 1 to ${autoscaled.at(-1)}${fixed}`;
 }
 
-/** 0.8 × 1 GB is 0.8 GB and not 0.8000000000000000444. */
+/** Rounds to MB, because 0.8 × 1 is not exactly 0.8 in floating point. */
 function roundGb(gb: number): number {
   return Math.round(gb * 1000) / 1000;
 }

@@ -5,33 +5,33 @@ import type { BlockCounts } from "./cache.ts";
 export const ACTIVITY_KINDS = ["query", "transaction", "connect", "disconnect"] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
-/** What a client does to a compute, as a trace or a data plane tells it. */
+/** What a client does on a compute, as reported by a trace or a data plane. */
 export type Activity = {
   readonly endpointId: string;
   readonly kind: ActivityKind;
-  /** How long it runs, from the end of a start where it has to wait for one. */
+  /** How long it runs, counted from the end of the start if it has to wait for one. */
   readonly durationMs?: DurationMs | undefined;
-  /** How many queries it stands for. */
+  /** The number of queries it counts as. */
   readonly queries?: number | undefined;
-  /** Names the connection it goes through; opened by it if it is not open. */
+  /** The connection it uses, which it opens if it is not open. */
   readonly connectionId?: string | undefined;
   readonly database?: string | undefined;
   readonly pooled?: boolean | undefined;
-  /** Whose traffic it is: kept in history, to attribute what keeps a compute awake. */
+  /** Whose traffic it is. Stored, so that the active time of a compute can be attributed to its sources. */
   readonly source?: string | undefined;
-  /** vCPUs busy meanwhile (load1): what autoscaling follows. */
+  /** The number of vCPUs busy meanwhile (load1), which drives autoscaling. */
   readonly load?: number | undefined;
   readonly blocks?: BlockCounts | undefined;
 };
 
-/** Activity told ahead: it arrives at its instant. */
+/** Activity that is known in advance and arrives at `at`. */
 export type ScheduledActivity = {
   readonly number: number;
   readonly at: SimTime;
   readonly activity: Activity;
 };
 
-/** The sum of what waits for a start. */
+/** The combined load of the arrivals that wait for a start. */
 export type PendingLoad = {
   readonly longestMs: DurationMs;
   readonly queries: number;
@@ -50,11 +50,11 @@ export type ScheduleActivity = {
   readonly at: SimTime;
 };
 
-/** How long this would wait for the compute if nothing else came in between. */
 export type ActivityRecorded = {
   readonly type: "ActivityRecorded";
   readonly at: SimTime;
   readonly activity: Activity;
+  /** The expected wait for the compute, if nothing else happens meanwhile. */
   readonly waitedMs: DurationMs;
   /** The name of the connection that it opened. */
   readonly opened?: string;
@@ -62,7 +62,7 @@ export type ActivityRecorded = {
   readonly scheduled?: number;
 };
 
-/** A transaction without a duration, on a named connection, lasts until that connection closes. */
+/** A transaction without a duration, on a named connection, stays open until that connection closes. */
 export function isOpenEnded(activity: Activity): boolean {
   return (
     activity.kind === "transaction" &&
@@ -73,7 +73,7 @@ export function isOpenEnded(activity: Activity): boolean {
 
 const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 
-/** The opening of a connection is an instant of activity, however long it stays open (PLATFORM). */
+/** Opening a connection is momentary activity, however long the connection stays open. */
 export function activityDurationMs({ kind, durationMs }: Activity): DurationMs {
   return kind === "connect" ? 0 : (durationMs ?? 0);
 }

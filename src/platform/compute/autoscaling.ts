@@ -6,7 +6,7 @@ import type { Event } from "../events.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { ActivePhase, Compute, LoadReading } from "./compute.ts";
 
-/** Adds a reading; those that a higher and longer one covers are forgotten, so the list stays short, earliest end first. */
+/** Adds a reading, earliest end first. Drops readings that another covers in both load and time. */
 export function addReading(
   readings: readonly LoadReading[],
   reading: LoadReading,
@@ -19,7 +19,7 @@ export function addReading(
   return isCovered ? remaining : [...remaining, reading].sort((a, b) => a.until - b.until);
 }
 
-/** The size that the readings still believed at `now` ask for, within the limits of its start. */
+/** The size required by the readings that are valid at `now`, within the limits of the last start. */
 export function targetSizeCu(
   profile: Profile,
   range: SizeRange,
@@ -33,7 +33,7 @@ export function targetSizeCu(
   return sizeForLoad(profile, range, load);
 }
 
-/** When the next reading ends whose end changes the size. */
+/** The end of the first reading whose end changes the size. */
 export function rescaleDueAt(compute: Compute, profile: Profile): SimTime | undefined {
   const { phase } = compute;
   if (phase.state !== "active" || phase.suspending) return undefined;
@@ -47,12 +47,12 @@ export function rescaleDueAt(compute: Compute, profile: Profile): SimTime | unde
 export function decideRescale(compute: Compute, { now, profile }: Context): Result<Event[]> {
   const dueAt = rescaleDueAt(compute, profile);
   if (compute.phase.state !== "active" || dueAt === undefined || now < dueAt) {
-    return refuse("NOT_DUE", `a change of size of ${compute.id} is not due`);
+    return refuse("NOT_DUE", `a resize of ${compute.id} is not due`);
   }
   return accept(resizeEvents(compute, compute.phase, compute.phase.readings, { now, profile }));
 }
 
-/** The event that brings the compute to the size its readings ask for; none where it has it. */
+/** The event that resizes the compute as its readings require; none if it has that size. */
 export function resizeEvents(
   compute: Compute,
   phase: ActivePhase,

@@ -12,7 +12,7 @@ import type { ActivePhase, Compute } from "./compute.ts";
 export const DEFAULT_SUSPEND_TIMEOUT = 0;
 const NEVER_SUSPEND = -1;
 
-/** The delay in seconds that a setting means; `undefined` for never. */
+/** The delay in seconds for a setting; `undefined` if the compute never suspends. */
 export function suspendDelaySeconds(profile: Profile, suspendTimeoutSeconds: number): number | undefined {
   if (suspendTimeoutSeconds === NEVER_SUSPEND) return undefined;
   return suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT
@@ -41,14 +41,17 @@ export function checkSuspendTimeout(
   return accept(suspendTimeoutSeconds);
 }
 
-/** Since when an active compute has nothing to do; in the future while a query runs, `undefined` while a transaction is open. */
+/**
+ * Since when an active compute is idle: in the future while a query runs, `undefined` while a transaction is
+ * open.
+ */
 export function idleSince(compute: Compute, phase: ActivePhase): SimTime | undefined {
   if (phase.openTransactions > 0) return undefined;
-  // Without any activity, idleness counts from the moment the compute became active (PLATFORM).
+  // Without any activity, idle time counts from the start.
   return Math.max(phase.startedAt, compute.lastActiveAt ?? phase.startedAt);
 }
 
-/** When the compute goes to sleep if nothing happens before. Inclusive: at exactly this instant it sleeps. */
+/** When the compute suspends if nothing happens before. Inclusive: it suspends at exactly this instant. */
 export function suspendDueAt(compute: Compute, profile: Profile): SimTime | undefined {
   const { phase } = compute;
   if (phase.state !== "active" || phase.suspending) return undefined;

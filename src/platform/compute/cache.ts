@@ -1,28 +1,28 @@
 import type { Profile } from "../catalog/profile.ts";
 import { computeResources } from "../catalog/sizes.ts";
 
-/** R: counted over the whole compute since its last start, lost when it stops. All in blocks. */
+/** R: counted for the whole compute since its last start, and lost when it stops. In blocks. */
 export type CacheStatistics = {
   readonly hits: number;
   readonly misses: number;
   readonly writes: number;
-  /** Blocks that the local file cache holds, at most its size. */
+  /** Blocks in the local file cache, at most its capacity. */
   readonly used: number;
 };
 
-/** What one activity reads and writes, in blocks. */
+/** The reads and writes of one activity, in blocks. */
 export type BlockCounts = { readonly hits: number; readonly misses: number; readonly writes: number };
 
 export const EMPTY_CACHE: CacheStatistics = { hits: 0, misses: 0, writes: 0, used: 0 };
 
 const BLOCK_BYTES = 8_192; // D: a Postgres page
 
-/** How many blocks the local file cache of a compute of this size holds. */
+/** The capacity of the local file cache at this size, in blocks. */
 export function cacheCapacity(profile: Profile, cu: number): number {
   return Math.floor((computeResources(profile, cu).fileCacheGb * 1024 ** 3) / BLOCK_BYTES);
 }
 
-/** A write puts one block into the cache; a full cache gives one up for it. */
+/** Each write adds a block to the cache; a full cache evicts one for it. */
 export function countBlocks(cache: CacheStatistics, blocks: BlockCounts, capacity: number): CacheStatistics {
   return {
     hits: cache.hits + blocks.hits,
@@ -32,7 +32,7 @@ export function countBlocks(cache: CacheStatistics, blocks: BlockCounts, capacit
   };
 }
 
-/** R: hits / (hits + misses) × 100; `undefined` while nothing was read. */
+/** R: hits / (hits + misses) × 100; `undefined` before the first read. */
 export function hitRatio(cache: CacheStatistics): number | undefined {
   const reads = cache.hits + cache.misses;
   return reads === 0 ? undefined : (cache.hits / reads) * 100;
@@ -41,7 +41,7 @@ export function hitRatio(cache: CacheStatistics): number | undefined {
 /** R: above 99 % is the target for OLTP. */
 export const TARGET_HIT_RATIO = 99;
 
-/** R: below the target a larger compute is advised. */
+/** R: below the target, a larger compute is recommended. */
 export function cacheAdvice(cache: CacheStatistics): string | undefined {
   const ratio = hitRatio(cache);
   if (ratio === undefined || ratio >= TARGET_HIT_RATIO) return undefined;

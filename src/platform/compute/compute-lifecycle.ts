@@ -21,21 +21,21 @@ export const computeLifecycleDeciders = {
   RestartCompute: decideRestartCompute,
 } satisfies Deciders<ComputeLifecycleCommand>;
 
-/** A compute that is active already has nothing to start: no operations (A). */
+/** A: no operations if the compute is already active. */
 function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
     compute.phase.state === "active" ? [] : [{ action: "start_compute" }],
   );
 }
 
-/** A compute that is idle already has nothing to suspend: no operations (A). */
+/** A: no operations if the compute is already idle. */
 function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
     compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }],
   );
 }
 
-/** D: suspended and started again, whatever it was before. */
+/** D: suspends and starts the compute, whatever its state. */
 function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, () => [
     { action: "suspend_compute" },

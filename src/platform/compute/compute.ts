@@ -1,8 +1,8 @@
 import type { PreloadLibraries } from "../catalog/preload-libraries.ts";
 import type { SizeRange } from "../catalog/sizes.ts";
-import type { ComputeRef, ProjectRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
+import type { ComputeRef, ProjectRef } from "../object-refs.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PendingLoad } from "./activity.ts";
 import type { CacheStatistics } from "./cache.ts";
@@ -10,30 +10,30 @@ import type { CacheStatistics } from "./cache.ts";
 /** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
 export type ComputeType = "read_write" | "read_only";
 
-/** Settings that a compute keeps and gives back; its Postgres would read them. */
+/** Settings of the compute's Postgres. They are stored and returned, but have no effect. */
 type ComputeSettings = {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined;
   readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
   readonly preload_libraries?: PreloadLibraries | undefined;
 };
 
-/** What only an active compute has. */
+/** The state that only an active compute has. */
 export type ActivePhase = {
   readonly state: "active";
   readonly startedAt: SimTime;
-  /** The limits that it was started with; new ones come with the restart that an update brings. */
+  /** The size limits at its start. An update of the limits takes effect with the restart that it causes. */
   readonly range: SizeRange;
   readonly sizeCu: number;
-  /** Up to when its use is booked. */
+  /** Up to when its usage is booked. */
   readonly meteredAt: SimTime;
-  /** The compute release it runs until its next start. */
+  /** The compute release that it runs until its next start. */
   readonly release: number;
   readonly openTransactions: number;
   /** Queries served since the start. */
   readonly queries: number;
   readonly readings: readonly LoadReading[];
   readonly cache: CacheStatistics;
-  /** A suspend is running: connections are closed, arrivals wait for the next start. */
+  /** A suspend is under way: connections are closed, and arrivals wait for the next start. */
   readonly suspending: boolean;
 };
 
@@ -57,9 +57,9 @@ export type Compute = {
   readonly disabled: boolean;
   readonly provisioner: string;
   readonly phase: ComputePhase;
-  /** What arrived while it was not active, to be served from the end of its start. */
+  /** Arrivals while it was not active, served from the end of its start. */
   readonly waiting?: PendingLoad | undefined;
-  /** End of the last activity, in the future while a query runs; absent until the first (R). */
+  /** R: the end of the last activity, in the future while a query runs; absent before the first. */
   readonly lastActiveAt?: SimTime | undefined;
   readonly startedAt?: SimTime | undefined;
   readonly suspendedAt?: SimTime | undefined;
@@ -67,7 +67,7 @@ export type Compute = {
   readonly updatedAt: SimTime;
 };
 
-/** What a caller may choose for a compute. */
+/** The settings of a compute that a caller may choose. */
 export type ComputeOptions = {
   readonly name?: string | undefined;
   readonly minCu?: number | undefined;
@@ -85,7 +85,7 @@ export type CreateCompute = ProjectRef & {
   readonly id?: string | undefined;
   readonly branchId: string;
   readonly regionId?: string | undefined;
-  /** Nobody waits for it: it is scheduled behind what is under way, in the place of a refusal. */
+  /** Scheduled after the operations that are under way, instead of being rejected because of them. */
   readonly queue?: true;
   readonly computeType: ComputeType;
   readonly options: ComputeOptions;
@@ -97,7 +97,7 @@ export type UpdateCompute = ComputeRef & {
 };
 export type DeleteCompute = ComputeRef & { readonly type: "DeleteCompute" };
 
-/** What an update may change; the rest of a compute is moved by its life alone. */
+/** What an update may change; everything else changes only as the compute runs. */
 export type ComputeChanges = Partial<
   Pick<
     Compute,
@@ -113,13 +113,13 @@ export type ComputeChanges = Partial<
   >
 >;
 
-// What a caller tells a compute to do. What a client's activity makes of it is in activity.ts.
+// Starts and suspends on request. Those caused by client activity are in decide-activity.ts.
 
 export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
 export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };
 export type RestartCompute = ComputeRef & { readonly type: "RestartCompute" };
 
-/** One look at the load of a compute: so many vCPUs busy (load1), believed until an instant. */
+/** A load reading of a compute: the number of busy vCPUs (load1), valid until an instant (exclusive). */
 export type LoadReading = { readonly load: number; readonly until: SimTime };
 
 export type ComputeCommand = CreateCompute | UpdateCompute | DeleteCompute;

@@ -7,13 +7,13 @@ const TABLE_NAME = "connections";
 type ComputeConnections = Pick<CompactingMap<Connection>, "size" | "get" | "values">;
 
 /**
- * A table of its own kind, for nothing comes and goes as often as connections: each compute's are found by their ids alone, and no
- * key of both ids has to be put together to open one. To the journal it is a table like any other.
+ * A specialized table, because connections change most often. Rows are found by compute and id, without
+ * building a combined key. The journal treats it like any other table.
  */
 export class ConnectionTable {
   readonly #changes: ChangeSet;
   readonly #tracking: { readonly isTracked: boolean };
-  /** A compute that has had connections stays in here: it will have others. */
+  /** An entry stays after its last connection closes, because the compute is likely to get others. */
   readonly #byCompute = new Map<string, CompactingMap<Connection>>();
   #size = 0;
 
@@ -30,7 +30,7 @@ export class ConnectionTable {
     return this.forCompute(computeId).get(id);
   }
 
-  /** Those of one compute, in the order in which they were opened. */
+  /** The connections of a compute, in the order in which they were opened. */
   forCompute(computeId: string): ComputeConnections {
     return this.#byCompute.get(computeId) ?? NO_CONNECTIONS;
   }
@@ -52,7 +52,7 @@ export class ConnectionTable {
     if (this.#tracking.isTracked) this.#changes.record(TABLE_NAME, this.keyOf(row), row, "");
   }
 
-  /** Puts a row in its place without marking it as changed: it came from where changes go. */
+  /** Adds a stored row, without recording a change. */
   load(row: Connection): void {
     let rows = this.#byCompute.get(row.endpointId);
     if (rows === undefined || rows === NO_CONNECTIONS) {
@@ -73,7 +73,7 @@ export class ConnectionTable {
       this.#changes.record(TABLE_NAME, this.keyOf({ endpointId: computeId, id }), undefined, "");
   }
 
-  /** A compute is gone, and its connections with it. */
+  /** For a compute that is deleted or failed to start. */
   deleteForCompute(computeId: string): void {
     for (const { id } of [...this.forCompute(computeId).values()]) this.delete(computeId, id);
     this.#byCompute.delete(computeId);

@@ -3,19 +3,22 @@ import type { DurationMs, SimTime } from "../core/time.ts";
 /** A client's connection to a compute. */
 export type Connection = {
   readonly endpointId: string;
-  /** The caller's name for it, or `#` and a number where the caller gave none. */
+  /** The name chosen by the caller; without one, `#` and a number. */
   readonly id: string;
   readonly pooled: boolean;
   readonly database?: string;
-  /** Holds off the autosuspend until the connection closes. */
+  /** Prevents the autosuspend until the connection closes. */
   readonly inTransaction: boolean;
-  /** It arrived while the compute was not active and outlives the suspend that it waits for. */
+  /** It was opened while the compute was not active, and stays open through the suspend under way. */
   readonly waiting: boolean;
-  /** When it closes by itself; absent where somebody has to close it. For a waiting one, see `holdMs`. */
+  /** When it closes by itself; absent if the client closes it. A waiting one has `lastsMs` instead. */
   readonly until?: SimTime;
-  /** When the last query that was sent through it ends. */
+  /** When its last query ends. */
   readonly busyUntil?: SimTime;
-  /** The same of a waiting one, counted from the end of the start: how long it lasts, and how long it is busy. */
+  /**
+   * For a waiting connection, counted from the end of the start: how long it stays open, and how long it is
+   * busy.
+   */
   readonly lastsMs?: DurationMs;
   readonly busyMs?: DurationMs;
 };

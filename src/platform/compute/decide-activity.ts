@@ -30,8 +30,9 @@ export const activityDeciders = {
 } satisfies Deciders<ActivityCommand>;
 
 /**
- * Activity is never answered 423: on a compute that is not active it waits for what is under way and, where that does not
- * end in a start, has one scheduled (R: idle → active by any client activity).
+ * Activity is never rejected because the project is busy. On a compute that is not active it waits for the
+ * operations under way; unless they include a start, it schedules one (R: any client activity starts a
+ * compute).
  */
 export function decideActivity(
   world: World,
@@ -66,7 +67,9 @@ export function decideActivity(
   );
 }
 
-/** When the compute will serve, if nothing else comes: behind what is under way and what was just scheduled for it. */
+/**
+ * When the compute will be ready if nothing else happens, given the operations under way and the new start.
+ */
 function readyAt(world: World, compute: Compute, start: readonly Event[], now: SimTime): SimTime {
   const [first] = start;
   const isAlone = start.length === 1 && world.operations.by("project", compute.projectId).size === 0;
@@ -102,8 +105,7 @@ function decideScheduleActivity(
 ): Result<Event[]> {
   const reachable = findReachableCompute(world, activity.endpointId);
   if (!reachable.ok) return reachable;
-  if (at < now)
-    return refuse("INSTANT_IN_THE_PAST", "at: activity cannot be told for an instant that is over");
+  if (at < now) return refuse("INSTANT_IN_THE_PAST", "at: must not be earlier than the world's clock");
   return accept([
     {
       type: "ActivityScheduled",
@@ -113,7 +115,10 @@ function decideScheduleActivity(
   ]);
 }
 
-/** A scheduled activity has come; what is refused is dropped with its reason, for nobody waits for an answer. */
+/**
+ * A scheduled activity arrives. If it is rejected, it is dropped with the reason: no caller waits for an
+ * answer.
+ */
 export function decideScheduledArrival(
   world: World,
   { number, activity }: ScheduledActivity,
@@ -132,14 +137,17 @@ export function decideScheduledArrival(
   ];
 }
 
-/** The compute, if clients can still reach it: they know no account, but what is being removed is gone for them, too. */
+/**
+ * The compute, if clients can reach it: unlike API callers they have no account, but its branch must not be
+ * deleted.
+ */
 export function findReachableCompute(world: World, endpointId: string): Result<Compute> {
   const compute = world.computes.get(endpointId);
   if (compute !== undefined && isComputeVisible(world, compute)) return accept(compute);
   return refuse("ENDPOINT_NOT_FOUND", `endpoint "${endpointId}" not found`);
 }
 
-/** May it come in, and which connection would it open? */
+/** Whether the activity is accepted, and the name of the connection that it opens, if it opens one. */
 function admitActivity(
   world: World,
   compute: Compute,
@@ -162,12 +170,12 @@ function admitActivity(
   }
   if (existing !== undefined) {
     if (activity.kind !== "connect") return accept({});
-    return refuse("CONNECTION_EXISTS", `connection_id: connection "${existing.id}" is open already`);
+    return refuse("CONNECTION_EXISTS", `connection_id: connection "${existing.id}" is already open`);
   }
   if (connectionId?.startsWith("#") === true) {
     return refuse(
       "CONNECTION_NOT_FOUND",
-      `connection_id: there is no open connection "${connectionId}"; names that begin with # are given here`,
+      `connection_id: there is no open connection "${connectionId}"; names that start with # are reserved`,
     );
   }
   const admission = checkConnectionLimit(world, compute, activity.pooled ?? false, now);
@@ -177,20 +185,20 @@ function admitActivity(
   return accept(outlivesInstant ? { opened: `#${world.seq + 1}` } : {});
 }
 
-/** A connection names a database of the branch (PLATFORM). */
+/** As in Postgres, a connection must name an existing database. */
 function refuseUnknownDatabase(
   world: World,
   compute: Compute,
   name: string | undefined,
 ): Refusal | undefined {
-  // R: the platform-managed database is there on every branch.
+  // R: every branch has the platform-managed database.
   if (name === undefined || name === "postgres") return undefined;
   const branch = world.branches.get(compute.branchId);
   if (branch !== undefined && findDatabase(branch, name).ok) return undefined;
   return refuse("DATABASE_NOT_FOUND", `database "${name}" does not exist`).refusal;
 }
 
-/** A start of the compute, unless one is under way already. */
+/** Schedules a start of the compute, unless one is already under way. */
 function scheduleStart(world: World, compute: Compute, context: Context): Event[] {
   const unfinished = world.operations.by("project", compute.projectId);
   if (

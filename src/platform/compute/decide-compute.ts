@@ -5,7 +5,7 @@ import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
 import { resolveSizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
-import type { ComputeRef, ProjectRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -17,6 +17,7 @@ import {
   findProject,
   primaryComputeOf,
 } from "../lookup.ts";
+import type { ComputeRef, ProjectRef } from "../object-refs.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import {
   refuseWhileBusy,
@@ -70,7 +71,7 @@ function decideCreateCompute(world: World, command: CreateCompute, context: Cont
   ]);
 }
 
-/** Whether a project may have so many more computes. */
+/** Checks that `added` more computes fit within the project's limit. */
 export function checkComputeLimit(world: World, project: Project, plan: Plan, added: number): Result<true> {
   const { endpoints: limit } = effectiveLimits(world, plan);
   if (computesOf(world, project.id).length + added <= limit) return accept(true);
@@ -80,7 +81,10 @@ export function checkComputeLimit(world: World, project: Project, plan: Plan, ad
   );
 }
 
-/** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */
+/**
+ * A new compute, checked against plan and profile. `ahead`: computes that the same decision creates before
+ * it.
+ */
 export function buildCompute(
   world: World,
   project: Project,
@@ -130,14 +134,14 @@ export function buildCompute(
     passwordlessAccess: options.passwordlessAccess ?? true,
     disabled,
     provisioner: options.provisioner ?? project.provisioner,
-    // A: what is made disabled is never started, nor what is made while its project is at its quota.
+    // A: a new compute is not started if it is disabled or if its project has reached a quota.
     phase: { state: disabled || reachedQuota(world, project, now) !== undefined ? "idle" : "init" },
     createdAt: now,
     updatedAt: now,
   });
 }
 
-/** The operations that bring new computes up. */
+/** The operations that start new computes. */
 export function startRequests(computes: readonly Compute[]): OperationRequest[] {
   return computes
     .filter((compute) => compute.phase.state === "init")
@@ -164,7 +168,9 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
   ]);
 }
 
-/** PLATFORM, "Life of a compute": the delay and the name alone need no restart, disabling only a suspend, all else both. */
+/**
+ * A change of delay or name needs no restart; disabling needs a suspend; any other change needs a restart.
+ */
 export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
   const withoutRestart: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
   const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some(
@@ -203,21 +209,26 @@ function resolveComputeChanges(
   if (delay?.ok === false) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
-  return accept({
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(range === undefined ? {} : { range: range.value }),
-    ...(delay === undefined ? {} : { suspendTimeoutSeconds: delay.value }),
-    ...(options.settings === undefined ? {} : { settings: { ...compute.settings, ...options.settings } }),
-    ...(options.poolerEnabled === undefined ? {} : { poolerEnabled: options.poolerEnabled }),
-    ...(options.passwordlessAccess === undefined ? {} : { passwordlessAccess: options.passwordlessAccess }),
-    ...(options.disabled === undefined ? {} : { disabled: options.disabled }),
-    ...(options.provisioner === undefined ? {} : { provisioner: options.provisioner }),
-  });
+  const { name, settings, poolerEnabled, passwordlessAccess, disabled, provisioner } = options;
+  return accept(
+    omitUndefined({
+      branchId,
+      name,
+      range: range?.value,
+      suspendTimeoutSeconds: delay?.value,
+      settings: settings && { ...compute.settings, ...settings },
+      poolerEnabled,
+      passwordlessAccess,
+      disabled,
+      provisioner,
+    }),
+  );
 }
 
-/** R: permanent, and the operations array is empty; what was still under way for it is cancelled. */
-/** D: a compute of a protected branch stays. */
+/**
+ * R: permanent, with an empty operations array; its unfinished operations are cancelled. D: the computes of a
+ * protected branch cannot be deleted.
+ */
 function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
   const compute = findCompute(world, command);
   if (!compute.ok) return compute;
@@ -239,7 +250,9 @@ function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Cont
   ]);
 }
 
-/** R: on create and on a change of branch, the target must not already have a primary; replicas move freely. */
+/**
+ * R: a branch has at most one primary, checked on create and on a change of branch. Replicas are not limited.
+ */
 function checkNoOtherPrimary(
   world: World,
   branchId: string,
@@ -271,5 +284,5 @@ function findComputeAndPlan(
   return compute.ok ? accept({ ...resolved.value, compute: compute.value }) : compute;
 }
 
-/** R: the first row of the size table, what a compute gets that nobody chose a size for (A). */
+/** R: the first row of the size table. A: the size of a compute without a requested size. */
 const SMALLEST_CU = 0.25;

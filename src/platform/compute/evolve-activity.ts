@@ -51,7 +51,7 @@ function evolveActivityRecorded(world: World, { at, activity, opened }: Activity
   );
 }
 
-/** Puts the activity on its connection, a new one or an open one; gives whether it has begun a transaction there. */
+/** Adds the activity to its connection, new or open. Returns whether it began a transaction. */
 function assignToConnection(
   world: World,
   compute: Compute,
@@ -72,7 +72,7 @@ function assignToConnection(
     ? { busyMs: Math.max(busyMs, existing.busyMs ?? 0) }
     : { busyUntil: Math.max(at + busyMs, existing.busyUntil ?? at) };
   const { until, lastsMs, ...open } = existing;
-  // A connection that would close by itself stays for a transaction that nobody has said the end of.
+  // An open-ended transaction keeps a connection open that would otherwise close by itself.
   const lifetime = beginsTransaction
     ? {}
     : { ...(until === undefined ? {} : { until }), ...(lastsMs === undefined ? {} : { lastsMs }) };
@@ -85,7 +85,9 @@ function assignToConnection(
   return beginsTransaction && !existing.inTransaction;
 }
 
-/** One that the caller named stays until it says otherwise; one that was made for a query ends with it. */
+/**
+ * A connection named by the caller stays open until the caller closes it; an unnamed one ends with its query.
+ */
 function newConnection(
   compute: Compute,
   activity: Activity,
@@ -110,7 +112,7 @@ function newConnection(
   return connection;
 }
 
-/** The end of an open transaction is the end of an activity; a query that still ran ends with its connection. */
+/** Closing a connection ends its open transaction and any query that is still running. */
 function closeConnection(world: World, compute: Compute, connectionId: string, at: SimTime): Compute {
   const connection = findConnection(world, compute.id, connectionId, at);
   world.connections.delete(compute.id, connectionId);

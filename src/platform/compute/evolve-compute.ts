@@ -90,7 +90,9 @@ function computeOf(
   return compute;
 }
 
-/** R: cache statistics start at zero; the compute takes the newest release; what waited is served from now on. */
+/**
+ * R: cache statistics start at zero, the compute takes the newest release, and waiting arrivals are served.
+ */
 function activate(world: World, compute: Compute, release: number, at: SimTime): Compute {
   const { waiting } = compute;
   const profile = profileOfWorld(world);
@@ -131,7 +133,7 @@ function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): C
   const { phase } = compute;
   if (phase.state !== "active") return compute;
   meter(world, compute, at);
-  // A smaller compute has a smaller cache, and gives up what no longer fits.
+  // A smaller compute has a smaller cache, and evicts what no longer fits.
   const cache = countBlocks(
     phase.cache,
     { hits: 0, misses: 0, writes: 0 },
@@ -149,7 +151,7 @@ function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): C
   };
 }
 
-/** What one served activity does to an active compute. */
+/** The active compute after serving an activity. */
 export function serveActivity(
   world: World,
   compute: Compute,
@@ -212,15 +214,17 @@ function suspended(compute: Compute, at: SimTime): Compute {
   });
 }
 
-/** What the life of a compute changes, while what it was made as stays; all of it, so that nothing new is forgotten here. */
+/**
+ * The fields that change while a compute runs. All optional fields are listed, so a new one cannot be missed.
+ */
 type ComputeRuntime = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {
   readonly [Key in Exclude<OptionalKey<Compute>, "name">]: Compute[Key];
 };
 type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
 
 /**
- * The row that comes after. Written out: of all rows these are replaced most often, and a spread of rows that have come about in
- * different ways costs ten times as much.
+ * The row with new runtime fields. Written out field by field, because these rows are replaced most often: a
+ * spread of rows with different shapes is ten times as slow.
  */
 export function withRuntime(
   compute: Compute,
@@ -262,7 +266,7 @@ function runtimeOf({
   return { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt };
 }
 
-/** What was still running when the connections closed ended then: so the last activity did. */
+/** When the connections close, whatever was running ends, and so does the last activity. */
 function endOfLastActivity({ phase, lastActiveAt }: Compute, at: SimTime): SimTime | undefined {
   if (lastActiveAt === undefined) return undefined;
   const running = phase.state === "active" && phase.openTransactions > 0;

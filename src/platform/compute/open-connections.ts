@@ -5,12 +5,12 @@ import { accept, type Result, refuse } from "../refusals.ts";
 import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 
-/** The limits that count: those of the last start while it serves, else those that the next start will have. */
+/** The size limits of the last start while the compute is active; otherwise those of the next start. */
 export function effectiveRange({ phase, range }: Compute): SizeRange {
   return phase.state === "active" && !phase.suspending ? phase.range : range;
 }
 
-/** R: `max_connections` for direct ones, 10,000 for pooled clients. */
+/** R: `max_connections` for direct connections, 10,000 for pooled ones. */
 export function checkConnectionLimit(
   world: World,
   compute: Compute,
@@ -19,14 +19,15 @@ export function checkConnectionLimit(
 ): Result<true> {
   const profile = profileOfWorld(world);
   const limit = pooled ? profile.pooledConnections : maxConnections(profile, effectiveRange(compute));
-  // Nothing to count while even all of them, closed ones included, are fewer than the limit.
+  // The table may still hold closed connections. Counting is needed only if all rows together reach the
+  // limit.
   if (world.connections.forCompute(compute.id).size < limit) return accept(true);
   const open = countConnections(world, compute.id, now);
   if ((pooled ? open.pooled : open.direct) < limit) return accept(true);
   return pooled
     ? refuse(
         "TOO_MANY_CONNECTIONS",
-        `no more connections allowed: the pooler serves at most ${limit} clients`,
+        `no more connections allowed: the pooler accepts at most ${limit} clients`,
       )
     : refuse("TOO_MANY_CONNECTIONS", `sorry, too many clients already: max_connections is ${limit}`);
 }
@@ -57,19 +58,21 @@ export function findConnection(
 
 export function openConnection(world: World, connection: Connection, now: SimTime): void {
   const { size } = world.connections.forCompute(connection.endpointId);
-  // Closed ones are swept when the number reaches a power of two: often enough to stay small, seldom enough to cost nothing.
+  // Closed connections are removed whenever the number of rows reaches a power of two, which bounds the cost.
   if (size >= 8 && (size & (size - 1)) === 0) deleteClosedConnections(world, connection.endpointId, now);
   world.connections.set(connection);
 }
 
-/** D: connections are closed at suspend and restart; those that came for the next start wait on. */
+/** D: a suspend and a restart close connections. Those that wait for the next start stay. */
 export function closeConnections(world: World, computeId: string): void {
   for (const { id, waiting } of [...world.connections.forCompute(computeId).values()]) {
     if (!waiting) world.connections.delete(computeId, id);
   }
 }
 
-/** The start is over: those that waited are served from `at`. Gives the number of transactions among them. */
+/**
+ * The start has finished: waiting connections are served from `at`. Returns the number of open transactions.
+ */
 export function serveWaitingConnections(world: World, computeId: string, at: SimTime): number {
   let transactions = 0;
   for (const connection of [...world.connections.forCompute(computeId).values()]) {
@@ -93,7 +96,7 @@ export function serveWaitingConnections(world: World, computeId: string, at: Sim
   return transactions;
 }
 
-/** When the last of the queries ends that run on a compute now; `now` where none does. */
+/** When the last running query of a compute ends; `now` if none is running. */
 export function busyUntil(world: World, computeId: string, now: SimTime): SimTime {
   let latest = now;
   for (const connection of world.connections.forCompute(computeId).values()) {

@@ -1,6 +1,6 @@
 import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "./time.ts";
 
-/** An instant as a calendar of UTC names it. Whole numbers only: nothing here asks the wall's calendar. */
+/** A date in UTC, in whole numbers. */
 export type UtcDate = {
   readonly year: number;
   /** 1 January, 12 December. */
@@ -22,7 +22,7 @@ export function weekdayOf(at: SimTime): number {
   return ((((Math.floor(at / DAY) + 3) % 7) + 7) % 7) + 1;
 }
 
-/** The instant of a date's hour. Months and days beyond their range run on, so that `month + 1` needs no care. */
+/** The instant of an hour of a date. A month or day outside its range overflows into the next one. */
 export function utcInstant(year: number, month: number, day = 1, hour = 0): SimTime {
   return daysSinceEpoch(year, month, day) * DAY + hour * HOUR;
 }
@@ -50,14 +50,14 @@ export function monthStart(at: SimTime): SimTime {
   return monthBoundsOf(at).start;
 }
 
-/** The first instant that is no longer of the month. */
+/** The end of the month, exclusive. */
 export function nextMonthStart(at: SimTime): SimTime {
   return monthBoundsOf(at).end;
 }
 
 type MonthBounds = { readonly start: SimTime; readonly end: SimTime };
 
-/** Which month an instant is in is asked at every booking of use, and mostly it is the one that was asked for before. */
+/** Every booking of usage needs the bounds of its month, which is nearly always the same as the last time. */
 let cachedMonth: MonthBounds = { start: 0, end: 0 };
 
 function monthBoundsOf(at: SimTime): MonthBounds {
@@ -72,7 +72,7 @@ function floorTo(at: SimTime, span: DurationMs): SimTime {
   return Math.floor(at / span) * span;
 }
 
-/** Years are counted from March, so that the day that comes every four years is the last of its year. */
+/** Years start in March, so that a leap day is the last day of its year. */
 const DAYS_TO_1970 = 719_468;
 const DAYS_OF_400_YEARS = 146_097;
 
@@ -113,7 +113,7 @@ function dateOfDay(days: number): Pick<UtcDate, "year" | "month" | "day"> {
   };
 }
 
-/** March has 31 days, April 30, and so on: five months are 153 days, again and again. */
+/** From March on, every five months have 153 days. */
 function daysBeforeMonth(sinceMarch: number): number {
   return Math.floor((153 * sinceMarch + 2) / 5);
 }

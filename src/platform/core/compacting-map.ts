@@ -1,10 +1,11 @@
-/** So many entries may go before a small map starts afresh. */
+/** A map is not compacted before this many deletions. */
 const MIN_DELETED = 64;
 
 /**
- * A map whose entries come and go by the million. V8 links the storage that a map has grown out of to the one that replaces it; where
- * the former has become old, that link keeps each later one, and all that was in it, until everything is collected. This one moves to
- * a new map now and then, to which no link leads: so what has gone is collected young, which costs next to nothing.
+ * A map for millions of short-lived entries. When a V8 map grows, its old storage keeps a link to the new
+ * one; once the old storage is in the old generation, that link keeps all later entries alive until a full
+ * collection. This class moves to a fresh `Map` from time to time, so deleted entries are collected in the
+ * young generation.
  */
 export class CompactingMap<T> {
   #entries = new Map<string, T>();
@@ -27,7 +28,7 @@ export class CompactingMap<T> {
     this.#deleted += 1;
     if (this.#deleted > MIN_DELETED && this.#deleted > this.#entries.size) {
       const entries = new Map<string, T>();
-      // One by one: a map that is made of another is handed each entry as an array.
+      // `new Map(entries)` would allocate an array for each entry.
       this.#entries.forEach((value, entryKey) => {
         entries.set(entryKey, value);
       });
@@ -37,7 +38,7 @@ export class CompactingMap<T> {
     return true;
   }
 
-  /** In the order in which they came. What is deleted meanwhile may still be given. */
+  /** In insertion order. Entries that are deleted meanwhile may still be returned. */
   values(): IterableIterator<T> {
     return this.#entries.values();
   }

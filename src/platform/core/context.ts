@@ -2,7 +2,7 @@ import type { Profile } from "../catalog/profile.ts";
 import type { Random } from "./random-port.ts";
 import type { SimTime } from "./time.ts";
 
-/** What a decision may know beside the world: the instant, and what chance would say. */
+/** What a decision depends on besides the world: the instant, the source of randomness, and the profile. */
 export type Context = {
   readonly now: SimTime;
   readonly random: Random;

@@ -1,7 +1,10 @@
 import { normal, uniform } from "./random-port.ts";
 import { type DurationMs, parseDuration } from "./time.ts";
 
-/** How long something takes: always the same, anything between two bounds, or log-normal with a cap (all in milliseconds). */
+/**
+ * A distribution of durations in milliseconds: constant, uniform between two bounds, or log-normal with a
+ * cap.
+ */
 export type DurationDistribution =
   | { readonly kind: "fixed"; readonly ms: DurationMs }
   | { readonly kind: "uniform"; readonly minMs: DurationMs; readonly maxMs: DurationMs }
@@ -12,7 +15,7 @@ export type DurationDistribution =
       readonly maxMs: DurationMs;
     };
 
-/** Draws one duration, in whole milliseconds, never negative. What is always the same asks no source. */
+/** Draws a duration in whole milliseconds, never negative. A fixed duration opens no stream. */
 export function drawDuration(distribution: DurationDistribution, openStream: () => () => number): DurationMs {
   switch (distribution.kind) {
     case "fixed":
@@ -31,14 +34,14 @@ export function drawDuration(distribution: DurationDistribution, openStream: () 
   }
 }
 
-/** A start that takes longer than this would have failed (A). */
+/** A: a start that takes longer would have failed. */
 const MAX_DURATION_MS: DurationMs = 600_000;
 const MAX_SIGMA = 5;
 
 export const DISTRIBUTION_RULE =
   "must be a duration like 3s, a range like 1s..5s, or a log-normal one like 3s~0.5 (median~sigma)";
 
-/** `3s`, `1s..5s` (uniform), or `3s~0.5` (log-normal: median and sigma of the logarithm); `undefined` for anything else. */
+/** Parses `3s`, `1s..5s` (uniform) or `3s~0.5` (log-normal: median and sigma of the logarithm). */
 export function parseDistribution(text: string): DurationDistribution | undefined {
   const [first = "", kind, second = ""] = text.split(/(\.\.|~)/);
   const ms = parseDuration(first);
@@ -53,7 +56,7 @@ export function parseDistribution(text: string): DurationDistribution | undefine
     : undefined;
 }
 
-/** The text that `parseDistribution` takes for this one. */
+/** The inverse of `parseDistribution`. */
 export function formatDistribution(distribution: DurationDistribution): string {
   switch (distribution.kind) {
     case "fixed":

@@ -1,13 +1,17 @@
 import type { Compute } from "../compute/compute.ts";
 import type { World } from "./world.ts";
 
-/** S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`; ours end in a name that never leaves the machine (RFC 6761). */
+/**
+ * S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`. Ours end in a name that only resolves locally (RFC
+ * 6761).
+ */
 export const HOST_DOMAIN = "standin.localhost";
 
-/** What a host name may end in. */
+/** Valid domains for the host names of computes. */
 export const HOST_DOMAIN_PATTERN =
   /^(?=.{1,160}$)(?!(.*\.)?\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
-export const HOST_DOMAIN_RULE = "must be a host name like localhost or db.test, whose last part is no number";
+export const HOST_DOMAIN_RULE =
+  "must be a host name such as localhost or db.test, and its last part must not be a number";
 
 export function proxyHost({ settings }: World, regionId: string): string {
   const [cloud, ...regionParts] = regionId.split("-");
@@ -18,7 +22,7 @@ export function computeHost(world: World, compute: Compute): string {
   return `${compute.id}.${proxyHost(world, compute.regionId)}`;
 }
 
-/** D: `-pooler` behind the id leads through the connection pooler. */
+/** D: with `-pooler` after the id, connections go through the connection pooler. */
 export function poolerHost(world: World, compute: Compute): string {
   return `${compute.id}-pooler.${proxyHost(world, compute.regionId)}`;
 }

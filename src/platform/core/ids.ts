@@ -1,7 +1,9 @@
 import { ADJECTIVES, NOUNS } from "./id-words.ts";
 import type { Random } from "./random-port.ts";
 
-/** S: the real shapes are `spring-example-302709`, `br-wispy-meadow-118737`, `ep-silent-smoke-806639`; eight digits leave room. */
+/**
+ * S: `spring-example-302709`, `br-wispy-meadow-118737`, `ep-silent-smoke-806639`. Ours have eight digits (A).
+ */
 export type NamedKind = "project" | "branch" | "endpoint" | "snapshot";
 
 const PREFIX: Readonly<Record<NamedKind, string>> = {
@@ -11,7 +13,7 @@ const PREFIX: Readonly<Record<NamedKind, string>> = {
   snapshot: "snap-",
 };
 
-/** The id of the `number`-th object of its kind; `taken` says which ones are in use already (pinned ids may collide). */
+/** The id of the `number`-th object of a kind. Skips ids in use, because callers can choose ids as well. */
 export function drawId(
   random: Random,
   kind: NamedKind,
@@ -31,7 +33,7 @@ export function drawUuid(random: Random, name: string, number: number): string {
   return uuidFrom(stream(), stream(), stream(), stream());
 }
 
-/** The same UUID for the same text, in all worlds: for what has no row to keep an id in. */
+/** A UUID that depends on the text alone, for objects without a row that could store an id. */
 export function uuidOf(text: string): string {
   const [a, b, c, d] = [0, 1, 2, 3].map((word) => {
     let hash = 0x811c9dc5 ^ Math.imul(word + 1, 0x9e3779b1);
@@ -47,7 +49,7 @@ export function drawOperationId(random: Random, number: number): string {
   return drawUuid(random, "operation-id", number);
 }
 
-/** Every operation has such an id: it is written digit by digit, for text that is put together from parts leaves them all behind. */
+/** Drawn for every operation, so it builds the text from character codes instead of allocating parts. */
 function uuidFrom(a: number, b: number, c: number, d: number): string {
   const version = (b & 0xffff_0fff) | 0x4000;
   const variant = (c & 0x3fff_ffff) | 0x8000_0000;
@@ -65,7 +67,7 @@ function uuidFrom(a: number, b: number, c: number, d: number): string {
 const HYPHEN = 0x2d;
 const DIGITS = Uint8Array.from("0123456789abcdef", (character) => character.charCodeAt(0));
 
-/** The code of the hexadecimal digit that begins at a bit. */
+/** The character code of the hexadecimal digit whose lowest bit is `bit`. */
 function digit(word: number, bit: number): number {
   return DIGITS[(word >>> bit) & 0xf] as number;
 }

@@ -6,8 +6,8 @@ type OmitUndefined<T> = {
 };
 
 /**
- * A copy without the fields whose value is undefined, in the same order. JSON drops such fields anyway; events, stored rows and
- * `exactOptionalPropertyTypes` tell an absent field from an undefined one.
+ * A copy without the fields whose value is undefined, in the same order. JSON drops such fields anyway;
+ * events, stored rows and `exactOptionalPropertyTypes` tell an absent field from an undefined one.
  */
 export function omitUndefined<T extends object>(fields: T): OmitUndefined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;

@@ -1,13 +1,16 @@
 /**
- * What the rules may ask of chance. A draw is named by its stream and its number, not by what was drawn before it, so a new
- * kind of draw never shifts an old one, and nothing but the seed has to be stored. What was drawn goes into the event.
+ * The rules' source of randomness. A draw depends on the seed, its stream and its number, not on earlier
+ * draws. So a new kind of draw never shifts existing ones, and only the seed is stored. Drawn values are
+ * stored in the event.
  */
 export interface Random {
-  /** A source of draws for the `number`-th use of `stream`; each call of the source gives the next integer in [0, 2^32). */
+  /**
+   * A generator for the `number`-th use of stream `name`. Each call returns the next integer in [0, 2^32).
+   */
   stream(name: string, number: number): () => number;
 }
 
-/** A uniform real number in [0, 1) from a source. */
+/** A uniform number in [0, 1). */
 export function uniform(stream: () => number): number {
   return stream() / 2 ** 32;
 }

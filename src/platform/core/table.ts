@@ -1,6 +1,9 @@
 import { CompactingMap } from "./compacting-map.ts";
 
-/** One row's newest value, or `undefined` where the row is gone. Under the key `ALL_ROWS`: the table is emptied. */
+/**
+ * The newest value of a row, or `undefined` if it was deleted. With the key `ALL_ROWS`, the table was
+ * emptied.
+ */
 export type Change = { readonly table: string; readonly key: string; readonly value: unknown };
 
 export const ALL_ROWS = "*";
@@ -13,8 +16,9 @@ type PendingChange = {
 };
 
 /**
- * Collects changed rows for the journal. A row that changes twice is kept once, at its first place, but only while the
- * columns that a database constraint looks at stay the same: otherwise two rows that trade places would collide in between.
+ * Collects changed rows for the journal. A row that changes twice is recorded once, at its first place,
+ * unless a column of a unique constraint changed: otherwise two rows that swap values would violate the
+ * constraint.
  */
 export class ChangeSet {
   readonly #tracking = new Map<string, { isTracked: boolean }>();
@@ -26,19 +30,19 @@ export class ChangeSet {
     return this.#list;
   }
 
-  /** For a journal that does not keep all tables: changes of the others are not even collected. */
+  /** For a journal that stores only some tables: changes of the others are not collected. */
   trackOnly(tables: readonly string[]): void {
     for (const [table, tracking] of this.#tracking) tracking.isTracked = tables.includes(table);
   }
 
-  /** For a table that asks at every change. */
+  /** A live view of whether a table is tracked, for tables that check it at every change. */
   trackingOf(table: string): { readonly isTracked: boolean } {
     const tracking = { isTracked: true };
     this.#tracking.set(table, tracking);
     return tracking;
   }
 
-  /** Whether anybody wants to know of changes of this table: what is recorded has to be put together first. */
+  /** Whether changes of this table are collected. Callers check it before they build a row to record. */
   isTracking(table: string): boolean {
     return this.#tracking.get(table)?.isTracked !== false;
   }
@@ -60,7 +64,7 @@ export class ChangeSet {
     tableChanges.set(key, change);
   }
 
-  /** All rows of a table go, history included; what comes after is kept apart from what came before. */
+  /** All stored rows of a table are deleted, retired ones included. Later changes are recorded separately. */
   recordTruncated(table: string): void {
     if (!this.isTracking(table)) return;
     this.#last.delete(table);
@@ -75,9 +79,9 @@ export class ChangeSet {
 
 export type TableOptions<T, Index extends string> = {
   readonly key: (row: T) => string;
-  /** Named secondary indexes; a row for which the function gives `undefined` is left out. */
+  /** Named secondary indexes. A row whose index key is `undefined` is not indexed. */
   readonly indexes?: Readonly<Record<Index, (row: T) => string | undefined>>;
-  /** The columns that a unique constraint looks at, as one string. */
+  /** The values of the columns in unique constraints, as one string. */
   readonly constrained?: (row: T) => string;
 };
 
@@ -86,13 +90,13 @@ export interface Rows<T> {
   readonly size: number;
   keys(): Iterable<string>;
   values(): Iterable<T>;
-  /** A copy, for those who change the table meanwhile. */
+  /** A copy, for callers that change the table while they iterate. */
   toArray(): T[];
 }
 
 /**
- * Holds keys, not rows: a row that is replaced stays where it is, and most replacements cost the index nothing. Most groups have one
- * member and come and go with it, so a set is made for the second one only.
+ * Holds keys, not rows, so replacing a row does not change the index. Most groups have a single member, so a
+ * set is allocated only for the second one.
  */
 class IndexGroup<T> implements Rows<T> {
   #single: string | undefined;
@@ -121,7 +125,7 @@ class IndexGroup<T> implements Rows<T> {
   toArray(): T[] {
     if (this.#keys === undefined)
       return this.#single === undefined ? [] : [this.#rows.get(this.#single) as T];
-    // As long as it has to be, for a list that grows makes room for many.
+    // Allocated at its final size: an array that grows reserves more than it needs.
     const rows = new Array<T>(this.#keys.size);
     let position = 0;
     for (const key of this.#keys) {
@@ -137,7 +141,7 @@ class IndexGroup<T> implements Rows<T> {
     else this.#keys = new Set([this.#single, key]);
   }
 
-  /** Gives whether anybody is left. */
+  /** Returns whether the group still has members. */
   remove(key: string): boolean {
     if (this.#keys !== undefined) {
       this.#keys.delete(key);
@@ -150,7 +154,10 @@ class IndexGroup<T> implements Rows<T> {
 
 const EMPTY_ROWS: Rows<never> = { size: 0, keys: () => [], values: () => [], toArray: () => [] };
 
-/** Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never edited. */
+/**
+ * Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never
+ * edited.
+ */
 export class Table<T, Index extends string = never> {
   readonly name: string;
   readonly #rows = new CompactingMap<T>();
@@ -172,7 +179,7 @@ export class Table<T, Index extends string = never> {
     );
   }
 
-  /** Whether anybody wants to know of its changes. */
+  /** Whether changes of this table are collected. */
   get isTracked(): boolean {
     return this.#tracking.isTracked;
   }
@@ -189,7 +196,7 @@ export class Table<T, Index extends string = never> {
     return this.#rows.values();
   }
 
-  /** A copy, for those who keep it. */
+  /** A copy of the rows. */
   toArray(): T[] {
     return Array.from(this.#rows.values());
   }
@@ -214,7 +221,7 @@ export class Table<T, Index extends string = never> {
     if (this.isTracked) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
   }
 
-  /** Puts a row in its place without marking it as changed: it came from where changes go. */
+  /** Adds a stored row, without recording a change. */
   load(row: T): void {
     const key = this.#key(row);
     const before = this.#indexes.length === 0 ? undefined : this.#rows.get(key);
@@ -227,7 +234,7 @@ export class Table<T, Index extends string = never> {
     if (this.evict(key) && this.isTracked) this.#changes.record(this.name, key, undefined, "");
   }
 
-  /** Takes a row out of memory but leaves its last value in the database: the row has become history. */
+  /** Removes a row from memory and leaves its last value in the database, as history. */
   retire(row: T): void {
     const key = this.#key(row);
     this.evict(key);
@@ -235,7 +242,7 @@ export class Table<T, Index extends string = never> {
     this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
   }
 
-  /** Takes a row out of memory, and tells nobody; gives whether it was there. */
+  /** Removes a row from memory without recording a change. Returns whether it was there. */
   evict(key: string): boolean {
     const row = this.#rows.get(key);
     if (row === undefined) return false;
@@ -244,7 +251,7 @@ export class Table<T, Index extends string = never> {
     return true;
   }
 
-  /** Empties the table, its retired rows too. */
+  /** Deletes all rows, retired ones included. */
   empty(): void {
     this.#rows.clear();
     for (const index of this.#indexes) index.clear();

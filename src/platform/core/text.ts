@@ -1,6 +1,6 @@
 /**
- * Where in a value there is text with half of a surrogate pair: it would not survive being stored as UTF-8, and two different such
- * texts would become one. Gives the path, empty for the value itself; `undefined` where all text is whole.
+ * The path of the first text with a lone surrogate: UTF-8 cannot represent it, so it would be stored as
+ * another text. Empty for the value itself; `undefined` if there is none.
  */
 export function findLoneSurrogate(value: unknown, path = ""): string | undefined {
   if (typeof value === "string") return value.isWellFormed() ? undefined : path;
@@ -13,12 +13,12 @@ export function findLoneSurrogate(value: unknown, path = ""): string | undefined
   return undefined;
 }
 
-/** Postgres cuts names of roles and databases behind 63 bytes of UTF-8; here, longer ones are none. */
+/** Postgres truncates names of roles and databases to 63 bytes of UTF-8; here, longer names are rejected. */
 export function fitsPostgresIdentifier(name: string): boolean {
   return new TextEncoder().encode(name).length <= 63;
 }
 
-/** The name among these that was most likely meant, if any is near: a slip or two, or a third of its letters. */
+/** The known name closest to `name`, if it differs by at most two edits or a third of its length. */
 export function closestMatch(name: string, known: Iterable<string>): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const candidate of known) {
@@ -32,7 +32,7 @@ export function closestMatch(name: string, known: Iterable<string>): string | un
   return best?.name;
 }
 
-/** How many letters have to be put in, left out or replaced (Levenshtein). */
+/** The Levenshtein distance. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {

@@ -1,4 +1,4 @@
-/** An instant on the world's clock: whole milliseconds since 1970-01-01T00:00:00Z. Never the wall's. */
+/** An instant on the world's clock, never wall-clock time: whole milliseconds since 1970-01-01T00:00:00Z. */
 export type SimTime = number;
 
 /** A span of simulated time in whole milliseconds. */
@@ -10,12 +10,14 @@ export const HOUR: DurationMs = 60 * MINUTE;
 export const DAY: DurationMs = 24 * HOUR;
 export const WEEK: DurationMs = 7 * DAY;
 
-/** The last instant a four-digit ISO year can name; nothing is scheduled beyond it. */
+/** The last instant with a four-digit ISO year. Nothing is scheduled after it. */
 export const END_OF_TIME: SimTime = 253_402_300_799_999;
 
 const DURATION_UNITS: Readonly<Record<string, DurationMs>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-/** `90s`, `10m`, `2h`, `7d`, `1.5h`, `1h 30m` or milliseconds; `undefined` for anything else. Whole milliseconds, never negative. */
+/**
+ * Parses `90s`, `10m`, `2h`, `7d`, `1.5h`, `1h 30m` or milliseconds into whole milliseconds, never negative.
+ */
 export function parseDuration(text: string | number): DurationMs | undefined {
   const trimmed = String(text).trim();
   if (/^\d+(\.\d+)? ?(ms|s|m|h|d)( \d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed))

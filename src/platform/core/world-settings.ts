@@ -4,27 +4,27 @@ import type { EventBase } from "../event-base.ts";
 import type { DurationDistribution } from "./distribution.ts";
 import type { SimTime } from "./time.ts";
 
-/** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
+/** The settings of a world. `SettingsChanges` lists those that may change after its creation. */
 export type WorldSettings = {
   readonly seed: number;
   readonly profile: ProfileName;
-  /** The plan of an account that is created without one. */
+  /** The plan of accounts that are created without one. */
   readonly plan: PlanName;
-  /** `immediate`: operations take no time and are finished before the next command. */
+  /** `immediate`: operations take no time and finish before the next command. */
   readonly operations: "timed" | "immediate";
-  /** In the place of the profile's start delay. */
+  /** Overrides the profile's start delay. */
   readonly startDelay?: DurationDistribution;
-  /** The name that the hosts of its computes end in, in the place of ours. */
+  /** The domain of the hosts of computes, instead of `HOST_DOMAIN`. */
   readonly hostDomain?: string;
-  /** In the place of the plan's limits. */
+  /** Override the plan's limits. */
   readonly limits?: LimitSettings;
-  /** Use is also kept by the hour. Absent in histories of releases that did not, until they are told to. */
+  /** Usage is also recorded by the hour. Absent in worlds of early releases until an event enables it. */
   readonly hourlyUsage?: true;
-  /** Where its clock began. */
+  /** The initial time of its clock. */
   readonly startAt: SimTime;
 };
 
-/** What becomes of them; `null`: it is the profile's or the plan's again. */
+/** `null` removes an override: the value of the profile or the plan applies again. */
 export type SettingsChanges = Partial<Pick<WorldSettings, "operations" | "seed" | "hourlyUsage">> & {
   readonly startDelay?: DurationDistribution | null;
   readonly limits?: LimitSettings | null;

@@ -16,7 +16,7 @@ import { ChangeSet, Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
 import type { WorldSettings } from "./world-settings.ts";
 
-/** How many objects of a kind were ever made: the number of the next draw of its ids. */
+/** The kinds of objects that are numbered in the order of their creation. */
 export type NumberedKind =
   | "account"
   | "apiKey"
@@ -31,10 +31,10 @@ export type NumberedKind =
   | "record";
 export type Numbers = Record<NumberedKind, number>;
 
-/** The whole state. Only `evolve` changes it, and it replaces rows; nobody edits one. */
+/** The whole state of a world. Only `evolve` changes it; rows are replaced, never edited. */
 export type World = {
   settings: WorldSettings;
-  /** Sequence number and instant of the last event folded in. */
+  /** Sequence number and instant of the last event applied. */
   seq: number;
   at: SimTime;
   numbers: Numbers;
@@ -45,7 +45,7 @@ export type World = {
   readonly branches: Table<Branch, "project" | "parent">;
   readonly computes: Table<Compute, "project" | "branch">;
   readonly connections: ConnectionTable;
-  /** Those that are not finished; the others are history. */
+  /** Unfinished operations; finished ones are history. */
   readonly operations: Table<Operation, "project">;
   readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
   readonly usage: Table<Usage>;
@@ -53,12 +53,12 @@ export type World = {
   readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
   readonly records: Table<SettingsRecord, "scope" | "concern">;
   readonly faults: Table<Fault>;
-  /** Beside history; `verify` does not compare them. */
+  /** Not journaled; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
 };
 
-/** What must be told again later and must not stand in history: the password of a role. */
+/** A value that is returned to clients but must not be in the journal: the password of a role. */
 type Secret = { readonly id: string; readonly value: string };
 
 export const NO_NUMBERS: Readonly<Numbers> = {
@@ -99,7 +99,7 @@ export function emptyWorld(): World {
     }),
     projects: new Table("projects", changes, {
       key: (row) => row.id,
-      // Those that the account sees: one whose removal is under way is in no list and counts for no limit.
+      // Deleted projects are not listed and do not count towards limits.
       indexes: { account: (row) => (row.deletedAt === undefined ? row.accountId : undefined) },
     }),
     branches: new Table("branches", changes, {
@@ -141,7 +141,7 @@ export function profileOfWorld(world: World): Profile {
   return PROFILES[world.settings.profile];
 }
 
-/** The number of the next object of a kind, `ahead` of which the same decision makes before it. */
+/** The number of the next object of a kind. `offset`: objects that the same decision creates before it. */
 export function nextNumber(world: World, kind: NumberedKind, offset = 0): number {
   return world.numbers[kind] + 1 + offset;
 }

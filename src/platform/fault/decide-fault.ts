@@ -44,7 +44,7 @@ export function findFault(world: World, name: string): Result<Fault> {
   );
 }
 
-/** Since when a project is in maintenance, if it is. */
+/** When the maintenance of a project began; `undefined` if there is none. */
 export function maintenanceSince(world: World, projectId: string, now: SimTime): SimTime | undefined {
   if (world.faults.size === 0) return undefined;
   for (const fault of world.faults.values()) {

@@ -3,14 +3,17 @@ import type { DurationMs, SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 import type { OperationAction } from "../operation/operation.ts";
 
-/** Where a fault applies: to public operations by their ids, or to actions of the platform's own operations. Neither: to all public ones. */
+/**
+ * Where a fault applies: public operations by id, or operations of the platform by action; by default all
+ * public ones.
+ */
 type FaultScope = {
   readonly operations?: readonly string[] | undefined;
   readonly actions?: readonly OperationAction[] | undefined;
   readonly match?: FaultMatch | undefined;
 };
 
-/** All that is named must be so. Of a request: what its path names, and who calls. */
+/** Every given field must match. For requests: the ids in the path, and the caller. */
 type FaultMatch = {
   readonly projectId?: string | undefined;
   readonly branchId?: string | undefined;
@@ -20,15 +23,15 @@ type FaultMatch = {
   readonly method?: string | undefined;
 };
 
-/** Which of the times that a fault meets something it strikes; absent: every time. */
+/** Which matches of a fault trigger it; by default every match. */
 type FaultTiming = {
-  /** Only the first so many. */
+  /** Only the first `first` matches. */
   readonly first?: number | undefined;
-  /** Every so-manieth: the third, the sixth … */
+  /** Every n-th match: with 3, the third, the sixth and so on. */
   readonly every?: number | undefined;
-  /** Each with this probability, from 0 to 1. */
+  /** The probability of each match to trigger, from 0 to 1. */
   readonly probability?: number | undefined;
-  /** When it has struck so often, it is over. */
+  /** The fault ends after this number of triggered matches. */
   readonly limit?: number | undefined;
   /** Inclusive. */
   readonly fromAt?: SimTime | undefined;
@@ -36,9 +39,9 @@ type FaultTiming = {
   readonly until?: SimTime | undefined;
 };
 
-/** What a fault does to a request. */
+/** The effect of a fault on a request. */
 type RequestEffect =
-  /** Answered in place of doing the work. */
+  /** Answered with an error; the operation is not executed. */
   | {
       readonly kind: "answer";
       readonly status: number;
@@ -46,18 +49,18 @@ type RequestEffect =
       readonly message?: string | undefined;
       readonly retryAfterS?: number | undefined;
     }
-  /** It takes effect so much later. */
+  /** Executed after a delay. */
   | { readonly kind: "latency"; readonly takes: DurationDistribution; readonly clock: "world" | "wall" }
-  /** The connection is lost before anything is done. */
+  /** The connection is closed before the operation is executed. */
   | { readonly kind: "drop" }
-  /** It is done and durable, and then the connection is lost. */
+  /** The operation is executed and durable, then the connection is closed without an answer. */
   | { readonly kind: "lose_response" }
-  /** So many in a window of the world's clock, all callers together. */
+  /** At most `requests` in a window of `perMs` on the world's clock, for all callers together. */
   | { readonly kind: "rate_limit"; readonly requests: number; readonly perMs: DurationMs }
-  /** Projects are in maintenance and cannot be changed. */
+  /** Projects are in maintenance and reject changes. */
   | { readonly kind: "maintenance"; readonly forMs?: DurationMs | undefined };
 
-/** What a fault does to an operation of the platform, decided when that is scheduled. */
+/** The effect of a fault on an operation of the platform, determined when the operation is scheduled. */
 type OperationEffect =
   | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
   | {
@@ -76,28 +79,28 @@ export type FaultDefinition = {
   readonly effect: FaultEffect;
 };
 
-/** A fault that is set. They are asked in the order in which they were set. */
+/** A fault in force. Faults are matched in the order in which they were set. */
 export type Fault = FaultDefinition & {
   /** Orders faults: the sequence number of the event that set it. */
   readonly number: number;
   readonly setAt: SimTime;
-  /** How often it has met what it applies to: the number of its next draw is one more. */
+  /** The number of matches so far. The next draw has the next number. */
   readonly seen: number;
   readonly hits: number;
-  /** Of a rate limit: the window that is open. */
+  /** The open window of a rate limit. */
   readonly rate?: RateWindow;
 };
 
 export type RateWindow = { readonly startedAt: SimTime; readonly requests: number };
 
-/** A request before it is done, or an operation before it is scheduled. */
+/** A request before it is executed, or an operation before it is scheduled. */
 export type FaultTarget =
   | {
       readonly kind: "request";
       /** Its operationId in the public document; absent for a path that is not in it. */
       readonly operation?: string | undefined;
       readonly method: string;
-      /** What its path names. */
+      /** The ids in its path. */
       readonly projectId?: string | undefined;
       readonly branchId?: string | undefined;
       readonly endpointId?: string | undefined;
@@ -113,7 +116,7 @@ export type FaultTarget =
       readonly endpointId?: string | undefined;
     };
 
-/** Without `keepOthers`, the faults that are not among them are removed. */
+/** Without `keepOthers`, all other faults are removed. */
 export type SetFaults = {
   readonly type: "SetFaults";
   readonly faults: readonly FaultDefinition[];
@@ -121,7 +124,7 @@ export type SetFaults = {
 };
 export type RemoveFault = { readonly type: "RemoveFault"; readonly name: string };
 
-/** Whether it can still strike: one that is over meets nothing, and counts nothing. */
+/** Whether the fault can still match. One that has ended neither matches nor counts. */
 export function isFaultActive({ timing, effect, setAt, seen, hits }: Fault, now: SimTime): boolean {
   const { first, limit, fromAt, until } = timing;
   if (now < (fromAt ?? 0) || now >= (until ?? Number.POSITIVE_INFINITY)) return false;
@@ -130,7 +133,7 @@ export function isFaultActive({ timing, effect, setAt, seen, hits }: Fault, now:
   return seen < (first ?? Number.POSITIVE_INFINITY) && hits < (limit ?? Number.POSITIVE_INFINITY);
 }
 
-/** Whether a fault is about this at all. */
+/** Whether the scope of a fault includes this target. */
 export function faultAppliesTo({ scope, effect }: Fault, target: FaultTarget): boolean {
   if (target.kind === "operation") {
     if (!isOperationEffect(effect)) return false;
@@ -139,7 +142,7 @@ export function faultAppliesTo({ scope, effect }: Fault, target: FaultTarget): b
     return (actions?.includes(target.action) ?? true) && matchesTarget(scope.match, target);
   }
   if (isOperationEffect(effect) || target.operation === undefined) return false;
-  // A: what reads is answered during a maintenance, and what concerns no project is not in one.
+  // A: a maintenance affects neither reads nor requests that concern no project.
   if (effect.kind === "maintenance" && (target.method === "GET" || target.projectId === undefined))
     return false;
   if (scope.operations?.includes(target.operation) === false) return false;
@@ -171,7 +174,7 @@ function matchesTarget(
   );
 }
 
-/** What a hit comes to, with all that was drawn for it. */
+/** The outcome of a triggered fault, with all drawn values. */
 export type FaultOutcome =
   | Extract<FaultEffect, { kind: "answer" | "drop" | "lose_response" }>
   | { readonly kind: "latency"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
@@ -185,7 +188,7 @@ export type FaultOutcome =
   | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
   | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
 
-/** About to be done: are there faults in its way? */
+/** Matches a request against the faults in force, before it is executed. */
 type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
 
 export type FaultCommand = SetFaults | RemoveFault | MatchFaults;

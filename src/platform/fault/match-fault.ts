@@ -16,13 +16,16 @@ import {
 
 type FaultHit = { readonly fault: string; readonly outcome: FaultOutcome };
 
-/** What was met: the events that count it, and the hits among them, in the order in which the faults were set. */
+/** The events that count the matches, and those that triggered, in the order in which the faults were set. */
 export type FaultMatches = { readonly events: readonly Event[]; readonly hits: readonly FaultHit[] };
 
-/** Counts of faults that one decision meets several times: what it has seen already is in no event yet. */
+/** Counts within one decision that matches faults several times, before its events are applied. */
 export type FaultCounts = Map<string, Pick<Fault, "seen" | "hits">>;
 
-/** Asks every fault that is in force, until one puts an end to it: behind a connection that is lost, no fault is met. */
+/**
+ * Matches every fault in force, until one ends the request: after a lost connection, for example, none
+ * matches.
+ */
 export function matchFaults(
   world: World,
   target: FaultTarget,
@@ -44,7 +47,7 @@ export function matchFaults(
   return { events, hits };
 }
 
-/** Draws come from a stream of the fault's own, by the number of the meeting: nothing that else happens shifts them. */
+/** Draws come from the fault's own stream, numbered by match, so nothing else shifts them. */
 function matchFault(
   fault: Fault,
   target: FaultTarget,

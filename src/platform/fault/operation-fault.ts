@@ -1,22 +1,23 @@
 import type { Context } from "../core/context.ts";
 import { drawOperationId } from "../core/ids.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import type { DurationMs } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { OperationFailures, OperationRequest } from "../operation/operation.ts";
 import { type FaultCounts, matchFaults } from "./match-fault.ts";
 
-/** What the faults that an operation meets make of it. */
+/** The combined effect of faults on an operation. */
 type OperationFaults = {
   readonly events: readonly Event[];
   readonly failures?: OperationFailures;
-  /** How long it takes, in the place of this. */
+  /** The duration with faults, given the one without. */
   readonly slowDown: (durationMs: DurationMs) => DurationMs;
 };
 
 /**
- * Faults are met when an operation is scheduled, so that its end can be foretold. What the platform records without anybody waiting
- * for it (an autosuspend, a quota) meets none.
+ * Faults are matched when an operation is scheduled, so that its end can be predicted. Operations that the
+ * platform records after the fact (an autosuspend, a quota) match none.
  */
 export function matchOperationFaults(
   world: World,
@@ -26,11 +27,7 @@ export function matchOperationFaults(
   context: Context,
   counts: FaultCounts,
 ): OperationFaults {
-  const location = {
-    projectId,
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(endpointId === undefined ? {} : { endpointId }),
-  };
+  const location = omitUndefined({ projectId, branchId, endpointId });
   const id = drawOperationId(context.random, number);
   const { events, hits } = matchFaults(
     world,
@@ -41,7 +38,7 @@ export function matchOperationFaults(
   let failures: OperationFailures | undefined;
   let [factor, byMs] = [1, 0];
   for (const { fault, outcome } of hits) {
-    // The first one that makes it fail decides how.
+    // The first fault that makes the operation fail decides how.
     if (outcome.kind === "operation_fails")
       failures ??= { fault, times: outcome.times, ends: outcome.ends, count: 0 };
     if (outcome.kind !== "start_slower") continue;

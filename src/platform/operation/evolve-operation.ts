@@ -3,7 +3,7 @@ import type { World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import type { Operation, OperationEvent, OperationFailures } from "./operation.ts";
 
-/** A table keeps unfinished operations only: one that has ended is history. */
+/** The table holds unfinished operations only; one that has ended is history. */
 export const operationEvolvers = {
   OperationScheduled(world, { operation }) {
     world.numbers.operation = operation.number;
@@ -33,7 +33,7 @@ function storeOperation(world: World, operation: Operation): void {
   else world.operations.retire(operation);
 }
 
-/** The operation as an event leaves it; `before` is what it was, if it was. */
+/** The operation after an event. */
 export function applyOperationEvent(previous: Operation | undefined, event: OperationEvent): Operation {
   if (event.type === "OperationScheduled") return event.operation;
   if (previous === undefined)

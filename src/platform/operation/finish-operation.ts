@@ -10,7 +10,10 @@ import { removeBranch, removeProject } from "../project/removal.ts";
 import { type Operation, retriesLeft } from "./operation.ts";
 import { scheduleOperations, startUnblocked, unfinishedOperations } from "./schedule-operations.ts";
 
-/** An operation is over: what it did, what it sets free, and the start that follows an update of an active compute. */
+/**
+ * Ends an operation: its effects, the operations that it unblocks, and the restart after an update of a
+ * compute.
+ */
 export function decideFinishOperation(world: World, operation: Operation, context: Context): Event[] {
   const { now } = context;
   if (operation.state.status !== "running" || operation.state.dueAt > now) return [];
@@ -19,14 +22,16 @@ export function decideFinishOperation(world: World, operation: Operation, contex
     return decideOperationFailure(world, operation, now);
   const finished: Event[] = [{ type: "OperationFinished", at: now, operationId: operation.id }];
   const events = finished.concat(operationEffects(world, operation, context));
-  // Mostly it was the only one, and nothing waits for it.
+  // Usually it was the only one, so nothing waits for it.
   if (world.operations.by("project", operation.projectId).size > 1)
     events.push(...startUnblocked(world, operation, now));
   if (operation.thenStart) events.push(...scheduleRestart(world, operation, context));
   return events;
 }
 
-/** A: what has failed is tried again at once and takes as long as before; S: `failed` is an end, and nothing waits for it any more. */
+/**
+ * A: a failed attempt is repeated at once, with the same duration. S: `failed` is final, and blocks nothing.
+ */
 function decideOperationFailure(world: World, operation: Operation, now: SimTime): Event[] {
   const { id: operationId, durationMs } = operation;
   if (retriesLeft(operation) > 0)
@@ -38,7 +43,10 @@ function decideOperationFailure(world: World, operation: Operation, now: SimTime
   ];
 }
 
-/** A: what could not be started is idle, and whoever waited for it is turned away; what could not be suspended goes on. */
+/**
+ * A: a failed start leaves the compute idle and rejects what waited for it; a failed suspend leaves it
+ * active.
+ */
 function consequencesOfFailure(
   world: World,
   { id, action, endpointId, projectId }: Operation,
@@ -48,7 +56,7 @@ function consequencesOfFailure(
   if (compute === undefined || endpointId === undefined) return [];
   if (action === "start_compute") return [{ type: "ComputeStartFailed", at, endpointId }];
   if (action !== "suspend_compute" || compute.phase.state !== "active") return [];
-  // Its connections are closed; where a start is to follow, arrivals wait for that.
+  // The suspend closed its connections. If a start follows, arrivals keep waiting for that.
   const isStartPending = unfinishedOperations(world, projectId).some(
     (other) => other.id !== id && other.endpointId === endpointId && other.action === "start_compute",
   );
@@ -66,7 +74,7 @@ function operationEffects(world: World, operation: Operation, { now }: Context):
         ? []
         : [{ type: "ComputeActivated", at: now, endpointId, release: releaseAt(now) }];
     case "suspend_compute":
-      // One that is idle already stays as it is: it was suspended before.
+      // The compute was suspended in the meantime.
       return endpointId === undefined || world.computes.get(endpointId)?.phase.state === "idle"
         ? []
         : [{ type: "ComputeSuspended", at: now, endpointId, cause }];
@@ -79,7 +87,10 @@ function operationEffects(world: World, operation: Operation, { now }: Context):
   }
 }
 
-/** R: after an update, a compute that was active starts again by itself, unless a client's activity has seen to that. */
+/**
+ * R: after an update, a compute that was active is started again, unless client activity has already started
+ * it.
+ */
 function scheduleRestart(world: World, operation: Operation, context: Context): Event[] {
   const { endpointId, branchId, projectId } = operation;
   if (endpointId === undefined || branchId === undefined) return [];
@@ -95,7 +106,10 @@ function scheduleRestart(world: World, operation: Operation, context: Context): 
   );
 }
 
-/** S: what is deleted can be recovered for a while, and so is kept; it goes at once only where that was asked for. */
+/**
+ * S: a deleted branch or project stays recoverable for a while. It is removed now only if the caller
+ * requested that.
+ */
 function removeUnlessRecoverable(world: World, { id, branchId, projectId }: Operation, now: number): Event[] {
   const branch = branchId === undefined ? undefined : world.branches.get(branchId);
   const project = world.projects.get(projectId);
@@ -106,7 +120,7 @@ function removeUnlessRecoverable(world: World, { id, branchId, projectId }: Oper
   return branch === undefined || !isPermanentlyDeleted(branch) ? [] : removeBranch(world, branch, now, id);
 }
 
-/** One that was recovered meanwhile is not deleted any more. */
+/** False if it was recovered meanwhile. */
 function isPermanentlyDeleted({
   deletedAt,
   recoverableUntil,

@@ -1,7 +1,7 @@
 import type { DurationMs, SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
-/** R: start_compute, apply_config, suspend_compute; S: the others. Those that this platform's rules schedule. */
+/** R: start_compute, apply_config, suspend_compute; S: the others. Only these actions are scheduled here. */
 export const OPERATION_ACTIONS = [
   "create_timeline",
   "create_branch",
@@ -19,7 +19,10 @@ export type OperationState =
   | { readonly status: "failed"; readonly startedAt: SimTime; readonly failedAt: SimTime }
   | { readonly status: "cancelled"; readonly cancelledAt: SimTime };
 
-/** A piece of the platform's work. It concerns one compute, or a branch and all on it, or (neither id) the whole project. */
+/**
+ * Work of the platform on one compute, on a branch with everything on it, or, without either id, on a
+ * project.
+ */
 export type Operation = {
   readonly id: string;
   /** Orders operations as they were scheduled. */
@@ -29,13 +32,13 @@ export type Operation = {
   readonly endpointId?: string;
   readonly action: OperationAction;
   readonly state: OperationState;
-  /** How long it runs once it runs: drawn when it is scheduled, so that its end can be foretold. */
+  /** How long it runs once it has started. Drawn when it is scheduled, so that its end can be predicted. */
   readonly durationMs: DurationMs;
-  /** What asked for it. */
+  /** Why it was scheduled. */
   readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota";
-  /** R: after an update, a compute that was active starts again by itself. */
+  /** R: after an update, a compute that was active is started again. */
   readonly thenStart: boolean;
-  /** It meets a fault: how often it fails, and what has come of that so far. */
+  /** Present if a fault makes it fail: how often, and how many attempts have failed so far. */
   readonly failures?: OperationFailures;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
@@ -43,7 +46,7 @@ export type Operation = {
 
 export type OperationFailures = {
   readonly fault: string;
-  /** So often it fails; then it finishes, or is failed for good. */
+  /** The number of failing attempts. Afterwards it ends as `ends` says. */
   readonly times: number;
   readonly ends: "finished" | "failed";
   readonly count: number;
@@ -51,7 +54,7 @@ export type OperationFailures = {
   readonly retriedAt?: SimTime;
 };
 
-/** What a decision wants scheduled. */
+/** An operation to be scheduled. */
 export type OperationRequest = {
   readonly action: OperationAction;
   readonly branchId?: string;
@@ -60,7 +63,7 @@ export type OperationRequest = {
   readonly thenStart?: boolean;
 };
 
-/** When everything will be over that is scheduled for a compute, if nothing else comes; `now` where there is nothing. */
+/** When the last operation of a compute will end if nothing else happens; `now` if it has none. */
 export function expectedReadyAt(operations: readonly Operation[], computeId: string, now: SimTime): SimTime {
   const ends = expectedEnds(operations, now);
   let latest = now;
@@ -70,7 +73,7 @@ export function expectedReadyAt(operations: readonly Operation[], computeId: str
   return latest;
 }
 
-/** When each of a project's unfinished operations will be over, if nothing else comes. */
+/** When each of a project's unfinished operations will end if nothing else happens. */
 export function expectedEnds(operations: readonly Operation[], now: SimTime): SimTime[] {
   const ends: SimTime[] = [];
   for (const operation of operations) {
@@ -86,17 +89,17 @@ export function expectedEnds(operations: readonly Operation[], now: SimTime): Si
   return ends;
 }
 
-/** How often an operation will be tried once more, behind the try that is under way. */
+/** The number of attempts after the one under way. */
 export function retriesLeft({ failures }: Operation): number {
   return failures === undefined ? 0 : failures.times - failures.count - (failures.ends === "failed" ? 1 : 0);
 }
 
-/** The operations that one waits for: earlier ones that it must not run beside. */
+/** The earlier operations that one waits for, because it must not run concurrently with them. */
 export function blockersOf(operations: readonly Operation[], blocked: Operation): Operation[] {
   return operations.filter((operation) => operation.number < blocked.number && conflicts(operation, blocked));
 }
 
-/** Where a compute's unfinished operations lead; `undefined` where they leave it as it is. */
+/** The state of a compute after its unfinished operations; `undefined` if they do not change it. */
 export function pendingStateOf(
   operations: Iterable<Operation>,
   computeId: string,
@@ -111,8 +114,8 @@ export function pendingStateOf(
 }
 
 /**
- * "One compute's operations run in order"; what concerns a branch waits for, and is waited for by, all on that branch, and
- * likewise what concerns the whole project.
+ * Whether two operations must run one after the other: those of the same compute, and those of a branch or of
+ * a project with everything in it.
  */
 export function conflicts(one: OperationRequest, other: OperationRequest): boolean {
   if (one.branchId === undefined || other.branchId === undefined) return true;

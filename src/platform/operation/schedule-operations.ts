@@ -16,8 +16,8 @@ import {
 } from "./operation.ts";
 
 /**
- * The events that schedule operations in order: what nothing stands in the way of runs at once, the rest is `scheduling`.
- * `finishing` names an operation that the same decision ends, so that nothing waits for it.
+ * The events that schedule operations, in order. An operation without conflicts runs at once; the others are
+ * `scheduling`. `finishingId`: an operation that the same decision ends, so nothing waits for it.
  */
 export function scheduleOperations(
   world: World,
@@ -43,7 +43,10 @@ export function scheduleOperations(
   return events;
 }
 
-/** One of them, behind those that come `before`; `ahead` counts those that the same decision schedules before it. */
+/**
+ * `preceding`: the operations it may have to wait for. `offset`: those that the same decision schedules
+ * before it.
+ */
 function scheduleOperation(
   world: World,
   projectId: string,
@@ -71,8 +74,8 @@ function scheduleOperation(
 }
 
 /**
- * R: "a suspend_compute operation is recorded": the platform did it at this instant and nobody had to wait for it (A). `ahead` counts
- * those that the same decision records before it.
+ * R: "a suspend_compute operation is recorded". A: it is finished at once, so nothing waits for it. `offset`:
+ * operations that the same decision records before it.
  */
 export function recordOperation(
   world: World,
@@ -105,7 +108,7 @@ function buildOperation(
   const { branchId, endpointId } = request;
   const id = drawOperationId(random, number);
   const { action, cause = "request", thenStart = false } = request;
-  // Written out, for there are very many of these.
+  // Written out field by field, because this case is by far the most frequent.
   if (branchId !== undefined && endpointId !== undefined)
     return {
       id,
@@ -127,7 +130,7 @@ function buildOperation(
     : { id, number, projectId, branchId, ...common };
 }
 
-/** The operations that an end sets free, in order: each was waiting for nothing else. */
+/** Starts the operations, in order, that were waiting only for `finished`. */
 export function startUnblocked(world: World, finished: Operation, now: SimTime): Event[] {
   const events: Event[] = [];
   const preceding: Operation[] = [];
@@ -150,7 +153,7 @@ export function startUnblocked(world: World, finished: Operation, now: SimTime):
   return events;
 }
 
-/** D: a suspend closes the connections when it begins; the compute is idle when it ends. */
+/** D: a suspend closes connections when it starts; the compute is idle when it ends. */
 function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
   if (operation.action !== "suspend_compute" || operation.endpointId === undefined) return [];
   return [{ type: "ComputeSuspending", at: now, endpointId: operation.endpointId }];
@@ -173,7 +176,7 @@ export function unfinishedOperations(world: World, projectId: string): Operation
   return world.operations.by("project", projectId).toArray();
 }
 
-/** C, D: public clients retry exactly this sentence. */
+/** C, D: public clients retry on exactly this message. */
 export function refuseWhileBusy(world: World, projectId: string): Refusal | undefined {
   return world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts();
 }

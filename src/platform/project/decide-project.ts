@@ -10,6 +10,7 @@ import { checkSuspendTimeout } from "../compute/autosuspend.ts";
 import { buildCompute, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -34,7 +35,10 @@ export const projectDeciders = {
   DeleteProject: decideDeleteProject,
 } satisfies Deciders<ProjectCommand>;
 
-/** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
+/**
+ * R: the default branch gets a primary read-write compute. D: by the operations create_timeline and
+ * start_compute.
+ */
 function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
@@ -67,7 +71,7 @@ function decideCreateProject(world: World, command: CreateProject, context: Cont
   ]);
 }
 
-/** Whether an account may have one more project. */
+/** Checks that an account may have another project. */
 export function checkProjectLimit(world: World, account: Account): Result<true> {
   const plan = planOf(account);
   const { projects: limit } = effectiveLimits(world, plan);
@@ -89,7 +93,7 @@ function buildProject(
   if (!REGIONS.some((region) => region.id === regionId)) {
     return refuse(
       "REGION_NOT_SUPPORTED",
-      `region_id: "${regionId}" is not a region; there are ${REGIONS.map((region) => region.id).join(", ")}`,
+      `region_id: "${regionId}" is not a region; available are ${REGIONS.map((region) => region.id).join(", ")}`,
     );
   }
   const defaults = checkDefaultEndpointSettings(plan, profile, command.defaultEndpointSettings ?? {});
@@ -132,16 +136,12 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
   if (!defaults.ok) return defaults;
   const libraries = checkPreloadLibraries(project.value, command.settings);
   if (!libraries.ok) return libraries;
-  const changes: ProjectChanges = {
-    ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.historyRetentionSeconds === undefined
-      ? {}
-      : { historyRetentionSeconds: command.historyRetentionSeconds }),
-    ...(command.settings === undefined
-      ? {}
-      : { settings: { ...project.value.settings, ...command.settings } }),
-    ...(command.defaultEndpointSettings === undefined ? {} : { defaultEndpointSettings: defaults.value }),
-  };
+  const changes: ProjectChanges = omitUndefined({
+    name: command.name,
+    historyRetentionSeconds: command.historyRetentionSeconds,
+    settings: command.settings && { ...project.value.settings, ...command.settings },
+    defaultEndpointSettings: command.defaultEndpointSettings && defaults.value,
+  });
   const requests = replicationRequests(world, project.value, changes);
   if (!requests.ok) return requests;
   return accept([
@@ -151,8 +151,8 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
 }
 
 /**
- * S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. Refused while the
- * project is busy, for what is starting then would go on without it.
+ * S: enabling logical replication suspends "all active endpoints", and it "cannot be disabled" again.
+ * Rejected while the project is busy, because a compute that is starting would run without it.
  */
 function replicationRequests(
   world: World,
@@ -176,7 +176,7 @@ function replicationRequests(
   return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }
 
-/** D, A: computes are suspended, then the timeline goes; nobody sees the project from the call on. */
+/** D, A: hides the project at once, suspends its computes, then deletes the timeline. */
 function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -207,7 +207,7 @@ function decideDeleteProject(world: World, command: DeleteProject, context: Cont
   ]);
 }
 
-/** Defaults are checked when they are set, not when a compute first trips over them. */
+/** Checked when they are set, not when the first compute uses them. */
 function checkDefaultEndpointSettings(
   plan: Plan,
   profile: Profile,

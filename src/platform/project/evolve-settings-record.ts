@@ -42,7 +42,7 @@ export function isOfKind<K extends SettingsRecordKind>(
   return row.kind === kind;
 }
 
-/** A record that did not exist before, `ahead` of which the same decision makes before it. */
+/** A new record. `offset`: records that the same decision creates before it. */
 export function recordCreated<K extends SettingsRecordKind>(
   world: World,
   { now, random }: Context,
@@ -99,7 +99,9 @@ function recordOf(
   return record;
 }
 
-/** A project is gone for good, and with it its records and the keys to it alone. */
+/**
+ * For a project that is removed: deletes its records, and revokes keys that give access to this project only.
+ */
 export function deleteProjectRecords(world: World, projectId: string, at: SimTime): void {
   for (const record of world.records.by("scope", projectId).toArray()) world.records.delete(record.id);
   for (const apiKey of world.apiKeys.by("project", projectId).toArray()) {
@@ -107,7 +109,7 @@ export function deleteProjectRecords(world: World, projectId: string, at: SimTim
   }
 }
 
-/** A branch is gone, and with it the keys that were to sign for it alone. */
+/** For a branch that is removed: deletes the JWKS that apply to this branch only. */
 export function deleteBranchRecords(world: World, branchId: string): void {
   const projectId = world.branches.get(branchId)?.projectId;
   if (projectId === undefined) return;
@@ -116,7 +118,10 @@ export function deleteBranchRecords(world: World, branchId: string): void {
   }
 }
 
-/** For a reset: records of organizations stay, as accounts and keys do; otherwise members would lose their access. */
+/**
+ * For a reset: records of organizations stay, as accounts and keys do; otherwise members would lose their
+ * access.
+ */
 export function deleteAllProjectRecords(world: World): void {
   for (const record of [...world.records.values()]) {
     if (!isOfOrganization(record)) world.records.delete(record.id);

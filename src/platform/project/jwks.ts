@@ -1,10 +1,11 @@
 import { checkRoleName } from "../branch/role.ts";
 import type { Context } from "../core/context.ts";
-import type { ProjectRef } from "../core/object-refs.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { branchesOf, findBranch, findProject } from "../lookup.ts";
+import type { ProjectRef } from "../object-refs.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
 
@@ -22,14 +23,14 @@ type AddJwks = ProjectRef & {
   readonly branchId?: string | undefined;
   readonly jwtAudience?: string | undefined;
   readonly roleNames?: readonly string[] | undefined;
-  /** S: the roles are not made; so they have to be there (A). */
+  /** S: the roles are not created. A: so they have to exist. */
   readonly skipRoleCreation?: boolean | undefined;
 };
 type DeleteJwks = ProjectRef & { readonly type: "DeleteJwks"; readonly jwksId: string };
 
 /**
- * S: for all branches where none is named, for the default roles where none are. What it would make in the databases is not imitated
- * (PLATFORM: an inert record), so named roles need to be there only where their creation is to be skipped.
+ * S: applies to all branches unless one is named, and to the default roles unless some are named. The effects
+ * in the databases are not imitated, so named roles must exist only if their creation is skipped.
  */
 function decideAddJwks(world: World, command: AddJwks, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
@@ -45,13 +46,13 @@ function decideAddJwks(world: World, command: AddJwks, context: Context): Result
     const allowed = checkRoleName(name, `role_names.${index}`);
     if (!allowed.ok) return allowed;
   }
-  const fields = {
+  const fields = omitUndefined({
     jwksUrl,
     providerName,
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(jwtAudience === undefined ? {} : { jwtAudience }),
+    branchId,
+    jwtAudience,
     roleNames: roleNames ?? DEFAULT_ROLES,
-  };
+  });
   return accept([recordCreated(world, context, project.value.id, "jwks", fields)]);
 }
 
@@ -64,4 +65,4 @@ function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Context): 
     : accept([recordDeleted(jwks, now)]);
 }
 
-const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"]; // S
+const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"];

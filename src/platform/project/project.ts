@@ -2,13 +2,13 @@ import type { ComputeOptions } from "../compute/compute.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
-/** What new computes of a project start from. */
+/** The defaults for new computes of a project. */
 export type DefaultEndpointSettings = Pick<ComputeOptions, "minCu" | "maxCu" | "suspendTimeoutSeconds"> & {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined;
   readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;
 };
 
-/** Settings that a project keeps and gives back as they were given. */
+/** Settings that are stored and returned unchanged. */
 type ProjectSettings = Readonly<Record<string, unknown>>;
 
 export type Project = {
@@ -25,9 +25,9 @@ export type Project = {
   readonly defaultEndpointSettings: DefaultEndpointSettings;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
-  /** It was deleted: nobody sees it any more, but for those who look for what can be recovered. */
+  /** Set when it is deleted. From then on it appears only in lists of what can be recovered. */
   readonly deletedAt?: SimTime;
-  /** S: until when it can be recovered; absent where it cannot. */
+  /** S: until when it can be recovered; absent if it cannot. */
   readonly recoverableUntil?: SimTime;
 };
 

@@ -9,11 +9,12 @@ import { type Refusal, refuse } from "../refusals.ts";
 import { usageThisMonth } from "../usage/consumption.ts";
 import type { Project } from "./project.ts";
 
-// S: "If a quota is exceeded, all active computes are automatically suspended and cannot be started via API calls or incoming
-// connections"; 0 is no limit. What counts is the use of the billing period, from the first millisecond at which it is as much as the
-// quota (A). Quotas of bytes are kept and told, and never reached: there is no data here.
+// S: "If a quota is exceeded, all active computes are automatically suspended and cannot be started via API
+// calls or incoming connections"; 0 is no limit. A: exceeded from the first millisecond at which the usage of
+// the billing period equals the quota. Quotas of bytes are stored and returned, but never reached: there is
+// no data here.
 
-/** Those that use of computes can reach, and what of it they limit. */
+/** The quotas on the usage of computes, and the total that each one limits. */
 const COMPUTE_QUOTAS = [
   { name: "active_time_seconds", of: "activeMs" },
   { name: "compute_time_seconds", of: "cuMs" },
@@ -25,13 +26,13 @@ type ComputeQuota = {
   readonly maximumMs: number;
 };
 
-/** Whether a quota of any kind is set: the project then tells when it begins anew. */
+/** Whether a quota of any kind is set. If so, the project shows when the quota is reset. */
 export function hasQuota({ settings }: Project): boolean {
   const { quota } = settings as { quota?: Readonly<Record<string, number>> };
   return quota !== undefined && Object.values(quota).some((value) => value > 0);
 }
 
-/** The name of the quota that a project has reached in this billing period. */
+/** The name of the quota that the project has reached in the current billing period. */
 export function reachedQuota(world: World, project: Project, now: SimTime): ComputeQuota["name"] | undefined {
   const quotas = computeQuotasOf(project);
   if (quotas.length === 0) return undefined;
@@ -39,7 +40,7 @@ export function reachedQuota(world: World, project: Project, now: SimTime): Comp
   return quotas.find(({ of, maximumMs }) => used[of] >= maximumMs)?.name;
 }
 
-/** Why no compute of a project may start now; with the next billing period they may again. */
+/** Why no compute of a project may start before the next billing period; `undefined` if they may. */
 export function refuseOverQuota(world: World, projectId: string, now: SimTime): Refusal | undefined {
   const project = world.projects.get(projectId);
   const reached = project === undefined ? undefined : reachedQuota(world, project, now);
@@ -52,7 +53,10 @@ export function refuseOverQuota(world: World, projectId: string, now: SimTime): 
   ).refusal;
 }
 
-/** When a quota will be reached by the computes that are active, if nothing else happens. Inclusive: at exactly this instant they stop. */
+/**
+ * When the active computes will reach a quota if nothing else happens. Inclusive: they stop at exactly this
+ * instant.
+ */
 export function quotaDueAt(world: World, projectId: string): SimTime | undefined {
   const project = world.projects.get(projectId);
   const quotas = project === undefined ? [] : computeQuotasOf(project);
@@ -79,7 +83,7 @@ function quotaReachedAt(
   }
   let from = world.at;
   let used = usageThisMonth(world, projectId, computes, from)[of];
-  // What a month of 31 days does not reach is never reached, and one of two months that follow each other has as many.
+  // A quota not reached in a month of 31 days is never reached, and one of any two consecutive months has 31.
   for (let months = 0; months < 3; months += 1) {
     const at = from + Math.max(0, Math.ceil((maximumMs - used) / rate));
     const end = nextMonthStart(from);
@@ -90,7 +94,9 @@ function quotaReachedAt(
   return undefined;
 }
 
-/** The quota is reached: what is active is suspended, at once (A). A suspend that is under way already takes its time. */
+/**
+ * A: when a quota is reached, active computes are suspended at once. A suspend already under way continues.
+ */
 export function decideQuota(world: World, projectId: string, context: Context): Event[] {
   if (refuseOverQuota(world, projectId, context.now) === undefined) return [];
   const computes = world.computes.by("project", projectId).toArray().filter(isSuspendable);

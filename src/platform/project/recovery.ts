@@ -1,12 +1,12 @@
 import type { Branch } from "../branch/branch.ts";
 import { checkBranchLimit, checkBranchName } from "../branch/decide-branch.ts";
 import type { Context } from "../core/context.ts";
-import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findProject } from "../lookup.ts";
+import type { BranchRef } from "../object-refs.ts";
 import { refuseWhileBusy } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { checkProjectLimit } from "./decide-project.ts";
@@ -19,7 +19,10 @@ export const recoveryDeciders = {
   RecoverProject: decideRecoverProject,
 } satisfies Deciders<RecoveryCommand>;
 
-/** S: "within the 7-day deletion recovery period"; computes come back idle, connection strings stay what they were. */
+/**
+ * S: "within the 7-day deletion recovery period". Computes are recovered idle, with the same connection
+ * strings.
+ */
 type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
 type RecoverProject = RecoveryOptions & {
   readonly type: "RecoverProject";
@@ -27,7 +30,7 @@ type RecoverProject = RecoveryOptions & {
   readonly projectId: string;
 };
 type RecoveryOptions = {
-  /** Nobody waits for it: what is under way is no hindrance. */
+  /** Not rejected because of operations under way. */
   readonly queue?: true;
 };
 
@@ -38,20 +41,20 @@ function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Cont
   if (branch === undefined || branch.projectId !== project.value.id || !isRecoverable(branch, now)) {
     return refuse(
       "BRANCH_NOT_FOUND",
-      `branch "${command.branchId}" is not among the deleted branches that can be recovered`,
+      `branch "${command.branchId}" is not a deleted branch that can be recovered`,
     );
   }
   const parent = branch.parentId === undefined ? undefined : world.branches.get(branch.parentId);
   if (parent?.deletedAt !== undefined) {
     return refuse(
       "BRANCH_NOT_RECOVERABLE",
-      `branch "${branch.name}" is a child of "${parent.name}", which is deleted; recover that first`,
+      `branch "${branch.name}" is a child of "${parent.name}", which is deleted; recover the parent first`,
     );
   }
   if (parent?.expiresAt !== undefined) {
     return refuse(
       "BRANCH_NOT_RECOVERABLE",
-      `branch "${parent.name}" has an expiration and can have no child branches`,
+      `branch "${parent.name}" has an expiration and cannot have child branches`,
     );
   }
   const nameCheck = checkBranchName(world, project.value.id, branch.name, undefined);
@@ -67,14 +70,14 @@ function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Cont
 
 function decideRecoverProject(world: World, command: RecoverProject, { now }: Context): Result<Event[]> {
   const project = world.projects.get(command.projectId);
-  // Another account's is told as one that is not there.
+  // Another account's project is reported as missing.
   if (project === undefined || project.accountId !== command.accountId) {
     return refuse("PROJECT_NOT_FOUND", `project "${command.projectId}" not found`);
   }
   if (!isRecoverable(project, now)) {
     return refuse(
       "PROJECT_NOT_FOUND",
-      `project "${command.projectId}" is not among the deleted projects that can be recovered`,
+      `project "${command.projectId}" is not a deleted project that can be recovered`,
     );
   }
   const account = findAccount(world, command.accountId);
@@ -86,7 +89,7 @@ function decideRecoverProject(world: World, command: RecoverProject, { now }: Co
   return accept([{ type: "ProjectRecovered", at: now, projectId: project.id }]);
 }
 
-/** Deleted, and not yet gone for good. */
+/** Deleted and not yet removed. The end of the recovery period is exclusive. */
 function isRecoverable(
   { recoverableUntil }: Pick<Branch | Project, "recoverableUntil">,
   now: SimTime,

@@ -10,14 +10,16 @@ import type { Project } from "./project.ts";
 /** S: "within the 7-day deletion recovery period", of projects as of branches. */
 export const RECOVERY_WINDOW = 7 * DAY;
 
-/** When a deleted branch is gone for good. With its project, where that is deleted too. */
+/**
+ * When a deleted branch is removed; `undefined` if its project is deleted too, and will be removed with it.
+ */
 export function branchRemovalDueAt(world: World, branchId: string): SimTime | undefined {
   const branch = world.branches.get(branchId);
   if (branch === undefined || world.projects.get(branch.projectId)?.deletedAt !== undefined) return undefined;
   return branch.recoverableUntil;
 }
 
-/** Nobody can recover the branch any more: it goes, and with it what is left of its deleted children. */
+/** Removes a branch at the end of its recovery period, together with its deleted children. */
 export function decideRemoveBranch(world: World, branchId: string, { now }: Context): Event[] {
   const branch = world.branches.get(branchId);
   return branch === undefined ? [] : removeBranch(world, branch, now);
@@ -28,7 +30,7 @@ export function decideRemoveProject(world: World, projectId: string, { now }: Co
   return project === undefined ? [] : removeProject(world, project, now);
 }
 
-/** Children go before their parents. `finishing` names an operation that the same decision ends. */
+/** Children are removed before their parents. `finishingId`: an operation that the same decision ends. */
 export function removeBranch(world: World, branch: Branch, at: SimTime, finishingId?: string): Event[] {
   const children = world.branches.by("parent", branch.id).toArray();
   const unfinished = unfinishedOperations(world, branch.projectId).filter(

@@ -1,11 +1,11 @@
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
-/** S: what a member of an organization may do there (see access.ts). */
+/** S: the roles of organization members (see access.ts for their permissions). */
 export const MEMBER_ROLES = ["admin", "member", "editor", "viewer", "collaborator"] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** What each kind keeps. Ids of objects are named for what they identify; instants end in `At`. */
+/** The fields of each kind. Ids are named after the object that they identify; instants end in `At`. */
 export type SettingsRecordFields = {
   readonly jwks: {
     readonly jwksUrl: string;
@@ -21,11 +21,11 @@ export type SettingsRecordFields = {
     readonly vpcEndpointId: string;
     readonly regionId: string;
     readonly label: string;
-    /** S: one that was deleted "cannot be added back", so it is remembered. */
+    /** S: a deleted endpoint "cannot be added back", so its record stays. */
     readonly removed?: true;
   };
   readonly spendingLimit: { readonly cents: number };
-  /** Somebody else's account. The organization's own is its member without a record (see organization.ts). */
+  /** An account other than the owner. The owner is a member without a record (see organization.ts). */
   readonly member: { readonly accountId: string; readonly role: MemberRole };
   readonly invitation: {
     readonly email: string;
@@ -40,18 +40,18 @@ type SettingsRecordRow<K extends SettingsRecordKind> = {
   readonly id: string;
   readonly number: number;
   readonly kind: K;
-  /** Id of the project or of the organization that it belongs to; it goes with it. */
+  /** Id of the project or organization that it belongs to, and with which it is deleted. */
   readonly scope: string;
   readonly fields: SettingsRecordFields[K];
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
 };
 
-/** What is kept and told again and has no rules of its own to speak of (DESIGN, "Plain things stay plain"). */
+/** Settings that are stored and returned, with hardly any rules of their own. */
 export type SettingsRecord = { readonly [K in SettingsRecordKind]: SettingsRecordRow<K> }[SettingsRecordKind];
 export type SettingsRecordOf<K extends SettingsRecordKind> = Extract<SettingsRecord, { readonly kind: K }>;
 
-/** Whether its scope is an organization; else it is a project. */
+/** Whether its scope is an organization; otherwise it is a project. */
 export function isOfOrganization({ kind }: SettingsRecord): boolean {
   switch (kind) {
     case "organizationVpcEndpoint":
@@ -70,8 +70,8 @@ export function isOfOrganization({ kind }: SettingsRecord): boolean {
 }
 
 /**
- * Under what a record is found from outside of its scope: the account, or the email address, that it concerns. Addresses are
- * the same in any case.
+ * Index key for finding records across scopes: the account or the email address (case-insensitive) that they
+ * concern.
  */
 export function concernOf(record: SettingsRecord): string | undefined {
   switch (record.kind) {

@@ -25,7 +25,7 @@ export const vpcEndpointDeciders = {
   DeleteVpcEndpoint: decideDeleteVpcEndpoint,
 } satisfies Deciders<VpcEndpointCommand>;
 
-// S: endpoints of private networks. What packets do is not ours; which endpoint is assigned to what, is.
+// S: endpoints of private networks. Only their assignment is imitated, not the network.
 
 type ProjectVpcEndpointRef = {
   readonly accountId: string;
@@ -49,7 +49,7 @@ type AssignVpcEndpoint = OrganizationVpcEndpointRef & {
 };
 type DeleteVpcEndpoint = OrganizationVpcEndpointRef & { readonly type: "DeleteVpcEndpoint" };
 
-/** S: sets or updates. Only what is assigned to the organization of the project can restrict it. */
+/** S: creates or updates. The endpoint must be assigned to the project's organization. */
 function decideRestrictProject(world: World, command: RestrictProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -84,7 +84,7 @@ function decideUnrestrictProject(
     : accept([recordDeleted(existing, now)]);
 }
 
-/** S: assigns or updates; not what was deleted before, and not in regions of Azure. */
+/** S: creates or updates. Rejected for endpoints that were deleted before, and in Azure regions. */
 function decideAssignVpcEndpoint(
   world: World,
   command: AssignVpcEndpoint,
@@ -114,7 +114,7 @@ function decideAssignVpcEndpoint(
   ]);
 }
 
-/** A: projects are not restricted any more to what their organization no longer has. */
+/** A: also removes the endpoint from the restrictions of the organization's projects. */
 function decideDeleteVpcEndpoint(
   world: World,
   command: DeleteVpcEndpoint,
@@ -135,7 +135,7 @@ function decideDeleteVpcEndpoint(
   ]);
 }
 
-/** What is assigned to the organization, oldest first. */
+/** The endpoints assigned to an organization, oldest first. */
 export function vpcEndpointsOf(
   world: World,
   organizationId: string,
@@ -171,7 +171,7 @@ export function restrictedProjects(world: World, owner: Account, vpcEndpointId: 
   );
 }
 
-/** In deleted projects, too: they can come back. */
+/** Includes deleted projects, which can be recovered. */
 function restrictionsIn(
   world: World,
   owner: Account,

@@ -15,7 +15,7 @@ export type ConsumptionWindow = {
 export type Timeframe = {
   readonly start: SimTime;
   readonly end: SimTime;
-  /** Exact; what is told of it is in seconds. */
+  /** Exact; reports are in seconds. */
   readonly use: UsageTotals;
   readonly activeSeconds: number;
   /** CU × seconds. */
@@ -23,9 +23,9 @@ export type Timeframe = {
 };
 
 /**
- * What a branch or a project used in each timeframe from the one that `from` lies in up to, and without, the one that `to` lies in, as
- * far as they have begun by `now`. A second is told in the timeframe in which it becomes whole, and each month counts from zero: so
- * the hours of a month add up to its days, and those to the month, to the second.
+ * The usage of a branch or project per timeframe: from the one that contains `from` to the one that contains
+ * `to`, exclusive, as far as they have begun by `now`. A second is reported in the timeframe in which it is
+ * completed, and counting restarts each month. So hours add up to days, and days to the month, to the second.
  */
 export function consumptionOf(
   world: World,
@@ -61,7 +61,7 @@ export function consumptionOf(
   return frames;
 }
 
-/** S: which timeframes can be asked for, by granularity; beyond them, 406. What is yet to come has no use (A). */
+/** S: the timeframes that can be requested, by granularity; others are a 406. A: the future has no usage. */
 export function checkConsumptionWindow(
   { from, to, granularity }: ConsumptionWindow,
   now: SimTime,
@@ -72,7 +72,7 @@ export function checkConsumptionWindow(
   if (startOf(from) >= Math.max(startOf(oldest(now)), startOf(HISTORY_START))) return undefined;
   return refuse(
     "CONSUMPTION_WINDOW",
-    `from: ${granularity} metrics are limited to the last ${text}, and to what was after March 1, 2024; ask for less, or for a coarser granularity`,
+    `from: ${granularity} metrics are limited to the last ${text}, and start on March 1, 2024; use a later from or a coarser granularity`,
   ).refusal;
 }
 
@@ -93,7 +93,7 @@ const WINDOW_LIMITS: Readonly<
 /** S: "The earliest allowed `from` value". */
 const HISTORY_START = utcInstant(2024, 3);
 
-/** What was used since the billing period began; S: calendar months of UTC, on the world's clock (A). */
+/** The usage in the current billing period. S: calendar months in UTC; A: on the world's clock. */
 export function usageThisMonth(
   world: World,
   id: string,

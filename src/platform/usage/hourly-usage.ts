@@ -2,22 +2,22 @@ import type { ChangeSet } from "../core/table.ts";
 import type { DurationMs } from "../core/time.ts";
 
 export type UsageTotals = {
-  /** Σ time in which a compute was active. */
+  /** The sum of the times in which computes were active. */
   readonly activeMs: DurationMs;
-  /** Σ compute units × that time: `cpu_used_sec` is a thousandth of it (PLATFORM, "Life of a compute"). */
+  /** The sum of compute units × active time; `cpu_used_sec` is a thousandth of it. */
   readonly cuMs: number;
 };
 
 export const ZERO_USAGE: UsageTotals = { activeMs: 0, cuMs: 0 };
 
-/** The three books that use is kept in beside the totals, by the length of what they tell of. */
+/** The lengths of the periods for which usage is recorded, besides the totals. */
 export type Granularity = "hourly" | "daily" | "monthly";
 
-/** What the computes of a branch, or of a project, used in an hour, a day or a month of UTC that is over. */
+/** The usage of a branch or project in a past hour, day or month in UTC. */
 export type HourlyUsage = UsageTotals & {
-  /** Id of the branch or of the project; `#day` or `#month` follows it where that is what the row is of. */
+  /** Id of the branch or project, followed by `#day` or `#month` unless the row is for an hour. */
   readonly of: string;
-  /** The first of it, in whole hours since 1970. */
+  /** The start of the period, in whole hours since 1970. */
   readonly hour: number;
 };
 
@@ -25,9 +25,9 @@ const TABLE_NAME = "hourlyUsage";
 const KEY_SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day", monthly: "#month" };
 
 /**
- * A table of its own kind, for there are hundreds of rows of a branch, and every wake makes some: each ledger of a branch, or project,
- * is in the order of its hours. Rows come at the end and are forgotten at the beginning, so neither has to look for its place. To the
- * journal it is a table like any other, but that a copy takes no time.
+ * A specialized table, because a branch has hundreds of rows, and every start adds some. Each ledger of a
+ * branch or project is ordered by hour: rows are appended at the end and expire at the front, without a
+ * search. The journal treats it like any other table, but copying it takes no time.
  */
 export class HourlyUsageTable {
   readonly #changes: ChangeSet;
@@ -58,7 +58,7 @@ export class HourlyUsageTable {
     return this.toArray().map((row) => [this.keyOf(row), row]);
   }
 
-  /** The rows as they are now; it costs as much as there are ledgers. */
+  /** The current rows. The cost is proportional to the number of ledgers, not of rows. */
   copy(): HourlyUsageCopy {
     const copies: LedgerCopy[] = [];
     for (const { hourly, daily, monthly } of this.#ledgers.values())
@@ -70,7 +70,7 @@ export class HourlyUsageTable {
     return `${of}/${hour}`;
   }
 
-  /** Adds to what was used then; where nothing was used, there is no row. */
+  /** Adds usage to a period. A period without usage has no row. */
   add(id: string, granularity: Granularity, hour: number, totals: UsageTotals): void {
     if (totals.activeMs === 0) return;
     const ledger = this.#ledgersOf(id)[granularity];
@@ -85,14 +85,14 @@ export class HourlyUsageTable {
       this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
   }
 
-  /** Puts a row in its place without marking it as changed: it came from where changes go. */
+  /** Adds a stored row, without recording a change. */
   load(row: HourlyUsage): void {
     const [id = "", suffix] = row.of.split("#");
     const granularity = suffix === "day" ? "daily" : suffix === "month" ? "monthly" : "hourly";
     this.#ledgersOf(id)[granularity].set(row.hour, row);
   }
 
-  /** Takes out what begins before an hour. */
+  /** Deletes the periods that start before `hour`. */
   deleteBefore(id: string, granularity: Granularity, hour: number): void {
     const ledger = this.#ledgers.get(id)?.[granularity];
     if (ledger === undefined) return;
@@ -103,7 +103,7 @@ export class HourlyUsageTable {
     }
   }
 
-  /** Takes out all that is of a branch or a project. */
+  /** Deletes all rows of a branch or project. */
   deleteFor(id: string): void {
     for (const granularity of ["hourly", "daily", "monthly"] as const)
       this.deleteBefore(id, granularity, Number.POSITIVE_INFINITY);
@@ -129,12 +129,12 @@ export class HourlyUsageTable {
   }
 }
 
-/** A row in a ledger's list: its hour and the two totals. */
+/** A row in a ledger: its hour and the two totals. */
 const NUMBERS_PER_ROW = 3;
 
 /**
- * Rows, oldest first, as the numbers that they are, for there are very many of them; what is before `#first` is forgotten. What has been
- * copied shares the list, as far as it went then; it is for us to leave that part alone.
+ * Rows, oldest first, as a flat list of numbers, to save memory. Numbers before `#first` are expired. Copies
+ * share the list up to `#shared`, so that part must not be changed in place.
  */
 class Ledger {
   readonly of: string;
@@ -175,7 +175,7 @@ class Ledger {
 
   dropOldest(): void {
     this.#first += NUMBERS_PER_ROW;
-    // Seldom, so that it costs nothing.
+    // Rare enough that the amortized cost is negligible.
     if (2 * this.#first > this.#numbers.length) this.#unshare();
   }
 
@@ -184,14 +184,14 @@ class Ledger {
     return { of: this.of, numbers: this.#numbers, first: this.#first, end: this.#shared };
   }
 
-  /** A list of its own, without what is forgotten. */
+  /** Copies the list, without expired rows. */
   #unshare(): void {
     this.#numbers = this.#numbers.slice(this.#first);
     this.#first = 0;
     this.#shared = 0;
   }
 
-  /** Where an hour is, or would be: mostly at the end. */
+  /** The position of an hour, or where to insert it: usually at the end. */
   #positionOf(hour: number): number {
     const numbers = this.#numbers;
     if (hour > this.#newest) return numbers.length;
@@ -213,7 +213,7 @@ type LedgerCopy = {
   readonly end: number;
 };
 
-/** The rows of the table as they were when it was copied; each is put together when somebody looks at it. */
+/** The rows at the time of the copy, built when they are read. */
 class HourlyUsageCopy {
   readonly #ledgers: readonly LedgerCopy[];
 

@@ -4,7 +4,7 @@ import type { World } from "../core/world.ts";
 import { type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import { addSpan } from "./usage-periods.ts";
 
-/** Books what a compute used since its last metering on its branch and project. The caller moves `meteredAt`. */
+/** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
   if (phase.state !== "active") return;
   addUsage(world, branchId, phase, at);
@@ -20,7 +20,7 @@ function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, 
     return;
   }
   const { hour } = usage;
-  // Mostly within the hour that is open: then nothing of it changes.
+  // Usually the span is within the open hour, which then stays the same.
   const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
   world.usage.set({
     id,
@@ -30,7 +30,10 @@ function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, 
   });
 }
 
-/** Usage of a branch or project at `now`: what is booked and what its computes are running up. */
+/**
+ * Usage of a branch or project at `now`: booked usage plus that of its active computes since their last
+ * metering.
+ */
 export function usageAt(
   world: World,
   id: string,
@@ -48,7 +51,7 @@ export function usageAt(
   return { id, activeMs, cuMs };
 }
 
-/** For a branch or project that is gone for good. */
+/** For a branch or project that is removed. */
 export function deleteUsage(world: World, id: string): void {
   world.usage.delete(id);
   world.hourlyUsage.deleteFor(id);

@@ -4,23 +4,23 @@ import type { World } from "../core/world.ts";
 import { type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import type { OpenHour, Usage } from "./usage.ts";
 
-/** Some time in which a compute of one size was active. */
+/** A period in which a compute was active at one size. */
 export type UsageSpan = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
 
 /**
- * One of the three books that use is kept in beside the totals. Each is exact by itself: what an hour is forgotten for is still in
- * its day. So much is kept that every timeframe can be told that the public document offers, the days of the month before it too.
+ * A granularity at which usage is recorded. Each is exact by itself: a day includes its expired hours.
+ * Retention covers every timeframe of the public document, and the days of the month before it.
  */
 export type UsagePeriod = {
   readonly granularity: Granularity;
   readonly before: "beforeHour" | "beforeDay" | "beforeMonth";
   readonly startOf: (at: SimTime) => SimTime;
   readonly endOf: (start: SimTime) => SimTime;
-  /** What begins before it is forgotten at `at`. */
+  /** Periods that start before the horizon are expired at `at`. */
   readonly horizon: (at: SimTime) => SimTime;
 };
 
-/** S: hours are told for 168 hours, days for 60 days, months for a year. */
+/** S: hours are available for 168 hours, days for 60 days, months for a year. */
 export const USAGE_PERIODS: Readonly<Record<Granularity, UsagePeriod>> = {
   hourly: {
     granularity: "hourly",
@@ -48,7 +48,7 @@ export const USAGE_PERIODS: Readonly<Record<Granularity, UsagePeriod>> = {
   },
 };
 
-/** Books a span that is not within the open hour, or opens the first one; gives the hour that is open then. */
+/** Books a span that reaches beyond the open hour, or the first span. Returns the new open hour. */
 export function addSpan(world: World, usage: Usage, span: UsageSpan): OpenHour {
   // A span that ends with an hour does not open the next one.
   const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(span.to / HOUR) - 1);
@@ -60,7 +60,10 @@ export function addSpan(world: World, usage: Usage, span: UsageSpan): OpenHour {
   };
 }
 
-/** What of the new totals was used before the period that `hour` is in. Computes are metered one by one, so a span may begin long ago. */
+/**
+ * The part of the new totals before the period of `hour`. A span may begin long ago: computes are metered
+ * separately.
+ */
 function addSpanToPeriod(
   world: World,
   period: UsagePeriod,
@@ -70,7 +73,7 @@ function addSpanToPeriod(
 ): UsageTotals {
   const current = period.startOf(hour * HOUR);
   const previous = usage.hour === undefined ? current : period.startOf(usage.hour.hour * HOUR);
-  // What was used before use was kept by the hour is of no hour.
+  // Usage from before hourly recording was enabled belongs to no hour.
   const before = usage.hour?.[period.before] ?? { activeMs: usage.activeMs, cuMs: usage.cuMs };
   if (current === previous && span.from >= current) return before;
   const { id, activeMs, cuMs } = usage;
@@ -97,13 +100,13 @@ function addSpanToPeriod(
     const use = { activeMs: activeMs - before.activeMs, cuMs: cuMs - before.cuMs };
     world.hourlyUsage.add(id, period.granularity, previous / HOUR, use);
   }
-  // What lay before the former horizon is forgotten already.
+  // Periods before the previous horizon are already deleted.
   if (period.horizon(previous) < horizon)
     world.hourlyUsage.deleteBefore(id, period.granularity, horizon / HOUR);
   return addTotals(usage, earlier);
 }
 
-/** What was used in the period that begins at `start`, by what is booked and by spans that are not. */
+/** The usage in the period that starts at `start`: booked usage plus spans that are not booked yet. */
 export function usageInPeriod(
   world: World,
   id: string,

@@ -1,16 +1,16 @@
 import type { UsageTotals } from "./hourly-usage.ts";
 
-/** What the computes of a branch, or of a project, have used up to their last metering. */
+/** The total usage of a branch or project, up to the last metering of its computes. */
 export type Usage = UsageTotals & {
   /** Id of the branch or of the project. */
   readonly id: string;
-  /** Where use is kept by the hour. */
+  /** Present once usage is recorded by the hour. */
   readonly hour?: OpenHour;
 };
 
 /**
- * The latest hour that anything was booked in, and what of the totals was there before it, before its day and before its month: the
- * rest is what was used in them. So a booking within the hour leaves this as it is.
+ * The latest hour with a booking, and the totals before that hour, its day and its month. Usage within each
+ * of these is the difference to the current totals, so a booking within the hour does not change this.
  */
 export type OpenHour = {
   /** Whole hours since 1970. */

@@ -112,7 +112,7 @@ test("none is loaded but what there is for the project's version of Postgres, in
   ];
   for (const answer of refused) expect(codeOf(answer)).toEqual([422, "PRELOAD_LIBRARY_NOT_AVAILABLE"]);
   expect(refused[2]?.body.message).toMatch(
-    /^settings\.preload_libraries\.enabled_libraries: "pg_search" .*Postgres 16; there are .*pg_cron/,
+    /^settings\.preload_libraries\.enabled_libraries: "pg_search" .*Postgres 16; available are .*pg_cron/,
   );
   expect(await worldState(double)).toBe(before);
   const { body } = await double.api("PATCH", `/projects/${projectId}`, {

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/platform/core/calendar.ts";
 import { DAY, HOUR } from "../../../../src/platform/core/time.ts";
 
-test("every day of six hundred years is named as the runtime's own calendar names it", () => {
+test("every day of 600 years has the same date as in the runtime's calendar", () => {
   for (let at = Date.UTC(1800, 0, 1); at < Date.UTC(2400, 0, 1); at += DAY) {
     const date = new Date(at);
     const named = utcDateOf(at + 5 * HOUR);
@@ -26,7 +26,7 @@ test("every day of six hundred years is named as the runtime's own calendar name
   }
 });
 
-test("an hour, a day and a month begin at their first millisecond and not one before", () => {
+test("an hour, a day and a month start at their first millisecond, not one earlier", () => {
   const march = Date.UTC(2024, 2, 1);
   expect([hourStart(march), dayStart(march), monthStart(march)]).toEqual([march, march, march]);
   expect(hourStart(march - 1)).toBe(march - HOUR);
@@ -36,7 +36,7 @@ test("an hour, a day and a month begin at their first millisecond and not one be
   expect(nextMonthStart(march)).toBe(Date.UTC(2024, 3, 1));
 });
 
-test("months beyond a year run on into the next", () => {
+test("a month above 12 is a month of the next year", () => {
   expect(utcInstant(2024, 13)).toBe(Date.UTC(2025, 0, 1));
   expect(utcInstant(2024, 0)).toBe(Date.UTC(2023, 11, 1));
   expect(utcInstant(2024, 2, 30)).toBe(Date.UTC(2024, 2, 1));

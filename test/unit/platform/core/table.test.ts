@@ -22,7 +22,7 @@ const seat = (id: string, number: number, row?: string, guest?: string): Seat =>
   ...(guest === undefined ? {} : { guest }),
 });
 
-test("rows are found by key and kept in the order of their creation", () => {
+test("rows are found by key and stay in the order of their creation", () => {
   const { seats } = createSeats();
   for (const id of ["c", "a", "b"]) seats.set(seat(id, 1, "x"));
   seats.set(seat("c", 2, "x"));
@@ -36,7 +36,7 @@ test("rows are found by key and kept in the order of their creation", () => {
   expect(seats.get("none")).toBeUndefined();
 });
 
-test("an index follows its rows: in, within, over and out", () => {
+test("an index is updated when rows are added, changed, moved to another group and deleted", () => {
   const { seats, inRow } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.set(seat("b", 2, "x"));
@@ -54,7 +54,7 @@ test("an index follows its rows: in, within, over and out", () => {
   expect(seats.by("row", "x").size).toBe(0);
 });
 
-test("an index entry that nobody is in is empty, whoever joins another one", () => {
+test("an index group without members is empty, even after rows joined another group", () => {
   const { seats, inRow } = createSeats();
   expect(inRow("nowhere")).toEqual([]);
   seats.set(seat("a", 1, "x"));
@@ -62,7 +62,7 @@ test("an index entry that nobody is in is empty, whoever joins another one", () 
   expect(seats.by("row", "nowhere").size).toBe(0);
 });
 
-test("a row that changes twice is told once, with its last value, at its first place", () => {
+test("a row that changes twice is recorded once, with its last value, at its first place", () => {
   const { seats, told } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.set(seat("b", 2, "x"));
@@ -73,7 +73,7 @@ test("a row that changes twice is told once, with its last value, at its first p
   ]);
 });
 
-test("two rows that trade places through a third are told step by step, so that none collides in between", () => {
+test("two rows that swap a unique value through a third are recorded step by step, without a conflict", () => {
   const { changes, seats, told } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.set(seat("b", 2, "x"));
@@ -97,7 +97,7 @@ test("two rows that trade places through a third are told step by step, so that 
   }
 });
 
-test("a place that one row leaves and another takes is told in that order", () => {
+test("a unique value that one row gives up and another takes is recorded in that order", () => {
   const { changes, seats, told } = createSeats();
   seats.set(seat("a", 1, "x"));
   changes.clear();
@@ -111,7 +111,7 @@ test("a place that one row leaves and another takes is told in that order", () =
   ]);
 });
 
-test("a row that comes back after its deletion is told after it", () => {
+test("a row that is created again after its deletion is recorded after the deletion", () => {
   const { changes, seats, told } = createSeats();
   seats.set(seat("a", 1, "x"));
   changes.clear();
@@ -123,20 +123,20 @@ test("a row that comes back after its deletion is told after it", () => {
   ]);
 });
 
-test("to delete what is not there tells nothing", () => {
+test("deleting a missing row records nothing", () => {
   const { seats, told } = createSeats();
   seats.delete("none");
   expect(told()).toEqual([]);
 });
 
-test("a row that is loaded is in its place, and is no change", () => {
+test("loading a row adds it without recording a change", () => {
   const { seats, told, inRow } = createSeats();
   seats.load(seat("a", 1, "x"));
   expect(inRow("x")).toEqual(["a"]);
   expect(told()).toEqual([]);
 });
 
-test("a retired row leaves the memory, and its last value goes to the database", () => {
+test("a retired row is removed from memory, and its last value is recorded", () => {
   const { changes, seats, told, inRow } = createSeats();
   seats.set(seat("a", 1, "x"));
   changes.clear();
@@ -148,7 +148,7 @@ test("a retired row leaves the memory, and its last value goes to the database",
   expect(seats.size).toBe(0);
 });
 
-test("an emptied table is told as such, and what comes after is kept apart from what came before", () => {
+test("emptying a table is recorded, and later changes are recorded separately from earlier ones", () => {
   const { seats, told, inRow } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.empty();
@@ -161,7 +161,7 @@ test("an emptied table is told as such, and what comes after is kept apart from 
   expect([seats.size, inRow("x")]).toEqual([1, ["a"]]);
 });
 
-test("tables share one list of changes and do not mix their keys", () => {
+test("tables share one list of changes without mixing their keys", () => {
   const changes = new ChangeSet();
   const one = new Table<Seat>("one", changes, { key: ({ id }) => id });
   const two = new Table<Seat>("two", changes, { key: ({ id }) => id });
@@ -178,7 +178,7 @@ test("tables share one list of changes and do not mix their keys", () => {
   expect(changes.list).toHaveLength(1);
 });
 
-test("a group that grows from one to two and back, and goes, tells who is in it, in the order in which they joined", () => {
+test("a group lists its members in the order in which they joined, from one to two, back to one, and to none", () => {
   const { seats, inRow } = createSeats();
   const { size } = seats.by("row", "x");
   expect([size, inRow("x")]).toEqual([0, []]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CompactingMap } from "../../../../src/platform/core/compacting-map.ts";
 
-test("it holds what a map holds, in the same order, however much comes and goes", () => {
+test("a compacting map holds the same entries as a Map, in the same order, after many changes", () => {
   const fresh = new CompactingMap<number>();
   const plain = new Map<string, number>();
   for (let step = 0; step < 5_000; step += 1) {
