@@ -36,20 +36,19 @@ const DEFAULT_POLICIES = [
   "clairvoyant",
 ];
 
-/** Policies against the present setting, by replays of every request. */
+/** Compares policies by replaying every request. */
 export function compareCommand(): Command {
-  const command = new Command("compare").description(
-    "what other policies would have done, each beside the present setting",
-  );
+  const command = new Command("compare").description("compare autosuspend policies with the current setting");
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
-      new Option("--policy <name>", "again and again; see below (default: one of each kind)").argParser(
-        addPolicy,
-      ),
+      new Option(
+        "--policy <name>",
+        `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
+      ).argParser(addPolicy),
     )
     .addOption(
-      new Option("--replications <n>", "so often where chance is involved")
+      new Option("--replications <n>", "number of replications of each policy that uses randomness")
         .argParser(integerParser(1, MAX_REPLICATIONS))
         .default(DEFAULTS.replications),
     )

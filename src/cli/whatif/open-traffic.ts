@@ -15,7 +15,8 @@ import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-com
 import type { ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { DEFAULT_DATA, envOption, parseInstantOption } from "../terminal/option-parsers.ts";
+import { parseInstantOption } from "../terminal/option-parsers.ts";
+import { controlTokenOption, DEFAULT_DATA, envOption } from "../terminal/options.ts";
 import { addInputOptions, FILE_OPTIONS, type InputOptions, importFiles } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
 import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
@@ -30,65 +31,72 @@ export type TraceOptions = PeriodOptions &
     readonly compute?: readonly string[];
   };
 
-/** Where traffic came from, as reports tell it. */
+/** Origin of the traffic, for reports. */
 type InputSummary = { readonly files: readonly object[]; readonly notes: readonly string[] };
 
-/** What there is, before it is known which of it is looked at. */
+/** The opened input, before computes and period are selected. */
 type OpenedSource = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
   readonly summarize: (selected: Traffic) => Pick<OpenedTraces, "world" | "inputSummary">;
 };
 
 export type OpenedTraces = {
   readonly traffic: Traffic;
-  /** Those that are looked at alone, where it is not all of the file. */
+  /** Names of the selected computes; absent if all are analyzed. */
   readonly only?: readonly string[];
-  /** What the world has, where it is one. */
+  /** Settings of the world, if the input is a world. */
   readonly world?: WorldDefaults | undefined;
-  /** Where that world is. */
+  /** Location of that world. */
   readonly target?: ServerTarget | undefined;
-  /** The world's projects, where it is one. */
+  /** Projects of that world. */
   readonly projects?: readonly WorldProject[] | undefined;
   readonly inputSummary: InputSummary;
-  /** A file with this traffic, for other threads; made when it is asked for. */
+  /** Path of a trace file with this traffic, for worker threads; written on the first call. */
   readonly file: () => Promise<string>;
   readonly close: () => void;
 };
 
 export function addTraceOptions(command: Command): Command {
   addInputOptions(
-    command.argument("[traces...]", `files: CSV, NDJSON, Parquet, logs, journals, ${TRACE_SUFFIX}`),
+    command.argument(
+      "[traces...]",
+      `trace files: CSV, NDJSON, Parquet, Postgres logs, journals, ${TRACE_SUFFIX}`,
+    ),
   );
   return command
     .addOption(
       envOption(
         "--data <dir>",
-        `traffic of a world in this directory, in the place of files (default: STANDIN_DATA, else ${DEFAULT_DATA})`,
+        `data directory of a world to analyze instead of trace files (default: ${DEFAULT_DATA})`,
       ),
     )
-    .addOption(envOption("--world <name>", "which of its worlds (default: STANDIN_WORLD, else default)"))
+    .addOption(envOption("--world <name>", "world in the data directory (default: default)"))
     .addOption(
-      envOption("--url <url>", "traffic of a running double, in the place of --data (default: STANDIN_URL)"),
+      envOption(
+        "--url <url>",
+        "URL of the server, such as http://127.0.0.1:4620 (default: the server running on --data)",
+      ),
     )
-    .addOption(envOption("--control-token <token>", "token of that double's control API"))
+    .addOption(controlTokenOption())
     .addOption(
-      new Option("--compute <name>", "look at this compute alone; again and again").argParser(
+      new Option("--compute <name>", "analyze only this compute; repeatable").argParser(
         (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
       ),
     )
     .addOption(
-      new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(
-        parseInstantOption,
-      ),
+      new Option(
+        "--from <instant>",
+        "start of the period to analyze, inclusive (default: the start of the trace)",
+      ).argParser(parseInstantOption),
     )
     .addOption(
       new Option(
         "--to <instant>",
-        "and ends here: look at arrivals before, and charge idle computes until then",
+        "end of the period to analyze, exclusive; idle computes are billed until then (default: the end of the trace)",
       ).argParser(parseInstantOption),
     );
 }
 
-/** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
+/** Opens the traces or the world to analyze. The caller must call `close`, which removes temporary files. */
 export async function openTraces(
   paths: readonly string[],
   options: TraceOptions,
@@ -121,19 +129,19 @@ function selectComputes(traffic: Traffic, names: readonly string[]): Traffic {
   }
 }
 
-/** `undefined` where all of it is wanted. */
+/** The selected period; `undefined` if it is the whole trace. */
 function selectedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
   const period = selectPeriod(all, bounds);
   if (period === undefined) {
     throw new CliError(
-      `--from and --to leave nothing of the trace, which goes from ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
+      `--from and --to exclude the whole trace, which covers ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
       true,
     );
   }
   return period.startAt === all.startAt && period.endAt === all.endAt ? undefined : period;
 }
 
-/** The world that is meant, if it is one. What the environment says is meant where the command line says nothing else. */
+/** The world to analyze, if the input is a world. Trace files take precedence over environment variables. */
 function worldTargetOf(
   paths: readonly string[],
   options: TraceOptions,
@@ -146,11 +154,11 @@ function worldTargetOf(
   if (paths.length > 0) {
     const typed = (["data", "world", "url", "controlToken"] as const).find(isTyped);
     if (typed !== undefined)
-      throw new CliError(`${flagOf(typed)} is of a world, and there are traces: give one or the other`, true);
+      throw new CliError(`${flagOf(typed)} selects a world and cannot be combined with trace files`, true);
     return undefined;
   }
   if (data === undefined && options.world === undefined && url === undefined)
-    throw new CliError("give traces, or a world by --data, --world or --url", true);
+    throw new CliError("give trace files, or a world with --data, --world or --url", true);
   if (isTyped("data") && isTyped("url"))
     throw new CliError("--data and --url are two worlds: give one or the other", true);
   const fileOption = FILE_OPTIONS.find(isTyped);
@@ -175,13 +183,11 @@ async function openWorld(
   const { traffic, settingFor, projects } = await withControlApi(target, (call) =>
     readWorldTraffic(call, to),
   );
-  // Bounds that leave nothing are told before that nothing is there.
+  // Check the bounds first: their error is more specific than the one below.
   selectedPeriod(traffic.period, options);
   if (traffic.computes.length === 0) {
-    const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
-    throw new CliError(
-      `nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`,
-    );
+    const when = to === undefined ? "" : ` before ${isoInstant(to)}`;
+    throw new CliError(`the world "${world}" has no traffic${when}: no compute was used`);
   }
   const temporary = new TemporaryDirectory();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
@@ -224,14 +230,14 @@ async function openFiles(
     if (isImported && options.strict === true && origin.badRows > 0) {
       file.close();
       throw new TraceInputError(
-        `${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} left out when it was imported`,
+        `${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} skipped by the import`,
       );
     }
     for (const { input, line, reason } of imported?.bad ?? [])
       process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
     if (origin.badRows > 0) {
       process.stderr.write(
-        `note: of ${(origin.badRows + header.rows).toLocaleString("en")} rows, ${origin.badRows.toLocaleString("en")} bad left out\n`,
+        `note: skipped ${origin.badRows.toLocaleString("en")} bad rows of ${(origin.badRows + header.rows).toLocaleString("en")}\n`,
       );
     }
     const files = [
@@ -260,13 +266,13 @@ async function openFiles(
   }
 }
 
-/** A trace that was imported is read as it is: how, was said then. */
+/** Options about the format do not apply to a columnar trace; they were applied by the import. */
 function checkImported(
   path: string,
   { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions,
 ): void {
   try {
-    if (format !== "standin-trace") throw new TraceInputError(`is a standin-trace, no ${format}`);
+    if (format !== "standin-trace") throw new TraceInputError(`the file is a standin-trace, not ${format}`);
     checkFormatOptions(format, { mapping, preset, endpoint, timeZone });
   } catch (error) {
     if (error instanceof TraceInputError) throw new TraceInputError(`${basename(path)}: ${error.message}`);
@@ -274,7 +280,7 @@ function checkImported(
   }
 }
 
-/** A directory that is made when it is needed. */
+/** A temporary directory that is created on first use. */
 class TemporaryDirectory {
   #directory: string | undefined;
 
