@@ -48,7 +48,7 @@ export function runCommand(): Command {
     )
     .addOption(new Option("--json", "same as --reporter json"))
     .addOption(
-      new Option("--only <text>", "run only those whose name contains this text; repeatable").argParser(
+      new Option("--only <text>", "run only the runs whose name contains this text; repeatable").argParser(
         (text: string, previous: readonly string[] = []) => [...previous, text],
       ),
     )

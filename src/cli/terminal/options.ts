@@ -17,7 +17,7 @@ export function envOption(flags: string, description: string): Option {
   const value = process.env[name] ?? "";
   const isSet = created.required || created.optional ? value !== "" : isTruthy(name, value);
   if (isSet) return created.env(name);
-  created.description += ` (env: ${name})`;
+  created.description = description.replace(/( \(default[^()]*\))?$/, ` (env: ${name})$1`);
   return created;
 }
 

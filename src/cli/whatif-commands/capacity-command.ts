@@ -10,7 +10,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -22,6 +22,7 @@ import {
   reservedOption,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type CapacityOptions = QuestionOptions &
   OutputOptions &

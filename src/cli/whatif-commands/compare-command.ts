@@ -6,7 +6,7 @@ import { DEFAULTS, MAX_REPLICATIONS, questionSummary } from "../../whatif/report
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -17,6 +17,7 @@ import {
 } from "../whatif/question-options.ts";
 import { replayAll } from "../whatif/replay-workers.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type CompareOptions = QuestionOptions &
   OutputOptions &

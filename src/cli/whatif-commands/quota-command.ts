@@ -14,7 +14,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, type OpenedTraces, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { type OpenedTraces, openTraces } from "../whatif/open-traffic.ts";
 import {
   addDelayOption,
   addOutputOptions,
@@ -26,6 +26,7 @@ import {
   questionFromOptions,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type QuotaOptions = QuestionOptions &
   OutputOptions &

@@ -18,7 +18,7 @@ import { integerParser, parseDurationOption } from "../terminal/option-parsers.t
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { toCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -30,6 +30,7 @@ import {
   questionFromOptions,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type StartsOptions = QuestionOptions &
   OutputOptions &

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { TraceInputError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
@@ -15,21 +15,11 @@ import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-com
 import type { ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { parseInstantOption } from "../terminal/option-parsers.ts";
-import { controlTokenOption, DEFAULT_DATA, envOption } from "../terminal/options.ts";
-import { addInputOptions, FILE_OPTIONS, type InputOptions, importFiles } from "./import-options.ts";
+import { type InputOptions, importFiles } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
 import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
+import { type TraceOptions, worldTargetOf } from "./trace-options.ts";
 import { readWorldTraffic, type WorldProject } from "./world-traffic-source.ts";
-
-export type TraceOptions = PeriodOptions &
-  InputOptions & {
-    readonly data?: string;
-    readonly world?: string;
-    readonly url?: string;
-    readonly controlToken?: string;
-    readonly compute?: readonly string[];
-  };
 
 /** Origin of the traffic, for reports. */
 type InputSummary = { readonly files: readonly object[]; readonly notes: readonly string[] };
@@ -54,47 +44,6 @@ export type OpenedTraces = {
   readonly file: () => Promise<string>;
   readonly close: () => void;
 };
-
-export function addTraceOptions(command: Command): Command {
-  addInputOptions(
-    command.argument(
-      "[traces...]",
-      `trace files: CSV, NDJSON, Parquet, Postgres logs, journals, ${TRACE_SUFFIX}`,
-    ),
-  );
-  return command
-    .addOption(
-      envOption(
-        "--data <dir>",
-        `data directory of a world to analyze instead of trace files (default: ${DEFAULT_DATA})`,
-      ),
-    )
-    .addOption(envOption("--world <name>", "world in the data directory (default: default)"))
-    .addOption(
-      envOption(
-        "--url <url>",
-        "URL of the server, such as http://127.0.0.1:4620 (default: the server running on --data)",
-      ),
-    )
-    .addOption(controlTokenOption())
-    .addOption(
-      new Option("--compute <name>", "analyze only this compute; repeatable").argParser(
-        (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
-      ),
-    )
-    .addOption(
-      new Option(
-        "--from <instant>",
-        "start of the period to analyze, inclusive (default: the start of the trace)",
-      ).argParser(parseInstantOption),
-    )
-    .addOption(
-      new Option(
-        "--to <instant>",
-        "end of the period to analyze, exclusive; idle computes are billed until then (default: the end of the trace)",
-      ).argParser(parseInstantOption),
-    );
-}
 
 /** Opens the traces or the world to analyze. The caller must call `close`, which removes temporary files. */
 export async function openTraces(
@@ -139,38 +88,6 @@ function selectedPeriod(all: Period, bounds: PeriodOptions): Period | undefined 
     );
   }
   return period.startAt === all.startAt && period.endAt === all.endAt ? undefined : period;
-}
-
-/** The world to analyze, if the input is a world. Trace files take precedence over environment variables. */
-function worldTargetOf(
-  paths: readonly string[],
-  options: TraceOptions,
-  command: Command,
-): ServerTarget | undefined {
-  const { data, world = "default", url, controlToken } = options;
-  const isTyped = (name: keyof TraceOptions) => command.getOptionValueSource(name) === "cli";
-  const flagOf = (name: keyof TraceOptions) =>
-    command.options.find((one) => one.attributeName() === name)?.long;
-  if (paths.length > 0) {
-    const typed = (["data", "world", "url", "controlToken"] as const).find(isTyped);
-    if (typed !== undefined)
-      throw new CliError(`${flagOf(typed)} selects a world and cannot be combined with trace files`, true);
-    return undefined;
-  }
-  if (data === undefined && options.world === undefined && url === undefined)
-    throw new CliError("give trace files, or a world with --data, --world or --url", true);
-  if (isTyped("data") && isTyped("url"))
-    throw new CliError("--data and --url are two worlds: give one or the other", true);
-  const fileOption = FILE_OPTIONS.find(isTyped);
-  if (fileOption !== undefined)
-    throw new CliError(`${flagOf(fileOption)} is of files: it changes nothing in how a world is read`, true);
-  const isAtUrl = url !== undefined && !isTyped("data");
-  return {
-    data: data ?? DEFAULT_DATA,
-    world,
-    ...(isAtUrl ? { url } : {}),
-    ...(controlToken === undefined ? {} : { controlToken }),
-  };
 }
 
 async function openWorld(
