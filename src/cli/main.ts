@@ -10,7 +10,8 @@ const EXIT_USAGE = 2;
 
 let hasStdoutFailed = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader such as `| head` may close the pipe early. The command still finishes, because its exit status counts.
+  // A reader such as `| head` may close the pipe early. The command still finishes, because its exit status
+  // counts.
   if (error.code === "EPIPE" || hasStdoutFailed) return;
   hasStdoutFailed = true;
   process.stderr.write(`standin: cannot write to stdout: ${error.message}\n`);

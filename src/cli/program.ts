@@ -1,7 +1,10 @@
 import { Command } from "commander";
 import { VERSION } from "./server/version.ts";
 
-/** Each command with its description and loader. Only the command that runs is loaded, which keeps startup fast. */
+/**
+ * Each command with its description and loader. Only the command that runs is loaded, which keeps startup
+ * fast.
+ */
 const COMMANDS: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   serve: [
     "run the simulator: the management API over HTTP, with persistent state and a controllable clock",
@@ -82,7 +85,9 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
 };
 
-/** Builds the program. Only commands named in `args` are loaded; the others have a description and no action. */
+/**
+ * Builds the program. Only commands named in `args` are loaded; the others have a description and no action.
+ */
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("standin")
     .description("a persistent, deterministic simulator of a hosted Postgres platform's management API")

@@ -6,7 +6,7 @@ import { spawnCommand, waitForExit } from "../support/process.ts";
 import { testDirectory } from "../support/running-server.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
-// What the shipped scenarios are worth: if a rule of the platform breaks, one of them must say so.
+// Mutation test of the shipped scenarios: if a rule of the platform is broken, one of them must fail.
 
 const BROKEN: Readonly<Record<string, BrokenRule>> = {
   "a branch may have two primaries": {
@@ -86,7 +86,7 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
   },
 };
 
-/** All of them on a busy machine. */
+/** Enough for all scenarios on a busy machine. */
 const LONGEST_RUN_MS = 90_000;
 const SCENARIOS = SHIPPED.filter((file) => file !== YEAR);
 
@@ -102,13 +102,13 @@ async function play(rule: BrokenRule | undefined) {
   return { code, stderr, runs };
 }
 
-test("with all rules whole, every shipped scenario passes", async () => {
+test("with all rules intact, every shipped scenario passes", async () => {
   const { code, stderr, runs } = await play(undefined);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(new Set(runs.map(({ file }) => file))).toEqual(new Set(SCENARIOS));
 });
 
-test.each(Object.entries(BROKEN))("where %s, a shipped scenario fails", async (_, rule) => {
+test.each(Object.entries(BROKEN))('with the broken rule "%s", a shipped scenario fails', async (_, rule) => {
   const { code, stderr, runs } = await play(rule);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   const failures = runs.filter(({ verdict }) => verdict === "failed").flatMap((run) => run.failures);
@@ -117,7 +117,7 @@ test.each(Object.entries(BROKEN))("where %s, a shipped scenario fails", async (_
   );
 });
 
-test("a rule that is not where it is looked for is not taken for broken", () => {
+test("a broken rule whose source text is not found is an error", () => {
   const { file } = BROKEN["branches never expire"] as BrokenRule;
   expect(() => breakRule({ file, right: "no such text", wrong: "" })).toThrow("0 times");
   expect(() => breakRule({ file, right: "branch", wrong: "" })).toThrow("it must be there once");

@@ -4,7 +4,7 @@ import { createProjectOn, journalOf, startServer, testDirectory } from "../suppo
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
-test("the stream tells every event of the journal, from the beginning where one asks for it, and then as they happen", async () => {
+test("the stream sends every event of the journal, from the requested start, and then new events as they happen", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
   expect(stream.response.headers.get("content-type")).toMatch(/^text\/event-stream/);
@@ -23,7 +23,7 @@ test("the stream tells every event of the journal, from the beginning where one 
   );
 });
 
-test("without a beginning the stream tells what happens from now on", async () => {
+test("without a start, the stream sends only new events", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await createProjectOn(server);
   const before = await journalOf(server);
@@ -33,7 +33,7 @@ test("without a beginning the stream tells what happens from now on", async () =
   expect(first?.data).toMatchObject({ seq: before.length + 1, type: "ApiKeyCreated" });
 });
 
-test("a reader that comes back with Last-Event-ID has missed nothing, even if the server was killed meanwhile", async () => {
+test("a reader that reconnects with Last-Event-ID misses nothing, even if the server was killed meanwhile", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
@@ -51,7 +51,7 @@ test("a reader that comes back with Last-Event-ID has missed nothing, even if th
   expect(told.map(({ data: event }) => event)).toEqual(await journalOf(restarted));
 });
 
-test("many readers and a long history: each reads all of it, in order", async () => {
+test("many readers of a long history each read all of it, in order", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { endpointId } = await createProjectOn(server);
   const at = (index: number) => new Date(Date.parse("2026-01-01T01:00:00Z") + index * 600_000).toISOString();
@@ -74,7 +74,7 @@ test("many readers and a long history: each reads all of it, in order", async ()
   expect(events.length).toBeGreaterThan(2_000);
 });
 
-test("a beginning that is none is refused", async () => {
+test("an invalid start is rejected", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { status, body } = await server.sim("GET", "/events/stream?since=yesterday");
   expect({ status, code: body.code }).toEqual({ status: 400, code: "BAD_REQUEST" });

@@ -11,9 +11,9 @@ import {
 } from "../support/running-server.ts";
 
 const directory = temporaryDirectory();
-/** A data directory that nobody serves, with a world `other` and a snapshot `kept` beside the default world. */
+/** A data directory without a server, with a world `other` and a snapshot `kept` of the default world. */
 const unserved = join(directory.path, "unserved");
-/** One like it that is served. */
+/** The same with a server. */
 const served = join(directory.path, "served");
 let server: ServerProcess;
 let client: ServerClient;
@@ -35,7 +35,7 @@ afterAll(async () => {
   directory.remove();
 });
 
-/** All that there is of a data directory, but for what a look leaves beside a file. */
+/** The contents of a data directory, except for auxiliary files of readers. */
 function filesOf(path: string): string[] {
   return readdirSync(path, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".sqlite"))
@@ -106,7 +106,7 @@ test.each([
   [["compact", "--keep", "30d", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
   [["keys", "create", "ci", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
 ] as const)(
-  "%j is refused with code %i, served or not, and nothing has changed",
+  "%j fails with code %i, with or without a server, and changes nothing",
   async (args, code, message) => {
     const before = [filesOf(served), filesOf(unserved)];
     await Promise.all(
@@ -141,7 +141,7 @@ test.each([
   [["export", "."], /--out <file>/],
   [["export", ".", "--data", ".", "--out", "x.sqlite"], /a directory or --data, not both/],
   [["import"], /missing required argument 'file'/],
-] as const)("%j is not understood: code 2, and what would be right", async (args, message) => {
+] as const)("%j is a usage error: code 2, and the expected form", async (args, message) => {
   await expectRefused(args, 2, message);
 });
 
@@ -159,7 +159,7 @@ test.each([
   ],
   [
     ["export", unserved, "--out", join(unserved, "worlds/default.sqlite")],
-    /^standin: .*default\.sqlite is there already; choose another --out/,
+    /^standin: --out: .*default\.sqlite already exists; choose another file/,
   ],
   [
     ["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")],
@@ -169,19 +169,19 @@ test.each([
     ["import", join(directory.path, "nothing.sqlite"), "--data", join(directory.path, "new")],
     /^standin: there is no .*nothing\.sqlite$/m,
   ],
-] as const)("%j is refused with code 1 and a sentence", async (args, message) => {
+] as const)("%j fails with code 1 and a one-sentence error", async (args, message) => {
   const before = filesOf(directory.path);
   await expectRefused(args, 1, message);
   expect(filesOf(directory.path)).toEqual(before);
   expect(existsSync(join(directory.path, "new"))).toBe(false);
 });
 
-/** Files that are no world's, each under the words for what it is. */
+/** Files that are not world files, by description. */
 const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void, message: RegExp]>> = {
   text: [(path) => writeFileSync(path, "no database\n".repeat(1_000)), /is damaged, or no world's file/],
   nothing: [
     (path) => writeFileSync(path, ""),
-    /is no world in .* yet|is damaged, or no world's file|cannot be used/,
+    /contains no world|is corrupt or not a world file|cannot be used/,
   ],
   "another program's database": [
     (path) => {
@@ -203,7 +203,7 @@ const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void,
 };
 
 test.each(Object.keys(NO_WORLDS))(
-  "of %s nothing can be made: replay, verify, export and import say what it is",
+  "replay, verify, export and import name %s as the reason for rejecting a file",
   async (kind) => {
     const [make, message] = NO_WORLDS[kind] as (typeof NO_WORLDS)[string];
     const folder = testDirectory();
@@ -227,7 +227,7 @@ test.each(Object.keys(NO_WORLDS))(
   },
 );
 
-/** A copy of the snapshot in which something is not what was written. */
+/** A copy of the snapshot with changed contents. */
 function damagedCopy(statement: string): string {
   const file = join(testDirectory(), "damaged.sqlite");
   writeFileSync(file, readFileSync(join(unserved, "snapshots/default/kept.sqlite")));
@@ -245,12 +245,14 @@ test.each([
     /^journal: event \d+ is damaged/m,
   ],
   ["DELETE FROM events WHERE seq = 13", /^journal: /m],
-])("after %s, verify says what differs, and no import takes it", async (statement, difference) => {
+])("after %s, verify reports the difference and import rejects the file", async (statement, difference) => {
   const file = damagedCopy(statement);
   const verified = await runStandin(["verify", file]);
   expect(verified.code).toBe(1);
   expect(verified.stdout).toMatch(difference);
-  expect(verified.stderr).toMatch(/^standin: \d+ differences?: this world is not what its journal tells$/m);
+  expect(verified.stderr).toMatch(
+    /^standin: \d+ differences?: the stored world does not match its journal$/m,
+  );
   const answer = await runStandin(["verify", file, "--json"]);
   expect(answer.code).toBe(1);
   const { ok, differences } = JSON.parse(answer.stdout);
@@ -260,12 +262,12 @@ test.each([
   await expectRefused(
     ["import", file, "--data", data],
     1,
-    /^standin: .*damaged\.sqlite is not what its journal tells .*see: standin verify/,
+    /^standin: .*damaged\.sqlite does not match its journal .*with: standin verify/,
   );
   expect(existsSync(data)).toBe(false);
 });
 
-test("an import takes no world's place, and none of a directory that is served", async () => {
+test("an import never replaces a world, and fails in a directory with a running server", async () => {
   const file = join(unserved, "snapshots/default/kept.sqlite");
   const before = readFileSync(join(unserved, "worlds/default.sqlite"));
   for (const world of ["default", "other"]) {
@@ -287,7 +289,7 @@ test("an import takes no world's place, and none of a directory that is served",
 });
 
 test.each(["../../outside", "Not A World", "a/b", "..", "-", ""])(
-  "no import makes a world named %j",
+  "import rejects the world name %j",
   async (name) => {
     const data = join(testDirectory(), "deep/data");
     mkdirSync(dirname(data), { recursive: true });
@@ -305,13 +307,13 @@ test.each(["../../outside", "Not A World", "a/b", "..", "-", ""])(
 );
 
 test.each(["..", "a/b", "", "%2e%2e", "Other One"])(
-  "--world %j is no world for any command, least of all the default one",
+  "--world %j is rejected by every command and never means the default world",
   async (name) => {
     const commands = [served, unserved].flatMap((data) => [
       ["snapshots", "list", "--data", data, `--world=${name}`],
       ["worlds", "create", "copy", "--data", data, `--world=${name}`],
     ]);
-    // One after the other: a directory that is not served is held by one command at a time.
+    // Sequential: without a server, one command at a time holds the directory.
     for (const args of commands) {
       const refused = await runStandin(args);
       expect({ args, failed: refused.code !== 0, stdout: refused.stdout }).toEqual({
@@ -319,14 +321,14 @@ test.each(["..", "a/b", "", "%2e%2e", "Other One"])(
         failed: true,
         stdout: "",
       });
-      // Whatever is wrong with it, the message is about the world and not about a path that nobody has typed.
+      // The message is about the world, not about a path that the user did not type.
       expect(refused.stderr).toMatch(/world/);
       expect(refused.stderr).not.toMatch(/there is no path|did you mean/);
     }
   },
 );
 
-test("a snapshot that another program holds is refused with a sentence", async () => {
+test("a snapshot that another program has locked is rejected with a one-sentence error", async () => {
   const file = damagedCopy("SELECT 1");
   const other = new BetterSqlite3(file);
   other.exec("BEGIN EXCLUSIVE");
@@ -352,13 +354,13 @@ test.each([
   ["compact", "--keep", "1d"],
   ["explain", "ep-a-b-1"],
 ])(
-  "%s %s in a directory without a world ends with code 1, says how to make one, and makes none",
+  "%s %s in a directory without a world exits with code 1, prints how to create one, and creates none",
   async (...args) => {
     const data = join(testDirectory(), "data");
     await expectRefused(
       [...args, "--data", data],
       1,
-      /^standin: there is no world in .*; make one with: standin serve --data /,
+      /^standin: .* has no world; create one with: standin serve --data /,
     );
     expect(existsSync(data)).toBe(false);
   },
@@ -385,7 +387,7 @@ test.each([
   ["--keep-backups", "all", /whole number from 1 to/],
   ["--keep-backups", "1.5", /whole number from 1 to/],
 ] as const)(
-  "serve %s %s is refused with code 2, on the command line and in the environment, before anything is made",
+  "serve %s %s is rejected with code 2, on the command line and in the environment, before anything is created",
   async (flag, value, right) => {
     const data = join(testDirectory(), "data");
     const variable = `STANDIN_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`;

@@ -25,7 +25,7 @@ import {
 } from "../support/running-server.ts";
 
 const ROUNDS = 3 * KILLS;
-/** A kill comes at random between the beginning and so many times as long as it took undisturbed. */
+/** The kill comes at a random time, up to this multiple of the undisturbed duration. */
 const BEYOND = 1.1;
 const WORLD = "worlds/default.sqlite";
 const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
@@ -44,7 +44,7 @@ function largeWorld(): string {
   return data;
 }
 
-test("killed while a snapshot is taken, a server has lost nothing, and the snapshot is whole or not there", async () => {
+test("killed during a snapshot, a server loses nothing, and the snapshot is complete or absent", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill snapshot");
   let server = await startServer(data, [], { key: API_KEY });
@@ -69,7 +69,7 @@ test("killed while a snapshot is taken, a server has lost nothing, and the snaps
     expect(listed.get(name)?.seq ?? Number.POSITIVE_INFINITY, repeatCommand()).toBeGreaterThanOrEqual(
       before.journal.length,
     );
-    // Few stay, or the next start would have more and more to compare.
+    // Only a few are retained, or each start would have more to compare.
     for (const old of [...listed.keys()].slice(0, -2)) {
       acknowledged.delete(old);
       expect((await server.sim("DELETE", `/snapshots/${old}`)).status).toBe(200);
@@ -82,7 +82,7 @@ test("killed while a snapshot is taken, a server has lost nothing, and the snaps
   expect((await readContents(server)).journal, repeatCommand()).toEqual(journal.slice(0, seq));
 });
 
-test("killed while a world is restored, it is wholly what it was or wholly the snapshot, and the former one is kept", async () => {
+test("killed during a restore, the world is entirely the old one or the snapshot, and the old one is stored", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill restore");
   let server = await startServer(data, [], { key: API_KEY });
@@ -122,7 +122,7 @@ test("killed while a world is restored, it is wholly what it was or wholly the s
 });
 
 test.each(["at its head", "in the past"])(
-  "killed while a world is forked %s, the fork is whole or not there, and the world has lost nothing",
+  "killed during a fork %s, the fork is complete or absent, and the world loses nothing",
   async (where) => {
     const data = largeWorld();
     const draw = randomDraws(`kill fork ${where}`);
@@ -164,7 +164,7 @@ test.each(["at its head", "in the past"])(
   },
 );
 
-test("killed while a world is forked with a seed of its own, the fork has that seed or is not there", async () => {
+test("killed during a fork with its own seed, the fork has that seed or is absent", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill fork seed");
   let server = await startServer(data, [], { key: API_KEY });
@@ -172,7 +172,7 @@ test("killed while a world is forked with a seed of its own, the fork has that s
   await server.sim("DELETE", "/worlds/undisturbed");
   for (let round = 1; round <= ROUNDS; round += 1) {
     const fork = { name: `round-${round}`, seed: 1_000 + round };
-    // What comes after the copy is put in its place is the last part of it.
+    // The steps after the copy is moved into place are the last part.
     const after = took * 0.4 + (draw() % Math.ceil(took * 0.6 * BEYOND));
     const answer = await runUntilKilled(after, server, server.sim("POST", "/worlds", fork));
     tally.add("fork with a seed", answer === undefined);
@@ -186,7 +186,7 @@ test("killed while a world is forked with a seed of its own, the fork has that s
   }
 });
 
-test("killed while a world is deleted, it is there with all its snapshots or gone with all of them", async () => {
+test("killed during the deletion of a world, the world and its snapshots are all there or all gone", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill delete");
   let server = await startServer(data, [], { key: API_KEY });
@@ -222,7 +222,7 @@ test("killed while a world is deleted, it is there with all its snapshots or gon
   }
 });
 
-test("killed while history is forgotten, the world is what it was, and what is left of its history is the end of it", async () => {
+test("killed during compaction, the world is unchanged and the remaining history is its latest part", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill compact");
   let server = await startServer(data, [], { key: API_KEY });
@@ -251,7 +251,7 @@ test("killed while history is forgotten, the world is what it was, and what is l
   }
 });
 
-test("killed while the file of an older release is upgraded, it is upgraded at the next start, and kept once as it was", async () => {
+test("killed during the upgrade of an older file, the next start upgrades it and stores the old file once", async () => {
   const draw = randomDraws("kill upgrade");
   const twin = await startServer(directoryOfOldFile(), [], { key: API_KEY });
   const upgraded = await readContents(twin);
@@ -260,7 +260,7 @@ test("killed while the file of an older release is upgraded, it is upgraded at t
   for (let round = 1; round <= ROUNDS; round += 1) {
     const data = directoryOfOldFile();
     const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
-    // Most of a start is not the upgrade: the moment is counted from when there is something to see of it.
+    // The upgrade is a small part of a start, so the time counts from its first visible file.
     while (starting.process.exitCode === null && readdirSync(join(data, "worlds")).length === 1)
       await new Promise(setImmediate);
     const ready = starting.waitForOutput(/^.*\n/).then(
@@ -286,7 +286,7 @@ test("killed while the file of an older release is upgraded, it is upgraded at t
   }
 });
 
-test("a killed export leaves the world as it was, and a file that is whole or none, and can be run again", async () => {
+test("a killed export leaves the world unchanged and the file complete or absent, and can be repeated", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill export");
   const before = readFileSync(join(data, WORLD));
@@ -310,7 +310,7 @@ test("a killed export leaves the world as it was, and a file that is whole or no
   }
 });
 
-test("a killed import leaves the whole world or none, and can be run again", async () => {
+test("a killed import leaves a complete world or none, and can be repeated", async () => {
   const source = join(template.path, WORLD);
   const draw = randomDraws("kill import");
   const data = largeWorld();
@@ -339,7 +339,7 @@ test("a killed import leaves the whole world or none, and can be run again", asy
   expect(again.code, repeatCommand()).toBe(0);
 });
 
-/** What the server tells of its world, before it is stopped. */
+/** The state of the world as the server reports it, before it is stopped. */
 async function readWhole(server: RunningServer): Promise<WorldContents> {
   const seen = await readContents(server);
   await server.kill("SIGTERM");
@@ -352,7 +352,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-/** Changes the world as fast as it can until the server is gone; gives the names of the keys that were acknowledged. */
+/** Changes the world until the server is gone; returns the names of the acknowledged keys. */
 async function writeKeys(client: ServerClient, mark: string): Promise<readonly string[]> {
   const acknowledged: string[] = [];
   const lane = async (number: number) => {
@@ -372,7 +372,7 @@ async function writeKeys(client: ServerClient, mark: string): Promise<readonly s
   return acknowledged;
 }
 
-/** The world has all that it had, and all that was acknowledged since. */
+/** Checks that the world has its previous state and all changes acknowledged since. */
 async function expectKept(
   server: ServerClient,
   before: WorldContents,

@@ -33,7 +33,7 @@ afterAll(() => template.remove());
 
 const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
 
-test("killed at any change of the directory that a snapshot makes, the snapshot is whole or not there", async () => {
+test("killed at any directory change of a snapshot, the snapshot is complete or absent", async () => {
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/snapshots", { name: "kept" }),
@@ -46,7 +46,7 @@ test("killed at any change of the directory that a snapshot makes, the snapshot 
   );
 });
 
-test("killed at any change of the directory that a restore makes, the world is the former or the snapshot", async () => {
+test("killed at any directory change of a restore, the world is the old one or the snapshot", async () => {
   let kept: WorldContents | undefined;
   await killAtEveryStep(
     async (server) => {
@@ -80,7 +80,7 @@ test("killed at any change of the directory that a restore makes, the world is t
   );
 });
 
-test("killed at any change of the directory that a fork makes, the fork is whole or not there", async () => {
+test("killed at any directory change of a fork, the fork is complete or absent", async () => {
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/worlds", { name: "side", at: 100 }),
@@ -98,7 +98,7 @@ test("killed at any change of the directory that a fork makes, the fork is whole
   );
 });
 
-test("killed at any change of the directory that a fork with a seed of its own makes, the fork has that seed or is not there", async () => {
+test("killed at any directory change of a fork with its own seed, the fork has that seed or is absent", async () => {
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/worlds", { name: "side", seed: 4711 }),
@@ -113,7 +113,7 @@ test("killed at any change of the directory that a fork with a seed of its own m
   );
 });
 
-test("killed at any change of the directory that a deletion makes, the world and its snapshots are there or gone together", async () => {
+test("killed at any directory change of a deletion, the world and its snapshots are there or gone together", async () => {
   let side: WorldContents | undefined;
   await killAtEveryStep(
     async (server) => {
@@ -141,7 +141,7 @@ test("killed at any change of the directory that a deletion makes, the world and
   );
 });
 
-test("killed at any change of the directory that an upgrade makes, the next start makes it, and keeps the old file once", async () => {
+test("killed at any directory change of an upgrade, the next start completes it and stores the old file once", async () => {
   const upgraded = await startServer(directoryOfOldFile(), [], { key: API_KEY });
   const { state, journal } = await readContents(upgraded);
   await upgraded.kill("SIGKILL");
@@ -168,11 +168,11 @@ test("killed at any change of the directory that an upgrade makes, the next star
   }
 });
 
-test("a first start that was killed when it had just made its tables is begun anew, and leaves no snapshot of a world that never was", async () => {
+test("a first start that was killed after creating its tables starts over, and leaves no snapshot of an empty world", async () => {
   const data = testDirectory();
   mkdirSync(join(data, "worlds"));
   const sqlite = new BetterSqlite3(join(data, "worlds/default.sqlite.unfinished"));
-  // One transaction makes the tables, the next one marks the file, and then it gets its name.
+  // The first transaction creates the tables, the second marks the file, and then the file is renamed.
   migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder: MIGRATIONS_FOLDER });
   sqlite.close();
   const server = await startServer(data, MANUAL, { key: API_KEY });
@@ -180,7 +180,7 @@ test("a first start that was killed when it had just made its tables is begun an
   await expectIntact(server, data);
 });
 
-test("a snapshot is kept over every start, whatever it is called", async () => {
+test("a snapshot survives every start, whatever its name", async () => {
   const data = testDirectory();
   copyWorlds(template.path, data);
   const server = await startServer(data, [], { key: API_KEY });
@@ -192,7 +192,7 @@ test("a snapshot is kept over every start, whatever it is called", async () => {
   await expectIntact(restarted, data);
 });
 
-/** Does a work again and again, killed at its first change of the directory, at its second, until it comes to its end. */
+/** Repeats the work, killed at its first directory change, its second, and so on, until it completes. */
 async function killAtEveryStep(
   prepare: (server: RunningServer) => unknown,
   work: (server: RunningServer) => Promise<{ status: number }>,

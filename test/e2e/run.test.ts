@@ -6,7 +6,7 @@ import { spawnCommand, spawnStandin, waitForExit } from "../support/process.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
-/** All of them on a busy machine. */
+/** Enough for all scenarios on a busy machine. */
 const LONGEST_RUN_MS = 90_000;
 const LIBRARY = SHIPPED.filter((file) => file !== YEAR);
 const QUICK = [
@@ -17,7 +17,7 @@ const QUICK = [
 
 const run = (args: readonly string[]) => waitForExit(spawnStandin(["run", ...args]), LONGEST_RUN_MS);
 
-/** A scenario in a directory of its own, whose world has one project. */
+/** A scenario in its own directory; its world has one project. */
 function written(...lines: string[]): string {
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -30,7 +30,7 @@ function written(...lines: string[]): string {
 const PASSES = () => written("length: 1m", "expect: [{ computes: 1 }]");
 const FAILS = () => written("steps: [{ advance: 1m }]", "expect: [{ computes: 2 }]");
 
-test("the whole library passes; with two workers its verdicts are the same, to the byte", async () => {
+test("the whole library passes; with two workers the verdicts are byte-identical", async () => {
   const report = join(testDirectory(), "one.json");
   const one = await run([...LIBRARY, "--reporter", "pretty", "--reporter", `json=${report}`]);
   expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
@@ -42,7 +42,7 @@ test("the whole library passes; with two workers its verdicts are the same, to t
   expect(two.stdout === readFileSync(report, "utf8"), "the same bytes").toBe(true);
 });
 
-test("run again, the bytes are the same; with another seed, they tell of that one", async () => {
+test("repeated runs are byte-identical; with another seed, the report has that seed", async () => {
   const [one, again, other] = [
     await run([...QUICK, "--json"]),
     await run([...QUICK, "--json"]),
@@ -55,7 +55,7 @@ test("run again, the bytes are the same; with another seed, they tell of that on
   ).toEqual(Array(3).fill([7, true]));
 });
 
-test("a world that is kept is told of as one in memory, is content, and can be served", async () => {
+test("a kept world has the same report as one in memory, passes verification, and can be served", async () => {
   const kept = join(testDirectory(), "world");
   const scenario = "scenarios/second-primary-refused.yaml";
   const inFiles = await run([scenario, "--keep", kept, "--json"]);
@@ -70,7 +70,7 @@ test("a world that is kept is told of as one in memory, is content, and can be s
   ]);
 });
 
-test("several worlds are kept beside each other, and none is written over", async () => {
+test("several worlds are kept next to each other, and none is overwritten", async () => {
   const kept = join(testDirectory(), "worlds");
   const files = QUICK.slice(0, 2);
   const { code, stderr } = await run([...files, "--keep", kept]);
@@ -81,10 +81,10 @@ test("several worlds are kept beside each other, and none is written over", asyn
   );
   const again = await run([...files, "--keep", kept]);
   expect(again.code).toBe(2);
-  expect(again.stderr).toContain("there is something in this directory already");
+  expect(again.stderr).toContain("the directory is not empty");
 });
 
-test("passed is 0, failed is 1, and what could not be run is 2", async () => {
+test("passed exits with 0, failed with 1, and could not run with 2", async () => {
   expect((await run([PASSES()])).code).toBe(0);
   const failed = await run([FAILS(), PASSES()]);
   expect(failed.code).toBe(1);
@@ -97,7 +97,7 @@ test("passed is 0, failed is 1, and what could not be run is 2", async () => {
   expect(cannot.stderr).toContain("GET /_sim/nowhere");
 });
 
-test("what could not be run is in all reports, with its reason", async () => {
+test("a run that could not start is in all reports, with its reason", async () => {
   const file = written("steps: [{ control: { path: /nowhere } }]");
   const [text, xml] = ["run.txt", "run.xml"].map((name) => join(testDirectory(), name)) as [string, string];
   const reporters = ["--json", "--reporter", `pretty=${text}`, "--reporter", `junit=${xml}`];
@@ -125,7 +125,7 @@ test("what could not be run is in all reports, with its reason", async () => {
   expect(readFileSync(xml, "utf8")).toContain('errors="1"');
 });
 
-test("a file that is not there or not right is 2 before anything is run, and all of them are told", async () => {
+test("a missing or invalid file exits with 2 before any run, and all of them are reported", async () => {
   const wrong = written("lenght: 1m");
   const { code, stdout, stderr } = await run(["nowhere.yaml", PASSES(), wrong]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -133,7 +133,7 @@ test("a file that is not there or not right is 2 before anything is run, and all
   expect(stderr).toContain(`${wrong}:3:1: lenght: there is no such key here`);
 });
 
-test("with --bail, the first failure ends all", async () => {
+test("with --bail, the first failure ends all runs", async () => {
   const file = written(
     "steps:",
     "  - { expect: [{ computes: 2 }] }",
@@ -148,7 +148,7 @@ test("with --bail, the first failure ends all", async () => {
   expect((await run([file, PASSES(), PASSES(), "--bail"])).stdout).toContain("0 of 1 passed, 2 not run");
 });
 
-test("--only chooses runs by a part of their name, and says which there are", async () => {
+test("--only selects runs by a part of their name, and lists them if none matches", async () => {
   const file = written("length: 1m", `about: of \${size}`, "matrix: { size: [1, 2, 3] }");
   const { stdout } = await run([file, "--only", "size 2", "--json"]);
   expect(JSON.parse(stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 2 }]);
@@ -164,7 +164,7 @@ test("--only chooses runs by a part of their name, and says which there are", as
   );
 });
 
-test("--seed is refused where the matrix has the seeds, but for the run that has that one", async () => {
+test("--seed is rejected if the matrix sets the seeds, except for a selected run with that seed", async () => {
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
     file,
@@ -179,7 +179,7 @@ test("--seed is refused where the matrix has the seeds, but for the run that has
   expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
 });
 
-test("what a replay says of endpoints that its file does not have is told before anything runs, with those that it has", async () => {
+test("endpoints that a recording does not have are reported before any run, with those that it has", async () => {
   const source =
     "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
   const file = written("length: 1m", `traffic: [${source}]`);
@@ -190,16 +190,18 @@ test("what a replay says of endpoints that its file does not have is told before
   const { code, stdout, stderr } = await run([PASSES(), file]);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`${file}:`);
-  expect(stderr).toContain(': traffic.0.computes.nope: rec.csv has no endpoint "nope"; it has one, two');
+  expect(stderr).toContain(
+    ': traffic.0.computes.nope: rec.csv has no endpoint "nope"; its endpoints are one, two',
+  );
 });
 
-test("however many runs wait for a worker, nothing is said of it", async () => {
+test("any number of runs may wait for a worker without a warning", async () => {
   const file = written("length: 1m", `about: "of \${round}"`, "matrix: { round: { from: 1, to: 12 } }");
   const { code, stdout, stderr } = await run([file, "--workers", "2", "--json"]);
   expect([code, stderr, JSON.parse(stdout).runs.length]).toEqual([0, "", 12]);
 });
 
-test("several reporters write at once, each to its file", async () => {
+test("several reporters write at once, each to its own file", async () => {
   const directory = testDirectory();
   const path = (name: string) => join(directory, "reports", name);
   const { code, stdout } = await run([
@@ -223,7 +225,7 @@ test("several reporters write at once, each to its file", async () => {
   expect(unknown.stderr).toContain("must be one of pretty, json, junit");
 });
 
-test("what cannot be written, or kept, or begun with is told with 2, and is no bug", async () => {
+test("unwritable reports, unusable directories and unreadable worlds exit with 2 and are not internal errors", async () => {
   const refused = async (told: string, file: string, ...args: readonly string[]) => {
     const { code, stderr } = await run([file, ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
@@ -265,7 +267,7 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
   await refused("world.file: file is not a database", begun);
 });
 
-test("Ctrl-C comes through where steps wait for nothing", async () => {
+test("Ctrl-C works while steps run without waiting", async () => {
   const launched = spawnStandin([
     "run",
     written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]"),
@@ -276,7 +278,7 @@ test("Ctrl-C comes through where steps wait for nothing", async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
 });
 
-test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async () => {
+test("Ctrl-C ends a long run with code 2 and a message, and leaves nothing behind", async () => {
   const scratch = testDirectory();
   const file = written(
     "traffic: [{ name: crowd, to: shop/main, pattern: constant, every: 1m }]",
@@ -291,7 +293,7 @@ test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async 
   expect(readdirSync(scratch)).toEqual([]);
 });
 
-test("Ctrl-C leaves no empty report: none, or the one that was there", async () => {
+test("Ctrl-C leaves no empty report: none, or the existing one", async () => {
   const [fresh, former] = [join(testDirectory(), "fresh.json"), join(testDirectory(), "former.xml")];
   writeFileSync(former, "what was there");
   const launched = spawnStandin([
@@ -304,7 +306,7 @@ test("Ctrl-C leaves no empty report: none, or the one that was there", async () 
   expect([existsSync(fresh), readFileSync(former, "utf8")]).toEqual([false, "what was there"]);
 });
 
-test("who reads no further learns how it ended all the same, and its reports are written", async () => {
+test("a reader that closes the pipe early still gets the exit code, and the reports are written", async () => {
   const report = join(testDirectory(), "run.json");
   const file = written("steps: [{ repeat: { times: 3000, steps: [{ request: { path: /nowhere } }] } }]");
   const launched = spawnStandin(["run", file, "--reporter", "pretty", "--reporter", `json=${report}`]);
@@ -315,7 +317,7 @@ test("who reads no further learns how it ended all the same, and its reports are
 });
 
 test.skipIf(!existsSync("/dev/full"))(
-  "what cannot be written to stdout is told with 2, in a line",
+  "a failed write to stdout exits with 2 and a one-line error",
   async () => {
     const line = '"$0" "$@" > /dev/full';
     const { code, stderr } = await waitForExit(
@@ -323,22 +325,22 @@ test.skipIf(!existsSync("/dev/full"))(
     );
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^standin: stdout cannot be written: ENOSPC.*\n$/),
+      expect.stringMatching(/^standin: cannot write to stdout: ENOSPC.*\n$/),
     ]);
   },
 );
 
-/** Whatever a run says of what it measured, but not where. */
+/** The measures of a run, without the location of the target. */
 const measuresOf = (stdout: string) =>
   JSON.parse(stdout).runs.map(({ verdict, measures, failures }: any) => ({ verdict, measures, failures }));
 
-test("on a running double with a manual clock, a scenario comes to the same measures as in process", async () => {
+test("on a running server with a manual clock, a scenario has the same measures as in process", async () => {
   const file = written(
     "traffic: [{ name: users, to: shop/main, pattern: poisson, rate: 2/hour, duration: 3s }]",
     "steps:",
     "  - { at: 5m 30s, activity: { to: shop/main, outcome: waits } }",
     '  - request: { path: "/projects/{shop}", answer: { project.name: shop } }',
-    // It is started again by the decision that ends its suspend: idle it never is.
+    // The command that ends the suspend starts the compute again, so it is never idle.
     '  - { after: 5s, request: { method: PATCH, path: "/projects/{shop}/endpoints/{shop/main/primary}", body: { endpoint: { pooler_enabled: true } } } }',
     "length: 6h",
     "never: [{ state: idle, of: shop/main, from: 5m 32s, until: 10m }]",
@@ -357,13 +359,13 @@ test("on a running double with a manual clock, a scenario comes to the same meas
   const local = await run([file, "--json"]);
   const [there] = measuresOf(remote.stdout);
   const [here] = measuresOf(local.stdout);
-  // Its layout takes its time there, and its computes are active meanwhile; what clients met is the same.
+  // There, creating the world takes time during which its computes are active; clients see no difference.
   for (const name of ["activities", "refused", "requests", "errors", "wait_max"])
     expect(there.measures[name], name).toBe(here.measures[name]);
   expect([there.verdict, there.failures]).toEqual([here.verdict, here.failures]);
 });
 
-test("on a running double, traffic that a call held up comes when it is over", async () => {
+test("on a running server, traffic that a call delayed arrives when the call is over", async () => {
   const file = written(
     "traffic: [{ name: users, to: shop/main, pattern: constant, every: 10m }]",
     "steps:",
@@ -382,7 +384,7 @@ test("on a running double, traffic that a call held up comes when it is over", a
   });
 });
 
-test("runs on a running double are played one after another, whatever the number of workers: it has one clock", async () => {
+test("runs on a running server are sequential, whatever the number of workers, because it has one clock", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -403,7 +405,7 @@ matrix: { delay: [60, 90, 120, 150] }
   expect([stderr, code, JSON.parse(stdout).passed]).toEqual(["", 0, 4]);
 });
 
-test("who comes to a compute that is deleted is refused on a running double, and nobody else with it", async () => {
+test("on a running server, only an arrival at a deleted compute is rejected", async () => {
   const main = "{ computes: { primary: {}, replica: { type: read_only } } }";
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -438,7 +440,7 @@ test("who comes to a compute that is deleted is refused on a running double, and
   expect(failuresIn(there)).toEqual(failuresIn(here));
 });
 
-test("what cannot be done to a running double is 2, with the reason", async () => {
+test("what a running server cannot do exits with 2 and the reason", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual"]);
   const reasonOf = async (file: string, url = ready.api_url) => {
     const { code, stderr } = await run([file, "--target", url]);
@@ -471,7 +473,7 @@ test("what cannot be done to a running double is 2, with the reason", async () =
   );
 });
 
-test("nothing of a run that needs files is left in the temporary directory", async () => {
+test("a run that needs files leaves nothing in the temporary directory", async () => {
   const scratch = testDirectory();
   const launched = spawnStandin(["run", "scenarios/restart-drops-connections.yaml"], { TMPDIR: scratch });
   expect((await waitForExit(launched)).code).toBe(0);
@@ -479,7 +481,7 @@ test("nothing of a run that needs files is left in the temporary directory", asy
   expect(scratch.startsWith(tmpdir())).toBe(true);
 });
 
-test("a double that runs is taken back by a step, what happened counts once, and a refused arrival is one there, too", async () => {
+test("a step can restore a running server; past events count once, and so does a rejected arrival", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const file = written(
     "steps:",
@@ -500,7 +502,7 @@ test("a double that runs is taken back by a step, what happened counts once, and
   }
 });
 
-test("what only a fresh world can have is refused at a target: a world of its own, and a state to end in", async () => {
+test("features of a fresh world are rejected with --target: an initial world, and a final state", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   for (const [line, reason] of [
     ["state: 0123456789abcdef", "it must end in a certain state"],
@@ -513,7 +515,7 @@ test("what only a fresh world can have is refused at a target: a world of its ow
   }
 });
 
-test("a double that was played on has its own faults and snapshots again, and can be played on again", async () => {
+test("after a run, a server has its own faults and snapshots again, and can be used for another run", async () => {
   const server = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const { endpointId } = await createProjectOn(server);
   await server.sim("PUT", "/faults/theirs", {

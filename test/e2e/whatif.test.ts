@@ -6,7 +6,10 @@ import { runStandin, spawnStandin } from "../support/process.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { createShopTrace, runWhatif } from "../support/whatif-command.ts";
 
-/** Gaps of 10 s, 60 s, 61 s, 300 s and 301 s between requests that take a second, of one compute; another one has a single request. */
+/**
+ * One compute with gaps of 10, 60, 61, 300 and 301 s between requests of one second; another with one
+ * request.
+ */
 function fewGaps(): string {
   const gaps = [0, 10, 60, 61, 300, 301];
   let at = Date.parse("2026-03-02T10:00:00Z");
@@ -28,30 +31,27 @@ test.each([
   [299, 2],
   [300, 1],
   [301, 0],
-])(
-  "with a delay of %i s there are %i cold starts: the gaps that are longer, and not those that are as long",
-  async (delay, cold) => {
-    const figures = await runWhatif([
-      "curve",
-      fewGaps(),
-      "--delay",
-      String(delay),
-      "--cu",
-      "0.5",
-      "--price",
-      "0.2",
-    ]);
-    const idle = [10, 60, 61, 300, 301].reduce((sum, gap) => sum + Math.min(gap, delay), 0);
-    // Six requests of a second; the trace ends with the last one, and the other compute's request was 738 s before.
-    const active = 6 + idle + Math.min(delay, 738);
-    expect(figures).toMatchObject({ delay_s: delay, cold_starts: cold, first_starts: 2, requests: 7 });
-    expect(figures.active_s).toBeCloseTo(active, 6);
-    expect(figures.cu_hours).toBeCloseTo((active / 3_600) * 0.5, 9);
-    expect(figures.cost).toBeCloseTo((active / 3_600) * 0.5 * 0.2, 9);
-  },
-);
+])("a delay of %i s has %i cold starts: only gaps longer than the delay count", async (delay, cold) => {
+  const figures = await runWhatif([
+    "curve",
+    fewGaps(),
+    "--delay",
+    String(delay),
+    "--cu",
+    "0.5",
+    "--price",
+    "0.2",
+  ]);
+  const idle = [10, 60, 61, 300, 301].reduce((sum, gap) => sum + Math.min(gap, delay), 0);
+  // Six requests of 1 s. The trace ends with the last one; the request of the other compute was 738 s before.
+  const active = 6 + idle + Math.min(delay, 738);
+  expect(figures).toMatchObject({ delay_s: delay, cold_starts: cold, first_starts: 2, requests: 7 });
+  expect(figures.active_s).toBeCloseTo(active, 6);
+  expect(figures.cu_hours).toBeCloseTo((active / 3_600) * 0.5, 9);
+  expect(figures.cost).toBeCloseTo((active / 3_600) * 0.5 * 0.2, 9);
+});
 
-test("the last busy time counts, and --to says how long nothing came after it", async () => {
+test("the trace ends with the last busy time, or at --to", async () => {
   const file = join(testDirectory(), "two.csv");
   writeFileSync(
     file,
@@ -64,10 +64,10 @@ test("the last busy time counts, and --to says how long nothing came after it", 
   expect(await activeOf("--to", "2026-01-01T00:13:00Z")).toBe(60 + 300 + 120 + 60);
   expect(await activeOf("--to", "2026-01-01T00:11:00Z")).toBe(60 + 300 + 120);
   const none = await runStandin(["whatif", "curve", file, "--from", "2026-01-01T00:12:00Z"]);
-  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("leave nothing of the trace")]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("exclude the whole trace")]);
 });
 
-test("a last request that runs for long is charged to its compute alone, and makes no day longer", async () => {
+test("a long last request is billed to its compute and does not extend the trace", async () => {
   const file = join(testDirectory(), "long.csv");
   const rows = [
     "a,2026-01-01T00:00:00Z,0",
@@ -82,7 +82,7 @@ test("a last request that runs for long is charged to its compute alone, and mak
   expect(await runWhatif(["quota", file, "--quota-cu-hours", "1"])).toMatchObject({ days_recorded: 1 });
 });
 
-test("figures with the start latency stand apart, and within the bounds of the curve", async () => {
+test("figures with the start latency are separate, and within the bounds of the curve", async () => {
   const { cold_starts, with_latency } = await runWhatif([
     "curve",
     fewGaps(),
@@ -104,7 +104,7 @@ test("figures with the start latency stand apart, and within the bounds of the c
   });
 });
 
-test("the first lines of the curve answer: the best delay, what it saves, the bound", async () => {
+test("the first lines of curve have the best delay, the savings and the bound", async () => {
   const { code, stdout } = await runStandin(["whatif", "curve", await createShopTrace(), "--present", "1h"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Best delay: \d+ (s|min).* in place of .* with the present\s1 h:\s−\d/);
@@ -124,7 +124,7 @@ test("the cheapest delay within a limit holds, and one second less does not", as
   expect(shorter.cold_starts_per_day).toBeGreaterThan(40);
 });
 
-test("the cheapest delay within a wait holds, and one second less does not; with both limits it keeps to both", async () => {
+test("the cheapest delay within a wait limit holds, and one second less does not; with two limits it meets both", async () => {
   const trace = await createShopTrace();
   const starts = ["--start-latency", "2s"];
   const { cheapest_within: within, with_latency } = await runWhatif([
@@ -154,7 +154,7 @@ test("the cheapest delay within a wait holds, and one second less does not; with
   );
 });
 
-test("CSV, the columnar file of it, and any number of workers give the same answer, to the byte", async () => {
+test("CSV, its columnar file and any number of workers give byte-identical results", async () => {
   const csv = await createShopTrace("shop.csv");
   const trace = join(testDirectory(), "shop.standin-trace");
   const imported = await runWhatif(["import", csv, "--out", trace]);
@@ -176,7 +176,7 @@ test("CSV, the columnar file of it, and any number of workers give the same answ
   expect(await runWhatif([...asked, "--workers", "2"])).toEqual(await runWhatif(asked));
 });
 
-test("the same seed makes the same fleet, another seed another one", async () => {
+test("the same seed generates the same fleet, another seed another one", async () => {
   const make = async (seed: string) => {
     const file = join(testDirectory(), "fleet.csv");
     await runWhatif([
@@ -199,7 +199,7 @@ test("the same seed makes the same fleet, another seed another one", async () =>
   expect(await make("6")).not.toBe(first);
 });
 
-test("a comparison has the present setting first, differences to it, and intervals where chance is involved", async () => {
+test("a comparison lists the current setting first, differences to it, and intervals for random policies", async () => {
   const { policies } = await runWhatif([
     "compare",
     await createShopTrace(),
@@ -226,7 +226,7 @@ test("a comparison has the present setting first, differences to it, and interva
   expect(random.figures.active_s.plus_minus).toBeGreaterThan(0);
 });
 
-test("who keeps a compute awake: without the probe it sleeps", async () => {
+test("attribute finds the source that keeps a compute active: without the probe it suspends", async () => {
   const trace = join(testDirectory(), "probed.standin-trace");
   await runWhatif([
     "fleet",
@@ -247,7 +247,7 @@ test("who keeps a compute awake: without the probe it sleeps", async () => {
   expect(sources[1].saves_s).toBeLessThan(60);
 });
 
-test("capacity has each size and the range: a larger size is throttled no longer, and costs no less", async () => {
+test("capacity has each size and the range: a larger size is never throttled longer and never cheaper", async () => {
   const trace = join(testDirectory(), "busy.standin-trace");
   await runWhatif([
     "fleet",
@@ -284,7 +284,7 @@ test("capacity has each size and the range: a larger size is throttled no longer
   }
   expect(sizes[4].scale_events).toBeGreaterThan(0);
   expect(sizes[0]).toMatchObject({ max_connections: 104, direct_limit: 97, pool_size: 93 });
-  // Right after a start the cache is empty; what it answers in all lies between its first stretch and its best.
+  // After a start the cache is empty; the overall hit ratio lies between the initial and the best one.
   const ratios = cache_recovery.map(({ hit_ratios }: any) => hit_ratios[0]);
   expect(ratios[0]).toBeLessThan(sizes[0].cache_hit_ratio);
   expect(Math.max(...ratios)).toBeGreaterThan(sizes[0].cache_hit_ratio);
@@ -310,7 +310,7 @@ test.each([
     ["starts.csv", "starts-by-minute.csv", "time-of-day.svg", "under-way.svg", "waits.svg"],
   ],
 ])(
-  "%s %j --out writes a report that needs nothing else, drawings, figures and a manifest; again the same bytes",
+  "%s %j --out writes a self-contained report, charts, figures and a manifest, byte-identical when repeated",
   async (command, args, files) => {
     const trace = await createShopTrace();
     const read = async () => {
@@ -336,7 +336,7 @@ test.each([
         : { price_per_cu_hour: 0.222, present_delay_s: 300 };
     expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
     expect(manifest.repeat.startsWith(`standin whatif ${[command, trace, ...args].join(" ")} --`)).toBe(true);
-    // A quota is used up at any price.
+    // The price does not affect a quota.
     const settled = command === "quota" ? / --profile 2026 --cu 1 / : / --profile 2026 --price 0.222 /;
     expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
     const again = await runStandin([
@@ -350,7 +350,7 @@ test.each([
   },
 );
 
-test("a world, stored and live, is asked like a file; POST /_sim/whatif answers with the same numbers", async () => {
+test("a world is analyzed like a file, stored or served; POST /_sim/whatif returns the same numbers", async () => {
   const data = testDirectory();
   const server = await startServer(data, [
     "--clock",
@@ -410,7 +410,7 @@ test("a world, stored and live, is asked like a file; POST /_sim/whatif answers 
   expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
 });
 
-test("the curve tells CU-hours, cost and added wait of every delay, of the fleet and of each compute, and marks what is named", async () => {
+test("the curve has CU-hours, cost and added wait of every delay, for the fleet and each compute, and marks named delays", async () => {
   const [trace, out] = [await createShopTrace(), testDirectory()];
   const flags = ["--cu", "0.25", "--start-latency", "2s", "--cold-start-worth", "2m"];
   const answer = await runWhatif(["curve", trace, ...flags, "--out", out]);
@@ -431,7 +431,7 @@ test("the curve tells CU-hours, cost and added wait of every delay, of the fleet
   });
   expect(curve.find(({ mark }) => mark === "best")).toMatchObject(figures(answer.best));
   expect(curve.at(-1)).toEqual({ delay_s: "clairvoyant", ...figures(answer.clairvoyant), mark: "bound" });
-  // The first request of each compute waits, too: one start each.
+  // The first request of each compute also waits for a start.
   expect(answer.present.added_wait_s).toBe(2 * (answer.present.cold_starts + answer.traffic.computes_used));
   const each = rowsOf("curve-by-compute.csv").filter(({ delay_s }) => delay_s === "300");
   for (const name of ["cold_starts", "cu_hours", "cost", "added_wait_s"])
@@ -462,7 +462,7 @@ test.each([
   ["quota", ["--quota-cu-hours", "100", "--each-compute"]],
   ["starts", ["--max-concurrent-starts", "2"]],
   ["profiles", []],
-])("the tables of %s are for programs: names and numbers as in the JSON", async (command, flags) => {
+])("the CSV tables of %s have the names and numbers of the JSON", async (command, flags) => {
   const [trace, out] = [await createShopTrace(), testDirectory()];
   await runWhatif([command, trace, ...flags, "--out", out]);
   const tables = readdirSync(out).filter((name) => name.endsWith(".csv"));
@@ -471,12 +471,12 @@ test.each([
     const text = readFileSync(join(out, table), "utf8");
     for (const name of (text.split("\n")[0] ?? "").split(","))
       expect(name, table).toMatch(/^[a-z][a-z0-9_]*$/);
-    // A minus sign, an arrow, a bullet, a currency, thousands apart: for eyes.
+    // Typography for people: minus signs, arrows, bullets, currencies, thousands separators.
     expect(text, table).not.toMatch(/[−→≠±–$%]|\d,\d{3}"/);
   }
 });
 
-test("a world is asked as it is: the present costs what the double has metered, by its sizes, delays and starts", async () => {
+test("a world is analyzed with its own settings: the current cost is what the simulator has metered", async () => {
   const data = testDirectory();
   const server = await startServer(data, [
     "--clock",
@@ -505,7 +505,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
       await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
     await server.sim("POST", "/clock/advance", { by: "1h" });
   }
-  // Three times a minute and the delay: six minutes of a quarter, eleven of two CU.
+  // Three times one minute plus the delay: six minutes at 0.25 CU, eleven at 2 CU.
   const used = (await metered()) - before;
   expect(used).toBe(3 * (360 * 0.25 + 660 * 2));
   const { body } = await server.sim("POST", "/whatif", { policy: "fixed:60" });
@@ -513,7 +513,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
     policy: "present",
     figures: { cu_hours: { value: used / 3_600 } },
   });
-  // What is deleted stays what it was: in the present, and in the quota of its project.
+  // A deleted compute still counts towards the current cost and the quota of its project.
   await server.api("DELETE", `/projects/${large.projectId}/endpoints/${large.endpointId}`);
   await server.kill("SIGTERM");
   const flagsOfQuota = ["--quota-cu-hours", "3", "--recorded-only", "--start-latency", "0"];
@@ -530,7 +530,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
   expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
   expect(with_latency[0].wait_p99_ms).toBe(3_000);
-  // It is the world's profile whatever worlds the environment would have made; the environment says where it is.
+  // The profile is that of the world, not of STANDIN_PROFILE; the environment only locates the world.
   const elsewhere = { STANDIN_PROFILE: "2026", STANDIN_DATA: data };
   for (const args of [["curve", "--world", "default"], ["curve"], ["capacity"]]) {
     const { code, stdout, stderr } = await runStandin(["whatif", ...args], elsewhere);
@@ -543,7 +543,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
   }
   expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
   const other = await runStandin(["whatif", "curve", "--data", testDirectory()], elsewhere);
-  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("there is no world in")]);
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("has no world;")]);
   const { profiles } = await runWhatif(["profiles", "--data", data]);
   for (const { figures } of profiles) expect(figures.cu_hours).toBeCloseTo(used / 3_600, 9);
   const flags = ["--profile", "2026", "--present", "300", "--cu", "1", "--start-latency", "0"];
@@ -554,7 +554,7 @@ test("a world is asked as it is: the present costs what the double has metered, 
   });
 });
 
-test("a world's report is repeated by its manifest though the world goes on: another request, another compute, another day", async () => {
+test("the manifest repeats the report of a world even after the world has changed", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",
     "manual",
@@ -590,7 +590,7 @@ test("a world's report is repeated by its manifest though the world goes on: ano
     const { repeat } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
     reports.push({ summary: readFileSync(join(out, "summary.json"), "utf8"), repeat });
   }
-  // Of what is looked at alone: the other one can scale.
+  // Only for the selected compute: the other one can scale.
   const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
   expect(notes[0]).toEqual(["1 compute of this world can scale: each counts with its smallest size"]);
   expect(notes[1]).toEqual([]);
@@ -611,7 +611,7 @@ test.each([
   [["curve"], /give traces, or a world/],
   [
     ["curve", "few.csv", "--world", "mine"],
-    /--world is of a world, and there are traces: give one or the other/,
+    /--world selects a world and cannot be combined with trace files/,
   ],
   [["curve", "few.csv", "--data", "mine"], /--data is of a world, and there are traces/],
   [["curve", "few.csv", "--control-token", "mine"], /--control-token is of a world, and there are traces/],
@@ -631,10 +631,7 @@ test.each([
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
   [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
   [["capacity", "few.csv", "--skew", "0.5"], /--skew changes nothing without --working-set/],
-  [
-    ["capacity", "few.csv", "--blocks-per-request", "3"],
-    /--blocks-per-request changes nothing without --working-set/,
-  ],
+  [["capacity", "few.csv", "--blocks-per-request", "3"], /--blocks-per-request requires --working-set/],
   [["capacity", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
   [["capacity", "few.csv", "--cu", "2"], /unknown option '--cu'/],
   [["quota", "few.csv", "--price", "1"], /unknown option '--price'/],
@@ -648,18 +645,18 @@ test.each([
   [["profiles", "few.csv", "--profile", "2026"], /--profile: give two of them or more/],
   [
     ["profiles", "few.csv", "--profile", "2026", "--profile", "none.yaml"],
-    /none.yaml: is neither one of 2024, 2026 nor a file/,
+    /none.yaml: expected one of 2024, 2026 or a readable file/,
   ],
   [["profiles", "few.csv", "--cu", "12"], /--cu: 12 CU is not a size of profile 2024/],
   [["fleet", "--pattern", "lazy", "--out", "x.csv"], /must be one of azure/],
   [["import", "few.csv", "--out", "few.csv"], /must end in .standin-trace/],
-])("standin whatif %j is not understood: code 2", async (args, message) => {
+])("standin whatif %j is a usage error: code 2", async (args, message) => {
   const { code, stdout, stderr } = await runStandin(["whatif", ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
 });
 
-test("what is no trace is named: code 1, and nothing is left behind", async () => {
+test("a file that is not a trace is named: code 1, and nothing is left behind", async () => {
   const directory = testDirectory();
   const file = join(directory, "bad.csv");
   writeFileSync(file, "endpoint_id,at,duration_ms\nep-one,soon,5\n");
@@ -672,7 +669,7 @@ test("what is no trace is named: code 1, and nothing is left behind", async () =
   );
 });
 
-test("sizes that are fixed are asked for alone; a start and an end are a duration; where to write has to be there", async () => {
+test("fixed sizes need no range; --start-latency takes a distribution; the directory of --out must exist", async () => {
   const directory = testDirectory();
   const file = join(directory, "spans.csv");
   writeFileSync(file, "db,begin,stop\na,2026-01-01T00:00:00Z,2026-01-01T00:02:00Z\n");
@@ -687,7 +684,7 @@ test("sizes that are fixed are asked for alone; a start and an end are a duratio
     return `${code} ${stderr}`;
   };
   expect(await refused("capacity", file, ...map, "--size", "16..20")).toContain(
-    "2 standin: --size: 20 CU is a fixed size; it cannot bound a range",
+    "2 standin: --size: 20 CU is available only as a fixed size and cannot bound a range",
   );
   expect(await refused("capacity", file, ...map, "--size", "20", "--profile", "2024")).toContain(
     "20 CU is not a size of this profile",
@@ -701,7 +698,7 @@ test("sizes that are fixed are asked for alone; a start and an end are a duratio
   );
 });
 
-test("of a world, bounds that leave nothing are told as such", async () => {
+test("bounds that exclude the whole history of a world are reported as such", async () => {
   const data = testDirectory();
   const server = await startServer(data);
   await server.kill("SIGTERM");
@@ -709,18 +706,18 @@ test("of a world, bounds that leave nothing are told as such", async () => {
   const { code, stderr } = await runStandin(["whatif", "curve", "--data", data, ...bounds]);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringContaining("--from and --to leave nothing of the trace"),
+    stderr: expect.stringContaining("--from and --to exclude the whole trace"),
   });
 });
 
-test("a world that nobody has used has no traffic to look at: code 1", async () => {
+test("a world without activity has no traffic to analyze: code 1", async () => {
   const data = testDirectory();
   const server = await startServer(data);
   await server.kill("SIGTERM");
   const { code, stderr } = await runStandin(["whatif", "curve", "--data", data]);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'standin: nobody has used a compute of the world "default" yet: there is no traffic to look at\n',
+    stderr: 'standin: the world "default" has no traffic: no compute was used\n',
   });
 });
 
@@ -741,7 +738,7 @@ test.each([
   ],
   [{}, /policy: must be a policy like fixed:60/],
   [{ policy: "fixed:60" }, /^nobody has used a compute of this world yet/],
-])("POST /_sim/whatif refuses %j, and names the field", async (body, message) => {
+])("POST /_sim/whatif rejects %j and names the field", async (body, message) => {
   const double = await createDouble();
   onTestFinished(() => double.close());
   const { status, body: answer } = await double.sim("POST", "/whatif", body);
@@ -751,7 +748,7 @@ test.each([
   });
 });
 
-test("Ctrl-C ends it, and nothing is left of what was half made", async () => {
+test("Ctrl-C stops the command and leaves no partial files", async () => {
   const directory = testDirectory();
   const out = join(directory, "large.csv");
   const making = spawnStandin([
@@ -775,7 +772,7 @@ test("Ctrl-C ends it, and nothing is left of what was half made", async () => {
   });
 });
 
-test("who looks at a trace with bad rows is told which, and how many", async () => {
+test("bad rows of a trace are listed and counted", async () => {
   const file = join(testDirectory(), "bad.csv");
   writeFileSync(
     file,
@@ -785,10 +782,10 @@ test("who looks at a trace with bad rows is told which, and how many", async () 
   expect(code).toBe(0);
   expect(stderr).toMatch(/^bad row: .*bad\.csv, line 3: at: "nonsense" must be/m);
   expect(stderr).toMatch(/^bad row: .*bad\.csv, line 4: duration: "-5" must be/m);
-  expect(stderr).toMatch(/^note: of 3 rows, 2 bad left out$/m);
+  expect(stderr).toMatch(/^note: skipped 2 bad rows of 3$/m);
 });
 
-test("a trace whose blocks were changed is named as damaged, by every command", async () => {
+test("every command reports a trace with changed blocks as corrupt", async () => {
   const file = await createShopTrace();
   const bytes = readFileSync(file);
   bytes.writeUInt8((bytes.readUInt8(140) + 1) % 256, 140);

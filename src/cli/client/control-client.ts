@@ -1,7 +1,10 @@
 import { CliError } from "../terminal/cli-error.ts";
 import { type ControlCall, findServer, type ServerTarget } from "./client.ts";
 
-/** Uses the control API of the running server, or of a temporary in-process server on the world's file if none runs. */
+/**
+ * Uses the control API of the running server, or of a temporary in-process server on the world's file if none
+ * runs.
+ */
 export async function withControlApi<T>(
   target: ServerTarget,
   use: (call: ControlCall) => Promise<T>,

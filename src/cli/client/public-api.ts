@@ -37,7 +37,10 @@ export class PublicApi {
     return this.#fetchWithRetries(path, { method: "GET" });
   }
 
-  /** Returns responses of any status; throws only if there is no response. Retries status 429 after `Retry-After`. */
+  /**
+   * Returns responses of any status; throws only if there is no response. Retries status 429 after `Retry-
+   * After`.
+   */
   call(method: string, path: string, body?: unknown): Promise<PublicResponse> {
     return this.#fetchWithRetries(path, {
       method,
@@ -49,7 +52,9 @@ export class PublicApi {
     });
   }
 
-  /** Makes text of the server safe to print: no control characters, and no key in case the server echoed it. */
+  /**
+   * Makes text of the server safe to print: no control characters, and no key in case the server echoed it.
+   */
   sanitize(text: string): string {
     return printable(text.replaceAll(this.#key, "…"));
   }
@@ -89,7 +94,10 @@ export class PublicApi {
   }
 }
 
-/** Parses a base URL. Rejects forms that would reveal the key or a password, or send the key to an unintended path. */
+/**
+ * Parses a base URL. Rejects forms that would reveal the key or a password, or send the key to an unintended
+ * path.
+ */
 export function parseApiUrl(option: string, text: string): string {
   const reject = (reason: string): never => {
     throw new CliError(

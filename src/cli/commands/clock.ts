@@ -103,7 +103,10 @@ Examples:
   return clock;
 }
 
-/** Reports an unknown subcommand and a negative duration, which commander would take for an argument or an option. */
+/**
+ * Reports an unknown subcommand and a negative duration, which commander would take for an argument or an
+ * option.
+ */
 function checkSubcommand(clock: Command, subcommand: string, by: string): void {
   const subcommands = clock.commands.map((command) => command.name());
   const suggestion = closestMatch(subcommand, subcommands);

@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 
-/** Prints the environment variables that public clients read. */
 export function envCommand(): Command {
   return addTargetOptions(new Command("env"))
     .addOption(envOption("--api-key <key>", "API key to export (default: a new key)"))

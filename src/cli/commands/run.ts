@@ -150,8 +150,8 @@ function isSelected(title: string, only: RunCommandOptions["only"]): boolean {
 }
 
 /**
- * Rejects --seed for a matrix of seeds, whose runs would become identical under wrong names, and for a scenario with an
- * initial world, which already has a seed.
+ * Rejects --seed for a matrix of seeds, whose runs would become identical under wrong names, and for a
+ * scenario with an initial world, which already has a seed.
  */
 function checkSeedOverride(
   file: ScenarioFile,

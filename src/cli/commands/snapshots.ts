@@ -94,7 +94,9 @@ Examples:
   return snapshots;
 }
 
-/** Uses the running server, or the files directly if none runs, because the world may be too corrupt to open. */
+/**
+ * Uses the running server, or the files directly if none runs, because the world may be too corrupt to open.
+ */
 async function restoreSnapshot(
   options: SnapshotsOptions,
   name: string,

@@ -54,7 +54,10 @@ const CONTROL_RENDERERS: ControlRenderers = {
   },
 };
 
-/** Writes a scenario and, next to it, the initial world. Throws `CliError` if the history does not reach back far enough. */
+/**
+ * Writes a scenario and, next to it, the initial world. Throws `CliError` if the history does not reach back
+ * far enough.
+ */
 export async function recordWorld({ data, world: name, from, to, out }: RecordInput): Promise<RecordResult> {
   const file = worldDatabasePath(data, name);
   const scenarioPath = newFilePath(out);

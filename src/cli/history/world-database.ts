@@ -17,7 +17,9 @@ export function worldDatabasePath(path: string, world: string): string {
   return file;
 }
 
-/** Opens a world's file for reading, even while a server uses it. Unusable files become errors for the user. */
+/**
+ * Opens a world's file for reading, even while a server uses it. Unusable files become errors for the user.
+ */
 export function openWorldDatabase(path: string): ReadOnlyDatabase {
   return wrapFileErrors(path, () => openForReading(path, MIGRATIONS_FOLDER));
 }

@@ -129,8 +129,8 @@ export async function exportWorld(path: string, name: string, out: string): Prom
 }
 
 /**
- * Exports the journal of a world as NDJSON, in the format of `GET /_sim/events`, with the hashes of keys redacted.
- * Returns the number of events.
+ * Exports the journal of a world as NDJSON, in the format of `GET /_sim/events`, with the hashes of keys
+ * redacted. Returns the number of events.
  */
 export async function exportEvents(path: string, name: string, out: string): Promise<number> {
   const file = worldDatabasePath(path, name);

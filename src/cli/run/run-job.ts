@@ -17,7 +17,9 @@ import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.t
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
 import { CorruptFile } from "../../store/tables/checksum.ts";
 
-/** One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker. */
+/**
+ * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
+ */
 export type ScenarioJob = {
   readonly file: string;
   readonly text: string;

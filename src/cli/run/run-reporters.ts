@@ -96,8 +96,8 @@ function writeReportFile(path: string, text: string): void {
 }
 
 /**
- * Checks before the first run that a report can be written. Leaves an existing file unchanged, because an interrupted run
- * writes no report.
+ * Checks before the first run that a report can be written. Leaves an existing file unchanged, because an
+ * interrupted run writes no report.
  */
 export function checkWritable(path: string): void {
   wrapWriteErrors(path, () => {

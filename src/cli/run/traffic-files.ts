@@ -8,8 +8,8 @@ import type { RecordingsBySource, ReplayTraffic } from "../../scenario/run/scena
 type RecordingReader = (source: ReplayTraffic) => Promise<RecordedTraffic | { readonly reason: string }>;
 
 /**
- * Reads the recordings that each variant of a scenario replays; paths are relative to the scenario file. Throws a
- * `ScenarioError` that lists every unusable recording and where the scenario names it.
+ * Reads the recordings that each variant of a scenario replays; paths are relative to the scenario file.
+ * Throws a `ScenarioError` that lists every unusable recording and where the scenario names it.
  */
 export async function readRecordings(
   file: ScenarioFile,

@@ -3,7 +3,9 @@ import type { HostedWorld } from "../../worlds/hosted-world.ts";
 
 type FetchFunction = (request: Request, ...rest: never[]) => Response | Promise<Response>;
 
-/** Logs to stderr with wall-clock time and the world's time. Never pass it anything that contains a secret. */
+/**
+ * Logs to stderr with wall-clock time and the world's time. Never pass it anything that contains a secret.
+ */
 export class Log {
   readonly #pino: Logger;
   #world: HostedWorld | undefined;

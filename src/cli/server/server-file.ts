@@ -1,7 +1,10 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** How other commands find the server of a data directory. Exists while the server runs; only its user can read it. */
+/**
+ * How other commands find the server of a data directory. Exists while the server runs; only its user can
+ * read it.
+ */
 export type ServerFile = {
   readonly pid: number;
   readonly api_url: string;

@@ -191,7 +191,10 @@ function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: L
   return log.requests(app.fetch);
 }
 
-/** On a signal: accepts no new requests, gives open ones a grace period, and closes the worlds after the last commit. */
+/**
+ * On a signal: accepts no new requests, gives open ones a grace period, and closes the worlds after the last
+ * commit.
+ */
 function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDirectory, log: Log): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
@@ -228,7 +231,10 @@ function scheduleBackups(everyMs: number, retainCount: number, worlds: WorldRegi
   setInterval(takeBackup, everyMs).unref();
 }
 
-/** Prints the ready line. On the first start, also prints the API key, which is not shown again, and first commands. */
+/**
+ * Prints the ready line. On the first start, also prints the API key, which is not shown again, and first
+ * commands.
+ */
 function printReadyLine(
   { world, apiKey, settings, isNew }: OpenedWorlds,
   origin: string,

@@ -9,7 +9,10 @@ export function newFilePath(out: string): string {
   return target;
 }
 
-/** Like `newFilePath`, but also throws if the parent directory does not exist, because that is probably a typo. */
+/**
+ * Like `newFilePath`, but also throws if the parent directory does not exist, because that is probably a
+ * typo.
+ */
 export function newFilePathInExistingDirectory(out: string): string {
   const target = newFilePath(out);
   if (!existsSync(dirname(target)))

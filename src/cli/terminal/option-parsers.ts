@@ -36,7 +36,9 @@ export function parsePointOption(text: string): PointSelector {
   }
 }
 
-/** A secret chosen by the user. Throws a `CliError`, because the error of commander would print the secret. */
+/**
+ * A secret chosen by the user. Throws a `CliError`, because the error of commander would print the secret.
+ */
 export function secretParser(name: string) {
   return (text: string): string => {
     if (SECRET_PATTERN.test(text)) return text;
@@ -52,7 +54,10 @@ export function parseDurationOption(text: string): number {
   );
 }
 
-/** A retention period; infinite for `forever`, because commander does not accept `undefined` as a parsed value. */
+/**
+ * A retention period; infinite for `forever`, because commander does not accept `undefined` as a parsed
+ * value.
+ */
 export function parseRetentionOption(text: string): number {
   const ms = text === "forever" ? Number.POSITIVE_INFINITY : parseDuration(text);
   if (ms !== undefined) return ms;
@@ -77,7 +82,7 @@ export function parseBytesOption(text: string): number {
   throw new InvalidArgumentError("It must be a size such as 500MiB or 4GiB, or a number of bytes.");
 }
 
-/** `real`, `manual`, or a factor like `60x`. */
+/** `real`, `manual`, or a factor such as `60x`. */
 export function parseClockOption(text: string): ClockSetting {
   const setting = parseClockSetting(text);
   if (setting !== undefined) return setting;

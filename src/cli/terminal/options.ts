@@ -8,8 +8,8 @@ export const DEFAULT_DATA = "./.standin";
 const MAX_RUN_SEED = 2 ** 32 - 1;
 
 /**
- * An option with an environment variable, which its help names. Flags take precedence. An empty variable counts as unset;
- * the variable of a switch holds yes or no.
+ * An option with an environment variable, which its help names. Flags take precedence. An empty variable
+ * counts as unset; the variable of a switch holds yes or no.
  */
 export function envOption(flags: string, description: string): Option {
   const created = new Option(flags, description);

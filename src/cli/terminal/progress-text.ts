@@ -1,4 +1,6 @@
-/** Progress in units of the work. When files are read, `done` and `of` are bytes and `reading` has the rows. */
+/**
+ * Progress in units of the work. When files are read, `done` and `of` are bytes and `reading` has the rows.
+ */
 export type ProgressStep = {
   readonly done: number;
   readonly of: number;

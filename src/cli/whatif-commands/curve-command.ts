@@ -215,8 +215,8 @@ function addClient(text: string, previous: readonly ClientForm[] | undefined): r
 const MIN_DELAY_S = 60;
 
 /**
- * The corners of the curve: between two of them, cold starts are constant and active time is linear. Then the choices that
- * are not points of the curve.
+ * The corners of the curve: between two of them, cold starts are constant and active time is linear. Then the
+ * choices that are not points of the curve.
  */
 function curveCsv(
   answer: CurveAnswer,

@@ -149,7 +149,10 @@ async function runQuota(
   }
 }
 
-/** Groups computes by the project whose quota they share. A compute that the world no longer has is its own project. */
+/**
+ * Groups computes by the project whose quota they share. A compute that the world no longer has is its own
+ * project.
+ */
 function quotaProjects(
   { traffic, projects }: OpenedTraces,
   { quotaCuHours, eachCompute }: QuotaOptions,

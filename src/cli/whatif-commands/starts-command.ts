@@ -73,7 +73,7 @@ export function startsCommand(): Command {
     .addOption(
       new Option(
         "--prepared-latency <duration>",
-        "start latency of a prepared compute, in the same forms as --start-latency",
+        "start latency of a prepared compute: 300ms, 300 (milliseconds), or as in --start-latency",
       ).argParser(parseLatencyOption),
     );
   return addOutputOptions(command)

@@ -25,7 +25,10 @@ function flattenFields(record: object, prefix: string): [string, CsvValue][] {
   });
 }
 
-/** Prefixes names that a spreadsheet would evaluate as a formula with an apostrophe: names come from untrusted traces. */
+/**
+ * Prefixes names that a spreadsheet would evaluate as a formula with an apostrophe: names come from untrusted
+ * traces.
+ */
 function csvCell(value: CsvValue): string {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

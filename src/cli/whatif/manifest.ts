@@ -9,7 +9,10 @@ export type ResolvedFlags = Readonly<Record<string, readonly (string | number)[]
 /** The part of the input that determines default values. */
 type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
 
-/** Effective values of the flags that all questions share. Values taken from a world are omitted: the world supplies them again. */
+/**
+ * Effective values of the flags that all questions share. Values taken from a world are omitted: the world
+ * supplies them again.
+ */
 export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
   const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } =
     questionSummary(question);
@@ -25,7 +28,10 @@ export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces
   };
 }
 
-/** A world keeps changing, so its period is recorded. For trace files, the flags that name a world do not apply. */
+/**
+ * A world keeps changing, so its period is recorded. For trace files, the flags that name a world do not
+ * apply.
+ */
 export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTraces): ResolvedFlags {
   if (target === undefined) return { data: [], world: [], url: [] };
   const { data, world, url } = target;

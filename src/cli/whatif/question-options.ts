@@ -37,7 +37,10 @@ const MAX_WORKERS = 64;
 /** Forms of an autosuspend delay, for help texts. */
 export const DELAY_FORMS = "300 (seconds), 5m or never";
 
-/** D: connection pooling: seven connections are reserved for the platform's own role. For profile 2024 this is A. */
+/**
+ * D: connection pooling: seven connections are reserved for the platform's own role. For profile 2024 this is
+ * A.
+ */
 const DEFAULT_RESERVED_CONNECTIONS = 7;
 
 /** `excluded`: options that have no effect on the results of this command. */
@@ -50,7 +53,8 @@ export function addQuestionOptions(
       "--present <delay>",
       `current autosuspend delay: ${DELAY_FORMS} (default: those of the world, or 5m)`,
     ).argParser(parseDelayOption),
-    // No environment variable: STANDIN_PROFILE applies to worlds that `serve` creates; an existing world has its own.
+    // No environment variable: STANDIN_PROFILE applies to worlds that `serve` creates; an existing world has
+    // its own.
     new Option(
       "--profile <name>",
       `platform profile: prices and start latency (default: that of the world, or ${DEFAULTS.profile})`,

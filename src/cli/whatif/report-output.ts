@@ -88,7 +88,9 @@ async function writeReportDirectory(
 const REPORT_FILE = "report.html";
 const MANIFEST_FILE = "manifest.json";
 
-/** Removes the previous report, whose files would look like part of the new one. Never overwrites other files. */
+/**
+ * Removes the previous report, whose files would look like part of the new one. Never overwrites other files.
+ */
 function removePreviousReport(out: string, names: readonly string[]): void {
   const previousFiles = filesOfPreviousReport(join(out, MANIFEST_FILE));
   const unrelated = names.find((name) => !previousFiles.includes(name) && existsSync(join(out, name)));

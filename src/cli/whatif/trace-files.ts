@@ -13,7 +13,10 @@ const BUFFER_CHARACTERS = 1 << 20;
 /** Amount written; computes without requests are not in the file. */
 type WrittenTraffic = { readonly computesUsed: number; readonly requests: number };
 
-/** Writes traffic as CSV or as a columnar trace, depending on the suffix of `path`. The file appears only when complete. */
+/**
+ * Writes traffic as CSV or as a columnar trace, depending on the suffix of `path`. The file appears only when
+ * complete.
+ */
 export async function writeTraffic(
   traffic: Traffic,
   path: string,

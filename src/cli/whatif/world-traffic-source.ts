@@ -27,7 +27,10 @@ type ReadWorldResult = {
   readonly projects: readonly WorldProject[];
 };
 
-/** Reads traffic before `until` (exclusive) from the journal of a world, and its settings, through the control API. */
+/**
+ * Reads traffic before `until` (exclusive) from the journal of a world, and its settings, through the control
+ * API.
+ */
 export async function readWorldTraffic(
   call: ControlCall,
   until: SimTime | undefined,
