@@ -14,37 +14,37 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
     right: "if (primary === undefined || primary.id === except) return accept(true);",
     wrong: "if (primary === undefined || primary.id !== undefined) return accept(true);",
   },
-  "a compute sleeps a millisecond late": {
+  "a compute suspends one millisecond late": {
     file: "src/platform/compute/autosuspend.ts",
     right: "since + delayS * SECOND",
     wrong: "since + delayS * SECOND + 1",
   },
-  "a compute sleeps a millisecond early": {
+  "a compute suspends one millisecond early": {
     file: "src/platform/compute/autosuspend.ts",
     right: "since + delayS * SECOND",
     wrong: "since + delayS * SECOND - 1",
   },
-  "at one instant, sleep comes before arrivals": {
+  "a suspend precedes arrivals at the same instant": {
     file: "src/simulation/timer-queue.ts",
     right: "autosuspend: 3,",
     wrong: "autosuspend: 0.5,",
   },
-  "an open transaction keeps nothing awake": {
+  "an open transaction does not keep a compute active": {
     file: "src/platform/compute/autosuspend.ts",
     right: "if (phase.openTransactions > 0) return undefined;",
     wrong: "",
   },
-  "the last activity is over as soon as it begins": {
+  "activity ends as soon as it begins": {
     file: "src/platform/compute/evolve-compute.ts",
     right: "const until = at + activity.longestMs;",
     wrong: "const until = at;",
   },
-  "nobody is ever told 423": {
+  "concurrent operations never conflict with 423": {
     file: "src/platform/operation/operation.ts",
     right: 'world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts()',
     wrong: "undefined",
   },
-  "whoever waits for a start is told a millisecond too much": {
+  "the wait for a start is one millisecond too long": {
     file: "src/platform/compute/activity.ts",
     right: "readyAt(world, compute, start, now) - now",
     wrong: "readyAt(world, compute, start, now) - now + 1",
@@ -54,12 +54,12 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
     right: "deletedAt === undefined ? branch.expiresAt : undefined",
     wrong: "deletedAt === undefined ? undefined : undefined",
   },
-  "branches expire a millisecond early": {
+  "branches expire one millisecond early": {
     file: "src/platform/branch/branch-expiration.ts",
     right: "deletedAt === undefined ? branch.expiresAt : undefined",
     wrong: "deletedAt === undefined && branch.expiresAt !== undefined ? branch.expiresAt - 1 : undefined",
   },
-  "there is room for one branch more than the limit": {
+  "the branch limit allows one branch too many": {
     file: "src/platform/branch/branch.ts",
     right: "branchesOf(world, projectId).length < limit",
     wrong: "branchesOf(world, projectId).length <= limit",
@@ -74,12 +74,12 @@ const BROKEN: Readonly<Record<string, BrokenRule>> = {
     right: 'asked.computeType === "read_only" && !plan.readReplicas',
     wrong: "false",
   },
-  "the free plan chooses its autosuspend delay": {
+  "the free plan can set the autosuspend delay": {
     file: "src/platform/compute/autosuspend.ts",
     right: "!plan.autosuspendSetting && !isDefault",
     wrong: "false",
   },
-  "a revoked key goes on working": {
+  "a revoked key keeps working": {
     file: "src/api/http/authenticate.ts",
     right: "!sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined",
     wrong: "!sameHash(apiKey.hash, hash)",

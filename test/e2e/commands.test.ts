@@ -32,7 +32,7 @@ test("keys are created, listed and revoked through the running server", async ()
   expect(api_keys.map(({ name }: any) => name)).toEqual(["first key", "ci"]);
   const table = await done(["keys", "list", "--data", data]);
   expect(table).toMatch(/^ID +NAME +ACCOUNT +CREATED +LAST USED\n1 +first key /);
-  for (const told of [secret, server.ready.api_key as string]) expect(table).not.toContain(told);
+  for (const key of [secret, server.ready.api_key as string]) expect(table).not.toContain(key);
 
   expect(await done(["keys", "revoke", "2", "--data", data])).toBe("revoked key 2 (ci)\n");
   expect(await statusOf(server, secret)).toBe(401);
@@ -99,10 +99,12 @@ test("the clock is shown, advanced and set", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const clock = (...args: string[]) => done(["clock", ...args, "--data", data]);
-  expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), nothing is due\n");
+  expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), no work is due\n");
   expect(await clock()).toBe(await clock("show"));
   const { body } = await server.api("POST", "/projects", { project: {} });
-  expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), next due 2026-01-01T00:00:01.000Z\n");
+  expect(await clock("show")).toBe(
+    "2026-01-01T00:00:00.000Z (manual), next work due 2026-01-01T00:00:01.000Z\n",
+  );
   const stepped = await clock("advance", "--next");
   expect(stepped).toMatch(/^2026-01-01T00:00:01\.000Z {2}OperationFinished/);
   expect(stepped).toMatch(/clock: 2026-01-01T00:00:01\.000Z\n$/);
@@ -186,7 +188,7 @@ test("wait exits when a compute, an operation or a project reaches the requested
   expect(early.stderr).toContain("50 ms");
   await serverClient(server.ready).sim("POST", "/clock/advance", { by: "1h" });
   for (const ended of await Promise.all(waiting))
-    expect(ended).toEqual({ code: 0, stdout: "so it is\n", stderr: "" });
+    expect(ended).toEqual({ code: 0, stdout: "condition met\n", stderr: "" });
   expect(await json(["wait", "--project", body.project.id, "--data", data])).toMatchObject({
     until: { project_id: body.project.id },
   });

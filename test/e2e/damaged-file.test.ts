@@ -27,12 +27,12 @@ const PAGE = 4096;
 const bench = new CorruptionBench();
 const sound: Record<string, IntactWorld> = {};
 beforeAll(async () => {
-  sound["whole"] = await createIntactFile();
-  sound["forgotten in part"] = await createIntactFile("2h");
+  sound["complete"] = await createIntactFile();
+  sound["truncated"] = await createIntactFile("2h");
 });
 afterAll(() => bench.remove());
 
-const kinds = ["whole", "forgotten in part"];
+const kinds = ["complete", "truncated"];
 const of = (kind: string) => sound[kind] as IntactWorld;
 const draws = (name: string) => randomFrom(SEED).stream(name, 1);
 
@@ -52,7 +52,7 @@ test.each(kinds)(
 );
 
 test("an emptied world file is not mistaken for a world that has yet to be created", async () => {
-  await expectJudged(of("whole"), [["cut off after 0 bytes", Buffer.alloc(0)]]);
+  await expectJudged(of("complete"), [["cut off after 0 bytes", Buffer.alloc(0)]]);
 });
 
 test.each(kinds)(
@@ -69,7 +69,7 @@ test.each(kinds)(
 );
 
 test("a flipped bit in the file header never makes the file pass for another one", async () => {
-  const { bytes } = of("whole");
+  const { bytes } = of("complete");
   const draw = draws("flip header");
   // Every bit of the application id and the version, and some of the other bits of the 100-byte header.
   const telling = [60, 61, 62, 63, 68, 69, 70, 71].flatMap((byte) =>
@@ -77,13 +77,13 @@ test("a flipped bit in the file header never makes the file pass for another one
   );
   const others = Array.from({ length: 60 * FACTOR }, () => draw() % 800);
   await expectJudged(
-    of("whole"),
+    of("complete"),
     [...telling, ...others].map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
 test("a flipped bit in a page header never hides rows", async () => {
-  const { bytes } = of("forgotten in part");
+  const { bytes } = of("truncated");
   const draw = draws("flip heads");
   const pages = bytes.length / PAGE;
   const bits = Array.from(
@@ -91,13 +91,13 @@ test("a flipped bit in a page header never hides rows", async () => {
     () => (1 + (draw() % (pages - 1))) * PAGE * 8 + (draw() % 96),
   );
   await expectJudged(
-    of("forgotten in part"),
+    of("truncated"),
     bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
 test("a flipped bit in an index never hides an operation", async () => {
-  const { bytes } = of("whole");
+  const { bytes } = of("complete");
   const draw = draws("flip indexes");
   const pages = pagesOf(
     bytes,
@@ -110,13 +110,13 @@ test("a flipped bit in an index never hides an operation", async () => {
     () => ((pages[draw() % pages.length] ?? 1) - 1) * PAGE * 8 + (draw() % (PAGE * 8)),
   );
   await expectJudged(
-    of("whole"),
+    of("complete"),
     bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
 test("a flipped bit in the history row never changes the identity of the history or how much of it is retained", async () => {
-  const { bytes, questions, told } = of("forgotten in part");
+  const { bytes, questions, told } = of("truncated");
   const [page = 1] = pagesOf(bytes, "history");
   const health = { api: [], sim: ["/health"] };
   const historyOf = (text: string | undefined) => JSON.stringify(JSON.parse(text ?? "{}").history);
@@ -144,22 +144,22 @@ test("a flipped bit in the history row never changes the identity of the history
 });
 
 test("an event whose type or payload is no longer text, with unchanged bytes, is not returned as intact", async () => {
-  const { bytes } = of("whole");
+  const { bytes } = of("complete");
   const files = ["OperationScheduled", "ComputeSuspended", "ActivityRecorded"].map(
     (type) => [`${type} as a blob`, withBlobFor(type, bytes)] as const,
   );
-  await expectJudged(of("whole"), files);
+  await expectJudged(of("complete"), files);
 });
 
 test("verify finds a changed column definition that a server rejects", async () => {
-  const { bytes } = of("whole");
+  const { bytes } = of("complete");
   const [page = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const at = bytes.indexOf("history_id", (page - 1) * PAGE);
-  await expectJudged(of("whole"), [["a column of another name", flipBit(bytes, (at + 3) * 8)]]);
+  await expectJudged(of("complete"), [["a column of another name", flipBit(bytes, (at + 3) * 8)]]);
 });
 
 test("a corrupt snapshot is not restored, and the rejected restore changes nothing", async () => {
-  const { bytes, snapshot, questions, told } = of("whole");
+  const { bytes, snapshot, questions, told } = of("complete");
   const draw = draws("restore");
   const wrong: string[] = [];
   for (let round = 0; round < 40 * FACTOR; round += 1) {
@@ -184,7 +184,7 @@ test("a corrupt snapshot is not restored, and the rejected restore changes nothi
 });
 
 test("a flipped bit in a snapshot is found by verify, or does not change its data", async () => {
-  const { snapshot, questions, told } = of("forgotten in part");
+  const { snapshot, questions, told } = of("truncated");
   const draw = draws("flip snapshot");
   const wrong: string[] = [];
   for (let round = 0; round < 100 * FACTOR; round += 1) {
@@ -200,7 +200,7 @@ test("a flipped bit in a snapshot is found by verify, or does not change its dat
 });
 
 test("the commands report where a file is corrupt, in one sentence, and exit with code 1", async () => {
-  const { bytes } = of("whole");
+  const { bytes } = of("complete");
   const event = bytes.indexOf("app shop 7") * 8;
   const [schemaPage = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const column = bytes.indexOf("journal_version", (schemaPage - 1) * PAGE) * 8;
@@ -224,8 +224,8 @@ test("the commands report where a file is corrupt, in one sentence, and exit wit
 
 test("a server does not start on a world with a corrupt row, reports it in one sentence, and leaves the file unchanged", async () => {
   for (const [what, damaged] of [
-    ["a row", await withDamagedRow(of("whole"))],
-    ["the end", of("whole").bytes.subarray(0, of("whole").bytes.length - PAGE)],
+    ["a row", await withDamagedRow(of("complete"))],
+    ["the end", of("complete").bytes.subarray(0, of("complete").bytes.length - PAGE)],
   ] as const) {
     const data = directoryWith(damaged);
     const { code, stdout, stderr } = await runStandin([
@@ -249,7 +249,7 @@ test("a server does not start on a world with a corrupt row, reports it in one s
 });
 
 test("a server with a corrupt journal answers 503 and advice for the corrupt part, and serves everything else", async () => {
-  const { bytes, questions, told } = of("whole");
+  const { bytes, questions, told } = of("complete");
   const server = await startServer(directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8)), [], {
     key: API_KEY,
   });
@@ -264,8 +264,8 @@ test("a server with a corrupt journal answers 503 and advice for the corrupt par
 });
 
 test("the command that the error message advises restores a corrupt world from a snapshot", async () => {
-  const { snapshot, questions, told } = of("whole");
-  const data = directoryWith(await withDamagedRow(of("whole")));
+  const { snapshot, questions, told } = of("complete");
+  const data = directoryWith(await withDamagedRow(of("complete")));
   const kept = join(data, "snapshots/default/sound.sqlite");
   writeFileSync(kept, snapshot);
   const { code, stderr } = await runStandin(["snapshots", "restore", "sound", "--data", data]);
@@ -275,7 +275,7 @@ test("the command that the error message advises restores a corrupt world from a
 });
 
 test("importing a corrupt file fails and leaves no world behind", async () => {
-  const { bytes } = of("forgotten in part");
+  const { bytes } = of("truncated");
   const draw = draws("import");
   for (let round = 0; round < 4; round += 1) {
     const file = join(testDirectory(), "handed-on.sqlite");
@@ -298,7 +298,7 @@ test("importing a corrupt file fails and leaves no world behind", async () => {
 });
 
 test("exporting a corrupt world fails, so that no file with fresh checksums is written", async () => {
-  const { bytes } = of("whole");
+  const { bytes } = of("complete");
   const data = directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8));
   const out = join(testDirectory(), "out.sqlite");
   const { code, stderr } = await runStandin(["export", data, "--out", out]);

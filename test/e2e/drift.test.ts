@@ -108,9 +108,9 @@ test("a missing field, a changed type, another status and another code are found
     },
     { call: "GET /projects (without a key)", path: "code", kind: "code", here: "UNAUTHORIZED", there: "" },
   ]);
-  const told = await drift(data, changed.url, keyOf(there));
-  expect(told.code).toBe(1);
-  expect(told.stdout).toMatch(
+  const pretty = await drift(data, changed.url, keyOf(there));
+  expect(pretty.code).toBe(1);
+  expect(pretty.stdout).toMatch(
     /^different +GET \/projects\/\{project_id\} .*\n {4}type +project\.pg_version: number here, text there$/m,
   );
   expect(new Set(changed.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
@@ -164,17 +164,19 @@ test("Ctrl-C exits with code 2 and revokes the temporary key", async () => {
 test("recorded calls are repeated, each kind of call once, with the ids of each side", async () => {
   const { data, here, there } = await twoDoubles();
   const none = await drift(data, there.ready.api_url, keyOf(there), ["--recorded"]);
-  const asked = [];
+  const responses = [];
   const { projects } = (await here.api("GET", "/projects?limit=5")).body;
   const path = `/projects/${projects[0].id}`;
   const { branches } = (await here.api("GET", `${path}/branches`)).body;
   for (const { id } of [branches[0], branches[0]])
-    asked.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
+    responses.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
   const { organizations } = (await here.api("GET", "/users/me/organizations")).body;
   const { members } = (await here.api("GET", `/organizations/${organizations[0].id}/members`)).body;
-  asked.push(await here.api("GET", `/organizations/${organizations[0].id}/members/${members[0].member.id}`));
-  asked.push(await here.api("GET", `/projects?org_id=${organizations[0].id}`));
-  expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  responses.push(
+    await here.api("GET", `/organizations/${organizations[0].id}/members/${members[0].member.id}`),
+  );
+  responses.push(await here.api("GET", `/projects?org_id=${organizations[0].id}`));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   await here.api("GET", "/projects/no-such-project-00000000");
   await here.api("POST", `${path}/branches`, { branch: { name: "preview" } });
   const { code, stdout } = await drift(data, there.ready.api_url, keyOf(there), ["--recorded", "--json"]);

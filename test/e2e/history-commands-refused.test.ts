@@ -133,13 +133,13 @@ test.each([
   [["compact"], /--keep <duration>/],
   [["compact", "--keep", "forever"], /90s, 10m, 2h or 7d/],
   [["compact", "--keep", "-1d"], /90s, 10m, 2h or 7d/],
-  [["replay", ".", "--data", "."], /a directory or --data, not both/],
+  [["replay", ".", "--data", "."], /either a path or --data, not both/],
   [["replay", ".", "--until", "soon"], POINT],
   [["replay", ".", "--until", "2026-13-01T00:00:00Z"], POINT],
-  [["verify", ".", "--data", "."], /a directory or --data, not both/],
+  [["verify", ".", "--data", "."], /either a path or --data, not both/],
   [["verify", ".", "--repair"], /unknown option '--repair'/],
   [["export", "."], /--out <file>/],
-  [["export", ".", "--data", ".", "--out", "x.sqlite"], /a directory or --data, not both/],
+  [["export", ".", "--data", ".", "--out", "x.sqlite"], /either a path or --data, not both/],
   [["import"], /missing required argument 'file'/],
 ] as const)("%j is a usage error: code 2, and the expected form", async (args, message) => {
   await expectRefused(args, 2, message);
@@ -148,14 +148,14 @@ test.each([
 test.each([
   [["replay", unserved, "--until", "14"], /^standin: history has come to event 13/],
   [["replay", unserved, "--until", "2027-01-01T00:00:00Z"], /^standin: history has come to event 13/],
-  [["replay", unserved, "--world", "nowhere"], /^standin: there is no world "nowhere" in .*unserved$/m],
-  [["replay", join(unserved, "nothing")], /^standin: there is no .*nothing$/m],
-  [["verify", unserved, "--world", "nowhere"], /^standin: there is no world "nowhere" in .*unserved$/m],
-  [["verify", join(unserved, "nothing")], /^standin: there is no .*nothing$/m],
-  [["verify", directory.path], /^standin: there is no world "default" in /],
+  [["replay", unserved, "--world", "nowhere"], /^standin: .*unserved has no world "nowhere"$/m],
+  [["replay", join(unserved, "nothing")], /^standin: .*nothing does not exist$/m],
+  [["verify", unserved, "--world", "nowhere"], /^standin: .*unserved has no world "nowhere"$/m],
+  [["verify", join(unserved, "nothing")], /^standin: .*nothing does not exist$/m],
+  [["verify", directory.path], /^standin: .* has no world "default"$/m],
   [
     ["export", unserved, "--world", "nowhere", "--out", join(directory.path, "x.sqlite")],
-    /^standin: there is no world "nowhere"/,
+    /^standin: .*unserved has no world "nowhere"$/m,
   ],
   [
     ["export", unserved, "--out", join(unserved, "worlds/default.sqlite")],
@@ -163,11 +163,11 @@ test.each([
   ],
   [
     ["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")],
-    /^standin: --out .*: there is no directory .*no\/such$/m,
+    /^standin: --out .*: directory .*no\/such does not exist$/m,
   ],
   [
     ["import", join(directory.path, "nothing.sqlite"), "--data", join(directory.path, "new")],
-    /^standin: there is no .*nothing\.sqlite$/m,
+    /^standin: .*nothing\.sqlite does not exist$/m,
   ],
 ] as const)("%j fails with code 1 and a one-sentence error", async (args, message) => {
   const before = filesOf(directory.path);
@@ -178,7 +178,7 @@ test.each([
 
 /** Files that are not world files, by description. */
 const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void, message: RegExp]>> = {
-  text: [(path) => writeFileSync(path, "no database\n".repeat(1_000)), /is damaged, or no world's file/],
+  text: [(path) => writeFileSync(path, "no database\n".repeat(1_000)), /is corrupt or not a world file/],
   nothing: [
     (path) => writeFileSync(path, ""),
     /contains no world|is corrupt or not a world file|cannot be used/,
@@ -274,9 +274,7 @@ test("an import never replaces a world, and fails in a directory with a running 
     await expectRefused(
       ["import", file, "--data", unserved, "--world", world],
       1,
-      new RegExp(
-        `^standin: there is a world "${world}" in .*unserved already; choose another --world or --data`,
-      ),
+      new RegExp(`^standin: .*unserved already has a world "${world}"; choose another --world or --data`),
     );
   }
   expect(readFileSync(join(unserved, "worlds/default.sqlite"))).toEqual(before);
@@ -375,10 +373,10 @@ test.each([
   ["--max-worlds", "many", /whole number from 1 to/],
   ["--max-worlds", "2.5", /whole number from 1 to/],
   ["--max-worlds", "100001", /whole number from 1 to/],
-  ["--max-world-size", "0", /500MiB, 4GiB, or bytes/],
-  ["--max-world-size", "big", /500MiB, 4GiB, or bytes/],
-  ["--max-world-size", "-1GiB", /500MiB, 4GiB, or bytes/],
-  ["--max-world-size", "4TB", /500MiB, 4GiB, or bytes/],
+  ["--max-world-size", "0", /500MiB or 4GiB, or a number of bytes/],
+  ["--max-world-size", "big", /500MiB or 4GiB, or a number of bytes/],
+  ["--max-world-size", "-1GiB", /500MiB or 4GiB, or a number of bytes/],
+  ["--max-world-size", "4TB", /500MiB or 4GiB, or a number of bytes/],
   ["--backup-every", "0", /1s to 24d/],
   ["--backup-every", "999ms", /1s to 24d/],
   ["--backup-every", "25d", /1s to 24d/],

@@ -64,18 +64,18 @@ test.each(SERVED)("snapshots are created, listed, restored and deleted; with a s
   expect(readdirSync(join(data, "snapshots/default"))).toEqual(["before.sqlite"]);
 
   const restored = await snapshots("restore", "before");
-  const [, former = ""] =
-    /^restored before\b.*; the former world is kept as (auto-before-restore-\d{8}t\d{6}z)\n$/.exec(
+  const [, backup = ""] =
+    /^restored snapshot before; the previous state is stored as snapshot (auto-before-restore-\d{8}t\d{6}z)\n$/.exec(
       restored,
     ) ?? [];
-  expect(former).not.toBe("");
+  expect(backup).not.toBe("");
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(1);
-  expect(await json(["snapshots", "restore", former, "--data", data])).toMatchObject({
-    restored: former,
+  expect(await json(["snapshots", "restore", backup, "--data", data])).toMatchObject({
+    restored: backup,
     former_kept_as: expect.stringMatching(/^auto-/),
   });
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(2);
-  expect(await snapshots("delete", "before")).toBe("deleted before\n");
+  expect(await snapshots("delete", "before")).toBe("deleted snapshot before\n");
   expect((await json(["snapshots", "list", "--data", data])).snapshots.map(({ kind }: any) => kind)).toEqual([
     "automatic",
     "automatic",
@@ -97,7 +97,7 @@ test.each(SERVED)("each world has its own snapshots; with a server %s", async (s
     { name: "kept" },
   ]);
   expect(await done(["snapshots", "restore", "kept", "--world", "copy", "--data", data])).toContain(
-    "restored kept",
+    "restored snapshot kept",
   );
 });
 
@@ -135,7 +135,7 @@ test.each(SERVED)("worlds are forked, listed and deleted; with a server %s", asy
     names.map((name) => [name, name === "default" ? "/" : `/w/${name}`]),
   );
   expect((await json(["worlds", "list", "--data", data])).worlds.map(({ name }: any) => name)).toEqual(names);
-  expect(await worlds("delete", "of-a-fork")).toBe("deleted of-a-fork\n");
+  expect(await worlds("delete", "of-a-fork")).toBe("deleted world of-a-fork\n");
   expect(await json(["worlds", "delete", "on-real", "--data", data])).toEqual({
     name: "on-real",
     deleted: true,
@@ -171,7 +171,9 @@ test("status, clock, keys and env use the named world and no other", async () =>
   await done(["clock", "set", "60x", ...target]);
   expect((await world.sim("GET", "/clock")).body.mode).toBe("scaled");
   expect((await server.sim("GET", "/clock")).body.mode).toBe("manual");
-  expect(await done(["wait", "--endpoint", endpointId, "--state", "idle", ...target])).toBe("so it is\n");
+  expect(await done(["wait", "--endpoint", endpointId, "--state", "idle", ...target])).toBe(
+    "condition met\n",
+  );
 
   const secret = (await done(["keys", "create", "ci", ...target])).trim();
   expect((await world.api("GET", path, undefined, secret)).status).toBe(200);
@@ -221,19 +223,19 @@ test.each(SERVED)(
     const world = await forkWorldOn(server, { name: "copy" });
     await world.sim("POST", "/clock/advance", { by: "1h" });
     const { operations } = (await server.api("GET", `/projects/${projectId}/operations`)).body;
-    const told = (await server.sim("GET", `/explain/endpoints/${endpointId}`)).body;
+    const explanation = (await server.sim("GET", `/explain/endpoints/${endpointId}`)).body;
     if (!served) await server.kill("SIGTERM");
     const text = await done(["explain", endpointId, "--data", data]);
     const lines = text.split("\n");
     expect(lines[0]).toBe("as of 2026-01-01T00:10:20.000Z:");
     expect(lines.filter((line) => line.startsWith("- "))).toEqual(
-      told.reasons.map(
+      explanation.reasons.map(
         ({ text: said, events }: any) => `- ${said}${events.length === 0 ? "" : ` [${events.join(", ")}]`}`,
       ),
     );
     expect(text).toContain('by a client\'s query of "checkout" that found the compute asleep');
-    for (const { seq, at, type } of told.events) expect(lines).toContain(`  ${seq}  ${at}  ${type}`);
-    expect(await json(["explain", endpointId, "--data", data])).toEqual(told);
+    for (const { seq, at, type } of explanation.events) expect(lines).toContain(`  ${seq}  ${at}  ${type}`);
+    expect(await json(["explain", endpointId, "--data", data])).toEqual(explanation);
     for (const point of ["2026-01-01T00:10:00Z", "2026-01-01T02:10:00+02:00"]) {
       expect(await done(["explain", endpointId, "--at", point, "--data", data])).toMatch(
         /^as of 2026-01-01T00:10:00\.000Z:\n- ep-\S+ has been idle since 2026-01-01T00:05:04\.000Z/,
@@ -344,7 +346,7 @@ test.each(SERVED)(
     await server.sim("POST", "/snapshots", { name: "kept" });
     if (!served) await server.kill("SIGKILL");
     const sound =
-      /^folded (\d+) events from the empty world; compared (\d+) rows, 0 checkpoints, (\d+) invariants\n$/;
+      /^replayed (\d+) events from the beginning; checked (\d+) rows, 0 checkpoints, (\d+) invariants\n$/;
     const [, events, rows, invariants] = sound.exec(await done(["verify", data])) ?? [];
     expect(Number(events)).toBe(seq);
     for (const count of [rows, invariants]) expect(Number(count)).toBeGreaterThan(5);
@@ -375,13 +377,13 @@ test.each(SERVED)("compact deletes history up to the printed event; with a serve
   const { seq } = (await server.sim("GET", "/health")).body.history;
   if (!served) await server.kill("SIGTERM");
   expect(await done(["compact", "--keep", "30d", "--data", data])).toBe(
-    `history begins after event 0 and stands at event ${seq} (${(await json(["compact", "--keep", "30d", "--data", data])).size_bytes} bytes)\n`,
+    `history now covers events 1 to ${seq} (${(await json(["compact", "--keep", "30d", "--data", data])).size_bytes} bytes)\n`,
   );
   const compacted = await json(["compact", "--keep", "1h", "--data", data]);
   expect(compacted).toMatchObject({ seq, forgotten_seq: expect.any(Number) });
   expect(compacted.forgotten_seq).toBeGreaterThan(13);
   expect(await done(["verify", data])).toContain(
-    `folded ${seq - compacted.forgotten_seq} events from event ${compacted.forgotten_seq}, before which history is forgotten`,
+    `replayed ${seq - compacted.forgotten_seq} events from the checkpoint at event ${compacted.forgotten_seq};`,
   );
   expect(await done(["replay", data, "--json"])).toBe(`${state}\n`);
   const early = await runStandin(["replay", data, "--until", "13"]);
@@ -426,7 +428,7 @@ test.each(SERVED)(
 
     const elsewhere = join(testDirectory(), "bug");
     expect(await done(["import", file, "--data", elsewhere])).toBe(
-      `world "default" of ${elsewhere} stands at event ${story.length}; its keys: standin keys list --data ${elsewhere}\n`,
+      `imported world "default" into ${elsewhere} at event ${story.length}; list its keys with: standin keys list --data ${elsewhere}\n`,
     );
     const fresh = (await done(["keys", "create", "me", "--data", elsewhere])).trim();
     const imported = await startServer(elsewhere, [], { key: fresh });

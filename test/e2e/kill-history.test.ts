@@ -65,7 +65,7 @@ test("killed during a snapshot, a server loses nothing, and the snapshot is comp
     if (answer?.status === 201) acknowledged.set(name, answer.body.snapshot);
     const { snapshots } = (await server.sim("GET", "/snapshots")).body;
     const listed = new Map<string, any>(snapshots.map((snapshot: any) => [snapshot.name, snapshot]));
-    for (const [kept, told] of acknowledged) expect(listed.get(kept), repeatCommand()).toEqual(told);
+    for (const [name, snapshot] of acknowledged) expect(listed.get(name), repeatCommand()).toEqual(snapshot);
     expect(listed.get(name)?.seq ?? Number.POSITIVE_INFINITY, repeatCommand()).toBeGreaterThanOrEqual(
       before.journal.length,
     );
@@ -92,7 +92,7 @@ test("killed during a restore, the world is entirely the old one or the snapshot
   for (let round = 1; round <= ROUNDS; round += 1) {
     for (let key = 0; key < 5; key += 1)
       expect((await server.api("POST", "/api_keys", { key_name: `${round} ${key}` })).status).toBe(200);
-    const former = await readContents(server);
+    const previous = await readContents(server);
     const formerSnapshots = await automaticOf(server);
     const answer = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
@@ -104,8 +104,8 @@ test("killed during a restore, the world is entirely the old one or the snapshot
     const now = await readContents(server);
     const automatic = await automaticOf(server);
     if (answer?.status === 200) expect(now.history, repeatCommand()).toBe(answer.body.history_id);
-    if (now.history === former.history) {
-      expect(now, repeatCommand()).toEqual(former);
+    if (now.history === previous.history) {
+      expect(now, repeatCommand()).toEqual(previous);
       expect(automatic, repeatCommand()).toEqual(formerSnapshots);
     } else {
       expect({ ...now, history: "" }, repeatCommand()).toEqual({ ...kept, history: "" });
@@ -113,7 +113,10 @@ test("killed during a restore, the world is entirely the old one or the snapshot
         ({ name }) => !formerSnapshots.some((known) => known.name === name),
       );
       expect(others, repeatCommand()).toEqual([]);
-      expect(made, repeatCommand()).toMatchObject({ seq: former.journal.length, history_id: former.history });
+      expect(made, repeatCommand()).toMatchObject({
+        seq: previous.journal.length,
+        history_id: previous.history,
+      });
       if (answer?.status === 200) expect(made.name, repeatCommand()).toBe(answer.body.former_kept_as);
     }
     for (const { name } of automatic)
@@ -136,15 +139,17 @@ test.each(["at its head", "in the past"])(
     await server.sim("DELETE", "/worlds/undisturbed");
     for (let round = 1; round <= ROUNDS; round += 1) {
       const name = `round-${round}`;
-      const asked = point();
+      const forkPoint = point();
       const before = await readContents(server);
       const then =
-        "at" in asked ? JSON.stringify((await server.sim("GET", `/state?at=${asked.at}`)).body) : undefined;
+        "at" in forkPoint
+          ? JSON.stringify((await server.sim("GET", `/state?at=${forkPoint.at}`)).body)
+          : undefined;
       const writing = writeKeys(server, name);
       const answer = await runUntilKilled(
         draw() % Math.ceil(took * BEYOND),
         server,
-        server.sim("POST", "/worlds", { name, ...asked }),
+        server.sim("POST", "/worlds", { name, ...forkPoint }),
       );
       tally.add(`fork ${where}`, answer === undefined);
       server = await restartAfterKill(data);
@@ -201,7 +206,7 @@ test("killed during the deletion of a world, the world and its snapshots are all
   const took = await timed(() => server.sim("DELETE", "/worlds/side"));
   for (let round = 1; round <= ROUNDS; round += 1) {
     await fork();
-    const former = await readContents(inWorld(server, "side"));
+    const previous = await readContents(inWorld(server, "side"));
     const answer = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
       server,
@@ -213,7 +218,7 @@ test("killed during the deletion of a world, the world and its snapshots are all
     if (answer !== undefined) expect([answer.status, isThere], repeatCommand()).toEqual([200, false]);
     if (!isThere) continue;
     const side = inWorld(server, "side");
-    expect(await readContents(side), repeatCommand()).toEqual(former);
+    expect(await readContents(side), repeatCommand()).toEqual(previous);
     expect(
       (await side.sim("GET", "/snapshots")).body.snapshots.map(({ name }: any) => name),
       repeatCommand(),

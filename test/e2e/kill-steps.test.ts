@@ -37,8 +37,8 @@ test("killed at any directory change of a snapshot, the snapshot is complete or 
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/snapshots", { name: "kept" }),
-    async (server, former, done) => {
-      expect(await readContents(server), repeatCommand()).toEqual(former);
+    async (server, previous, done) => {
+      expect(await readContents(server), repeatCommand()).toEqual(previous);
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
       if (done || snapshots.length > 0) expect(names(snapshots), repeatCommand()).toEqual(["kept"]);
       expect((await server.sim("POST", "/snapshots", { name: "another" })).status, repeatCommand()).toBe(201);
@@ -56,24 +56,24 @@ test("killed at any directory change of a restore, the world is the old one or t
       await server.api("POST", "/api_keys", { key_name: "since" });
     },
     (server) => server.sim("POST", "/snapshots/kept/restore", {}),
-    async (server, former, done) => {
+    async (server, previous, done) => {
       const now = await readContents(server);
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
       const automatic = snapshots.filter(({ kind }: any) => kind === "automatic");
-      if (now.history === former.history) {
-        expect([done, now, automatic], repeatCommand()).toEqual([false, former, []]);
+      if (now.history === previous.history) {
+        expect([done, now, automatic], repeatCommand()).toEqual([false, previous, []]);
         return;
       }
       expect({ ...now, history: "" }, repeatCommand()).toEqual({ ...kept, history: "" });
       expect(automatic, repeatCommand()).toMatchObject([
-        { seq: former.journal.length, history_id: former.history },
+        { seq: previous.journal.length, history_id: previous.history },
       ]);
       expect(
         (await server.sim("POST", `/snapshots/${automatic[0].name}/restore`, {})).status,
         repeatCommand(),
       ).toBe(200);
       expect({ ...(await readContents(server)), history: "" }, repeatCommand()).toEqual({
-        ...former,
+        ...previous,
         history: "",
       });
     },
@@ -84,8 +84,8 @@ test("killed at any directory change of a fork, the fork is complete or absent",
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/worlds", { name: "side", at: 100 }),
-    async (server, former, done) => {
-      expect(await readContents(server), repeatCommand()).toEqual(former);
+    async (server, previous, done) => {
+      expect(await readContents(server), repeatCommand()).toEqual(previous);
       const worlds = names((await server.sim("GET", "/worlds")).body.worlds);
       if (!done && !worlds.includes("side")) {
         expect((await server.sim("POST", "/worlds", { name: "side", at: 100 })).status, repeatCommand()).toBe(
@@ -93,7 +93,7 @@ test("killed at any directory change of a fork, the fork is complete or absent",
         );
       }
       const { journal } = await readContents(inWorld(server, "side"));
-      expect(journal, repeatCommand()).toEqual(former.journal.slice(0, journal.length));
+      expect(journal, repeatCommand()).toEqual(previous.journal.slice(0, journal.length));
     },
   );
 });
@@ -122,8 +122,8 @@ test("killed at any directory change of a deletion, the world and its snapshots 
       side = await readContents(inWorld(server, "side"));
     },
     (server) => server.sim("DELETE", "/worlds/side"),
-    async (server, former, done) => {
-      expect(await readContents(server), repeatCommand()).toEqual(former);
+    async (server, previous, done) => {
+      expect(await readContents(server), repeatCommand()).toEqual(previous);
       const isThere = names((await server.sim("GET", "/worlds")).body.worlds).includes("side");
       if (isThere) {
         expect([done, await readContents(inWorld(server, "side"))], repeatCommand()).toEqual([false, side]);
@@ -196,7 +196,7 @@ test("a snapshot survives every start, whatever its name", async () => {
 async function killAtEveryStep(
   prepare: (server: RunningServer) => unknown,
   work: (server: RunningServer) => Promise<{ status: number }>,
-  expectAfter: (server: RunningServer, former: WorldContents, done: boolean) => Promise<void>,
+  expectAfter: (server: RunningServer, previous: WorldContents, done: boolean) => Promise<void>,
 ): Promise<void> {
   for (let step = 1; ; step += 1) {
     const data = testDirectory();
@@ -204,13 +204,13 @@ async function killAtEveryStep(
     const { env, arm } = killAtMoment(testDirectory());
     const server = await startServer(data, [], { key: API_KEY, env });
     await prepare(server);
-    const former = await readContents(server);
+    const previous = await readContents(server);
     arm(step);
     const answer = await work(server).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBeLessThan(300);
     await server.kill("SIGKILL");
     const restarted = await restartAfterKill(data);
-    await expectAfter(restarted, former, answer !== undefined);
+    await expectAfter(restarted, previous, answer !== undefined);
     await expectIntact(restarted, data);
     await restarted.kill("SIGKILL");
     if (answer === undefined) continue;

@@ -181,7 +181,7 @@ test("the named world gets the inventory in the account of the given key; the se
   const again = await mirror(from.ready.api_url, keyOf(from), args);
   expect(again.code).toBe(0);
   expect(again.stdout).toMatch(
-    /^left out: project shop \(.*\), because: the world has a project of this name already$/m,
+    /^skipped project shop \(.*\): the world already has a project of this name$/m,
   );
   expect((await copy.api("GET", "/projects", undefined, api_key.key)).body.projects).toHaveLength(2);
 });
@@ -201,11 +201,9 @@ test("a size and a setting that standin lacks are skipped individually and repor
   const { code, stdout } = await mirror(changed.url, keyOf(from), ["--data", data]);
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^left out: project shop \(.*\), endpoint ep-.*: 12 to 14 CU, because: .*12 CU is not a compute size/m,
+    /^skipped project shop \(.*\), endpoint ep-.*: 12 to 14 CU: .*12 CU is not a compute size/m,
   );
-  expect(stdout).toMatch(
-    /^left out: project mill \(.*\): settings\.audit_log_level, because: .*audit_log_level/m,
-  );
+  expect(stdout).toMatch(/^skipped project mill \(.*\): settings\.audit_log_level: .*audit_log_level/m);
   const [shop] = await inventoryOf(to);
   expect(shop).toMatchObject({
     settings: { allowed_ips: { ips: ["192.0.2.1"] } },
@@ -261,7 +259,7 @@ test("a schema-only branch becomes a branch without a parent; a seed file report
   const here = await startServer(data, [...MANUAL, "--seed", "2", "--operations", "immediate"]);
   const env = { STANDIN_FROM_KEY: there.ready.api_key as string };
   const mirrored = await runStandin(["mirror", "--from", there.ready.api_url, "--data", data], env);
-  expect({ code: mirrored.code, said: mirrored.stdout.includes("left out") }).toEqual({
+  expect({ code: mirrored.code, said: mirrored.stdout.includes("skipped") }).toEqual({
     code: 0,
     said: false,
   });
@@ -318,7 +316,7 @@ test("a seed file retains the ids, is valid, contains no secret, and reports wha
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(`use it with: standin serve --seed-file ${out}\n`);
   expect(stdout).toMatch(
-    /^left out: project shop \(.*\): settings\.enable_logical_replication, because: a seed file has no field for it$/m,
+    /^skipped project shop \(.*\): settings\.enable_logical_replication: a seed file has no field for it$/m,
   );
   for (const what of [
     "branch prod: database later",
@@ -435,7 +433,7 @@ test("Ctrl-C while projects are created reports the progress and revokes the tem
   while ((await to.api("GET", "/projects")).body.projects.length === 0);
   expect(await launched.kill("SIGINT")).toBe(1);
   expect(launched.stderr()).toBe(
-    "standin: interrupted: 0 of 2 projects were laid out, and a part of the next one\n",
+    "standin: interrupted: 0 of 2 projects were copied; the next one is incomplete\n",
   );
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
@@ -456,7 +454,7 @@ test("every failure to run is reported: code 2 for the command line, else code 1
     ],
     [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]), 1, /no response from http/],
     [await mirror(url, "not-a-key-of-theirs", ["--dry-run"]), 1, /STANDIN_FROM_KEY/],
-    [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot be written/],
+    [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot write the file/],
     [
       await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--out", there]),
       1,

@@ -88,7 +88,7 @@ test("a recorded history replays to the same state and contains no secret", asyn
   expect(run.ended_at).toBe((await server.sim("GET", "/clock")).body.now);
 });
 
-test("a part of the history is recorded from its start to its end, both inclusive", async () => {
+test("the recording of a part of the history starts at --from and ends at --to", async () => {
   const data = testDirectory();
   const server = await eventfulWorld(data);
   const at = async (by: string) => {
@@ -115,7 +115,7 @@ test("what cannot be reproduced is reported, and then the scenario has no final 
   expect(code).toBe(1);
   expect(stdout).not.toContain("state");
   expect(stderr).toMatch(
-    /^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: record from after it$/m,
+    /^standin: cannot reproduce: WorldReset at 2026-01-01T00:00:10.000Z: record from after it$/m,
   );
   expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
 });
@@ -162,7 +162,10 @@ test("the seed of a recorded world is fixed, and another one is rejected", async
   const out = join(testDirectory(), "mine.yaml");
   await runStandin(["record", "--data", data, "--out", out]);
   const { code, stderr } = await waitForExit(spawnStandin(["run", out, "--seed", "7"]));
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^standin: --seed 7: \S+ already has a seed/)]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^standin: --seed 7: the initial world of \S+ already has a seed/),
+  ]);
   // The repeat command of a report.
   expect((await waitForExit(spawnStandin(["run", out, "--seed", "1"]))).code).toBe(0);
 });

@@ -32,9 +32,9 @@ test("a restore ends open streams, and a new stream follows the new history", as
 
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
   await server.api("POST", "/api_keys", { key_name: "another life" });
-  const told = await stream.until(({ data }) => data.api_key?.name === "another life");
-  expect(told.map(({ data }) => data)).toEqual(await journalOf(server));
-  expect(told.map(({ data }) => data.type)).not.toContain("ProjectCreated");
+  const received = await stream.until(({ data }) => data.api_key?.name === "another life");
+  expect(received.map(({ data }) => data)).toEqual(await journalOf(server));
+  expect(received.map(({ data }) => data.type)).not.toContain("ProjectCreated");
 });
 
 test("a reader that reconnects with an id of the previous history gets the events of the new one", async () => {
@@ -50,8 +50,8 @@ test("a reader that reconnects with an id of the previous history gets the event
     "Last-Event-ID": last?.id ?? "",
   });
   await server.api("POST", "/api_keys", { key_name: "another life" });
-  const [told] = await stream.until(() => true);
-  expect(told?.data).toMatchObject({ seq: seq + 1, api_key: { name: "another life" } });
+  const [received] = await stream.until(() => true);
+  expect(received?.data).toMatchObject({ seq: seq + 1, api_key: { name: "another life" } });
 });
 
 test("streams of other worlds continue during a restore", async () => {

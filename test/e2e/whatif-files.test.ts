@@ -51,12 +51,12 @@ test.each(["fleet.csv", "fleet.standin-trace"])(
   "%s: fleet prints how many computes have requests, as curve does",
   async (name) => {
     const out = join(testDirectory(), name);
-    const asked = ["fleet", "--computes", "10", "--days", "1", "--seed", "2"];
-    const { stdout } = await runStandin(["whatif", ...asked, "--out", out]);
+    const args = ["fleet", "--computes", "10", "--days", "1", "--seed", "2"];
+    const { stdout } = await runStandin(["whatif", ...args, "--out", out]);
     const { traffic } = await runWhatif(["curve", out]);
     expect(traffic.computes_used).toBeLessThan(10);
     expect(stdout).toContain(` requests to ${traffic.computes_used} of 10 computes\n`);
-    expect(await runWhatif([...asked, "--out", join(testDirectory(), name)])).toMatchObject({
+    expect(await runWhatif([...args, "--out", join(testDirectory(), name)])).toMatchObject({
       computes: 10,
       computes_used: traffic.computes_used,
       requests: traffic.requests,
@@ -73,10 +73,10 @@ test("a columnar trace is read as is: options about the file format are rejected
     ["--time-zone", "Mars/Phobos"],
     ["--format", "csv"],
   ];
-  for (const asked of refused) {
-    const { code, stderr } = await runStandin(["whatif", "curve", trace, ...asked]);
-    expect({ asked, code, stderr }).toEqual({
-      asked,
+  for (const args of refused) {
+    const { code, stderr } = await runStandin(["whatif", "curve", trace, ...args]);
+    expect({ args, code, stderr }).toEqual({
+      args,
       code: 1,
       stderr: expect.stringMatching(
         /^standin: shop\.standin-trace: (has the fields|the file is a standin-trace)/,

@@ -7,7 +7,7 @@ import { createShopTrace, runWhatif } from "../support/whatif-command.ts";
 
 test("the first lines of quota have the date, its interval and the rejected share; a longer delay reaches the quota sooner", async () => {
   const trace = await createShopTrace();
-  const asked = [
+  const args = [
     "quota",
     trace,
     "--quota-cu-hours",
@@ -19,12 +19,12 @@ test("the first lines of quota have the date, its interval and the rejected shar
     "--months-ahead",
     "0",
   ];
-  const { code, stdout } = await runStandin(["whatif", ...asked]);
+  const { code, stdout } = await runStandin(["whatif", ...args]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
     /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 %: .* to .*\); then .* of .* requests of 2026-01 are refused\./,
   );
-  const { delays, month } = await runWhatif(asked);
+  const { delays, month } = await runWhatif(args);
   expect(month).toBeNull();
   const [minute, hour] = delays.map(({ projects }: any) => projects[0].months[0]);
   expect(hour.reached_at.median > hour.reached_at.low && hour.reached_at.median < hour.reached_at.high).toBe(
@@ -79,17 +79,17 @@ test("the projects of a world have their own quotas, and reach them when the wor
   const { events } = (await server.sim("GET", "/events?since=0&limit=10000")).body;
   const stopped = events.find((event: any) => event.type === "ComputeSuspended" && event.cause === "quota");
   await server.kill("SIGTERM");
-  const asked = ["quota", "--data", data, "--cu", "0.25", "--start-latency", "3s", "--recorded-only"];
-  const { delays, projects_without_quota } = await runWhatif(asked);
+  const args = ["quota", "--data", data, "--cu", "0.25", "--start-latency", "3s", "--recorded-only"];
+  const { delays, projects_without_quota } = await runWhatif(args);
   expect(projects_without_quota).toBe(1);
   const [project] = delays[0].projects;
   expect(project).toMatchObject({ project: projectId, computes: 1, quota_cu_hours: 0.5 });
   // The compute was also active at its creation, before any traffic, so the world stopped it earlier by that
   // time.
-  const told = Date.parse(project.months[0].reached_at.median) - Date.parse(stopped.at);
-  expect(told).toBeGreaterThan(0);
-  expect(told).toBeLessThanOrEqual(310_000);
-  const lower = (await runWhatif([...asked, "--quota-cu-hours", "0.25"])).delays[0].projects;
+  const difference = Date.parse(project.months[0].reached_at.median) - Date.parse(stopped.at);
+  expect(difference).toBeGreaterThan(0);
+  expect(difference).toBeLessThanOrEqual(310_000);
+  const lower = (await runWhatif([...args, "--quota-cu-hours", "0.25"])).delays[0].projects;
   expect(lower.map(({ quota_cu_hours }: any) => quota_cu_hours)).toEqual([0.25, 0.25]);
 });
 
@@ -120,8 +120,8 @@ test("a single distant instant is rejected by questions that iterate over minute
     far,
     "endpoint_id,at,duration_ms\nep-one,2026-03-01T00:00:00Z,0\nep-one,9999-12-31T23:59:59Z,0\n",
   );
-  for (const asked of [["starts"], ["quota", "--quota-cu-hours", "1"]]) {
-    const { code, stderr } = await runStandin(["whatif", ...asked, far]);
+  for (const args of [["starts"], ["quota", "--quota-cu-hours", "1"]]) {
+    const { code, stderr } = await runStandin(["whatif", ...args, far]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/the trace lasts [\d,]+ days, and 3,660 are looked at at most/),

@@ -37,10 +37,7 @@ export class PublicApi {
     return this.#fetchWithRetries(path, { method: "GET" });
   }
 
-  /**
-   * Returns responses of any status; throws only if there is no response. Retries status 429 after `Retry-
-   * After`.
-   */
+  /** Returns responses of any status; throws only if there is no response. Retries status 429. */
   call(method: string, path: string, body?: unknown): Promise<PublicResponse> {
     return this.#fetchWithRetries(path, {
       method,

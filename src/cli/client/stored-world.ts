@@ -58,9 +58,7 @@ export async function restoreStoredWorld({ data, world }: ServerTarget, name: st
   const directory = openDataDirectory(data);
   try {
     if (!directory.snapshots(world).some((snapshot) => snapshot.name === name))
-      throw new CliError(
-        `world "${world}" has no snapshot "${name}"; list them with: standin snapshots list`,
-      );
+      throw new CliError(`there is no snapshot "${name}" of world "${world}"`);
     const wallNow = Date.now();
     const previousName = availableName(restoreBackupName(wallNow), (taken) =>
       directory.hasSnapshot(world, taken),

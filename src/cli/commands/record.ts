@@ -16,7 +16,11 @@ export function recordCommand(): Command {
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(
-      pointOption("--from <point>", "starting point, exclusive", "when the first API key was created"),
+      pointOption(
+        "--from <point>",
+        "starting point, whose state becomes the initial world",
+        "when the first API key was created",
+      ),
     )
     .addOption(pointOption("--to <point>", "end point, inclusive", "the current state"))
     .requiredOption(
