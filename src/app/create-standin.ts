@@ -66,7 +66,7 @@ export type StandinEvent = {
   readonly [property: string]: unknown;
 };
 
-/** What a client does to a compute; see docs/control-api.md. */
+/** What a client does to a compute; see docs/reference/control-api.md. */
 export type StandinActivity = {
   readonly endpoint_id: string;
   readonly at?: string;

@@ -28,19 +28,19 @@ test("what is refused is of a family that is outside, and nothing of those is se
   }
 });
 
-test("the control API and the docs tell the same", async () => {
+test("the control API and the coverage page agree", async () => {
   const double = await createDouble();
   const told = (await double.sim("GET", "/coverage")).body;
   expect(told).toEqual(JSON.parse(JSON.stringify(coverage())));
   expect(told.operations).toHaveLength(PUBLIC_OPERATIONS.length);
-  const page = readFileSync(new URL("../../docs/COVERAGE.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/reference/coverage.md", import.meta.url), "utf8");
   for (const { operation_id, coverage: what, test: proof } of operations) {
     const [, , shown, shownProof] = (
       page.split("\n").find((line) => line.startsWith(`| ${operation_id} |`)) ?? ""
     ).split(" | ");
     expect([operation_id, shown, shownProof]).toEqual([
       operation_id,
-      what === "served" ? "served" : "refused, 501",
+      what === "served" ? "served" : "not imitated (501)",
       proof ?? "",
     ]);
   }

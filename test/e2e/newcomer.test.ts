@@ -59,9 +59,9 @@ test("a newcomer creates a project with the public client, sees its compute susp
   expect((await again.sim("GET", "/clock")).body.now).toBe("2026-01-01T00:05:13.000Z");
 });
 
-test("the example of docs/seed-file.md creates the resources that it lists", async () => {
+test("the example of docs/reference/seed-file.md creates the resources that it lists", async () => {
   const [, example = ""] =
-    /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs", "seed-file.md"), "utf8")) ?? [];
+    /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/reference/seed-file.md"), "utf8")) ?? [];
   const [, key = ""] = /key: ([\w-]{16,})/.exec(example) ?? [];
   const file = join(testDirectory(), "world.yaml");
   writeFileSync(file, example);

@@ -9,7 +9,7 @@ import { RecordingProxy } from "./recording-proxy.ts";
 /** The first instant of every scene, on a clock that stands. */
 export const START = "2026-01-01T00:00:00Z";
 
-/** Commands by the operation that they call, as docs/COVERAGE.md has them. */
+/** Commands by the operation that they call, as docs/reference/coverage.md has them. */
 const LISTED_COMMANDS: Readonly<Record<string, readonly string[]>> = parse(
   readFileSync("test/contract/client-commands.yaml", "utf8"),
 );

@@ -16,7 +16,7 @@ type OperationCoverage = {
   readonly clients: readonly string[];
 };
 
-/** Every operation of the public document: one table for `/_sim/coverage` and docs/COVERAGE.md. */
+/** Every operation of the public document: one table for `/_sim/coverage` and docs/reference/coverage.md. */
 export function coverage() {
   const unused = (): never => {
     throw new Error("nobody asks these routes anything");
