@@ -265,8 +265,8 @@ test("--list and --projects cannot be combined", async () => {
 test.each([
   ["ftp://example.com/api/v2", /must begin with https:/],
   ["https://example.com", /must end in \/api\/v2/],
-  ["https://user:word@example.com/api/v2", /no name and no password/],
-  ["example", /is no URL/],
+  ["https://user:word@example.com/api/v2", /must not contain a user name or password/],
+  ["example", /is not a URL/],
 ])("--against %s is rejected with code 2", async (url, message) => {
   const { code, stdout, stderr } = await drift(testDirectory(), url, "key");
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -35,11 +35,11 @@ const WORKS: Readonly<Record<string, Work>> = {
     run: (server) => server.sim("POST", "/snapshots", { name: "more" }),
     undo: (server) => server.sim("DELETE", "/snapshots/more"),
   },
-  "a fork at the head": {
+  "a fork at the current state": {
     run: (server) => server.sim("POST", "/worlds", { name: "more" }),
     undo: (server) => server.sim("DELETE", "/worlds/more"),
   },
-  "a fork in the past, with a seed of its own": {
+  "a fork in the past with its own seed": {
     run: (server) => server.sim("POST", "/worlds", { name: "more", at: 500, seed: 4711 }),
     undo: (server) => server.sim("DELETE", "/worlds/more"),
   },

@@ -124,7 +124,7 @@ test("killed during a restore, the world is entirely the old one or the snapshot
   }
 });
 
-test.each(["at its head", "in the past"])(
+test.each(["at its current state", "in the past"])(
   "killed during a fork %s, the fork is complete or absent, and the world loses nothing",
   async (where) => {
     const data = largeWorld();

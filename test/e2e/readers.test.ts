@@ -8,8 +8,8 @@ import { API_KEY } from "../support/double.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 test.each([
-  ["the worlds are listed", (server: { sim: any }) => server.sim("GET", "/worlds")],
-  ["nothing is asked", () => undefined],
+  ["a request lists the worlds", (server: { sim: any }) => server.sim("GET", "/worlds")],
+  ["no request is sent", () => undefined],
 ])(
   "verify of a served world sees a consistent state, whatever changes meanwhile; first, %s",
   async (_, ask) => {

@@ -146,17 +146,17 @@ test("with a seed file without keys, the first start creates and prints a key", 
 
 test.each([
   [
-    "a field that is none",
+    "an unknown field",
     WORLD.replace("pg_version: 17", "postgres: 17"),
     /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /,
   ],
   [
-    "a value that is not allowed",
+    "an invalid value",
     WORLD.replace("pg_version: 17", "pg_version: 9"),
     /:11:21: .*pg_version: .*14/,
   ],
   [
-    "an id of the wrong form",
+    "an invalid id",
     WORLD.replace("ep-main-1", "main-1"),
     /:19:23: .*endpoints\.0\.id: must begin with ep-/,
   ],
@@ -168,13 +168,13 @@ test.each([
     /:23:31: .*endpoints\.0\.id: .*ep-main-1/,
   ],
   [
-    "a parent that comes later",
+    "a parent defined later",
     WORLD.replace("name: preview", "name: preview\n            parent: br-deep-1"),
     /:23:21: .*parent: .*br-deep-1/,
   ],
-  ["a name that is missing", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
-  ["no YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
-  ["nothing at all", "", /:1:1: /],
+  ["a missing name", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
+  ["invalid YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
+  ["no content", "", /:1:1: /],
 ])("a seed file with %s is rejected with line and column, and nothing is created", async (_, text, place) => {
   const data = join(testDirectory(), "data");
   const path = worldFile(text);
@@ -187,7 +187,7 @@ test.each([
 });
 
 test.each([
-  ["a size that there is not", WORLD.replace("max_cu: 2", "max_cu: 99"), /storefront-1.*99/],
+  ["an unknown size", WORLD.replace("max_cu: 2", "max_cu: 99"), /storefront-1.*99/],
   [
     "two primary computes on one branch",
     WORLD.replace(", type: read_only", ""),

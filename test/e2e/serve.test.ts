@@ -79,7 +79,7 @@ test("a port in use is named, and the failed start loses nothing: the next one s
   const data = testDirectory();
   const refused = await runStandin(["serve", "--data", data, "--port", port, "--json"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
+  expect(refused.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
   expect(refused.stderr).toContain("--port");
   const server = await startServer(data);
   expect(server.ready.api_key).toMatch(/^\w{64}$/);
@@ -201,7 +201,7 @@ test("a non-loopback address requires a control token", async () => {
   for (const host of ["0.0.0.0", "::"]) {
     const refused = await runStandin(["serve", "--data", data, "--port", "0", "--host", host]);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toMatch(new RegExp(`--host ${host} .*STANDIN_CONTROL_TOKEN`));
+    expect(refused.stderr).toMatch(new RegExp(`--host ${host}: .*STANDIN_CONTROL_TOKEN`));
   }
   expect(() => statSync(join(data, "worlds"))).toThrow("ENOENT");
   const server = await startServer(data, ["--host", "0.0.0.0"], {

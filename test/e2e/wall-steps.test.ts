@@ -34,7 +34,7 @@ const MODES = [
   { name: "60x", mode: "scaled", factor: 60 },
 ] as const;
 const STEPS = [-DAY, 0, DAY];
-const shown = (step: number) => (step === 0 ? "stays" : `steps ${step < 0 ? "back" : "forth"}`);
+const shown = (step: number) => (step === 0 ? "stays" : `steps ${step < 0 ? "back" : "forward"}`);
 
 const scenes = Object.keys(SHELVES).flatMap((shelf) =>
   MODES.flatMap((clock) =>
@@ -45,7 +45,7 @@ const scenes = Object.keys(SHELVES).flatMap((shelf) =>
 describe.each(
   scenes.map((scene) => ({
     ...scene,
-    name: `${scene.shelf}, ${scene.clock.name}: the host's clock ${shown(scene.before)} before and ${shown(scene.after)} after`,
+    name: `${scene.shelf}, ${scene.clock.name}: the host clock ${shown(scene.before)} before and ${shown(scene.after)} after`,
   })),
 )("$name", ({ shelf, clock: { mode, factor }, before, after }) => {
   const open = async () => {
@@ -90,7 +90,7 @@ describe.each(
     await expectSound(double);
   });
 
-  test.each(["at the head", "in the past"])(
+  test.each(["at the current state", "in the past"])(
     "a world forked %s continues from there, and the original continues as before",
     async (where) => {
       const { double } = await open();
@@ -98,12 +98,12 @@ describe.each(
       passes(before);
       passes(20 * SECOND);
       const head = await now(double);
-      const at = where === "at the head" ? {} : { at: new Date(past).toISOString() };
+      const at = where === "at the current state" ? {} : { at: new Date(past).toISOString() };
       const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
-      expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the head" ? head : past]);
+      expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the current state" ? head : past]);
       const side = inWorld(double, "side");
       expect(await now(double)).toBe(head);
-      await expectPace(side, where === "at the head" ? head : past, factor, after);
+      await expectPace(side, where === "at the current state" ? head : past, factor, after);
       expect(await now(double)).toBeGreaterThanOrEqual(head);
       await expectSound(double);
       await expectSound(side);

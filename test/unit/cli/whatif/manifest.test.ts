@@ -10,17 +10,17 @@ import { DAY, traceOf } from "../../../support/traces.ts";
 function repeated(
   of: typeof compareCommand,
   typed: readonly string[],
-  asked: Parameters<typeof questionFrom> = [{}],
+  input: Parameters<typeof questionFrom> = [{}],
 ) {
   const command = of().action(() => {});
   command.parse([...typed], { from: "user" });
   const target =
-    asked[1] === undefined ? undefined : { data: "./.standin", world: "default", url: "http://x" };
-  const looked = { traffic: trafficOf(traceOf(DAY)), world: asked[1], target };
+    input[1] === undefined ? undefined : { data: "./.standin", world: "default", url: "http://x" };
+  const traces = { traffic: trafficOf(traceOf(DAY)), world: input[1], target };
   return repeatCommand(
     ["whatif", command.name(), ...typed],
     command,
-    resolvedQuestionFlags(questionFrom(...asked), looked),
+    resolvedQuestionFlags(questionFrom(...input), traces),
   );
 }
 
