@@ -10,19 +10,13 @@ import type { World } from "../../platform/core/world.ts";
 import { computesOnBranch } from "../../platform/lookup.ts";
 import { usageThisMonth } from "../../platform/usage/consumption.ts";
 import { usageAt } from "../../platform/usage/usage.ts";
-import {
-  type AllowUndefined,
-  CREATION_SOURCE,
-  omitUndefined,
-  optionalTimestamp,
-  wholeSeconds,
-} from "./render-common.ts";
+import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
 // A branch, what it holds, and what is kept of it, as the public document describes them.
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {
   const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
-  return omitUndefined({
+  return {
     id: branch.id,
     project_id: branch.projectId,
     parent_id: branch.parentId,
@@ -55,7 +49,7 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     restored_from: branch.restoredFrom,
     restored_as: branch.restoredAs,
     recovery: renderRecovery(branch),
-  }) satisfies AllowUndefined<public_.Branch>;
+  } satisfies AllowUndefined<public_.Branch>;
 }
 
 /** S: there only while a deleted branch can be recovered. */
@@ -70,7 +64,7 @@ function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
 }
 
 export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
-  return omitUndefined({
+  return {
     id: snapshot.id,
     name: snapshot.name,
     lsn: snapshot.lsn ?? lsnAtTime(world, snapshot.projectId, snapshot.timestamp),
@@ -81,7 +75,7 @@ export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
     manual: snapshot.manual,
     // S: "a value of 0 means the snapshot is not being charged".
     full_size: 0,
-  }) satisfies AllowUndefined<public_.Snapshot>;
+  } satisfies AllowUndefined<public_.Snapshot>;
 }
 
 /** Where in the log a branch left its parent, or a snapshot was taken, when that was named by an instant or not at all. */
@@ -100,7 +94,7 @@ export function renderAnnotation(branch: Branch) {
 }
 
 export function renderRole(branch: Branch, role: Role, password?: string) {
-  return omitUndefined({
+  return {
     branch_id: branch.id,
     name: role.name,
     password,
@@ -108,7 +102,7 @@ export function renderRole(branch: Branch, role: Role, password?: string) {
     authentication_method: role.noLogin === true ? "no_login" : "password",
     created_at: timestamp(role.createdAt),
     updated_at: timestamp(role.updatedAt),
-  }) satisfies AllowUndefined<public_.Role>;
+  } satisfies AllowUndefined<public_.Role>;
 }
 
 export function renderDatabase(branch: Branch, database: Database) {

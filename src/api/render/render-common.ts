@@ -7,11 +7,6 @@ export const CREATION_SOURCE = "console"; // S
 /** For `satisfies`: every field that the document requires, and none that it does not know. */
 export type AllowUndefined<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** Leaves out what has no value: absent, not null (R: `last_active` is absent until the first activity). */
-export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return fields as { [K in keyof T]: Exclude<T[K], undefined> };
-}
-
 export function optionalTimestamp(at: SimTime | undefined): string | undefined {
   return at === undefined ? undefined : timestamp(at);
 }

@@ -17,13 +17,7 @@ import type { Project } from "../../platform/project/project.ts";
 import { hasQuota } from "../../platform/project/quota.ts";
 import { usageThisMonth } from "../../platform/usage/consumption.ts";
 import { usageAt } from "../../platform/usage/usage.ts";
-import {
-  type AllowUndefined,
-  CREATION_SOURCE,
-  omitUndefined,
-  optionalTimestamp,
-  wholeSeconds,
-} from "./render-common.ts";
+import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
 // Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.
 
@@ -35,7 +29,7 @@ type EndpointState = public_.Endpoint["current_state"];
 
 /** R: `pending_state` is there in answers that change a compute, and until it has settled; never in lists. */
 function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
-  return omitUndefined({
+  return {
     host: computeHost(world, compute),
     id: compute.id,
     name: compute.name,
@@ -62,7 +56,7 @@ function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingSta
     suspend_timeout_seconds: compute.suspendTimeoutSeconds,
     provisioner: compute.provisioner,
     compute_release_version: compute.phase.state === "active" ? String(compute.phase.release) : undefined,
-  }) satisfies AllowUndefined<public_.Endpoint>;
+  } satisfies AllowUndefined<public_.Endpoint>;
 }
 
 /** While something runs, a compute was last active just now. */
@@ -127,7 +121,7 @@ function pendingStateFor(world: World, compute: Compute): EndpointState | undefi
 
 export function renderOperation(operation: Operation, now: SimTime) {
   const { state, failures } = operation;
-  return omitUndefined({
+  return {
     id: operation.id,
     project_id: operation.projectId,
     branch_id: operation.branchId,
@@ -140,7 +134,7 @@ export function renderOperation(operation: Operation, now: SimTime) {
     created_at: timestamp(operation.createdAt),
     updated_at: timestamp(operation.updatedAt),
     total_duration_ms: (operationEnd(state) ?? now) - operation.createdAt,
-  }) satisfies AllowUndefined<public_.Operation>;
+  } satisfies AllowUndefined<public_.Operation>;
 }
 
 function operationEnd(state: Operation["state"]): SimTime | undefined {
@@ -172,7 +166,7 @@ export function renderProject(world: World, project: Project, now: SimTime) {
     world.computes.by("project", project.id).values(),
     now,
   );
-  return omitUndefined({
+  return {
     ...projectFields(world, project, now),
     data_storage_bytes_hour: 0,
     data_transfer_bytes: 0,
@@ -185,21 +179,21 @@ export function renderProject(world: World, project: Project, now: SimTime) {
     consumption_period_start: timestamp(monthStart(now)),
     consumption_period_end: timestamp(nextMonthStart(now)),
     owner: account === undefined ? undefined : renderOwner(world, account),
-  }) satisfies AllowUndefined<public_.Project>;
+  } satisfies AllowUndefined<public_.Project>;
 }
 
 export function renderProjectListItem(world: World, project: Project, now: SimTime) {
   const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
-  return omitUndefined({
+  return {
     ...projectFields(world, project, now),
     active_time: wholeSeconds(usage.activeMs),
     cpu_used_sec: wholeSeconds(usage.cuMs),
     history_retention_seconds: project.historyRetentionSeconds,
     deleted_at: optionalTimestamp(project.deletedAt),
     recoverable_until: optionalTimestamp(project.recoverableUntil),
-    // R, and no field of the public document any more.
+    // R: answered, although the public document no longer has it.
     locked: false,
-  }) satisfies AllowUndefined<public_.ProjectListItem>;
+  } satisfies AllowUndefined<public_.ProjectListItem & { locked: boolean }>;
 }
 
 function projectFields(world: World, project: Project, now: SimTime) {

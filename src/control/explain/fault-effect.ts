@@ -5,10 +5,11 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { DAY, parseDuration, SECOND } from "../../platform/core/time.ts";
 import type { FaultEffect } from "../../platform/fault/fault.ts";
 import { duration } from "../http/control-fields.ts";
-import { omitUndefined, strict, unknownName } from "../http/strict-fields.ts";
+import { strict, unknownName } from "../http/strict-fields.ts";
 
 const MAX_TIMES = 1_000;
 /** A request that is later than that is lost. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import {
   type Fault,
   type FaultDefinition,
@@ -9,7 +10,7 @@ import { OPERATION_ACTIONS } from "../../platform/operation/operation.ts";
 import { effect, renderEffect } from "../explain/fault-effect.ts";
 import { instant } from "./control-fields.ts";
 import { formatInstant as renderInstant } from "./render-object.ts";
-import { nameListField, omitUndefined, strict } from "./strict-fields.ts";
+import { nameListField, strict } from "./strict-fields.ts";
 
 const MAX_FAULTS = 1_000;
 const count = z.int().min(1).max(1_000_000_000_000);

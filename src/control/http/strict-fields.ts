@@ -32,8 +32,3 @@ export function unknownName(what: string, name: string, known: Iterable<string>)
   const suggestion = closestMatch(name, known);
   return `there is no ${what} "${name}"${suggestion === undefined ? "" : `; did you mean "${suggestion}"?`}`;
 }
-
-/** Without what has no value. */
-export function omitUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
