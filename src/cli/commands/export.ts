@@ -39,7 +39,7 @@ Examples:
         const { size } = statSync(out);
         const sizeText =
           written === undefined ? `${size} bytes` : `${written.toLocaleString("en")} events, ${size} bytes`;
-        const result = { file: out, size_bytes: size, ...(written === undefined ? {} : { events: written }) };
+        const result = { file: out, size_bytes: size, events: written };
         process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `wrote ${out} (${sizeText})\n`);
       },
     );

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { Inventory, Omission } from "../../mirror/inventory.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { PublicApi, parseApiUrl, printable, withApiKey } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -104,8 +105,7 @@ async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSi
   const left_out = [...readOmissions, ...(file?.left_out ?? []), ...(world?.left_out ?? [])];
   return {
     found: countInventory(inventory),
-    ...(file === undefined ? {} : { file }),
-    ...(world === undefined ? {} : { world }),
+    ...omitUndefined({ file, world }),
     left_out,
   };
 }

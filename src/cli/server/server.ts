@@ -12,6 +12,7 @@ import {
   type Populate,
   WorldMismatch,
 } from "../../app/compose.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
@@ -143,12 +144,12 @@ function planLimits({
   endpointsLimit,
   snapshotsLimit,
 }: ServeOptions): PlanLimitOverrides | undefined {
-  const limits = {
-    ...(projectsLimit === undefined ? {} : { projects: projectsLimit }),
-    ...(branchesLimit === undefined ? {} : { branches: branchesLimit }),
-    ...(endpointsLimit === undefined ? {} : { endpoints: endpointsLimit }),
-    ...(snapshotsLimit === undefined ? {} : { snapshots: snapshotsLimit }),
-  };
+  const limits = omitUndefined({
+    projects: projectsLimit,
+    branches: branchesLimit,
+    endpoints: endpointsLimit,
+    snapshots: snapshotsLimit,
+  });
   return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
@@ -248,7 +249,7 @@ function printReadyLine(
       api_url: apiUrl,
       control_url: `${origin}/_sim`,
       world: world.name,
-      ...(apiKey === undefined ? {} : { api_key: apiKey }),
+      api_key: apiKey,
     };
     process.stdout.write(`${JSON.stringify(ready)}\n`);
     return;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { TraceInputError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { checkFormatOptions } from "../../recordings/trace-files/file-input.ts";
@@ -62,7 +63,7 @@ export async function openTraces(
     const traffic = period === undefined ? selected : trafficWithin(selected, period);
     const { inputSummary, world } = opened.summarize(traffic);
     for (const note of inputSummary.notes) process.stderr.write(`note: ${note}\n`);
-    return { ...opened, traffic, inputSummary, world, ...(only === undefined ? {} : { only }) };
+    return { ...opened, traffic, inputSummary, world, ...omitUndefined({ only }) };
   } catch (error) {
     opened.close();
     throw error;

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseInstantOption } from "../terminal/option-parsers.ts";
@@ -76,15 +77,15 @@ export function worldTargetOf(
   if (data === undefined && options.world === undefined && url === undefined)
     throw new CliError("give trace files, or a world with --data, --world or --url", true);
   if (isTyped("data") && isTyped("url"))
-    throw new CliError("--data and --url are two worlds: give one or the other", true);
+    throw new CliError("give either --data or --url, not both", true);
   const fileOption = FILE_OPTIONS.find(isTyped);
   if (fileOption !== undefined)
-    throw new CliError(`${flagOf(fileOption)} is of files: it changes nothing in how a world is read`, true);
+    throw new CliError(`${flagOf(fileOption)} applies only to trace files and cannot be combined with a world`, true);
   const isAtUrl = url !== undefined && !isTyped("data");
   return {
     data: data ?? DEFAULT_DATA,
     world,
     ...(isAtUrl ? { url } : {}),
-    ...(controlToken === undefined ? {} : { controlToken }),
+    ...omitUndefined({ controlToken }),
   };
 }
