@@ -49,13 +49,13 @@ test.each(SERVED)("snapshots are created, listed, restored and deleted; with a s
   const key = server.ready.api_key as string;
   if (!served) await server.kill("SIGKILL");
   const snapshots = (...args: string[]) => done(["snapshots", ...args, "--data", data]);
-  expect(await snapshots("list")).toBe("no snapshots yet; keep one with: standin snapshots create <name>\n");
+  expect(await snapshots("list")).toBe("no snapshots; take one with: standin snapshots create <name>\n");
   expect(await snapshots("create", "before")).toMatch(
     /^created snapshot before at event \d+, 2026-01-01T00:10:20\.000Z \(\d+ bytes\)\n$/,
   );
   await done(["keys", "create", "later", "--data", data]);
   const table = (await snapshots("list")).split("\n");
-  expect(table[0]).toMatch(/^NAME +KIND +CREATED +WORLD'S CLOCK +EVENT +BYTES$/);
+  expect(table[0]).toMatch(/^NAME +KIND +CREATED +WORLD CLOCK +EVENT +BYTES$/);
   expect(table[1]).toMatch(/^before +manual +\d{4}-\S+Z +2026-01-01T00:10:20\.000Z +\d+ +\d+$/);
   const { snapshots: listed } = await json(["snapshots", "list", "--data", data]);
   expect(listed).toMatchObject([

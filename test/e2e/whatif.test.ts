@@ -613,12 +613,12 @@ test.each([
     ["curve", "few.csv", "--world", "mine"],
     /--world selects a world and cannot be combined with trace files/,
   ],
-  [["curve", "few.csv", "--data", "mine"], /--data is of a world, and there are traces/],
-  [["curve", "few.csv", "--control-token", "mine"], /--control-token is of a world, and there are traces/],
-  [["curve", "--data", "mine", "--url", "http://127.0.0.1:4620"], /--data and --url are two worlds/],
-  [["curve", "--data", "mine", "--time-zone", "UTC"], /--time-zone is of files/],
+  [["curve", "few.csv", "--data", "mine"], /--data selects a world/],
+  [["curve", "few.csv", "--control-token", "mine"], /--control-token selects a world/],
+  [["curve", "--data", "mine", "--url", "http://127.0.0.1:4620"], /either --data or --url/],
+  [["curve", "--data", "mine", "--time-zone", "UTC"], /--time-zone applies only to trace files/],
   [["curve", "few.csv", "--delay", "604801"], /whole seconds from 0 to 604800/],
-  [["curve", "few.csv", "--delay", "60", "--out", "report"], /leave out --out/],
+  [["curve", "few.csv", "--delay", "60", "--out", "report"], /cannot be combined with --out/],
   [
     ["curve", "few.csv", "--delay", "60", "--by-compute"],
     /'--delay <delay>' cannot be used with option '--by-compute'/,
@@ -629,8 +629,8 @@ test.each([
   [["compare", "few.csv", "--policy", "sleepy"], /known are fixed:SECONDS/],
   [["compare", "few.csv", "--start-latency", "soon"], /must be a duration like 3s/],
   [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
-  [["capacity", "few.csv", "--size", "2..1"], /a range like 0.25..2/],
-  [["capacity", "few.csv", "--skew", "0.5"], /--skew changes nothing without --working-set/],
+  [["capacity", "few.csv", "--size", "2..1"], /a range such as 0.25..2/],
+  [["capacity", "few.csv", "--skew", "0.5"], /--skew requires --working-set/],
   [["capacity", "few.csv", "--blocks-per-request", "3"], /--blocks-per-request requires --working-set/],
   [["capacity", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
   [["capacity", "few.csv", "--cu", "2"], /unknown option '--cu'/],
@@ -641,8 +641,8 @@ test.each([
     /'--recorded-only' cannot be used with option '--months-ahead <n>'/,
   ],
   [["quota", "few.csv", "--quota-cu-hours", "0"], /a number above 0/],
-  [["starts", "few.csv", "--pool", "3"], /all three of --pool, --refill and --prepared-latency/],
-  [["profiles", "few.csv", "--profile", "2026"], /--profile: give two of them or more/],
+  [["starts", "few.csv", "--pool", "3"], /all of --pool, --refill and --prepared-latency/],
+  [["profiles", "few.csv", "--profile", "2026"], /--profile: give 2 to 8 profiles/],
   [
     ["profiles", "few.csv", "--profile", "2026", "--profile", "none.yaml"],
     /none.yaml: expected one of 2024, 2026 or a readable file/,
@@ -669,7 +669,7 @@ test("a file that is not a trace is named: code 1, and nothing is left behind", 
   );
 });
 
-test("fixed sizes need no range; --start-latency takes a distribution; the directory of --out must exist", async () => {
+test("a fixed size is analyzed alone; begin and end columns give a duration; the directory of --out must exist", async () => {
   const directory = testDirectory();
   const file = join(directory, "spans.csv");
   writeFileSync(file, "db,begin,stop\na,2026-01-01T00:00:00Z,2026-01-01T00:02:00Z\n");
@@ -694,7 +694,7 @@ test("fixed sizes need no range; --start-latency takes a distribution; the direc
   );
   const out = join(directory, "none", "spans.standin-trace");
   expect(await refused("import", file, ...map, "--out", out)).toBe(
-    `1 standin: --out ${out}: there is no directory ${dirname(out)}\n`,
+    `1 standin: --out ${out}: directory ${dirname(out)} does not exist\n`,
   );
 });
 
