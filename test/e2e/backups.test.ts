@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 test("a server takes backups at the interval, removes the oldest, and a backup can be restored as a world", async () => {

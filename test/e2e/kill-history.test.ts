@@ -16,7 +16,8 @@ import {
   type WorldContents,
 } from "../support/crashes.ts";
 import { API_KEY } from "../support/double.ts";
-import { runStandin, spawnStandin, temporaryDirectory, waitForExit } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnStandin, temporaryDirectory, waitForExit } from "../support/process.ts";
 import {
   type RunningServer,
   type ServerClient,
@@ -24,7 +25,7 @@ import {
   testDirectory,
 } from "../support/running-server.ts";
 
-const ROUNDS = 3 * KILLS;
+const ROUNDS = KILLS;
 /** The kill comes at a random time, up to this multiple of the undisturbed duration. */
 const BEYOND = 1.1;
 const WORLD = "worlds/default.sqlite";

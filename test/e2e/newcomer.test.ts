@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin, spawnCommand, waitForExit } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnCommand, waitForExit } from "../support/process.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

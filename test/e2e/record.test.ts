@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin, spawnStandin, waitForExit } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import {
   createProjectOn,
   type RunningServer,
@@ -82,7 +82,7 @@ test("a recorded history replays to the same state and contains no secret", asyn
   expect(readFileSync(out, "utf8") + readFileSync(world_file, "latin1")).not.toContain(
     "a-key-that-nobody-guesses",
   );
-  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
+  const played = await runStandin(["run", out, "--json"]);
   const [run] = JSON.parse(played.stdout).runs;
   expect([played.code, run.verdict, run.state, run.failures]).toEqual([0, "passed", state, []]);
   expect(run.ended_at).toBe((await server.sim("GET", "/clock")).body.now);
@@ -101,7 +101,7 @@ test("the recording of a part of the history starts at --from and ends at --to",
   const recorded = await runStandin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
   expect(recorded.code).toBe(0);
   expect(recorded.stdout).toContain("(1 steps)");
-  const { runs } = JSON.parse((await waitForExit(spawnStandin(["run", out, "--json"]))).stdout);
+  const { runs } = JSON.parse((await runStandin(["run", out, "--json"])).stdout);
   expect(runs).toMatchObject([{ verdict: "passed", started_at: from, ended_at: to }]);
 });
 
@@ -132,7 +132,7 @@ test("names that look like references or matrix values replay unchanged, also in
     );
   const out = join(testDirectory(), "a$$b.yaml");
   expect((await runStandin(["record", "--data", data, "--out", out])).code).toBe(0);
-  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
+  const played = await runStandin(["run", out, "--json"]);
   expect([played.stderr, played.code]).toEqual(["", 0]);
 });
 
@@ -153,7 +153,7 @@ test("a world cannot be recorded before its first key; from the key on it can", 
   }
   const out = join(testDirectory(), "first.yaml");
   expect((await recordFrom("3", out)).code).toBe(0);
-  expect((await waitForExit(spawnStandin(["run", out]))).code).toBe(0);
+  expect((await runStandin(["run", out])).code).toBe(0);
 });
 
 test("the seed of a recorded world is fixed, and another one is rejected", async () => {
@@ -161,13 +161,13 @@ test("the seed of a recorded world is fixed, and another one is rejected", async
   await createProjectOn(await startServer(data, MANUAL));
   const out = join(testDirectory(), "mine.yaml");
   await runStandin(["record", "--data", data, "--out", out]);
-  const { code, stderr } = await waitForExit(spawnStandin(["run", out, "--seed", "7"]));
+  const { code, stderr } = await runStandin(["run", out, "--seed", "7"]);
   expect([code, stderr]).toEqual([
     2,
     expect.stringMatching(/^standin: --seed 7: the initial world of \S+ already has a seed/),
   ]);
   // The repeat command of a report.
-  expect((await waitForExit(spawnStandin(["run", out, "--seed", "1"]))).code).toBe(0);
+  expect((await runStandin(["run", out, "--seed", "1"])).code).toBe(0);
 });
 
 test("changes whose requests are not retained are reported, and the exit code is 1", async () => {
@@ -229,6 +229,6 @@ test("an effect that a fault delayed is delayed again, and the run ends in the s
   const out = join(testDirectory(), "slow.yaml");
   const recorded = await runStandin(["record", "--data", data, "--out", out]);
   expect([recorded.code, recorded.stderr]).toEqual([0, ""]);
-  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
+  const played = await runStandin(["run", out, "--json"]);
   expect(JSON.parse(played.stdout).runs).toMatchObject([{ verdict: "passed", failures: [] }]);
 });

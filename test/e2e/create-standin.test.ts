@@ -1,8 +1,8 @@
 import { createApiClient } from "@neondatabase/api-client";
 import { createStandin, type Standin, StandinError, type StandinOptions } from "standin";
 import { afterEach, expect, test } from "vitest";
-import { verifyWorld } from "../../../src/cli/history/world-history.ts";
-import { temporaryDirectory } from "../../support/process.ts";
+import { verifyWorld } from "../../src/cli/history/world-history.ts";
+import { temporaryDirectory } from "../support/process.ts";
 
 const open: Standin[] = [];
 afterEach(async () => {
