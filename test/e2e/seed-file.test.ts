@@ -150,16 +150,8 @@ test.each([
     WORLD.replace("pg_version: 17", "postgres: 17"),
     /:11:9: .*projects\.0\.postgres: there is no such key here; known are id, name, /,
   ],
-  [
-    "an invalid value",
-    WORLD.replace("pg_version: 17", "pg_version: 9"),
-    /:11:21: .*pg_version: .*14/,
-  ],
-  [
-    "an invalid id",
-    WORLD.replace("ep-main-1", "main-1"),
-    /:19:23: .*endpoints\.0\.id: must begin with ep-/,
-  ],
+  ["an invalid value", WORLD.replace("pg_version: 17", "pg_version: 9"), /:11:21: .*pg_version: .*14/],
+  ["an invalid id", WORLD.replace("ep-main-1", "main-1"), /:19:23: .*endpoints\.0\.id: must begin with ep-/],
   ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.0\.key: .*spaces/],
   ["the same key twice", WORLD.replace(OTHER_KEY, KEY), /:27:30: .*keys\.0\.key: /],
   [

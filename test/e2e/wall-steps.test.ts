@@ -100,7 +100,10 @@ describe.each(
       const head = await now(double);
       const at = where === "at the current state" ? {} : { at: new Date(past).toISOString() };
       const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
-      expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the current state" ? head : past]);
+      expect([status, Date.parse(body.world.now)]).toEqual([
+        201,
+        where === "at the current state" ? head : past,
+      ]);
       const side = inWorld(double, "side");
       expect(await now(double)).toBe(head);
       await expectPace(side, where === "at the current state" ? head : past, factor, after);

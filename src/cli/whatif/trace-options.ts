@@ -76,11 +76,13 @@ export function worldTargetOf(
   }
   if (data === undefined && options.world === undefined && url === undefined)
     throw new CliError("give trace files, or a world with --data, --world or --url", true);
-  if (isTyped("data") && isTyped("url"))
-    throw new CliError("give either --data or --url, not both", true);
+  if (isTyped("data") && isTyped("url")) throw new CliError("give either --data or --url, not both", true);
   const fileOption = FILE_OPTIONS.find(isTyped);
   if (fileOption !== undefined)
-    throw new CliError(`${flagOf(fileOption)} applies only to trace files and cannot be combined with a world`, true);
+    throw new CliError(
+      `${flagOf(fileOption)} applies only to trace files and cannot be combined with a world`,
+      true,
+    );
   const isAtUrl = url !== undefined && !isTyped("data");
   return {
     data: data ?? DEFAULT_DATA,
