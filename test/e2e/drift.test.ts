@@ -233,7 +233,7 @@ GET /projects/{project_id}/operations/{operation_id}
   const lacking = await drift(data, empty.ready.api_url, keyOf(empty), ["--list", inside]);
   expect(lacking.code).toBe(0);
   expect(lacking.stdout).toMatch(
-    /^not compared +GET .*\{endpoint_id\} {2}\{project_id\}: there is none there$/m,
+    /^not compared +GET .*\{endpoint_id\} {2}\{project_id\}: no such resource there$/m,
   );
 });
 

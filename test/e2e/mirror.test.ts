@@ -274,7 +274,7 @@ test("a schema-only branch becomes a branch without a parent; a seed file report
   ]);
   const file = await runStandin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
   expect(file.stderr + file.stdout).toContain(
-    "branch bare: that it has no parent, because: a seed file has no field for it",
+    "branch bare: that it has no parent: a seed file has no field for it",
   );
 });
 

@@ -100,7 +100,7 @@ test("the recording of a part of the history starts at --from and ends at --to",
   const out = join(testDirectory(), "part.yaml");
   const recorded = await runStandin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
   expect(recorded.code).toBe(0);
-  expect(recorded.stdout).toContain("(1 steps)");
+  expect(recorded.stdout).toContain("(1 step)");
   const { runs } = JSON.parse((await runStandin(["run", out, "--json"])).stdout);
   expect(runs).toMatchObject([{ verdict: "passed", started_at: from, ended_at: to }]);
 });

@@ -179,7 +179,7 @@ test.each([
   ["like: '2025'", /mine\.yaml: like: .*"2024"\|"2026"/],
   ["start_latency: soon", /mine\.yaml: start_latency: "soon" must be/],
   ["price: 3", /mine\.yaml: .*price/],
-  ["max_connections: {large: 3}", /mine\.yaml: max_connections: its keys must be sizes in CU/],
+  ["max_connections: {large: 3}", /mine\.yaml: max_connections: keys must be sizes in CU/],
   [
     "suspend_timeout_s: {minimum: 400}",
     /mine\.yaml: suspend_timeout_s: the default 300 must lie between the minimum 400 and the maximum 604800/,

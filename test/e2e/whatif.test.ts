@@ -609,7 +609,7 @@ test("the manifest repeats the report of a world even after the world has change
 
 test.each([
   [["fleet", "--out", "x.json"], /--out x\.json: the name must end in \.csv or \.standin-trace/],
-  [["curve"], /give traces, or a world/],
+  [["curve"], /give trace files, or a world/],
   [
     ["curve", "few.csv", "--world", "mine"],
     /--world selects a world and cannot be combined with trace files/,

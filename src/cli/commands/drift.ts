@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { journaledCalls } from "../../drift/journaled-calls.ts";
 import { ComparedServer, DEFAULT_CALLS, parseCallList, type ReadCall } from "../../drift/read-calls.ts";
 import { compareShapes, isRemark, type ShapeDifference, shapeOf } from "../../drift/response-shape.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import {
   apiErrorOf,
@@ -258,7 +259,7 @@ function describeDrift({ against }: DriftOptions, comparisons: readonly CallComp
   const { calls, same, different, not_compared, differences, remarks } = summarizeDrift(comparisons);
   const notComparedText = not_compared === 0 ? "" : `, ${not_compared} not compared`;
   const remarksText = remarks === 0 ? "" : `; ${remarks} in parentheses may be due to different data`;
-  return `here: standin; there: ${against}\n${lines.join("\n")}\n${calls} calls: ${same} the same, ${different} different (${differences} differences)${notComparedText}${remarksText}\n`;
+  return `here: standin; there: ${against}\n${lines.join("\n")}\n${plural(calls, "call")}: ${same} the same, ${different} different (${plural(differences, "difference")})${notComparedText}${remarksText}\n`;
 }
 
 /** Text of the other server is truncated and stripped of control characters. */

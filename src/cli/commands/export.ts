@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { Command, Option } from "commander";
+import { plural } from "../../whatif/report/number-format.ts";
 import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/options.ts";
 
 type ExportOptions = { out: string; world: string; events?: boolean; json?: boolean };
@@ -38,7 +39,7 @@ Examples:
           events === true ? await exportEvents(path, world, out) : await exportWorld(path, world, out);
         const { size } = statSync(out);
         const sizeText =
-          written === undefined ? `${size} bytes` : `${written.toLocaleString("en")} events, ${size} bytes`;
+          written === undefined ? `${size} bytes` : `${plural(written, "event")}, ${size} bytes`;
         const result = { file: out, size_bytes: size, events: written };
         process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `wrote ${out} (${sizeText})\n`);
       },

@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { Inventory, Omission } from "../../mirror/inventory.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { PublicApi, parseApiUrl, printable, withApiKey } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -247,5 +248,5 @@ function describeSeedFile({ name, profile }: NonNullable<MirrorResult["file"]>, 
 }
 
 function countsText({ projects, branches, endpoints }: InventoryCounts): string {
-  return `${projects} projects, ${branches} branches, ${endpoints} computes`;
+  return `${plural(projects, "project")}, ${branches === 1 ? "1 branch" : `${branches} branches`}, ${plural(endpoints, "compute")}`;
 }

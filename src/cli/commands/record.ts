@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { dataOption, jsonOption, pointOption, worldOption } from "../terminal/options.ts";
 
 type RecordOptions = {
@@ -52,7 +53,7 @@ Examples:
         );
       else
         process.stdout.write(
-          `wrote ${options.out} (${steps} steps) and ${worldFile}${state === null ? "" : `; final state ${state}`}\n`,
+          `wrote ${options.out} (${plural(steps, "step")}) and ${worldFile}${state === null ? "" : `; final state ${state}`}\n`,
         );
       if (omitted.length > 0) process.exitCode = 1;
       for (const reason of json === true ? [] : omitted)

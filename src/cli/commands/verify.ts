@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/options.ts";
 
@@ -36,7 +37,7 @@ Examples:
       }
       if (!ok)
         throw new CliError(
-          `${differences.length === 1 ? "1 difference" : `${differences.length} differences`}: the stored world does not match its journal`,
+          `${plural(differences.length, "difference")}: the stored world does not match its journal`,
         );
     });
 }

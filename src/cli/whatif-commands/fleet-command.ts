@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../whatif/trace/fleet-traffic.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -81,9 +82,7 @@ async function writeFleet(options: FleetCommandOptions, signal: AbortSignal): Pr
     return;
   }
   const used = computesUsed === computes ? "" : `${computesUsed.toLocaleString("en")} of `;
-  process.stdout.write(
-    `${out}: ${requests.toLocaleString("en")} requests to ${used}${computes.toLocaleString("en")} computes\n`,
-  );
+  process.stdout.write(`${out}: ${plural(requests, "request")} to ${used}${plural(computes, "compute")}\n`);
 }
 
 function addPattern(text: string, previous: readonly FleetPattern[] | undefined): readonly FleetPattern[] {

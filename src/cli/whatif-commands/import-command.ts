@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { TraceInputError } from "../../recordings/rows/recording-error.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
@@ -61,9 +62,9 @@ async function runTraceImport(
     for (const note of notes) process.stderr.write(`note: ${note}\n`);
     for (const { input, line, reason } of bad)
       process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
-    const omittedText = badRows === 0 ? "" : `; skipped ${badRows.toLocaleString("en")} bad rows`;
+    const omittedText = badRows === 0 ? "" : `; skipped ${plural(badRows, "bad row")}`;
     process.stdout.write(
-      `${out}: ${rows.toLocaleString("en")} requests to ${header.computes.toLocaleString("en")} computes${omittedText}\n`,
+      `${out}: ${plural(rows, "request")} to ${plural(header.computes, "compute")}${omittedText}\n`,
     );
   } catch (error) {
     if (error instanceof TraceInputError || (error instanceof Error && "code" in error))

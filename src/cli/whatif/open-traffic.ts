@@ -155,7 +155,7 @@ async function openFiles(
       process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
     if (origin.badRows > 0) {
       process.stderr.write(
-        `note: skipped ${origin.badRows.toLocaleString("en")} bad rows of ${(origin.badRows + header.rows).toLocaleString("en")}\n`,
+        `note: skipped ${plural(origin.badRows, "bad row")} of ${(origin.badRows + header.rows).toLocaleString("en")}\n`,
       );
     }
     const files = [
