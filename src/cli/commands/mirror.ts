@@ -56,7 +56,7 @@ export function mirrorCommand(): Command {
     .addOption(
       new Option(
         "--out <file>",
-        "write a new seed file, - for stdout; also copies to standin if --url, --data or --world is given",
+        "seed file to create, - for stdout; also copies to standin if --url, --data or --world is given",
       ),
     )
     .addOption(new Option("--dry-run", "read the account and print what would be copied; change nothing"))
