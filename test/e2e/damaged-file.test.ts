@@ -206,8 +206,8 @@ test("the commands report where a file is corrupt, in one sentence, and exit wit
   const column = bytes.indexOf("journal_version", (schemaPage - 1) * PAGE) * 8;
   const damages: [string, Buffer, RegExp][] = [
     ["an event", flipBit(bytes, event), /event \d+ is damaged/],
-    ["the end", bytes.subarray(0, bytes.length - 3 * PAGE), /malformed|damaged/],
-    ["the definition of a table", flipBit(bytes, column), /damaged|malformed/],
+    ["the end", bytes.subarray(0, bytes.length - 3 * PAGE), /malformed|corrupt/],
+    ["the definition of a table", flipBit(bytes, column), /corrupt|malformed/],
   ];
   for (const [what, damaged, sentence] of damages) {
     const data = directoryWith(damaged);
