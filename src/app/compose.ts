@@ -10,7 +10,7 @@ import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
-import type { AskWhatIf } from "../control/routes/whatif.ts";
+import type { AskWhatIf } from "../control/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
   errorResponseFrom,
@@ -19,13 +19,13 @@ import {
   unwrap,
   type WorldResolver,
 } from "../http/request.ts";
-import { findApiKeyByHash } from "../platform/account/api-key.ts";
+import { findApiKeyByHash } from "../platform/account/decide-api-key.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
 import type { ProfileName } from "../platform/catalog/profile.ts";
 import type { DurationDistribution } from "../platform/core/distribution.ts";
 import { HOST_DOMAIN } from "../platform/core/hosts.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import type { SettingsChanges, WorldSettings } from "../platform/core/world.ts";
+import type { SettingsChanges, WorldSettings } from "../platform/core/world-settings.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
 import type { MemoryJournal } from "../simulation/journal.ts";
 import type { ClockSetting } from "../simulation/world-clock.ts";

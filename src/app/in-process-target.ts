@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Hono } from "hono";
 import { renderState } from "../control/routes/state.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
-import { validApiKeys } from "../platform/account/api-key.ts";
+import { validApiKeys } from "../platform/account/decide-api-key.ts";
 import { parseDistribution } from "../platform/core/distribution.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";

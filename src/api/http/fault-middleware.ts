@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
-import type { FaultTarget } from "../../platform/fault/fault.ts";
-import type { FaultOutcome } from "../../platform/fault/match-fault.ts";
-import { refuseConflicts } from "../../platform/operation/operation.ts";
+import type { FaultOutcome, FaultTarget } from "../../platform/fault/fault.ts";
+import { refuseConflicts } from "../../platform/operation/schedule-operations.ts";
 import { StoreUnavailable, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
 
 /** What the faults that a request meets make of it. */

@@ -1,7 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import type { Account } from "../../platform/account/account.ts";
-import { effectiveLimits, planOf } from "../../platform/account/account.ts";
+import { type Account, planOf } from "../../platform/account/account.ts";
+import { effectiveLimits } from "../../platform/account/account-limits.ts";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { Region } from "../../platform/catalog/regions.ts";
@@ -11,12 +11,12 @@ import { computeHost, poolerHost, proxyHost } from "../../platform/core/hosts.ts
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { maintenanceSince } from "../../platform/fault/fault.ts";
+import { maintenanceSince } from "../../platform/fault/decide-fault.ts";
 import { type Operation, pendingStateOf } from "../../platform/operation/operation.ts";
 import type { Project } from "../../platform/project/project.ts";
 import { hasQuota } from "../../platform/project/quota.ts";
 import { usageThisMonth } from "../../platform/usage/consumption.ts";
-import { usageAt } from "../../platform/usage/usage.ts";
+import { usageAt } from "../../platform/usage/meter.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
 // Objects of the world as the public document describes them. `satisfies` makes the compiler ask for every required field.

@@ -1,7 +1,8 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
-import { effectiveLimits, planOf } from "../../platform/account/account.ts";
+import { planOf } from "../../platform/account/account.ts";
+import { effectiveLimits } from "../../platform/account/account-limits.ts";
 import { organizationsOf } from "../../platform/account/organization.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { timestamp } from "../../http/timestamps.ts";
-import { validApiKeys } from "../../platform/account/api-key.ts";
+import { validApiKeys } from "../../platform/account/decide-api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { keyId, keyName } from "../http/request-fields.ts";

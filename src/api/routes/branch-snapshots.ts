@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import { findSnapshot, snapshotsOf } from "../../platform/branch/branch-snapshot.ts";
+import { findSnapshot, snapshotsOf } from "../../platform/branch/decide-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/lookup.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
 import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { badRequest, notImitated } from "../../http/errors.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
-import { contentAt } from "../../platform/branch/branch-content.ts";
+import { contentAt } from "../../platform/branch/content-history.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
 import { type PointInTime, resolvePointInTime } from "../../platform/branch/point-in-time.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
