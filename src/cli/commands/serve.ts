@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { DAY } from "../../platform/core/time.ts";
-import type { ServeOptions } from "../server/server.ts";
+import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
   integerParser,

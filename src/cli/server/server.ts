@@ -12,16 +12,15 @@ import {
   type Populate,
   WorldMismatch,
 } from "../../app/compose.ts";
-import type { DurationDistribution } from "../../platform/core/distribution.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
-import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { DEFAULT_DATA } from "../terminal/options.ts";
 import { createLog, type Log } from "./log.ts";
+import { printReadyLine } from "./ready-line.ts";
+import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { VERSION } from "./version.ts";
 
@@ -233,44 +232,6 @@ function scheduleBackups(everyMs: number, retainCount: number, worlds: WorldRegi
   setInterval(takeBackup, everyMs).unref();
 }
 
-/**
- * Prints the ready line. On the first start, also prints the API key, which is not shown again, and first
- * commands.
- */
-function printReadyLine(
-  { world, apiKey, settings, isNew }: OpenedWorlds,
-  origin: string,
-  options: ServeOptions,
-): void {
-  const apiUrl = `${origin}/api/v2`;
-  if (options.json === true) {
-    const ready = {
-      event: "ready",
-      pid: process.pid,
-      api_url: apiUrl,
-      control_url: `${origin}/_sim`,
-      world: world.name,
-      api_key: apiKey,
-    };
-    process.stdout.write(`${JSON.stringify(ready)}\n`);
-    return;
-  }
-  process.stdout.write(
-    `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n`,
-  );
-  if (!isNew || apiKey === undefined) return;
-  const where = options.data === DEFAULT_DATA ? "" : ` --data ${options.data}`;
-  const key = options.apiKey === undefined ? `\nYour API key (not shown again):\n\n  ${apiKey}\n` : "";
-  process.stdout.write(`${key}
-Try these commands:
-
-  curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"project":{"name":"shop"}}' ${apiUrl}/projects
-  npx standin status${where}
-  npx standin clock advance 5m${where}
-
-`);
-}
-
 function originOf(address: AddressInfo, host: string): string {
   const name =
     host === "localhost" ? host : isIPv6(address.address) ? `[${address.address}]` : address.address;
@@ -286,34 +247,3 @@ function describeListenError(error: NodeJS.ErrnoException, { host, port }: Serve
 function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-export type ServeOptions = {
-  data: string;
-  port: number;
-  host: string;
-  clock?: ClockSetting;
-  startAt?: number;
-  seed?: number;
-  profile?: "2024" | "2026";
-  plan?: "paid" | "free";
-  operations?: "timed" | "immediate";
-  startDelay?: DurationDistribution | "profile";
-  projectsLimit?: number | "plan";
-  branchesLimit?: number | "plan";
-  endpointsLimit?: number | "plan";
-  snapshotsLimit?: number | "plan";
-  hostDomain?: string;
-  seedFile?: string;
-  apiKey?: string;
-  controlToken?: string;
-  rateLimit?: boolean;
-  backupEvery?: number;
-  keepBackups?: number;
-  keepHistory: number;
-  keepOperations: number;
-  requestsLimit: number;
-  maxWorlds: number;
-  maxWorldSize: number;
-  logLevel: string;
-  json?: boolean;
-};
