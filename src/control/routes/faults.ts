@@ -6,7 +6,7 @@ import type { Transaction } from "../../worlds/world-handle.ts";
 import { faultFields, faultName, renderFault } from "../http/fault-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 
-/** Faults of a world: what goes wrong in it, and when. */
+/** Injected faults of a world. */
 export function faultRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   const fields = faultFields(options.operationIds);
