@@ -4,18 +4,19 @@ import { RecordingError } from "../recordings/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
 
-/** 0 done, 1 it could not be done, 2 the command line is not understood, or what it answers cannot be written. */
+/** Exit status 0: success. 1: the command failed. 2: usage error, or stdout cannot be written. */
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 let hasStdoutFailed = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // Whoever reads no further, like `| head`, has what they wanted. The work goes on: how it ends is an answer, too.
+  // A reader such as `| head` may close the pipe early. The command still finishes, because its exit status
+  // counts.
   if (error.code === "EPIPE" || hasStdoutFailed) return;
   hasStdoutFailed = true;
-  process.stderr.write(`standin: stdout cannot be written: ${error.message}\n`);
+  process.stderr.write(`standin: cannot write to stdout: ${error.message}\n`);
 });
-// Only then has the last of it been tried.
+// Set at exit: a write to stdout may fail until then.
 process.once("exit", () => {
   if (hasStdoutFailed) process.exitCode = EXIT_USAGE;
 });
@@ -29,12 +30,14 @@ try {
     process.stderr.write(`standin: ${error.message}\n`);
     process.exitCode = error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
   } else if (error instanceof RecordingError) {
-    // Met while a trace was read: its blocks prove themselves only then.
+    // The checksum of a block is verified only when the block is read, so a corrupt trace may be found late.
     process.stderr.write(`standin: ${error.message}\n`);
     process.exitCode = EXIT_FAILED;
   } else {
-    // Not thrown on: Node would show the bundle's line that it comes from, which is all of the bundle.
-    process.stderr.write(`standin: a bug: ${error instanceof Error ? error.stack : String(error)}\n`);
+    // Not rethrown: Node would print the source line, which is the whole minified bundle.
+    process.stderr.write(
+      `standin: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
+    );
     process.exitCode = EXIT_FAILED;
   }
 }

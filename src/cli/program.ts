@@ -1,96 +1,98 @@
 import { Command } from "commander";
 import { VERSION } from "./server/version.ts";
 
-/** What each command is for, and where it is. Most of the time that a command takes to start would go to what others need. */
+/**
+ * Each command with its description and loader. Only the command that runs is loaded, which keeps startup
+ * fast.
+ */
 const COMMANDS: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   serve: [
-    "run the double: the imitated API, its state in SQLite, on a clock that you hold",
+    "run the simulator: the management API over HTTP, with persistent state and a controllable clock",
     async () => (await import("./commands/serve.ts")).serveCommand(),
   ],
   run: [
-    "play scenario files on the simulated clock, to a verdict",
+    "run scenario files in simulated time and report whether they pass",
     async () => (await import("./commands/run.ts")).runCommand(),
   ],
   record: [
-    "turn what happened in a world into a scenario that ends in the same state",
+    "record the history of a world as a scenario that ends in the same state",
     async () => (await import("./commands/record.ts")).recordCommand(),
   ],
   status: [
-    "show every compute: Active or Idle, its size, when it goes to sleep",
+    "list computes with their status, size, connections and time until suspend",
     async () => (await import("./commands/status.ts")).statusCommand(),
   ],
   clock: [
-    "look at the world's clock, move it, or set how it goes",
+    "show, set or advance the clock of a world",
     async () => (await import("./commands/clock.ts")).clockCommand(),
   ],
-  keys: [
-    "create, list and revoke API keys, as the web console does",
-    async () => (await import("./commands/keys.ts")).keysCommand(),
-  ],
+  keys: ["create, list and revoke API keys", async () => (await import("./commands/keys.ts")).keysCommand()],
   env: [
-    "print exports that public clients read; without a key of yours, makes one",
+    "print shell exports for public API clients",
     async () => (await import("./commands/env.ts")).envCommand(),
   ],
   wait: [
-    "wait until the server is ready, or a compute, an operation, a project is where you want it",
+    "wait for the server to be ready, or for a compute, operation or project to reach a state",
     async () => (await import("./commands/wait.ts")).waitCommand(),
   ],
   explain: [
-    "say why a compute or an operation is as it is, with the events that prove it",
+    "explain why a compute or operation is in its current state, and list the events that led to it",
     async () => (await import("./commands/explain.ts")).explainCommand(),
   ],
   snapshots: [
-    "keep a world as it is under a name, and take it back to there; served or not",
+    "create, list, restore and delete snapshots of a world",
     async () => (await import("./commands/snapshots.ts")).snapshotsCommand(),
   ],
   worlds: [
-    "fork worlds at any point of their history, list and delete them",
+    "fork, list and delete worlds",
     async () => (await import("./commands/worlds.ts")).worldsCommand(),
   ],
   faults: [
-    "have things go wrong in a world: errors, delays, lost connections, failing operations",
+    "inject faults: errors, delays, lost connections and failed operations",
     async () => (await import("./commands/faults.ts")).faultsCommand(),
   ],
   replay: [
-    "rebuild a world from its journal alone, up to any point, and show it",
+    "rebuild a world from its journal, up to any point in its history, and print it",
     async () => (await import("./commands/replay.ts")).replayCommand(),
   ],
   verify: [
-    "fold the journal of a world into an empty one and compare it with the tables, row by row, and with the invariants",
+    "check that the stored state of a world matches its journal and satisfies all invariants",
     async () => (await import("./commands/verify.ts")).verifyCommand(),
   ],
   export: [
-    "write a world's whole history into one SQLite file, with every secret emptied: fit for a bug report",
+    "export the history of a world to one file without secrets, suitable for a bug report",
     async () => (await import("./commands/export.ts")).exportCommand(),
   ],
   import: [
-    "put an exported history, or a snapshot, into a data directory as a world; it is verified first",
+    "import an exported history or a snapshot into a data directory as a new world",
     async () => (await import("./commands/import.ts")).importCommand(),
   ],
   compact: [
-    "forget events and finished operations that are older; the world stays what it is",
+    "delete old events and finished operations from the history of a world",
     async () => (await import("./commands/compact.ts")).compactCommand(),
   ],
   drift: [
-    "replay read calls against the double and another server of the same API, and compare what they answer",
+    "send the same GET requests to standin and to another server of the same API, and compare the responses",
     async () => (await import("./commands/drift.ts")).driftCommand(),
   ],
   mirror: [
-    "copy the inventory of an account (projects, branches, computes, settings; no data, no secrets) into the double or into a seed file",
+    "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),
   ],
   whatif: [
-    "ask what another autosuspend delay, policy or size would have cost, in money and in waiting",
+    "estimate the cost and wait times of other autosuspend delays, policies and compute sizes",
     async () => (await import("./commands/whatif.ts")).whatIfCommand(),
   ],
 };
 
-/** `words`: the command line. Only commands that are named there can do anything; of the others it is known what they are for. */
+/**
+ * Builds the program. Only commands named in `args` are loaded; the others have a description and no action.
+ */
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("standin")
-    .description("a persistent, deterministic stand-in for a hosted Postgres platform's management API")
+    .description("a persistent, deterministic simulator of a hosted Postgres platform's management API")
     .version(VERSION)
-    .showHelpAfterError("(see --help)");
+    .showHelpAfterError("(run with --help for usage)");
   for (const [name, [description, load]] of Object.entries(COMMANDS)) {
     const command = args.includes(name) ? await load() : new Command(name);
     program.addCommand(command.description(description));
@@ -99,7 +101,7 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** So that `main` alone decides how the process ends. */
+/** Makes commander throw, so that `main` alone sets the exit status. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) throwInsteadOfExit(child);

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
-test("a server keeps its world every so often, drops what is too old, and a backup is a world that can be restored", async () => {
+test("a server takes backups at the interval, removes the oldest, and a backup can be restored as a world", async () => {
   const data = testDirectory();
   const server = await startServer(data, [
     "--clock",
@@ -21,7 +21,7 @@ test("a server keeps its world every so often, drops what is too old, and a back
       .filter(({ kind }: any) => kind === "backup")
       .map(({ name }: any) => name);
   const seen = new Set<string>();
-  // Something happens between any two of them, so that each is another one.
+  // A change between any two backups makes each of them different.
   await vi.waitUntil(
     async () => {
       await server.api("POST", "/api_keys", { key_name: `key-${seen.size}` });
@@ -42,7 +42,7 @@ test("a server keeps its world every so often, drops what is too old, and a back
   });
   const restored = await runStandin(["snapshots", "restore", kept.replace(/\.sqlite$/, ""), "--data", data]);
   expect(restored).toMatchObject({ code: 0, stderr: "" });
-  const logged = [...server.stderr().matchAll(/backup (backup-[a-z0-9-]+)/g)].map(([, name]) => name);
+  const logged = [...server.stderr().matchAll(/took backup (backup-[a-z0-9-]+)/g)].map(([, name]) => name);
   expect(logged).toHaveLength(new Set(logged).size);
   expect(logged.length).toBeGreaterThan(3);
 });

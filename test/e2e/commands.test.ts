@@ -12,7 +12,7 @@ import {
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
-/** Runs a command that must succeed; gives what it printed. */
+/** Runs a command that must succeed; returns its stdout. */
 async function done(args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runStandin(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -23,7 +23,7 @@ const json = async (args: readonly string[]) => JSON.parse(await done([...args, 
 const statusOf = async (server: RunningServer, key: string) =>
   (await server.api("GET", "/projects", undefined, key)).status;
 
-test("keys are created, listed and revoked through the running server, at once", async () => {
+test("keys are created, listed and revoked through the running server", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const secret = (await done(["keys", "create", "ci", "--data", data])).trim();
@@ -33,7 +33,7 @@ test("keys are created, listed and revoked through the running server, at once",
   expect(api_keys.map(({ name }: any) => name)).toEqual(["first key", "ci"]);
   const table = await done(["keys", "list", "--data", data]);
   expect(table).toMatch(/^ID +NAME +ACCOUNT +CREATED +LAST USED\n1 +first key /);
-  for (const told of [secret, server.ready.api_key as string]) expect(table).not.toContain(told);
+  for (const key of [secret, server.ready.api_key as string]) expect(table).not.toContain(key);
 
   expect(await done(["keys", "revoke", "2", "--data", data])).toBe("revoked key 2 (ci)\n");
   expect(await statusOf(server, secret)).toBe(401);
@@ -42,7 +42,7 @@ test("keys are created, listed and revoked through the running server, at once",
   expect(await statusOf(server, key)).toBe(200);
 });
 
-test("keys are created, listed and revoked without a server too, also where one was killed", async () => {
+test("keys are created, listed and revoked without a server, also after one was killed", async () => {
   const data = testDirectory();
   const first = await startServer(data, MANUAL);
   await first.kill("SIGKILL");
@@ -59,7 +59,7 @@ test("keys are created, listed and revoked without a server too, also where one 
   expect(await statusOf(server, other)).toBe(401);
 });
 
-test("keys belong to the account that is named, else to the first", async () => {
+test("keys belong to the named account, or else to the first", async () => {
   const data = testDirectory();
   const server = await startServer(data);
   await server.sim("POST", "/accounts", { id: "second", name: "Second" });
@@ -71,7 +71,7 @@ test("keys belong to the account that is named, else to the first", async () => 
   expect(refused.stderr).toMatch(/^standin: .*"third" not found/);
 });
 
-test("a look at the keys of a directory without a world makes none: the first start still tells its key", async () => {
+test("listing keys in a directory without a world creates none, so the first start still prints its key", async () => {
   const data = join(testDirectory(), "data");
   await runStandin(["keys", "list", "--data", data]);
   const server = await startServer(data, ["--seed", "9"]);
@@ -81,7 +81,7 @@ test("a look at the keys of a directory without a world makes none: the first st
 test("status shows a compute as Active and later as Idle", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
-  expect(await done(["status", "--data", data])).toContain("no computes yet");
+  expect(await done(["status", "--data", data])).toContain("no computes;");
   const { endpointId } = await createProjectOn(server);
   const active = await done(["status", "--data", data]);
   expect(active).toMatch(
@@ -100,16 +100,18 @@ test("the clock is shown, advanced and set", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const clock = (...args: string[]) => done(["clock", ...args, "--data", data]);
-  expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), nothing is due\n");
+  expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), no work is due\n");
   expect(await clock()).toBe(await clock("show"));
   const { body } = await server.api("POST", "/projects", { project: {} });
-  expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), next due 2026-01-01T00:00:01.000Z\n");
+  expect(await clock("show")).toBe(
+    "2026-01-01T00:00:00.000Z (manual), next work due 2026-01-01T00:00:01.000Z\n",
+  );
   const stepped = await clock("advance", "--next");
   expect(stepped).toMatch(/^2026-01-01T00:00:01\.000Z {2}OperationFinished/);
-  expect(stepped).toMatch(/the clock stands at 2026-01-01T00:00:01\.000Z\n$/);
+  expect(stepped).toMatch(/clock: 2026-01-01T00:00:01\.000Z\n$/);
   const slept = await clock("advance", "--to", "2026-01-01T01:00:00Z");
   expect(slept).toContain(`2026-01-01T00:05:04.000Z  ComputeSuspended  ${body.endpoints[0].id}`);
-  expect(slept).toMatch(/the clock stands at 2026-01-01T01:00:00\.000Z\n$/);
+  expect(slept).toMatch(/clock: 2026-01-01T01:00:00\.000Z\n$/);
   const advanced = await json(["clock", "advance", "90s", "--data", data]);
   expect(advanced).toEqual({ now: "2026-01-01T01:01:30.000Z", events: [] });
   expect(await json(["clock", "set", "60x", "--data", data])).toMatchObject({ mode: "scaled", factor: 60 });
@@ -117,7 +119,7 @@ test("the clock is shown, advanced and set", async () => {
   expect(await json(["clock", "set", "manual", "--data", data])).toMatchObject({ mode: "manual", factor: 0 });
 });
 
-test("env prints exports with which a shell reaches the API", async () => {
+test("env prints exports that give a shell access to the API", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const exports = await done(["env", "--data", data]);
@@ -134,7 +136,7 @@ test("env prints exports with which a shell reaches the API", async () => {
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(2);
 });
 
-test("commands reach a server by its URL as well as by its data directory, and bring its control token", async () => {
+test("commands reach a server by its URL or its data directory, and send its control token", async () => {
   const data = testDirectory();
   const server = await startServer(data, [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
   const origin = new URL(server.ready.api_url).origin;
@@ -147,7 +149,7 @@ test("commands reach a server by its URL as well as by its data directory, and b
   expect(refused.stderr).toContain("control token");
 });
 
-test("wait ends when a server is ready, and with code 1 where none is in time", async () => {
+test("wait exits when a server is ready, and with code 1 on timeout", async () => {
   const data = testDirectory();
   const late = await runStandin(["wait", "--data", data, "--timeout", "100ms"]);
   expect(late).toMatchObject({ code: 1, stdout: "" });
@@ -160,7 +162,7 @@ test("wait ends when a server is ready, and with code 1 where none is in time", 
   expect(await json(["wait", "--data", data])).toMatchObject({ status: "ready", world: "default" });
 });
 
-test("wait ends when a compute, an operation or a project has come to where it is wanted", async () => {
+test("wait exits when a compute, an operation or a project reaches the requested state", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const { body } = await server.api("POST", "/projects", { project: {} });
@@ -187,7 +189,7 @@ test("wait ends when a compute, an operation or a project has come to where it i
   expect(early.stderr).toContain("50 ms");
   await serverClient(server.ready).sim("POST", "/clock/advance", { by: "1h" });
   for (const ended of await Promise.all(waiting))
-    expect(ended).toEqual({ code: 0, stdout: "so it is\n", stderr: "" });
+    expect(ended).toEqual({ code: 0, stdout: "condition met\n", stderr: "" });
   expect(await json(["wait", "--project", body.project.id, "--data", data])).toMatchObject({
     until: { project_id: body.project.id },
   });

@@ -13,7 +13,7 @@ import {
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
-test("wait is answered as soon as the world is as wanted, and the answer says when that was", async () => {
+test("wait responds as soon as the condition is met, with the time at which it was met", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { body } = await server.api("POST", "/projects", { project: {} });
   const waits = [
@@ -30,7 +30,7 @@ test("wait is answered as soon as the world is as wanted, and the answer says wh
   }
 });
 
-test("wait gives up after its timeout with 408, and refuses what can never be", async () => {
+test("wait times out with 408 and rejects impossible conditions", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { endpointId } = await createProjectOn(server);
   const idle = { endpoint_id: endpointId, state: "idle" };
@@ -53,7 +53,7 @@ test("wait gives up after its timeout with 408, and refuses what can never be", 
   }
 });
 
-test("a wait for a compute that is deleted meanwhile ends with 404 instead of lasting", async () => {
+test("a wait for a compute ends with 404 when the compute is deleted", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { endpointId, path } = await createProjectOn(server);
   const waiting = server.sim("POST", "/wait", {
@@ -65,7 +65,7 @@ test("a wait for a compute that is deleted meanwhile ends with 404 instead of la
   expect((await waiting).status).toBe(404);
 });
 
-test("health tells a live process from a world that is ready, and how far a long advance has come", async () => {
+test("health distinguishes a live process from a ready world, and shows the progress of a long advance", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const ready = {
     status: "ready",
@@ -97,7 +97,7 @@ test("health tells a live process from a world that is ready, and how far a long
   expect([...seen]).toEqual([...seen].sort());
 });
 
-test("metrics are Prometheus text, and follow the world", async () => {
+test("metrics are Prometheus text and match the world", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await createProjectOn(server);
   const { status, headers, body } = await server.sim("GET", "/metrics");
@@ -113,7 +113,7 @@ test("metrics are Prometheus text, and follow the world", async () => {
   expect(later).toContain('standin_endpoints{world="default",state="active"} 0\n');
 });
 
-test("reset empties the world: keys stay valid, ids come again as in a new world of the same seed, the journal goes on", async () => {
+test("reset empties the world: keys stay valid, ids repeat as in a new world of the same seed, the journal continues", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const first = await createProjectOn(server);
@@ -151,7 +151,7 @@ test("reset empties the world: keys stay valid, ids come again as in a new world
   expect((await restarted.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-test("two accounts of one world are blind to each other", async () => {
+test("two accounts of one world cannot see each other", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const own = await createProjectOn(server);
   const created = await server.sim("POST", "/accounts", { name: "Another", plan: "free" });
@@ -175,7 +175,7 @@ test("two accounts of one world are blind to each other", async () => {
     ["GET", own.path],
     ["POST", `${own.path}/restart`],
     ["DELETE", own.path],
-    // Their own project does not open the door to another's compute or branch.
+    // A path through an own project does not give access to a foreign compute or branch.
     ["GET", `/projects/${theirs.projectId}/endpoints/${own.endpointId}`],
     ["POST", `/projects/${theirs.projectId}/branches`, { branch: { parent_id: own.branchId } }],
     ["GET", `${project}/branches`],
@@ -192,7 +192,7 @@ test("two accounts of one world are blind to each other", async () => {
   expect((await server.api("GET", "/users/me")).status).toBe(200);
 });
 
-test("the control API refuses foreign names and pages of other origins, and changes nothing for them", async () => {
+test("the control API rejects foreign host names and cross-origin pages, and changes nothing", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { port } = new URL(server.ready.control_url);
   const advance = async (headers: Record<string, string>) => {
@@ -230,7 +230,7 @@ test("the control API refuses foreign names and pages of other origins, and chan
   }
 });
 
-test("where a control token is set, calls to /_sim need it, and none to the imitated API", async () => {
+test("with a control token, calls to /_sim require it and calls to the imitated API do not", async () => {
   const server = await startServer(testDirectory(), [...MANUAL, "--control-token", "t0ken"], {
     controlToken: "t0ken",
   });

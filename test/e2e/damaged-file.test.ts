@@ -19,7 +19,7 @@ import { runStandin } from "../support/in-process-command.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
-/** How many times longer than in CI to hunt; give `--testTimeout=0` with it. */
+/** Multiplies the iterations of CI; also pass `--testTimeout=0`. */
 const FACTOR = Number(process.env["STANDIN_TEST_RUNS"] ?? 1);
 const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} STANDIN_TEST_RUNS=${FACTOR} npx vitest run test/e2e/damaged-file.test.ts`;
 const PAGE = 4096;
@@ -27,17 +27,17 @@ const PAGE = 4096;
 const bench = new CorruptionBench();
 const sound: Record<string, IntactWorld> = {};
 beforeAll(async () => {
-  sound["whole"] = await createIntactFile();
-  sound["forgotten in part"] = await createIntactFile("2h");
+  sound["complete"] = await createIntactFile();
+  sound["truncated"] = await createIntactFile("2h");
 });
 afterAll(() => bench.remove());
 
-const kinds = ["whole", "forgotten in part"];
+const kinds = ["complete", "truncated"];
 const of = (kind: string) => sound[kind] as IntactWorld;
 const draws = (name: string) => randomFrom(SEED).stream(name, 1);
 
 test.each(kinds)(
-  "a file whose history is %s tells nothing that was never written, wherever it is cut off",
+  "a file whose history is %s never returns data that was not written, wherever it is truncated",
   async (kind) => {
     const { bytes } = of(kind);
     const draw = draws(`truncate ${kind}`);
@@ -51,12 +51,12 @@ test.each(kinds)(
   },
 );
 
-test("a world's file that has become empty is not taken for a world that is yet to be made", async () => {
-  await expectJudged(of("whole"), [["cut off after 0 bytes", Buffer.alloc(0)]]);
+test("an emptied world file is not mistaken for a world that has yet to be created", async () => {
+  await expectJudged(of("complete"), [["cut off after 0 bytes", Buffer.alloc(0)]]);
 });
 
 test.each(kinds)(
-  "where history is %s, no flipped bit makes a world tell what was never written, and verify finds it",
+  "where history is %s, no flipped bit makes a world return data that was not written, and verify finds it",
   async (kind) => {
     const { bytes } = of(kind);
     const draw = draws(`flip ${kind}`);
@@ -68,22 +68,22 @@ test.each(kinds)(
   },
 );
 
-test("no flipped bit in what a file says of itself makes another file of it", async () => {
-  const { bytes } = of("whole");
+test("a flipped bit in the file header never makes the file pass for another one", async () => {
+  const { bytes } = of("complete");
   const draw = draws("flip header");
-  // "What it is" and "which version", bit by bit, and some of the rest of the first hundred bytes.
+  // Every bit of the application id and the version, and some of the other bits of the 100-byte header.
   const telling = [60, 61, 62, 63, 68, 69, 70, 71].flatMap((byte) =>
     Array.from({ length: 8 }, (_, bit) => byte * 8 + bit),
   );
   const others = Array.from({ length: 60 * FACTOR }, () => draw() % 800);
   await expectJudged(
-    of("whole"),
+    of("complete"),
     [...telling, ...others].map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
-test("no flipped bit in the head of a page hides rows that were written", async () => {
-  const { bytes } = of("forgotten in part");
+test("a flipped bit in a page header never hides rows", async () => {
+  const { bytes } = of("truncated");
   const draw = draws("flip heads");
   const pages = bytes.length / PAGE;
   const bits = Array.from(
@@ -91,13 +91,13 @@ test("no flipped bit in the head of a page hides rows that were written", async 
     () => (1 + (draw() % (pages - 1))) * PAGE * 8 + (draw() % 96),
   );
   await expectJudged(
-    of("forgotten in part"),
+    of("truncated"),
     bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
-test("no flipped bit in an index hides an operation", async () => {
-  const { bytes } = of("whole");
+test("a flipped bit in an index never hides an operation", async () => {
+  const { bytes } = of("complete");
   const draw = draws("flip indexes");
   const pages = pagesOf(
     bytes,
@@ -110,13 +110,13 @@ test("no flipped bit in an index hides an operation", async () => {
     () => ((pages[draw() % pages.length] ?? 1) - 1) * PAGE * 8 + (draw() % (PAGE * 8)),
   );
   await expectJudged(
-    of("whole"),
+    of("complete"),
     bits.map((bit) => [describeBit(bit), flipBit(bytes, bit)]),
   );
 });
 
-test("no flipped bit in the row of its history changes which history a world says it is, or how much of it is left", async () => {
-  const { bytes, questions, told } = of("forgotten in part");
+test("a flipped bit in the history row never changes the identity of the history or how much of it is retained", async () => {
+  const { bytes, questions, told } = of("truncated");
   const [page = 1] = pagesOf(bytes, "history");
   const health = { api: [], sim: ["/health"] };
   const historyOf = (text: string | undefined) => JSON.stringify(JSON.parse(text ?? "{}").history);
@@ -124,7 +124,7 @@ test("no flipped bit in the row of its history changes which history a world say
   const whole = await bench.serve(health);
   const was = "told" in whole ? historyOf(whole.told["sim /health"]?.text) : "";
   const wrong: string[] = [];
-  // The one row is at the end of its page.
+  // The only row is at the end of its page.
   for (let byte = page * PAGE - 70; byte < page * PAGE; byte += 1) {
     const bit = byte * 8 + (byte % 7);
     bench.replaceFile(flipBit(bytes, bit));
@@ -143,23 +143,23 @@ test("no flipped bit in the row of its history changes which history a world say
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
 });
 
-test("an event whose type or payload is text no more, though its bytes are the same, is not told as if it were", async () => {
-  const { bytes } = of("whole");
+test("an event whose type or payload is no longer text, with unchanged bytes, is not returned as intact", async () => {
+  const { bytes } = of("complete");
   const files = ["OperationScheduled", "ComputeSuspended", "ActivityRecorded"].map(
     (type) => [`${type} as a blob`, withBlobFor(type, bytes)] as const,
   );
-  await expectJudged(of("whole"), files);
+  await expectJudged(of("complete"), files);
 });
 
-test("what a server refuses for the definition of one column, verify finds", async () => {
-  const { bytes } = of("whole");
+test("verify finds a changed column definition that a server rejects", async () => {
+  const { bytes } = of("complete");
   const [page = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const at = bytes.indexOf("history_id", (page - 1) * PAGE);
-  await expectJudged(of("whole"), [["a column of another name", flipBit(bytes, (at + 3) * 8)]]);
+  await expectJudged(of("complete"), [["a column of another name", flipBit(bytes, (at + 3) * 8)]]);
 });
 
-test("a damaged snapshot is not restored: what is refused has changed nothing", async () => {
-  const { bytes, snapshot, questions, told } = of("whole");
+test("a corrupt snapshot is not restored, and the rejected restore changes nothing", async () => {
+  const { bytes, snapshot, questions, told } = of("complete");
   const draw = draws("restore");
   const wrong: string[] = [];
   for (let round = 0; round < 40 * FACTOR; round += 1) {
@@ -183,8 +183,8 @@ test("a damaged snapshot is not restored: what is refused has changed nothing", 
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
 });
 
-test("a flipped bit in a snapshot is found by verify, or changes nothing that it holds", async () => {
-  const { snapshot, questions, told } = of("forgotten in part");
+test("a flipped bit in a snapshot is found by verify, or does not change its data", async () => {
+  const { snapshot, questions, told } = of("truncated");
   const draw = draws("flip snapshot");
   const wrong: string[] = [];
   for (let round = 0; round < 100 * FACTOR; round += 1) {
@@ -199,15 +199,15 @@ test("a flipped bit in a snapshot is found by verify, or changes nothing that it
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
 });
 
-test("the commands say where a file is damaged, in one sentence, and exit with 1", async () => {
-  const { bytes } = of("whole");
+test("the commands report where a file is corrupt, in one sentence, and exit with code 1", async () => {
+  const { bytes } = of("complete");
   const event = bytes.indexOf("app shop 7") * 8;
   const [schemaPage = 1] = pagesOf(bytes, "sqlite_schema").slice(-1);
   const column = bytes.indexOf("journal_version", (schemaPage - 1) * PAGE) * 8;
   const damages: [string, Buffer, RegExp][] = [
     ["an event", flipBit(bytes, event), /event \d+ or the one before it is damaged/],
-    ["the end", bytes.subarray(0, bytes.length - 3 * PAGE), /malformed|damaged/],
-    ["the definition of a table", flipBit(bytes, column), /damaged|malformed/],
+    ["the end", bytes.subarray(0, bytes.length - 3 * PAGE), /malformed|damaged|corrupt/],
+    ["the definition of a table", flipBit(bytes, column), /damaged|malformed|corrupt/],
   ];
   for (const [what, damaged, sentence] of damages) {
     const data = directoryWith(damaged);
@@ -222,10 +222,10 @@ test("the commands say where a file is damaged, in one sentence, and exit with 1
   }
 });
 
-test("a server does not start on a world with a damaged row, says so in one sentence, and leaves the file as it is", async () => {
+test("a server does not start on a world with a corrupt row, reports it in one sentence, and leaves the file unchanged", async () => {
   for (const [what, damaged] of [
-    ["a row", await withDamagedRow(of("whole"))],
-    ["the end", of("whole").bytes.subarray(0, of("whole").bytes.length - PAGE)],
+    ["a row", await withDamagedRow(of("complete"))],
+    ["the end", of("complete").bytes.subarray(0, of("complete").bytes.length - PAGE)],
   ] as const) {
     const data = directoryWith(damaged);
     const { code, stdout, stderr } = await runStandin([
@@ -248,8 +248,8 @@ test("a server does not start on a world with a damaged row, says so in one sent
   }
 });
 
-test("a served world whose journal is damaged answers 503 where it was damaged, with what to do, and all else as it was", async () => {
-  const { bytes, questions, told } = of("whole");
+test("a server with a corrupt journal answers 503 and advice for the corrupt part, and serves everything else", async () => {
+  const { bytes, questions, told } = of("complete");
   const server = await startServer(directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8)), [], {
     key: API_KEY,
   });
@@ -263,9 +263,9 @@ test("a served world whose journal is damaged answers 503 where it was damaged, 
   );
 });
 
-test("a damaged world is taken back to a sound snapshot by the command that its message advises", async () => {
-  const { snapshot, questions, told } = of("whole");
-  const data = directoryWith(await withDamagedRow(of("whole")));
+test("the command that the error message advises restores a corrupt world from a snapshot", async () => {
+  const { snapshot, questions, told } = of("complete");
+  const data = directoryWith(await withDamagedRow(of("complete")));
   const kept = join(data, "snapshots/default/sound.sqlite");
   writeFileSync(kept, snapshot);
   const { code, stderr } = await runStandin(["snapshots", "restore", "sound", "--data", data]);
@@ -274,8 +274,8 @@ test("a damaged world is taken back to a sound snapshot by the command that its 
   expect(await queryAll(server, questions)).toEqual(told);
 });
 
-test("an import of a damaged file is refused and leaves no world behind", async () => {
-  const { bytes } = of("forgotten in part");
+test("importing a corrupt file fails and leaves no world behind", async () => {
+  const { bytes } = of("truncated");
   const draw = draws("import");
   for (let round = 0; round < 4; round += 1) {
     const file = join(testDirectory(), "handed-on.sqlite");
@@ -297,8 +297,8 @@ test("an import of a damaged file is refused and leaves no world behind", async 
   }
 });
 
-test("an export of a damaged world is refused: nobody is handed a file that proves what never was", async () => {
-  const { bytes } = of("whole");
+test("exporting a corrupt world fails, so that no file with fresh checksums is written", async () => {
+  const { bytes } = of("complete");
   const data = directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8));
   const out = join(testDirectory(), "out.sqlite");
   const { code, stderr } = await runStandin(["export", data, "--out", out]);
@@ -306,7 +306,7 @@ test("an export of a damaged world is refused: nobody is handed a file that prov
   expect(readdirSync(join(out, ".."))).toEqual([]);
 });
 
-/** Every one of these files is served as it was written, or not; and what is not as it was written, is found. */
+/** Checks that each file is either served as written or rejected, and that verify finds every change. */
 async function expectJudged(
   whole: IntactWorld,
   files: readonly (readonly [name: string, bytes: Buffer])[],
@@ -340,7 +340,7 @@ function differences(
     .map(([path, { status }]) => `${path} was answered ${status}, otherwise than before`);
 }
 
-/** The pages that belong to these tables and indexes. */
+/** The pages of these tables and indexes. */
 function pagesOf(bytes: Buffer, ...names: string[]): number[] {
   bench.replaceFile(bytes);
   const sqlite = new BetterSqlite3(bench.file, { readonly: true });
@@ -349,7 +349,9 @@ function pagesOf(bytes: Buffer, ...names: string[]): number[] {
   return rows.filter(({ name }) => names.includes(name)).map(({ pageno }) => pageno);
 }
 
-/** The file with one bit flipped in the head of an event's record: what says that its type is text says that it is a blob. */
+/**
+ * The file with one bit flipped in the record header of an event, which turns its type from text into a blob.
+ */
 function withBlobFor(type: string, bytes: Buffer): Buffer {
   for (let at = bytes.indexOf(type); at >= 0; at = bytes.indexOf(type, at + 1)) {
     for (let head = at - 24; head < at; head += 1) {
@@ -365,7 +367,7 @@ function withBlobFor(type: string, bytes: Buffer): Buffer {
   throw new Error(`there is no event ${type}`);
 }
 
-/** The file with a bit flipped in a row of a table. */
+/** The file with one bit flipped in a row of a table. */
 async function withDamagedRow({ bytes, questions }: IntactWorld): Promise<Buffer> {
   for (
     let at = bytes.indexOf("left in the middle");
@@ -379,7 +381,7 @@ async function withDamagedRow({ bytes, questions }: IntactWorld): Promise<Buffer
   throw new Error("there is no such row");
 }
 
-/** A data directory whose default world is in this file. */
+/** A data directory with this file as its default world. */
 function directoryWith(bytes: Buffer): string {
   const data = testDirectory();
   for (const folder of ["worlds", "snapshots/default"]) mkdirSync(join(data, folder), { recursive: true });

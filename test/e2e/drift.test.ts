@@ -12,7 +12,7 @@ import {
 } from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
-/** So many calls has the walk. */
+/** Number of calls in the built-in list. */
 const CALLS = 15;
 
 async function twoDoubles(): Promise<{ data: string; here: RunningServer; there: RunningServer }> {
@@ -25,7 +25,7 @@ async function twoDoubles(): Promise<{ data: string; here: RunningServer; there:
   return { data, here, there };
 }
 
-/** Runs the command; what it says must not have the other server's key in it. */
+/** Runs the command and checks that its output does not contain the key of the other server. */
 async function drift(data: string, url: string, key: string, args: readonly string[] = []) {
   const ended = await runStandin(["drift", "--data", data, "--against", url, ...args], {
     STANDIN_AGAINST_KEY: key,
@@ -42,11 +42,11 @@ function callList(text: string): string {
   return path;
 }
 
-test("two doubles with different content do not differ, and the key that was made for it is gone", async () => {
+test("two standin servers with different data do not differ, and the temporary key is revoked", async () => {
   const { data, here, there } = await twoDoubles();
   const { code, stdout, stderr } = await drift(data, there.ready.api_url, keyOf(there));
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toContain(`here: the double; there: ${there.ready.api_url}\n`);
+  expect(stdout).toContain(`here: standin; there: ${there.ready.api_url}\n`);
   expect(stdout).toMatch(/^same +GET \/projects\/\{project_id\}\/branches\/\{branch_id\}\/roles {2}200$/m);
   expect(stdout).toMatch(/^same +GET \/projects\/no-such-project-00000000 {2}404$/m);
   expect(stdout).toMatch(/^same +GET \/projects \(without a key\) {2}401$/m);
@@ -54,7 +54,7 @@ test("two doubles with different content do not differ, and the key that was mad
   expect((await here.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
-test("a field that is gone, a type that has changed, another status and another code are found, and nothing else", async () => {
+test("a missing field, a changed type, another status and another code are found, and nothing else", async () => {
   const { data, there } = await twoDoubles();
   const changed = await startRewritingProxy(there.ready.api_url, (passing) => {
     const { path, body } = passing;
@@ -109,15 +109,15 @@ test("a field that is gone, a type that has changed, another status and another 
     },
     { call: "GET /projects (without a key)", path: "code", kind: "code", here: "UNAUTHORIZED", there: "" },
   ]);
-  const told = await drift(data, changed.url, keyOf(there));
-  expect(told.code).toBe(1);
-  expect(told.stdout).toMatch(
+  const pretty = await drift(data, changed.url, keyOf(there));
+  expect(pretty.code).toBe(1);
+  expect(pretty.stdout).toMatch(
     /^different +GET \/projects\/\{project_id\} .*\n {4}type +project\.pg_version: number here, text there$/m,
   );
   expect(new Set(changed.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
 });
 
-test("a field that only some projects have is told as there sometimes, and is no difference", async () => {
+test("a field that only some projects have is reported as sometimes present, and is not a difference", async () => {
   const { data, there } = await twoDoubles();
   const changed = await startRewritingProxy(there.ready.api_url, ({ path, body }) => {
     if (/^\/projects(\?|$)/.test(path) && body.projects?.length > 1)
@@ -130,7 +130,7 @@ test("a field that only some projects have is told as there sometimes, and is no
   );
 });
 
-test("where projects can only be listed by organization, they are", async () => {
+test("projects are listed by organization if the server requires it", async () => {
   const { data, there } = await twoDoubles();
   const organized = await startRewritingProxy(there.ready.api_url, (passing) => {
     if (/^\/projects(\?limit=1)?$/.test(passing.path))
@@ -141,7 +141,7 @@ test("where projects can only be listed by organization, they are", async () => 
   expect(JSON.parse(stdout).summary).toMatchObject({ calls: CALLS, same: CALLS - 2, not_compared: 0 });
 });
 
-test("Ctrl-C ends it with code 2, and takes the key back that was made for it", async () => {
+test("Ctrl-C exits with code 2 and revokes the temporary key", async () => {
   const { data, here, there } = await twoDoubles();
   let reached = () => {};
   const hanging = new Promise<void>((resolve) => {
@@ -162,26 +162,28 @@ test("Ctrl-C ends it with code 2, and takes the key back that was made for it", 
   expect((await here.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
-test("what the double was asked is replayed, each kind of call once, with each side's own ids", async () => {
+test("recorded calls are repeated, each kind of call once, with the ids of each side", async () => {
   const { data, here, there } = await twoDoubles();
   const none = await drift(data, there.ready.api_url, keyOf(there), ["--recorded"]);
-  const asked = [];
+  const responses = [];
   const { projects } = (await here.api("GET", "/projects?limit=5")).body;
   const path = `/projects/${projects[0].id}`;
   const { branches } = (await here.api("GET", `${path}/branches`)).body;
   for (const { id } of [branches[0], branches[0]])
-    asked.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
+    responses.push(await here.api("GET", `${path}/branches/${id}/endpoints`));
   const { organizations } = (await here.api("GET", "/users/me/organizations")).body;
   const { members } = (await here.api("GET", `/organizations/${organizations[0].id}/members`)).body;
-  asked.push(await here.api("GET", `/organizations/${organizations[0].id}/members/${members[0].member.id}`));
-  asked.push(await here.api("GET", `/projects?org_id=${organizations[0].id}`));
-  expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  responses.push(
+    await here.api("GET", `/organizations/${organizations[0].id}/members/${members[0].member.id}`),
+  );
+  responses.push(await here.api("GET", `/projects?org_id=${organizations[0].id}`));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   await here.api("GET", "/projects/no-such-project-00000000");
   await here.api("POST", `${path}/branches`, { branch: { name: "preview" } });
   const { code, stdout } = await drift(data, there.ready.api_url, keyOf(there), ["--recorded", "--json"]);
   expect({ code: none.code, stderr: none.stderr }).toEqual({
     code: 2,
-    stderr: "standin: --recorded: the double has been asked nothing that could be asked again\n",
+    stderr: "standin: --recorded: the request log of the server has no call that can be repeated\n",
   });
   expect(code).toBe(0);
   const calls = JSON.parse(stdout).calls.map(({ call, verdict }: any) => `${call}: ${verdict}`);
@@ -202,7 +204,7 @@ test("what the double was asked is replayed, each kind of call once, with each s
   expect(both.code).toBe(2);
 });
 
-test("a list of calls is replayed, with each side's own ids; what there is nothing of is not compared", async () => {
+test("a list of calls is repeated with the ids of each side; calls without a matching resource are not compared", async () => {
   const { data, there } = await twoDoubles();
   const list = callList(`# what our tests call
 GET /projects/{project_id}/endpoints/{endpoint_id}
@@ -231,7 +233,7 @@ GET /projects/{project_id}/operations/{operation_id}
   const lacking = await drift(data, empty.ready.api_url, keyOf(empty), ["--list", inside]);
   expect(lacking.code).toBe(0);
   expect(lacking.stdout).toMatch(
-    /^not compared +GET .*\{endpoint_id\} {2}\{project_id\}: there is none there$/m,
+    /^not compared +GET .*\{endpoint_id\} {2}\{project_id\}: no such resource there$/m,
   );
 });
 
@@ -241,7 +243,7 @@ test.each([
   ["/projects/{project}", /calls\.txt:1: \{project\} cannot be filled in; known are project_id, /],
   ["GET /api/v2/projects", /calls\.txt:1: \/api\/v2 is in the base URL already/],
   ["# nothing", /calls\.txt: there is no call in it/],
-])("the list %j is refused at its line with code 2, before anything is called", async (text, message) => {
+])("the list %j is rejected with its line and code 2, before any call", async (text, message) => {
   const { code, stdout, stderr } = await drift(testDirectory(), "http://127.0.0.1:1/api/v2", "key", [
     "--list",
     callList(text),
@@ -250,7 +252,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("a list does not look into so many projects: both at once are refused", async () => {
+test("--list and --projects cannot be combined", async () => {
   const { code, stderr } = await drift(testDirectory(), "http://127.0.0.1:1/api/v2", "key", [
     "--list",
     "calls.txt",
@@ -264,16 +266,16 @@ test("a list does not look into so many projects: both at once are refused", asy
 test.each([
   ["ftp://example.com/api/v2", /must begin with https:/],
   ["https://example.com", /must end in \/api\/v2/],
-  ["https://user:word@example.com/api/v2", /no name and no password/],
-  ["example", /is no URL/],
-])("--against %s is refused with code 2", async (url, message) => {
+  ["https://user:word@example.com/api/v2", /must not contain a user name or password/],
+  ["example", /is not a URL/],
+])("--against %s is rejected with code 2", async (url, message) => {
   const { code, stdout, stderr } = await drift(testDirectory(), url, "key");
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain("word@");
 });
 
-test("what keeps it from running ends with code 2: no server, no key, a key that is not accepted", async () => {
+test("every failure to run exits with code 2: no server, no key, a rejected key", async () => {
   const data = testDirectory();
   const noDouble = await drift(data, "http://127.0.0.1:1/api/v2", "key");
   expect(noDouble).toMatchObject({ code: 2, stdout: "" });
@@ -281,7 +283,7 @@ test("what keeps it from running ends with code 2: no server, no key, a key that
   const here = await startServer(data, MANUAL);
   const nobody = await drift(data, "http://127.0.0.1:1/api/v2", "key-of-nobody");
   expect(nobody).toMatchObject({ code: 2, stdout: "" });
-  expect(nobody.stderr).toMatch(/no server answers at http:\/\/127\.0\.0\.1:1\/api\/v2 \(/);
+  expect(nobody.stderr).toMatch(/no response from http:\/\/127\.0\.0\.1:1\/api\/v2 \(/);
   const noKey = await drift(data, here.ready.api_url, "");
   expect(noKey).toMatchObject({ code: 2, stdout: "" });
   expect(noKey.stderr).toContain("--against-key");

@@ -18,7 +18,7 @@ function serveIn(data: string, args: readonly string[] = []): Promise<RunningSer
   return startServer(data, args, { key: KEY, env: { STANDIN_API_KEY: KEY } });
 }
 
-test("over a socket a dropped request leaves nothing behind, a lost response all that was done, and neither a broken server", async () => {
+test("over a socket, a dropped request has no effect, a lost response has its full effect, and neither breaks the server", async () => {
   const server = await serveIn(testDirectory(), MANUAL);
   const before = await keysOf(server);
   await server.sim("PUT", "/faults", [
@@ -38,7 +38,7 @@ test("over a socket a dropped request leaves nothing behind, a lost response all
   expect(server.stderr()).not.toMatch(/error|bug/i);
 });
 
-test("what a lost response has done is there after a kill, and so are the counts, the faults and what is journaled of requests", async () => {
+test("the effect of a lost response survives a kill, and so do the counters, the faults and the request log", async () => {
   const data = testDirectory();
   const server = await serveIn(data, MANUAL);
   await server.sim("PUT", "/faults", [
@@ -63,7 +63,7 @@ test("what a lost response has done is there after a kill, and so are the counts
   const again = await serveIn(data);
   expect(await keysOf(again)).toEqual(["given key", "answered", "lost"]);
   expect(await faultsOf(again)).toEqual(counts);
-  // All of them were met by a fault, so each was in a commit.
+  // A fault matched each of them, so each was committed.
   const { requests } = (await again.sim("GET", "/requests")).body;
   expect(requests.map(({ status }: any) => status)).toEqual([200, null, ...struck]);
   expect(requests[1]).toMatchObject({
@@ -73,7 +73,7 @@ test("what a lost response has done is there after a kill, and so are the counts
   });
   const next = await statuses(again);
   await again.kill("SIGKILL");
-  // As in a world that nobody killed.
+  // As in a world that was not killed.
   const twin = await serveIn(testDirectory(), MANUAL);
   await twin.sim("PUT", "/faults", [
     {
@@ -86,7 +86,7 @@ test("what a lost response has done is there after a kill, and so are the counts
   expect([...(await statuses(twin)), ...(await statuses(twin))]).toEqual([...struck, ...next]);
 });
 
-test("requests that only read are kept within a second of the wall, and --requests-limit bounds them", async () => {
+test("read requests are stored within one second of wall-clock time, and --requests-limit bounds them", async () => {
   const data = testDirectory();
   const server = await serveIn(data, [...MANUAL, "--requests-limit", "3"]);
   for (let time = 0; time < 5; time += 1) await server.api("GET", "/regions");
@@ -101,7 +101,7 @@ test("requests that only read are kept within a second of the wall, and --reques
   ]);
 });
 
-test("the command sets, lists and clears faults, served or not", async () => {
+test("the command sets, lists and clears faults, with or without a server", async () => {
   const data = testDirectory();
   const file = join(data, "faults.yaml");
   writeFileSync(
@@ -132,12 +132,12 @@ test("the command sets, lists and clears faults, served or not", async () => {
   expect(misspelt.stderr).toContain(`standin: ${file}: `);
   expect(await command("set", join(data, "nowhere.yaml"))).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("cannot be read"),
+    stderr: expect.stringContaining("cannot read the faults"),
   });
 });
 
 test.each([false, 0] as const)(
-  "in this process, with port %s, a lost connection is what it is for a fetch",
+  "in process, with port %s, a lost connection looks the same to fetch",
   async (port) => {
     const world = await createStandin({ port });
     try {
@@ -162,7 +162,7 @@ test.each([false, 0] as const)(
       }
       const keys = (await (await world.fetch("/api/v2/api_keys")).json()) as { name: string }[];
       expect(keys.filter(({ name }) => name === "lost")).toHaveLength(port === 0 ? 3 : 2);
-      // A fault's 500 is no bug.
+      // A 500 from a fault is not an internal error.
       await set([{ name: "f", effect: { answer: { status: 500 } } }]);
       expect((await world.fetch("/api/v2/projects")).status).toBe(500);
     } finally {

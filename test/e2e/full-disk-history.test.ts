@@ -18,7 +18,7 @@ import { mountSmallDisk, withLimitedFiles } from "../support/small-disk.ts";
 
 const WORLD = "worlds/default.sqlite";
 const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
-/** What a full disk is called, by the operating system and by SQLite. */
+/** Errors of a full disk, from the operating system and from SQLite. */
 const NO_ROOM = /ENOSPC|EFBIG|no space left|file too large|disk is full|disk I\/O error/i;
 const KIB = 1_024;
 
@@ -26,7 +26,7 @@ const template = temporaryDirectory();
 beforeAll(() => makeLargeWorld(template.path, 400));
 afterAll(() => template.remove());
 
-/** What takes room, and how it is undone. */
+/** Operations that need disk space, and how to undo them. */
 type Work = {
   readonly run: (server: RunningServer) => Promise<{ status: number; body: any }>;
   readonly undo: (server: RunningServer) => Promise<unknown>;
@@ -37,11 +37,11 @@ const WORKS: Readonly<Record<string, Work>> = {
     run: (server) => server.sim("POST", "/snapshots", { name: "more" }),
     undo: (server) => server.sim("DELETE", "/snapshots/more"),
   },
-  "a fork at the head": {
+  "a fork at the current state": {
     run: (server) => server.sim("POST", "/worlds", { name: "more" }),
     undo: (server) => server.sim("DELETE", "/worlds/more"),
   },
-  "a fork in the past, with a seed of its own": {
+  "a fork in the past with its own seed": {
     run: (server) => server.sim("POST", "/worlds", { name: "more", at: 500, seed: 4711 }),
     undo: (server) => server.sim("DELETE", "/worlds/more"),
   },
@@ -56,7 +56,7 @@ const WORKS: Readonly<Record<string, Work>> = {
 };
 
 describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
-  test("is refused where files may not grow so large, changes nothing, and works where they may", async () => {
+  test("fails under a file size limit, changes nothing, and works without the limit", async () => {
     const data = await withSnapshot(testDirectory());
     const half = statSync(join(data, WORLD)).size / 2;
     const limited = await startServer(data, [], { key: API_KEY, prefix: withLimitedFiles(half) });
@@ -71,7 +71,7 @@ describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
     await expectIntact(server, data);
   });
 
-  test("on a disk with little room is made whole or refused, however little it is; what is refused has changed nothing", async (context) => {
+  test("on a disk with little room either completes or fails without changing anything", async (context) => {
     const disk = mountSmallDisk(context, 16);
     const data = await withSnapshot(join(disk.path, "data"));
     const size = statSync(join(data, WORLD)).size;
@@ -98,7 +98,7 @@ describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
   });
 });
 
-test("forgetting on a disk without room is refused, the world goes on, and it works when there is room", async (context) => {
+test("compaction on a full disk fails, the world stays usable, and it works once there is room", async (context) => {
   const disk = mountSmallDisk(context, 16);
   const data = await withSnapshot(join(disk.path, "data"));
   const server = await startServer(data, [], { key: API_KEY });
@@ -114,7 +114,7 @@ test("forgetting on a disk without room is refused, the world goes on, and it wo
   await expectIntact(server, data);
 });
 
-test("an export to a disk without room ends with a sentence that says so, and leaves nothing there", async (context) => {
+test("an export to a full disk ends with a clear error and leaves no file", async (context) => {
   const disk = mountSmallDisk(context, 4);
   const data = await withSnapshot(testDirectory());
   const before = readFileSync(join(data, WORLD));
@@ -137,7 +137,7 @@ test("an export to a disk without room ends with a sentence that says so, and le
   expect(readFileSync(join(data, WORLD)).equals(before)).toBe(true);
 });
 
-test("an import into a directory without room ends with a sentence that says so, and leaves no world there", async (context) => {
+test("an import into a directory on a full disk ends with a clear error and leaves no world", async (context) => {
   const disk = mountSmallDisk(context, 4);
   const data = join(disk.path, "data");
   const file = join(template.path, WORLD);
@@ -151,12 +151,12 @@ test("an import into a directory without room ends with a sentence that says so,
   expect(await verify(join(data, WORLD))).toBeUndefined();
 });
 
-test("the file of an older release is left as it is where there is no room to upgrade it, and upgraded when there is", async (context) => {
+test("the file of an older release stays unchanged if there is no room to upgrade it, and is upgraded once there is", async (context) => {
   const disk = mountSmallDisk(context, 2);
   const data = join(disk.path, "data");
   mkdirSync(join(data, "worlds"), { recursive: true });
   copyFileSync(OLD_FILE, join(data, WORLD));
-  // Room for the lock and what SQLite keeps beside an open file, not for a second one.
+  // Room for the lock and the auxiliary files of SQLite, but not for a second world file.
   disk.leaveRoom(120 * KIB);
   const ended = await waitForExit(
     spawnStandin(["serve", "--data", data, "--port", "0", "--json", "--log-level", "silent"]),
@@ -170,7 +170,7 @@ test("the file of an older release is left as it is where there is no room to up
   await expectIntact(server, data);
 });
 
-test("a server whose backups find no room says so in its log, goes on, and makes them when there is", async (context) => {
+test("a server whose backups fail for lack of room logs it, keeps running, and takes them once there is room", async (context) => {
   const disk = mountSmallDisk(context, 16);
   const data = await withSnapshot(join(disk.path, "data"));
   disk.leaveRoom(400 * KIB);
@@ -183,17 +183,17 @@ test("a server whose backups find no room says so in its log, goes on, and makes
       server.process.stderr?.on("data", look);
       look();
     });
-  await logged(/a backup failed/);
+  await logged(/backup failed/);
   expect(server.stderr()).toMatch(NO_ROOM);
   expect((await server.sim("GET", "/snapshots")).body.snapshots).toHaveLength(1);
   expect((await server.sim("GET", "/state")).status).toBe(200);
   disk.leaveRoom();
-  await logged(/"msg":"backup backup-|backup backup-/);
+  await logged(/took backup backup-/);
   const { snapshots } = (await server.sim("GET", "/snapshots")).body;
   expect(snapshots.map(({ kind }: any) => kind)).toEqual(["manual", "backup"]);
 });
 
-/** The world, and a snapshot of it from before its last change. */
+/** A world, and a snapshot from before its last change. */
 async function withSnapshot(data: string): Promise<string> {
   copyWorlds(template.path, data);
   const server = await startServer(data, [], { key: API_KEY });
@@ -203,7 +203,7 @@ async function withSnapshot(data: string): Promise<string> {
   return data;
 }
 
-/** What a server tells, and which files there are. */
+/** The responses of a server, and its files. */
 async function everything(
   server: RunningServer,
   data: string,

@@ -19,14 +19,14 @@ import { storageOf } from "../support/world-storage.ts";
 
 const WITH_KEY = { key: API_KEY, env: { STANDIN_API_KEY: API_KEY } };
 
-test("SQLite finds no room for a page: 503, nothing half done, and all works again when there is room", async () => {
+test("when SQLite cannot write a page, requests get 503, nothing is half done, and all works again once there is room", async () => {
   const disk = limitedDisk(join(testDirectory(), "world.sqlite"));
   const double = await createDouble({ storage: storageOf(disk.open) });
   await createProjectOn(double);
   disk.setLimit("here");
   await expectRefusal(double, "database or disk is full");
 
-  // One turn of the event loop is one commit: all of it, or nothing.
+  // One turn of the event loop is one commit, so all or nothing of it is stored.
   const before = await everything(double);
   const burst = await Promise.all(
     Array.from({ length: 30 }, () => double.api("POST", "/projects", { project: { name: "x".repeat(60) } })),
@@ -39,7 +39,7 @@ test("SQLite finds no room for a page: 503, nothing half done, and all works aga
   await double.close();
 });
 
-test("due work that cannot be kept has not happened, and happens at its due time when there is room", async () => {
+test("due work that cannot be stored does not happen, and happens at its due time once there is room", async () => {
   const disk = limitedDisk(join(testDirectory(), "world.sqlite"));
   const double = await createDouble({ storage: storageOf(disk.open) });
   const twin = await createDouble();
@@ -58,7 +58,7 @@ test("due work that cannot be kept has not happened, and happens at its due time
   await double.close();
 });
 
-test("a world that cannot be opened again answers 503 while its process lives, and heals by itself", async () => {
+test("a world that cannot be reopened answers 503 while its process lives, and recovers by itself", async () => {
   const disk = limitedDisk(join(testDirectory(), "world.sqlite"));
   let isBroken = false;
   const open: OpenHistory = () => {
@@ -89,9 +89,9 @@ test("a world that cannot be opened again answers 503 while its process lives, a
   await expectRoom(double);
 });
 
-test("a server whose files may grow no further answers 503, goes on reading, and ends cleanly", async () => {
+test("a server under a file size limit answers 503, keeps serving reads, and stops cleanly", async () => {
   const data = testDirectory();
-  // The limit of a process on the size of its files needs no rights: beyond it, a write fails as on a full disk.
+  // A file size limit needs no privileges; a write beyond it fails as on a full disk.
   const prefix = ["bash", "-c", 'ulimit -f 600; exec "$@"', "limited"];
   const server = await startServer(data, ["--clock", "manual"], { ...WITH_KEY, prefix });
   const { path } = await createProjectOn(server);
@@ -105,7 +105,7 @@ test("a server whose files may grow no further answers 503, goes on reading, and
   await expectRoom(roomy);
 });
 
-test("a server on a disk that is full answers 503, and works again when there is room", async (context) => {
+test("a server on a full disk answers 503, and works again once there is room", async (context) => {
   const disk = mountSmallDisk(context);
   const server = await startServer(join(disk, "data"), ["--clock", "manual"], WITH_KEY);
   await createProjectOn(server);
@@ -123,7 +123,7 @@ test("a server on a disk that is full answers 503, and works again when there is
   expect(await everything(restarted)).toEqual(before);
 });
 
-/** Writes until there is no room, and until it stays so; each refusal must have changed nothing. */
+/** Writes until the disk stays full; each failure must change nothing. */
 async function expectRefusal(client: ServerClient, reason = "nothing was changed"): Promise<void> {
   let refused = 0;
   for (let call = 0; refused < 5; call += 1) {
@@ -156,7 +156,7 @@ async function expectRoom(client: ServerClient): Promise<void> {
   expect((await client.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
 }
 
-/** More of it than fits into the pages that a world has anyway. */
+/** More than fits into the pages that a world already has. */
 async function layDownTraffic(client: ServerClient): Promise<void> {
   const { endpointId } = await createProjectOn(client);
   const at = (index: number) => new Date(START + (index + 1) * 1_200_000).toISOString();
@@ -170,7 +170,7 @@ async function everything(client: ServerClient) {
   return { state, clock, events: await journalOf(client) };
 }
 
-/** A world's file whose pages may be limited to those that it has: SQLite then answers SQLITE_FULL, as on a disk without room. */
+/** A world file whose page count can be limited: SQLite then returns SQLITE_FULL, as on a full disk. */
 function limitedDisk(path: string) {
   let pages: number | undefined;
   let sqlite: BetterSqlite3.Database | undefined;
@@ -198,7 +198,7 @@ function limitedDisk(path: string) {
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: "ignore" });
 
-/** A file system of 2 MiB that goes with the test; where this user may not mount one, the test is skipped. */
+/** A temporary file system of 2 MiB. The test is skipped if this user may not mount one. */
 function mountSmallDisk(context: TestContext): string {
   const directory = testDirectory();
   try {
@@ -212,7 +212,7 @@ function mountSmallDisk(context: TestContext): string {
   return directory;
 }
 
-/** Fills the disk that `path` is on, to its last byte. */
+/** Fills the disk that holds `path`, to its last byte. */
 function fill(path: string): void {
   const file = openSync(path, "w");
   for (let size = 65_536; size >= 1; ) {

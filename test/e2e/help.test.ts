@@ -18,7 +18,7 @@ const BELOW = {
 test.each([
   ...COMMANDS,
   ...Object.entries(BELOW).flatMap(([command, below]) => below.map((name) => `${command} ${name}`)),
-])("standin %s --help ends with code 0 and has examples", async (command) => {
+])("standin %s --help exits with code 0 and has examples", async (command) => {
   const { code, stdout, stderr } = await runStandin([...command.split(" "), "--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(new RegExp(`^Usage: standin ${command} `));
@@ -37,20 +37,20 @@ test.each([
   }
 });
 
-test("standin --help lists every command, and nothing else", async () => {
+test("standin --help lists every command and nothing else", async () => {
   const { code, stdout } = await runStandin(["--help"]);
   expect(code).toBe(0);
   const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
   expect(listed.filter((name) => name !== "help").sort()).toEqual([...COMMANDS].sort());
 });
 
-test("the version is the package's", async () => {
+test("the version is that of the package", async () => {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   expect(await runStandin(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
 test.each([[[]], [["sreve"]], [["--colour"]], [["keys"]]])(
-  "standin %j is no command: code 2, and what there is",
+  "standin %j is a usage error: code 2, and a pointer to the help",
   async (args) => {
     const { code, stdout, stderr } = await runStandin(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -12,9 +12,9 @@ import {
 } from "../support/running-server.ts";
 
 const directory = temporaryDirectory();
-/** A data directory that nobody serves, with a world `other` and a snapshot `kept` beside the default world. */
+/** A data directory without a server, with a world `other` and a snapshot `kept` of the default world. */
 const unserved = join(directory.path, "unserved");
-/** One like it that is served. */
+/** The same with a server. */
 const served = join(directory.path, "served");
 let server: ServerProcess;
 let client: ServerClient;
@@ -36,7 +36,7 @@ afterAll(async () => {
   directory.remove();
 });
 
-/** All that there is of a data directory, but for what a look leaves beside a file. */
+/** The contents of a data directory, except for auxiliary files of readers. */
 function filesOf(path: string): string[] {
   return readdirSync(path, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".sqlite"))
@@ -99,7 +99,7 @@ test.each([
   [["compact", "--keep", "30d", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
   [["keys", "create", "ci", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
 ] as const)(
-  "%j is refused with code %i, served or not, and nothing has changed",
+  "%j fails with code %i, with or without a server, and changes nothing",
   async (args, code, message) => {
     const before = [filesOf(served), filesOf(unserved)];
     await Promise.all(
@@ -126,15 +126,15 @@ test.each([
   [["compact"], /--keep <duration>/],
   [["compact", "--keep", "forever"], /90s, 10m, 2h or 7d/],
   [["compact", "--keep", "-1d"], /90s, 10m, 2h or 7d/],
-  [["replay", ".", "--data", "."], /a directory or --data, not both/],
+  [["replay", ".", "--data", "."], /either a path or --data, not both/],
   [["replay", ".", "--until", "soon"], POINT],
   [["replay", ".", "--until", "2026-13-01T00:00:00Z"], POINT],
-  [["verify", ".", "--data", "."], /a directory or --data, not both/],
+  [["verify", ".", "--data", "."], /either a path or --data, not both/],
   [["verify", ".", "--repair"], /unknown option '--repair'/],
   [["export", "."], /--out <file>/],
-  [["export", ".", "--data", ".", "--out", "x.sqlite"], /a directory or --data, not both/],
+  [["export", ".", "--data", ".", "--out", "x.sqlite"], /either a path or --data, not both/],
   [["import"], /missing required argument 'file'/],
-] as const)("%j is not understood: code 2, and what would be right", async (args, message) => {
+] as const)("%j is a usage error: code 2, and the expected form", async (args, message) => {
   await expectRefused(args, 2, message);
 });
 
@@ -144,40 +144,40 @@ test.each([
     ["replay", unserved, "--until", "2027-01-01T00:00:00Z"],
     /^standin: this point is in the future: history ends at event 13/,
   ],
-  [["replay", unserved, "--world", "nowhere"], /^standin: there is no world "nowhere" in .*unserved$/m],
-  [["replay", join(unserved, "nothing")], /^standin: there is no .*nothing$/m],
-  [["verify", unserved, "--world", "nowhere"], /^standin: there is no world "nowhere" in .*unserved$/m],
-  [["verify", join(unserved, "nothing")], /^standin: there is no .*nothing$/m],
-  [["verify", directory.path], /^standin: there is no world "default" in /],
+  [["replay", unserved, "--world", "nowhere"], /^standin: .*unserved has no world "nowhere"$/m],
+  [["replay", join(unserved, "nothing")], /^standin: .*nothing does not exist$/m],
+  [["verify", unserved, "--world", "nowhere"], /^standin: .*unserved has no world "nowhere"$/m],
+  [["verify", join(unserved, "nothing")], /^standin: .*nothing does not exist$/m],
+  [["verify", directory.path], /^standin: .* has no world "default"$/m],
   [
     ["export", unserved, "--world", "nowhere", "--out", join(directory.path, "x.sqlite")],
-    /^standin: there is no world "nowhere"/,
+    /^standin: .*unserved has no world "nowhere"$/m,
   ],
   [
     ["export", unserved, "--out", join(unserved, "worlds/default.sqlite")],
-    /^standin: .*default\.sqlite is there already; choose another --out/,
+    /^standin: --out: .*default\.sqlite already exists; choose another file/,
   ],
   [
     ["export", unserved, "--out", join(directory.path, "no/such/x.sqlite")],
-    /^standin: --out .*: there is no directory .*no\/such$/m,
+    /^standin: --out .*: directory .*no\/such does not exist$/m,
   ],
   [
     ["import", join(directory.path, "nothing.sqlite"), "--data", join(directory.path, "new")],
-    /^standin: there is no .*nothing\.sqlite$/m,
+    /^standin: .*nothing\.sqlite does not exist$/m,
   ],
-] as const)("%j is refused with code 1 and a sentence", async (args, message) => {
+] as const)("%j fails with code 1 and a one-sentence error", async (args, message) => {
   const before = filesOf(directory.path);
   await expectRefused(args, 1, message);
   expect(filesOf(directory.path)).toEqual(before);
   expect(existsSync(join(directory.path, "new"))).toBe(false);
 });
 
-/** Files that are no world's, each under the words for what it is. */
+/** Files that are not world files, by description. */
 const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void, message: RegExp]>> = {
-  text: [(path) => writeFileSync(path, "no database\n".repeat(1_000)), /is damaged, or no world's file/],
+  text: [(path) => writeFileSync(path, "no database\n".repeat(1_000)), /is corrupt or not a world file/],
   nothing: [
     (path) => writeFileSync(path, ""),
-    /is no world in .* yet|is damaged, or no world's file|cannot be used/,
+    /contains no world|is corrupt or not a world file|cannot be used/,
   ],
   "another program's database": [
     (path) => {
@@ -199,7 +199,7 @@ const NO_WORLDS: Readonly<Record<string, readonly [make: (path: string) => void,
 };
 
 test.each(Object.keys(NO_WORLDS))(
-  "of %s nothing can be made: replay, verify, export and import say what it is",
+  "replay, verify, export and import name %s as the reason for rejecting a file",
   async (kind) => {
     const [make, message] = NO_WORLDS[kind] as (typeof NO_WORLDS)[string];
     const folder = testDirectory();
@@ -223,7 +223,7 @@ test.each(Object.keys(NO_WORLDS))(
   },
 );
 
-/** A copy of the snapshot in which something is not what was written. */
+/** A copy of the snapshot with changed contents. */
 function damagedCopy(statement: string): string {
   const file = join(testDirectory(), "damaged.sqlite");
   writeFileSync(file, readFileSync(join(unserved, "snapshots/default/kept.sqlite")));
@@ -241,12 +241,14 @@ test.each([
     /^journal: event \d+ or the one before it is damaged/m,
   ],
   ["DELETE FROM events WHERE seq = 13", /^journal: /m],
-])("after %s, verify says what differs, and no import takes it", async (statement, difference) => {
+])("after %s, verify reports the difference and import rejects the file", async (statement, difference) => {
   const file = damagedCopy(statement);
   const verified = await runStandin(["verify", file]);
   expect(verified.code).toBe(1);
   expect(verified.stdout).toMatch(difference);
-  expect(verified.stderr).toMatch(/^standin: \d+ differences?: this world is not what its journal tells$/m);
+  expect(verified.stderr).toMatch(
+    /^standin: \d+ differences?: the stored world does not match its journal$/m,
+  );
   const answer = await runStandin(["verify", file, "--json"]);
   expect(answer.code).toBe(1);
   const { ok, differences } = JSON.parse(answer.stdout);
@@ -256,21 +258,19 @@ test.each([
   await expectRefused(
     ["import", file, "--data", data],
     1,
-    /^standin: .*damaged\.sqlite is not what its journal tells .*see: standin verify/,
+    /^standin: .*damaged\.sqlite does not match its journal .*with: standin verify/,
   );
   expect(existsSync(data)).toBe(false);
 });
 
-test("an import takes no world's place, and none of a directory that is served", async () => {
+test("an import never replaces a world, and fails in a directory with a running server", async () => {
   const file = join(unserved, "snapshots/default/kept.sqlite");
   const before = readFileSync(join(unserved, "worlds/default.sqlite"));
   for (const world of ["default", "other"]) {
     await expectRefused(
       ["import", file, "--data", unserved, "--world", world],
       1,
-      new RegExp(
-        `^standin: there is a world "${world}" in .*unserved already; choose another --world or --data`,
-      ),
+      new RegExp(`^standin: .*unserved already has a world "${world}"; choose another --world or --data`),
     );
   }
   expect(readFileSync(join(unserved, "worlds/default.sqlite"))).toEqual(before);
@@ -283,7 +283,7 @@ test("an import takes no world's place, and none of a directory that is served",
 });
 
 test.each(["../../outside", "Not A World", "a/b", "..", "-", ""])(
-  "no import makes a world named %j",
+  "import rejects the world name %j",
   async (name) => {
     const data = join(testDirectory(), "deep/data");
     mkdirSync(dirname(data), { recursive: true });
@@ -301,13 +301,13 @@ test.each(["../../outside", "Not A World", "a/b", "..", "-", ""])(
 );
 
 test.each(["..", "a/b", "", "%2e%2e", "Other One"])(
-  "--world %j is no world for any command, least of all the default one",
+  "--world %j is rejected by every command and never means the default world",
   async (name) => {
     const commands = [served, unserved].flatMap((data) => [
       ["snapshots", "list", "--data", data, `--world=${name}`],
       ["worlds", "create", "copy", "--data", data, `--world=${name}`],
     ]);
-    // One after the other: a directory that is not served is held by one command at a time.
+    // Sequential: without a server, one command at a time holds the directory.
     for (const args of commands) {
       const refused = await runStandin(args);
       expect({ args, failed: refused.code !== 0, stdout: refused.stdout }).toEqual({
@@ -315,14 +315,14 @@ test.each(["..", "a/b", "", "%2e%2e", "Other One"])(
         failed: true,
         stdout: "",
       });
-      // Whatever is wrong with it, the message is about the world and not about a path that nobody has typed.
+      // The message is about the world, not about a path that the user did not type.
       expect(refused.stderr).toMatch(/world/);
       expect(refused.stderr).not.toMatch(/there is no path|did you mean/);
     }
   },
 );
 
-test("a snapshot that another program holds is refused with a sentence", async () => {
+test("a snapshot that another program has locked is rejected with a one-sentence error", async () => {
   const file = damagedCopy("SELECT 1");
   const other = new BetterSqlite3(file);
   other.exec("BEGIN EXCLUSIVE");
@@ -348,13 +348,13 @@ test.each([
   ["compact", "--keep", "1d"],
   ["explain", "ep-a-b-1"],
 ])(
-  "%s %s in a directory without a world ends with code 1, says how to make one, and makes none",
+  "%s %s in a directory without a world exits with code 1, prints how to create one, and creates none",
   async (...args) => {
     const data = join(testDirectory(), "data");
     await expectRefused(
       [...args, "--data", data],
       1,
-      /^standin: there is no world in .*; make one with: standin serve --data /,
+      /^standin: .* has no world; create one with: standin serve --data /,
     );
     expect(existsSync(data)).toBe(false);
   },
@@ -369,10 +369,10 @@ test.each([
   ["--max-worlds", "many", /whole number from 1 to/],
   ["--max-worlds", "2.5", /whole number from 1 to/],
   ["--max-worlds", "100001", /whole number from 1 to/],
-  ["--max-world-size", "0", /500MiB, 4GiB, or bytes/],
-  ["--max-world-size", "big", /500MiB, 4GiB, or bytes/],
-  ["--max-world-size", "-1GiB", /500MiB, 4GiB, or bytes/],
-  ["--max-world-size", "4TB", /500MiB, 4GiB, or bytes/],
+  ["--max-world-size", "0", /500MiB or 4GiB, or a number of bytes/],
+  ["--max-world-size", "big", /500MiB or 4GiB, or a number of bytes/],
+  ["--max-world-size", "-1GiB", /500MiB or 4GiB, or a number of bytes/],
+  ["--max-world-size", "4TB", /500MiB or 4GiB, or a number of bytes/],
   ["--backup-every", "0", /1s to 24d/],
   ["--backup-every", "999ms", /1s to 24d/],
   ["--backup-every", "25d", /1s to 24d/],
@@ -381,7 +381,7 @@ test.each([
   ["--keep-backups", "all", /whole number from 1 to/],
   ["--keep-backups", "1.5", /whole number from 1 to/],
 ] as const)(
-  "serve %s %s is refused with code 2, on the command line and in the environment, before anything is made",
+  "serve %s %s is rejected with code 2, on the command line and in the environment, before anything is created",
   async (flag, value, right) => {
     const data = join(testDirectory(), "data");
     const variable = `STANDIN_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`;

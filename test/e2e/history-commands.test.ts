@@ -14,7 +14,7 @@ import { clientOfWorld, forkWorldOn } from "../support/worlds.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
-/** Runs a command that must succeed; gives what it printed. */
+/** Runs a command that must succeed; returns its stdout. */
 async function done(args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runStandin(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -23,12 +23,14 @@ async function done(args: readonly string[]): Promise<string> {
 
 const json = async (args: readonly string[]) => JSON.parse(await done([...args, "--json"]));
 
-/** What the server says, byte by byte. */
+/** Raw responses of the server. */
 async function stateText({ ready }: Pick<RunningServer, "ready">, query = ""): Promise<string> {
   return (await fetch(`${ready.control_url}/state${query}`)).text();
 }
 
-/** A server with a project that has slept and was woken, and that is stopped where the test says. */
+/**
+ * A server with a project whose compute was suspended and started again; stopped if the test wants no server.
+ */
 async function startWithProject(data: string, args: readonly string[] = []) {
   const server = await startServer(data, [...MANUAL, ...args]);
   const project = await createProjectOn(server, { name: "shop" });
@@ -38,7 +40,7 @@ async function startWithProject(data: string, args: readonly string[] = []) {
   return { server, ...project };
 }
 
-/** With and without a running server: both say the same. */
+/** With and without a running server; the output is the same. */
 const SERVED = [true, false] as const;
 
 test.each(SERVED)("snapshots are created, listed, restored and deleted; with a server %s", async (served) => {
@@ -47,13 +49,13 @@ test.each(SERVED)("snapshots are created, listed, restored and deleted; with a s
   const key = server.ready.api_key as string;
   if (!served) await server.kill("SIGKILL");
   const snapshots = (...args: string[]) => done(["snapshots", ...args, "--data", data]);
-  expect(await snapshots("list")).toBe("no snapshots yet; keep one with: standin snapshots create <name>\n");
+  expect(await snapshots("list")).toBe("no snapshots; take one with: standin snapshots create <name>\n");
   expect(await snapshots("create", "before")).toMatch(
-    /^kept as before: event \d+, 2026-01-01T00:10:20\.000Z \(\d+ bytes\)\n$/,
+    /^created snapshot before at event \d+, 2026-01-01T00:10:20\.000Z \(\d+ bytes\)\n$/,
   );
   await done(["keys", "create", "later", "--data", data]);
   const table = (await snapshots("list")).split("\n");
-  expect(table[0]).toMatch(/^NAME +KIND +CREATED +WORLD'S CLOCK +EVENT +BYTES$/);
+  expect(table[0]).toMatch(/^NAME +KIND +CREATED +WORLD CLOCK +EVENT +BYTES$/);
   expect(table[1]).toMatch(/^before +manual +\d{4}-\S+Z +2026-01-01T00:10:20\.000Z +\d+ +\d+$/);
   const { snapshots: listed } = await json(["snapshots", "list", "--data", data]);
   expect(listed).toMatchObject([
@@ -62,18 +64,18 @@ test.each(SERVED)("snapshots are created, listed, restored and deleted; with a s
   expect(readdirSync(join(data, "snapshots/default"))).toEqual(["before.sqlite"]);
 
   const restored = await snapshots("restore", "before");
-  const [, former = ""] =
-    /^restored before\b.*; the former world is kept as (auto-before-restore-\d{8}t\d{6}z)\n$/.exec(
+  const [, backup = ""] =
+    /^restored snapshot before; the previous state is stored as snapshot (auto-before-restore-\d{8}t\d{6}z)\n$/.exec(
       restored,
     ) ?? [];
-  expect(former).not.toBe("");
+  expect(backup).not.toBe("");
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(1);
-  expect(await json(["snapshots", "restore", former, "--data", data])).toMatchObject({
-    restored: former,
+  expect(await json(["snapshots", "restore", backup, "--data", data])).toMatchObject({
+    restored: backup,
     former_kept_as: expect.stringMatching(/^auto-/),
   });
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(2);
-  expect(await snapshots("delete", "before")).toBe("deleted before\n");
+  expect(await snapshots("delete", "before")).toBe("deleted snapshot before\n");
   expect((await json(["snapshots", "list", "--data", data])).snapshots.map(({ kind }: any) => kind)).toEqual([
     "automatic",
     "automatic",
@@ -84,7 +86,7 @@ test.each(SERVED)("snapshots are created, listed, restored and deleted; with a s
   ]);
 });
 
-test.each(SERVED)("snapshots of another world are its own; with a server %s", async (served) => {
+test.each(SERVED)("each world has its own snapshots; with a server %s", async (served) => {
   const data = testDirectory();
   const { server } = await startWithProject(data);
   await forkWorldOn(server, { name: "copy" });
@@ -95,7 +97,7 @@ test.each(SERVED)("snapshots of another world are its own; with a server %s", as
     { name: "kept" },
   ]);
   expect(await done(["snapshots", "restore", "kept", "--world", "copy", "--data", data])).toContain(
-    "restored kept",
+    "restored snapshot kept",
   );
 });
 
@@ -106,10 +108,10 @@ test.each(SERVED)("worlds are forked, listed and deleted; with a server %s", asy
   if (!served) await server.kill("SIGTERM");
   const worlds = (...args: string[]) => done(["worlds", ...args, "--data", data]);
   expect(await worlds("create", "pull-request-7")).toMatch(
-    /^world pull-request-7 stands at event \d+, 2026-01-01T00:10:20\.000Z; its API is at \/w\/pull-request-7\/api\/v2\n$/,
+    /^created world pull-request-7 at event \d+, 2026-01-01T00:10:20\.000Z; API path: \/w\/pull-request-7\/api\/v2\n$/,
   );
   expect(await worlds("create", "earlier", "--at", "2026-01-01T00:05:00Z")).toContain(
-    "stands at event 13, 2026-01-01T00:05:00.000Z",
+    "at event 13, 2026-01-01T00:05:00.000Z",
   );
   const second = await json([
     "worlds",
@@ -133,7 +135,7 @@ test.each(SERVED)("worlds are forked, listed and deleted; with a server %s", asy
     names.map((name) => [name, name === "default" ? "/" : `/w/${name}`]),
   );
   expect((await json(["worlds", "list", "--data", data])).worlds.map(({ name }: any) => name)).toEqual(names);
-  expect(await worlds("delete", "of-a-fork")).toBe("deleted of-a-fork\n");
+  expect(await worlds("delete", "of-a-fork")).toBe("deleted world of-a-fork\n");
   expect(await json(["worlds", "delete", "on-real", "--data", data])).toEqual({
     name: "on-real",
     deleted: true,
@@ -154,14 +156,14 @@ test.each(SERVED)("worlds are forked, listed and deleted; with a server %s", asy
   expect((await running.sim("GET", "/worlds/of-a-fork")).status).toBe(404);
 });
 
-test("status, clock, keys and env hold the world that is named, and no other", async () => {
+test("status, clock, keys and env use the named world and no other", async () => {
   const data = testDirectory();
   const { server, endpointId, path } = await startWithProject(data);
   const world = await forkWorldOn(server, { name: "copy" });
   const target = ["--world", "copy", "--data", data];
   expect(await done(["clock", "advance", "10m", ...target])).toContain(`ComputeSuspended  ${endpointId}`);
   expect(await done(["clock", "show", ...target])).toBe(
-    "2026-01-01T00:20:20.000Z (manual), nothing is due\n",
+    "2026-01-01T00:20:20.000Z (manual), no work is due\n",
   );
   expect(await done(["clock", "show", "--data", data])).toMatch(/^2026-01-01T00:10:20\.000Z /);
   expect(await done(["status", ...target])).toMatch(new RegExp(`^${endpointId} .* Idle +`, "m"));
@@ -169,7 +171,9 @@ test("status, clock, keys and env hold the world that is named, and no other", a
   await done(["clock", "set", "60x", ...target]);
   expect((await world.sim("GET", "/clock")).body.mode).toBe("scaled");
   expect((await server.sim("GET", "/clock")).body.mode).toBe("manual");
-  expect(await done(["wait", "--endpoint", endpointId, "--state", "idle", ...target])).toBe("so it is\n");
+  expect(await done(["wait", "--endpoint", endpointId, "--state", "idle", ...target])).toBe(
+    "condition met\n",
+  );
 
   const secret = (await done(["keys", "create", "ci", ...target])).trim();
   expect((await world.api("GET", path, undefined, secret)).status).toBe(200);
@@ -199,7 +203,7 @@ test("status, clock, keys and env hold the world that is named, and no other", a
   expect(await done(["clock", "show", "--url", origin, "--world", "copy"])).toContain("(60x)");
 });
 
-test("keys of a world that nobody serves are made in its file", async () => {
+test("keys of a world without a server are created in its file", async () => {
   const data = testDirectory();
   const { server, path } = await startWithProject(data);
   await forkWorldOn(server, { name: "copy" });
@@ -212,26 +216,26 @@ test("keys of a world that nobody serves are made in its file", async () => {
 });
 
 test.each(SERVED)(
-  "explain says why, with the events that prove it, now and at a point; with a server %s",
+  "explain prints the reasons and the events behind them, now and at a point; with a server %s",
   async (served) => {
     const data = testDirectory();
     const { server, endpointId, projectId } = await startWithProject(data);
     const world = await forkWorldOn(server, { name: "copy" });
     await world.sim("POST", "/clock/advance", { by: "1h" });
     const { operations } = (await server.api("GET", `/projects/${projectId}/operations`)).body;
-    const told = (await server.sim("GET", `/explain/endpoints/${endpointId}`)).body;
+    const explanation = (await server.sim("GET", `/explain/endpoints/${endpointId}`)).body;
     if (!served) await server.kill("SIGTERM");
     const text = await done(["explain", endpointId, "--data", data]);
     const lines = text.split("\n");
     expect(lines[0]).toBe("as of 2026-01-01T00:10:20.000Z:");
     expect(lines.filter((line) => line.startsWith("- "))).toEqual(
-      told.reasons.map(
+      explanation.reasons.map(
         ({ text: said, events }: any) => `- ${said}${events.length === 0 ? "" : ` [${events.join(", ")}]`}`,
       ),
     );
     expect(text).toContain('by a client\'s query from "checkout" that found the compute idle');
-    for (const { seq, at, type } of told.events) expect(lines).toContain(`  ${seq}  ${at}  ${type}`);
-    expect(await json(["explain", endpointId, "--data", data])).toEqual(told);
+    for (const { seq, at, type } of explanation.events) expect(lines).toContain(`  ${seq}  ${at}  ${type}`);
+    expect(await json(["explain", endpointId, "--data", data])).toEqual(explanation);
     for (const point of ["2026-01-01T00:10:00Z", "2026-01-01T02:10:00+02:00"]) {
       expect(await done(["explain", endpointId, "--at", point, "--data", data])).toMatch(
         /^as of 2026-01-01T00:10:00\.000Z:\n- ep-\S+ has been idle since 2026-01-01T00:05:04\.000Z/,
@@ -251,7 +255,7 @@ test.each(SERVED)(
 );
 
 test.each(SERVED)(
-  "replay shows the world as the server would, at any point; with a server %s",
+  "replay prints the same world as the server, at any point; with a server %s",
   async (served) => {
     const data = testDirectory();
     const { server, endpointId } = await startWithProject(data);
@@ -275,7 +279,9 @@ test.each(SERVED)(
       expect(await done(["replay", file, "--json"])).toBe(`${head}\n`);
     }
     const active = await done(["replay", data, "--until", "2026-01-01T00:05:00Z"]);
-    expect(active).toMatch(/^2026-01-01T00:05:00\.000Z, after event 13: seed 1, profile 2024, plan paid\n/);
+    expect(active).toMatch(
+      /^2026-01-01T00:05:00\.000Z, after event 13 \(seed 1, profile 2024, plan paid\)\n/,
+    );
     expect(active).toMatch(/^ENDPOINT +PROJECT +BRANCH +STATE +SIZE +UPDATED$/m);
     expect(active).toMatch(
       new RegExp(`^${endpointId} .* active +0\\.25 CU +2026-01-01T00:00:04\\.000Z$`, "m"),
@@ -286,7 +292,7 @@ test.each(SERVED)(
   },
 );
 
-test("replay, verify and export find the directory where the other commands do", async () => {
+test("replay, verify and export find the data directory like the other commands", async () => {
   const data = testDirectory();
   const { server } = await startWithProject(data);
   await server.kill("SIGTERM");
@@ -299,14 +305,14 @@ test("replay, verify and export find the directory where the other commands do",
     expect(shown(await done([command, "--data", data, ...out("of-flag")]))).toBe(expected);
     const { code, stdout } = await runStandin([command, ...out("of-variable")], variable);
     expect({ code, stdout: shown(stdout) }).toEqual({ code: 0, stdout: expected });
-    // What is named wins.
+    // The argument takes precedence.
     expect(
       (await runStandin([command, join(data, "nothing"), ...out("of-nothing")], variable)).stderr,
-    ).toMatch(/there is no .*nothing$/m);
+    ).toMatch(/nothing does not exist$/m);
   }
 });
 
-test("replay, verify and export only look: the files are what they were, to the byte", async () => {
+test("replay, verify and export only read: the files stay byte-identical", async () => {
   const data = testDirectory();
   const { server } = await startWithProject(data);
   await server.sim("POST", "/snapshots", { name: "kept" });
@@ -323,13 +329,13 @@ test("replay, verify and export only look: the files are what they were, to the 
   }
   expect([readFileSync(world), readFileSync(snapshot)]).toEqual(before);
   expect(readdirSync(join(data, "snapshots/default"))).toEqual(["kept.sqlite"]);
-  // What a look leaves beside the file of a world holds nothing.
+  // The auxiliary files that a reader leaves next to a world file are empty.
   for (const file of readdirSync(join(data, "worlds")))
     if (file.endsWith("-wal")) expect(statSync(join(data, "worlds", file)).size).toBe(0);
 });
 
 test.each(SERVED)(
-  "verify finds a world, a further world and a snapshot sound; with a server %s",
+  "verify passes for a world, a second world and a snapshot; with a server %s",
   async (served) => {
     const data = testDirectory();
     const { server } = await startWithProject(data);
@@ -340,7 +346,7 @@ test.each(SERVED)(
     await server.sim("POST", "/snapshots", { name: "kept" });
     if (!served) await server.kill("SIGKILL");
     const sound =
-      /^folded (\d+) events from the empty world; compared (\d+) rows, 0 checkpoints, (\d+) invariants\n$/;
+      /^replayed (\d+) events from the beginning; checked (\d+) rows, 0 checkpoints, (\d+) invariants\n$/;
     const [, events, rows, invariants] = sound.exec(await done(["verify", data])) ?? [];
     expect(Number(events)).toBe(seq);
     for (const count of [rows, invariants]) expect(Number(count)).toBeGreaterThan(5);
@@ -361,7 +367,7 @@ test.each(SERVED)(
   },
 );
 
-test.each(SERVED)("compact forgets, and history begins where it says; with a server %s", async (served) => {
+test.each(SERVED)("compact deletes history up to the printed event; with a server %s", async (served) => {
   const data = testDirectory();
   const { server, endpointId } = await startWithProject(data);
   const key = server.ready.api_key as string;
@@ -371,13 +377,13 @@ test.each(SERVED)("compact forgets, and history begins where it says; with a ser
   const { seq } = (await server.sim("GET", "/health")).body.history;
   if (!served) await server.kill("SIGTERM");
   expect(await done(["compact", "--keep", "30d", "--data", data])).toBe(
-    `history begins after event 0 and stands at event ${seq} (${(await json(["compact", "--keep", "30d", "--data", data])).size_bytes} bytes)\n`,
+    `history now covers events 1 to ${seq} (${(await json(["compact", "--keep", "30d", "--data", data])).size_bytes} bytes)\n`,
   );
   const compacted = await json(["compact", "--keep", "1h", "--data", data]);
   expect(compacted).toMatchObject({ seq, forgotten_seq: expect.any(Number) });
   expect(compacted.forgotten_seq).toBeGreaterThan(13);
   expect(await done(["verify", data])).toContain(
-    `folded ${seq - compacted.forgotten_seq} events from event ${compacted.forgotten_seq}, before which history is forgotten`,
+    `replayed ${seq - compacted.forgotten_seq} events from the checkpoint at event ${compacted.forgotten_seq};`,
   );
   expect(await done(["replay", data, "--json"])).toBe(`${state}\n`);
   const early = await runStandin(["replay", data, "--until", "13"]);
@@ -393,7 +399,7 @@ test.each(SERVED)("compact forgets, and history begins where it says; with a ser
   expect(await stateText(running)).toBe(state);
 });
 
-/** Everything that a journal tells but for what an export empties. */
+/** The journal, except for the fields that an export removes. */
 async function storyOf(client: Pick<ServerClient, "sim">): Promise<unknown[]> {
   return (await journalOf(client)).map(({ api_key, ...event }) => ({
     ...event,
@@ -402,7 +408,7 @@ async function storyOf(client: Pick<ServerClient, "sim">): Promise<unknown[]> {
 }
 
 test.each(SERVED)(
-  "a history is exported, and imported elsewhere without its secrets; with a server %s",
+  "a history is exported and imported elsewhere without its secrets; with a server %s",
   async (served) => {
     const data = testDirectory();
     const { server, projectId, branchId, endpointId } = await startWithProject(data);
@@ -422,7 +428,7 @@ test.each(SERVED)(
 
     const elsewhere = join(testDirectory(), "bug");
     expect(await done(["import", file, "--data", elsewhere])).toBe(
-      `world "default" of ${elsewhere} stands at event ${story.length}; its keys: standin keys list --data ${elsewhere}\n`,
+      `imported world "default" into ${elsewhere} at event ${story.length}; list its keys with: standin keys list --data ${elsewhere}\n`,
     );
     const fresh = (await done(["keys", "create", "me", "--data", elsewhere])).trim();
     const imported = await startServer(elsewhere, [], { key: fresh });
@@ -438,7 +444,7 @@ test.each(SERVED)(
   },
 );
 
-test("a further world is exported and imported under another name, and so is a snapshot", async () => {
+test("a second world and a snapshot are exported and imported under another name", async () => {
   const data = testDirectory();
   const { server } = await startWithProject(data);
   const key = server.ready.api_key as string;
@@ -464,7 +470,7 @@ test("a further world is exported and imported under another name, and so is a s
   const restarted = await startServer(data, [], { key });
   const { worlds } = (await restarted.sim("GET", "/worlds")).body;
   expect(worlds.map(({ name }: any) => name)).toEqual(["brought", "copy", "default", "of-a-snapshot"]);
-  // A snapshot has its keys still; an export has none that opens.
+  // Keys of a snapshot still work; keys of an export do not.
   const snapshot = clientOfWorld(restarted, worlds[3], key);
   expect((await snapshot.api("GET", "/projects")).body.projects).toMatchObject([{ name: "shop" }]);
   const brought = clientOfWorld(restarted, worlds[0], key);

@@ -26,7 +26,7 @@ import {
 } from "../support/running-server.ts";
 
 const ROUNDS = KILLS;
-/** A kill comes at random between the beginning and so many times as long as it took undisturbed. */
+/** The kill comes at a random time, up to this multiple of the undisturbed duration. */
 const BEYOND = 1.1;
 const WORLD = "worlds/default.sqlite";
 const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
@@ -45,7 +45,7 @@ function largeWorld(): string {
   return data;
 }
 
-test("killed while a snapshot is taken, a server has lost nothing, and the snapshot is whole or not there", async () => {
+test("killed during a snapshot, a server loses nothing, and the snapshot is complete or absent", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill snapshot");
   let server = await startServer(data, [], { key: API_KEY });
@@ -66,11 +66,11 @@ test("killed while a snapshot is taken, a server has lost nothing, and the snaps
     if (answer?.status === 201) acknowledged.set(name, answer.body.snapshot);
     const { snapshots } = (await server.sim("GET", "/snapshots")).body;
     const listed = new Map<string, any>(snapshots.map((snapshot: any) => [snapshot.name, snapshot]));
-    for (const [kept, told] of acknowledged) expect(listed.get(kept), repeatCommand()).toEqual(told);
+    for (const [name, snapshot] of acknowledged) expect(listed.get(name), repeatCommand()).toEqual(snapshot);
     expect(listed.get(name)?.seq ?? Number.POSITIVE_INFINITY, repeatCommand()).toBeGreaterThanOrEqual(
       before.journal.length,
     );
-    // Few stay, or the next start would have more and more to compare.
+    // Only a few are retained, or each start would have more to compare.
     for (const old of [...listed.keys()].slice(0, -2)) {
       acknowledged.delete(old);
       expect((await server.sim("DELETE", `/snapshots/${old}`)).status).toBe(200);
@@ -83,7 +83,7 @@ test("killed while a snapshot is taken, a server has lost nothing, and the snaps
   expect((await readContents(server)).journal, repeatCommand()).toEqual(journal.slice(0, seq));
 });
 
-test("killed while a world is restored, it is wholly what it was or wholly the snapshot, and the former one is kept", async () => {
+test("killed during a restore, the world is entirely the old one or the snapshot, and the old one is stored", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill restore");
   let server = await startServer(data, [], { key: API_KEY });
@@ -93,7 +93,7 @@ test("killed while a world is restored, it is wholly what it was or wholly the s
   for (let round = 1; round <= ROUNDS; round += 1) {
     for (let key = 0; key < 5; key += 1)
       expect((await server.api("POST", "/api_keys", { key_name: `${round} ${key}` })).status).toBe(200);
-    const former = await readContents(server);
+    const previous = await readContents(server);
     const formerSnapshots = await automaticOf(server);
     const answer = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
@@ -105,8 +105,8 @@ test("killed while a world is restored, it is wholly what it was or wholly the s
     const now = await readContents(server);
     const automatic = await automaticOf(server);
     if (answer?.status === 200) expect(now.history, repeatCommand()).toBe(answer.body.history_id);
-    if (now.history === former.history) {
-      expect(now, repeatCommand()).toEqual(former);
+    if (now.history === previous.history) {
+      expect(now, repeatCommand()).toEqual(previous);
       expect(automatic, repeatCommand()).toEqual(formerSnapshots);
     } else {
       expect({ ...now, history: "" }, repeatCommand()).toEqual({ ...kept, history: "" });
@@ -114,7 +114,10 @@ test("killed while a world is restored, it is wholly what it was or wholly the s
         ({ name }) => !formerSnapshots.some((known) => known.name === name),
       );
       expect(others, repeatCommand()).toEqual([]);
-      expect(made, repeatCommand()).toMatchObject({ seq: former.journal.length, history_id: former.history });
+      expect(made, repeatCommand()).toMatchObject({
+        seq: previous.journal.length,
+        history_id: previous.history,
+      });
       if (answer?.status === 200) expect(made.name, repeatCommand()).toBe(answer.body.former_kept_as);
     }
     for (const { name } of automatic)
@@ -122,8 +125,8 @@ test("killed while a world is restored, it is wholly what it was or wholly the s
   }
 });
 
-test.each(["at its head", "in the past"])(
-  "killed while a world is forked %s, the fork is whole or not there, and the world has lost nothing",
+test.each(["at its current state", "in the past"])(
+  "killed during a fork %s, the fork is complete or absent, and the world loses nothing",
   async (where) => {
     const data = largeWorld();
     const draw = randomDraws(`kill fork ${where}`);
@@ -137,15 +140,17 @@ test.each(["at its head", "in the past"])(
     await server.sim("DELETE", "/worlds/undisturbed");
     for (let round = 1; round <= ROUNDS; round += 1) {
       const name = `round-${round}`;
-      const asked = point();
+      const forkPoint = point();
       const before = await readContents(server);
       const then =
-        "at" in asked ? JSON.stringify((await server.sim("GET", `/state?at=${asked.at}`)).body) : undefined;
+        "at" in forkPoint
+          ? JSON.stringify((await server.sim("GET", `/state?at=${forkPoint.at}`)).body)
+          : undefined;
       const writing = writeKeys(server, name);
       const answer = await runUntilKilled(
         draw() % Math.ceil(took * BEYOND),
         server,
-        server.sim("POST", "/worlds", { name, ...asked }),
+        server.sim("POST", "/worlds", { name, ...forkPoint }),
       );
       tally.add(`fork ${where}`, answer === undefined);
       server = await restartAfterKill(data);
@@ -165,7 +170,7 @@ test.each(["at its head", "in the past"])(
   },
 );
 
-test("killed while a world is forked with a seed of its own, the fork has that seed or is not there", async () => {
+test("killed during a fork with its own seed, the fork has that seed or is absent", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill fork seed");
   let server = await startServer(data, [], { key: API_KEY });
@@ -173,7 +178,7 @@ test("killed while a world is forked with a seed of its own, the fork has that s
   await server.sim("DELETE", "/worlds/undisturbed");
   for (let round = 1; round <= ROUNDS; round += 1) {
     const fork = { name: `round-${round}`, seed: 1_000 + round };
-    // What comes after the copy is put in its place is the last part of it.
+    // The steps after the copy is moved into place are the last part.
     const after = took * 0.4 + (draw() % Math.ceil(took * 0.6 * BEYOND));
     const answer = await runUntilKilled(after, server, server.sim("POST", "/worlds", fork));
     tally.add("fork with a seed", answer === undefined);
@@ -187,7 +192,7 @@ test("killed while a world is forked with a seed of its own, the fork has that s
   }
 });
 
-test("killed while a world is deleted, it is there with all its snapshots or gone with all of them", async () => {
+test("killed during the deletion of a world, the world and its snapshots are all there or all gone", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill delete");
   let server = await startServer(data, [], { key: API_KEY });
@@ -202,7 +207,7 @@ test("killed while a world is deleted, it is there with all its snapshots or gon
   const took = await timed(() => server.sim("DELETE", "/worlds/side"));
   for (let round = 1; round <= ROUNDS; round += 1) {
     await fork();
-    const former = await readContents(inWorld(server, "side"));
+    const previous = await readContents(inWorld(server, "side"));
     const answer = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
       server,
@@ -214,7 +219,7 @@ test("killed while a world is deleted, it is there with all its snapshots or gon
     if (answer !== undefined) expect([answer.status, isThere], repeatCommand()).toEqual([200, false]);
     if (!isThere) continue;
     const side = inWorld(server, "side");
-    expect(await readContents(side), repeatCommand()).toEqual(former);
+    expect(await readContents(side), repeatCommand()).toEqual(previous);
     expect(
       (await side.sim("GET", "/snapshots")).body.snapshots.map(({ name }: any) => name),
       repeatCommand(),
@@ -223,7 +228,7 @@ test("killed while a world is deleted, it is there with all its snapshots or gon
   }
 });
 
-test("killed while history is forgotten, the world is what it was, and what is left of its history is the end of it", async () => {
+test("killed during compaction, the world is unchanged and the remaining history is its latest part", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill compact");
   let server = await startServer(data, [], { key: API_KEY });
@@ -252,7 +257,7 @@ test("killed while history is forgotten, the world is what it was, and what is l
   }
 });
 
-test("killed while the file of an older release is upgraded, it is upgraded at the next start, and kept once as it was", async () => {
+test("killed during the upgrade of an older file, the next start upgrades it and stores the old file once", async () => {
   const draw = randomDraws("kill upgrade");
   const twin = await startServer(directoryOfOldFile(), [], { key: API_KEY });
   const upgraded = await readContents(twin);
@@ -261,7 +266,7 @@ test("killed while the file of an older release is upgraded, it is upgraded at t
   for (let round = 1; round <= ROUNDS; round += 1) {
     const data = directoryOfOldFile();
     const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
-    // Most of a start is not the upgrade: the moment is counted from when there is something to see of it.
+    // The upgrade is a small part of a start, so the time counts from its first visible file.
     while (starting.process.exitCode === null && readdirSync(join(data, "worlds")).length === 1)
       await new Promise(setImmediate);
     const ready = starting.waitForOutput(/^.*\n/).then(
@@ -287,7 +292,7 @@ test("killed while the file of an older release is upgraded, it is upgraded at t
   }
 });
 
-test("a killed export leaves the world as it was, and a file that is whole or none, and can be run again", async () => {
+test("a killed export leaves the world unchanged and the file complete or absent, and can be repeated", async () => {
   const data = largeWorld();
   const draw = randomDraws("kill export");
   const before = readFileSync(join(data, WORLD));
@@ -311,7 +316,7 @@ test("a killed export leaves the world as it was, and a file that is whole or no
   }
 });
 
-test("a killed import leaves the whole world or none, and can be run again", async () => {
+test("a killed import leaves a complete world or none, and can be repeated", async () => {
   const source = join(template.path, WORLD);
   const draw = randomDraws("kill import");
   const data = largeWorld();
@@ -340,7 +345,7 @@ test("a killed import leaves the whole world or none, and can be run again", asy
   expect(again.code, repeatCommand()).toBe(0);
 });
 
-/** What the server tells of its world, before it is stopped. */
+/** The state of the world as the server reports it, before it is stopped. */
 async function readWhole(server: RunningServer): Promise<WorldContents> {
   const seen = await readContents(server);
   await server.kill("SIGTERM");
@@ -353,7 +358,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-/** Changes the world as fast as it can until the server is gone; gives the names of the keys that were acknowledged. */
+/** Changes the world until the server is gone; returns the names of the acknowledged keys. */
 async function writeKeys(client: ServerClient, mark: string): Promise<readonly string[]> {
   const acknowledged: string[] = [];
   const lane = async (number: number) => {
@@ -373,7 +378,7 @@ async function writeKeys(client: ServerClient, mark: string): Promise<readonly s
   return acknowledged;
 }
 
-/** The world has all that it had, and all that was acknowledged since. */
+/** Checks that the world has its previous state and all changes acknowledged since. */
 async function expectKept(
   server: ServerClient,
   before: WorldContents,

@@ -36,12 +36,12 @@ afterAll(() => template.remove());
 
 const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
 
-test("killed at any change of the directory that a snapshot makes, the snapshot is whole or not there", async () => {
+test("killed at any directory change of a snapshot, the snapshot is complete or absent", async () => {
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/snapshots", { name: "kept" }),
-    async (server, former, done) => {
-      expect(await readContents(server), repeatCommand()).toEqual(former);
+    async (server, previous, done) => {
+      expect(await readContents(server), repeatCommand()).toEqual(previous);
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
       if (done || snapshots.length > 0) expect(names(snapshots), repeatCommand()).toEqual(["kept"]);
       expect((await server.sim("POST", "/snapshots", { name: "another" })).status, repeatCommand()).toBe(201);
@@ -49,7 +49,7 @@ test("killed at any change of the directory that a snapshot makes, the snapshot 
   );
 });
 
-test("killed at any change of the directory that a restore makes, the world is the former or the snapshot", async () => {
+test("killed at any directory change of a restore, the world is the old one or the snapshot", async () => {
   let kept: WorldContents | undefined;
   await killAtEveryStep(
     async (server) => {
@@ -59,36 +59,36 @@ test("killed at any change of the directory that a restore makes, the world is t
       await server.api("POST", "/api_keys", { key_name: "since" });
     },
     (server) => server.sim("POST", "/snapshots/kept/restore", {}),
-    async (server, former, done) => {
+    async (server, previous, done) => {
       const now = await readContents(server);
       const { snapshots } = (await server.sim("GET", "/snapshots")).body;
       const automatic = snapshots.filter(({ kind }: any) => kind === "automatic");
-      if (now.history === former.history) {
-        expect([done, now, automatic], repeatCommand()).toEqual([false, former, []]);
+      if (now.history === previous.history) {
+        expect([done, now, automatic], repeatCommand()).toEqual([false, previous, []]);
         return;
       }
       expect({ ...now, history: "" }, repeatCommand()).toEqual({ ...kept, history: "" });
       expect(automatic, repeatCommand()).toMatchObject([
-        { seq: former.journal.length, history_id: former.history },
+        { seq: previous.journal.length, history_id: previous.history },
       ]);
       expect(
         (await server.sim("POST", `/snapshots/${automatic[0].name}/restore`, {})).status,
         repeatCommand(),
       ).toBe(200);
       expect({ ...(await readContents(server)), history: "" }, repeatCommand()).toEqual({
-        ...former,
+        ...previous,
         history: "",
       });
     },
   );
 });
 
-test("killed at any change of the directory that a fork makes, the fork is whole or not there", async () => {
+test("killed at any directory change of a fork, the fork is complete or absent", async () => {
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/worlds", { name: "side", at: 100 }),
-    async (server, former, done) => {
-      expect(await readContents(server), repeatCommand()).toEqual(former);
+    async (server, previous, done) => {
+      expect(await readContents(server), repeatCommand()).toEqual(previous);
       const worlds = names((await server.sim("GET", "/worlds")).body.worlds);
       if (!done && !worlds.includes("side")) {
         expect((await server.sim("POST", "/worlds", { name: "side", at: 100 })).status, repeatCommand()).toBe(
@@ -96,12 +96,12 @@ test("killed at any change of the directory that a fork makes, the fork is whole
         );
       }
       const { journal } = await readContents(inWorld(server, "side"));
-      expect(journal, repeatCommand()).toEqual(former.journal.slice(0, journal.length));
+      expect(journal, repeatCommand()).toEqual(previous.journal.slice(0, journal.length));
     },
   );
 });
 
-test("killed at any change of the directory that a fork with a seed of its own makes, the fork has that seed or is not there", async () => {
+test("killed at any directory change of a fork with its own seed, the fork has that seed or is absent", async () => {
   await killAtEveryStep(
     () => undefined,
     (server) => server.sim("POST", "/worlds", { name: "side", seed: 4711 }),
@@ -116,7 +116,7 @@ test("killed at any change of the directory that a fork with a seed of its own m
   );
 });
 
-test("killed at any change of the directory that a deletion makes, the world and its snapshots are there or gone together", async () => {
+test("killed at any directory change of a deletion, the world and its snapshots are there or gone together", async () => {
   let side: WorldContents | undefined;
   await killAtEveryStep(
     async (server) => {
@@ -125,8 +125,8 @@ test("killed at any change of the directory that a deletion makes, the world and
       side = await readContents(inWorld(server, "side"));
     },
     (server) => server.sim("DELETE", "/worlds/side"),
-    async (server, former, done) => {
-      expect(await readContents(server), repeatCommand()).toEqual(former);
+    async (server, previous, done) => {
+      expect(await readContents(server), repeatCommand()).toEqual(previous);
       const isThere = names((await server.sim("GET", "/worlds")).body.worlds).includes("side");
       if (isThere) {
         expect([done, await readContents(inWorld(server, "side"))], repeatCommand()).toEqual([false, side]);
@@ -144,7 +144,7 @@ test("killed at any change of the directory that a deletion makes, the world and
   );
 });
 
-test("killed at any change of the directory that an upgrade makes, the next start makes it, and keeps the old file once", async () => {
+test("killed at any directory change of an upgrade, the next start completes it and stores the old file once", async () => {
   const upgraded = await startServer(directoryOfOldFile(), [], { key: API_KEY });
   const { state, journal } = await readContents(upgraded);
   await upgraded.kill("SIGKILL");
@@ -171,11 +171,11 @@ test("killed at any change of the directory that an upgrade makes, the next star
   }
 });
 
-test("a first start that was killed when it had just made its tables is begun anew, and leaves no snapshot of a world that never was", async () => {
+test("a first start that was killed after creating its tables starts over, and leaves no snapshot of an empty world", async () => {
   const data = testDirectory();
   mkdirSync(join(data, "worlds"));
   const sqlite = new BetterSqlite3(join(data, "worlds/default.sqlite.unfinished"));
-  // One transaction makes the tables, the next one marks the file, and then it gets its name.
+  // The first transaction creates the tables, the second marks the file, and then the file is renamed.
   migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder: MIGRATIONS_FOLDER });
   sqlite.close();
   const server = await startServer(data, MANUAL, { key: API_KEY });
@@ -183,7 +183,7 @@ test("a first start that was killed when it had just made its tables is begun an
   await expectIntact(server, data);
 });
 
-test("a snapshot is kept over every start, whatever it is called", async () => {
+test("a snapshot survives every start, whatever its name", async () => {
   const data = testDirectory();
   copyWorlds(template.path, data);
   const server = await startServer(data, [], { key: API_KEY });
@@ -195,11 +195,11 @@ test("a snapshot is kept over every start, whatever it is called", async () => {
   await expectIntact(restarted, data);
 });
 
-/** Does a work again and again, killed at its first change of the directory, at its second, until it comes to its end. */
+/** Repeats the work, killed at its first directory change, its second, and so on, until it completes. */
 async function killAtEveryStep(
   prepare: (server: RunningServer) => unknown,
   work: (server: RunningServer) => Promise<{ status: number }>,
-  expectAfter: (server: RunningServer, former: WorldContents, done: boolean) => Promise<void>,
+  expectAfter: (server: RunningServer, previous: WorldContents, done: boolean) => Promise<void>,
 ): Promise<void> {
   for (let step = 1; ; step += STEP) {
     const data = testDirectory();
@@ -207,13 +207,13 @@ async function killAtEveryStep(
     const { env, arm } = killAtMoment(testDirectory());
     const server = await startServer(data, [], { key: API_KEY, env });
     await prepare(server);
-    const former = await readContents(server);
+    const previous = await readContents(server);
     arm(step);
     const answer = await work(server).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBeLessThan(300);
     await server.kill("SIGKILL");
     const restarted = await restartAfterKill(data);
-    await expectAfter(restarted, former, answer !== undefined);
+    await expectAfter(restarted, previous, answer !== undefined);
     await expectIntact(restarted, data);
     await restarted.kill("SIGKILL");
     if (answer === undefined) continue;

@@ -21,7 +21,7 @@ const LANES = 24;
 const chance = randomFrom(SEED);
 
 test.each(["manual", "real", "5000x"])(
-  "on a %s clock, a server that is killed while it writes loses nothing that it acknowledged",
+  "on a %s clock, a server killed while writing loses nothing that it acknowledged",
   async (clock) => {
     const data = testDirectory();
     const draw = chance.stream(`kill ${clock}`, 1);
@@ -58,7 +58,7 @@ test.each(["manual", "real", "5000x"])(
   },
 );
 
-test("killed in the middle of a long advance, the world stands at a commit and comes to the end that it would have come to", async () => {
+test("killed during a long advance, the world is at a commit and reaches the same end state", async () => {
   const data = testDirectory();
   const end = new Date(START + 40 * 86_400_000).toISOString();
   const twin = await createDouble({ seed: SEED });
@@ -99,12 +99,12 @@ test("killed in the middle of a long advance, the world stands at a commit and c
   expect((await server.sim("GET", "/state")).body).toEqual((await twin.sim("GET", "/state")).body);
 });
 
-test("a first start that is killed at any moment leaves a directory that a server starts from", async () => {
+test("a first start killed at any moment leaves a directory that a server can start from", async () => {
   const data = testDirectory();
   const draw = chance.stream("kill start", 1);
   for (let round = 0; round < 6; round += 1) {
     const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
-    // Chance alone says how far it comes; nothing waits for this.
+    // The progress at the kill is random; nothing waits for it.
     setTimeout(() => starting.process.kill("SIGKILL"), 40 + (draw() % 160));
     await starting.ended;
   }
@@ -148,13 +148,16 @@ async function expectEverythingThere(server: RunningServer, writer: Writer): Pro
   expect((await server.sim("GET", "/invariants")).body, REPEAT).toMatchObject({ ok: true, violations: [] });
 }
 
-/** No gap in the sequence, and a clock that never went back. */
+/** Checks that the sequence has no gap and that the clock never went back. */
 function expectUnbroken(events: readonly any[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(events.filter(({ at }, index) => index > 0 && at < events[index - 1].at)).toEqual([]);
 }
 
-/** Four computes and enough scheduled traffic for tens of thousands of events: each query wakes a compute, which falls asleep again. */
+/**
+ * Four computes with traffic for tens of thousands of events: each query wakes a compute, which suspends
+ * again.
+ */
 async function makeBusy(client: ServerClient): Promise<void> {
   for (const name of ["one", "two", "three", "four"]) {
     const { body } = await client.api("POST", "/projects", { project: { name } });

@@ -14,7 +14,10 @@ import {
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
 
-/** An account with two projects: one with settings of its own, a protected child, a grandchild, a replica; one as it comes. */
+/**
+ * An account with a project with settings, a protected child, a grandchild and a replica, and a default
+ * project.
+ */
 async function origin(): Promise<RunningServer> {
   const server = await startServer(testDirectory(), [
     ...MANUAL,
@@ -58,7 +61,8 @@ async function origin(): Promise<RunningServer> {
     endpoints: [{ type: "read_write" }],
   });
   await api("POST", `${path}/branches`, { branch: { name: "deep", parent_id: child.branch.id } });
-  // What a parent gets later its children do not have, and what a child gives up its parent still has.
+  // Changes of a parent after the branch point do not reach its children, and deletions in a child do not
+  // reach its parent.
   await api("POST", `${path}/branches/${branch.id}/databases`, {
     database: { name: "later", owner_name: "clerk" },
   });
@@ -73,7 +77,7 @@ async function origin(): Promise<RunningServer> {
   return server;
 }
 
-/** What an account has, in words that say nothing of ids and times, and in an order that does not depend on them. */
+/** The contents of an account as text without ids and times, in an order that does not depend on them. */
 async function inventoryOf(client: ServerClient, key?: string) {
   const get = async (path: string) => (await client.api("GET", path, undefined, key)).body;
   const { projects } = await get("/projects?limit=400");
@@ -134,7 +138,7 @@ function mirror(url: string, key: string, args: readonly string[]) {
   return runStandin(["mirror", "--from", url, ...args], { STANDIN_FROM_KEY: key });
 }
 
-test("a running double gets the same inventory, also on a manual clock; the origin gets nothing but GET", async () => {
+test("a running server gets the same inventory, also on a manual clock; the origin receives only GET requests", async () => {
   const from = await origin();
   const before = (await from.sim("GET", "/health")).body.seq;
   const seen = await startRewritingProxy(from.ready.api_url, () => undefined);
@@ -159,7 +163,7 @@ test("a running double gets the same inventory, also on a manual clock; the orig
   for (const secret of [keyOf(from), keyOf(to)]) expect(stdout).not.toContain(secret);
 });
 
-test("a world that is named gets it, in the account of the key that is given; a second time, what is there is left out", async () => {
+test("the named world gets the inventory in the account of the given key; the second time, existing projects are skipped", async () => {
   const from = await origin();
   const data = testDirectory();
   const to = await startServer(data, [...MANUAL, "--operations", "immediate"]);
@@ -178,12 +182,12 @@ test("a world that is named gets it, in the account of the key that is given; a 
   const again = await mirror(from.ready.api_url, keyOf(from), args);
   expect(again.code).toBe(0);
   expect(again.stdout).toMatch(
-    /^left out: project shop \(.*\), because: the world has a project of this name already$/m,
+    /^skipped project shop \(.*\): the world already has a project of this name$/m,
   );
   expect((await copy.api("GET", "/projects", undefined, api_key.key)).body.projects).toHaveLength(2);
 });
 
-test("a size and a setting that the double does not have are left out by themselves, and said", async () => {
+test("a size and a setting that standin lacks are skipped individually and reported", async () => {
   const from = await origin();
   const changed = await startRewritingProxy(from.ready.api_url, ({ path, body }) => {
     if (/^\/projects\/[^/]+$/.test(path)) body.project.settings.audit_log_level = "loud";
@@ -198,11 +202,9 @@ test("a size and a setting that the double does not have are left out by themsel
   const { code, stdout } = await mirror(changed.url, keyOf(from), ["--data", data]);
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^left out: project shop \(.*\), endpoint ep-.*: 12 to 14 CU, because: .*12 CU is not a compute size/m,
+    /^skipped project shop \(.*\), endpoint ep-.*: 12 to 14 CU: .*12 CU is not a compute size/m,
   );
-  expect(stdout).toMatch(
-    /^left out: project mill \(.*\): settings\.audit_log_level, because: .*audit_log_level/m,
-  );
+  expect(stdout).toMatch(/^skipped project mill \(.*\): settings\.audit_log_level: .*audit_log_level/m);
   const [shop] = await inventoryOf(to);
   expect(shop).toMatchObject({
     settings: { allowed_ips: { ips: ["192.0.2.1"] } },
@@ -210,7 +212,7 @@ test("a size and a setting that the double does not have are left out by themsel
   });
 });
 
-test("a default branch that is a child, a branch without a compute and a disabled compute are copied as they are", async () => {
+test("a default branch that is a child, a branch without a compute and a disabled compute are copied", async () => {
   const from = await origin();
   const [shop, mill] = (await from.api("GET", "/projects")).body.projects;
   const [endpoint] = (await from.api("GET", `/projects/${mill.id}/endpoints`)).body.endpoints;
@@ -248,7 +250,7 @@ test("a default branch that is a child, a branch without a compute and a disable
   expect((await startServer(testDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
 });
 
-test("a branch that has a schema alone is one without a parent on the other side, too; a seed file says that it cannot", async () => {
+test("a schema-only branch becomes a branch without a parent; a seed file reports that it cannot hold it", async () => {
   const there = await startServer(testDirectory(), [...MANUAL, "--seed", "1", "--operations", "immediate"]);
   const { project } = (await there.api("POST", "/projects", { project: { name: "shop" } })).body;
   await there.api("POST", `/projects/${project.id}/branches`, {
@@ -258,7 +260,7 @@ test("a branch that has a schema alone is one without a parent on the other side
   const here = await startServer(data, [...MANUAL, "--seed", "2", "--operations", "immediate"]);
   const env = { STANDIN_FROM_KEY: there.ready.api_key as string };
   const mirrored = await runStandin(["mirror", "--from", there.ready.api_url, "--data", data], env);
-  expect({ code: mirrored.code, said: mirrored.stdout.includes("left out") }).toEqual({
+  expect({ code: mirrored.code, said: mirrored.stdout.includes("skipped") }).toEqual({
     code: 0,
     said: false,
   });
@@ -272,11 +274,11 @@ test("a branch that has a schema alone is one without a parent on the other side
   ]);
   const file = await runStandin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
   expect(file.stderr + file.stdout).toContain(
-    "branch bare: that it has no parent, because: a seed file has no field for it",
+    "branch bare: that it has no parent: a seed file has no field for it",
   );
 });
 
-test("what no world knows, a region, a version, a size, is left out of a double and of a file; the rest is there", async () => {
+test("an unknown region, version or size is skipped for a server and for a file; the rest is copied", async () => {
   const from = await origin();
   const strange = await startRewritingProxy(from.ready.api_url, ({ path, body }) => {
     if (/^\/projects\/[^/]+$/.test(path))
@@ -308,21 +310,21 @@ test("what no world knows, a region, a version, a size, is left out of a double 
   expect((await startServer(testDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");
 });
 
-test("a seed file keeps the ids, serves as one, has no secret in it, and says what it cannot hold", async () => {
+test("a seed file retains the ids, is valid, contains no secret, and reports what it cannot hold", async () => {
   const from = await origin();
   const out = join(testDirectory(), "world.yaml");
   const { code, stdout, stderr } = await mirror(from.ready.api_url, keyOf(from), ["--out", out]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(`use it with: standin serve --seed-file ${out}\n`);
   expect(stdout).toMatch(
-    /^left out: project shop \(.*\): settings\.enable_logical_replication, because: a seed file has no field for it$/m,
+    /^skipped project shop \(.*\): settings\.enable_logical_replication: a seed file has no field for it$/m,
   );
   for (const what of [
     "branch prod: database later",
     "branch preview: role readers",
     "branch preview: no database orders",
   ])
-    expect(stdout).toMatch(new RegExp(`^left out: project shop \\(.*\\): ${what}, because: `, "m"));
+    expect(stdout).toMatch(new RegExp(`^skipped project shop \\(.*\\): ${what}: `, "m"));
   const text = readFileSync(out, "utf8");
   for (const secret of [keyOf(from), "password", "npg_"]) expect(text).not.toContain(secret);
   const to = await startServer(testDirectory(), [...MANUAL, "--seed-file", out]);
@@ -354,7 +356,7 @@ test("a seed file keeps the ids, serves as one, has no secret in it, and says wh
   expect((await inventoryOf(to, key)).map(named)).toEqual((await inventoryOf(from)).map(named));
 });
 
-test("a file goes to stdout by --out -, and a dry run makes nothing and writes nothing", async () => {
+test("--out - writes the file to stdout, and a dry run changes and writes nothing", async () => {
   const from = await origin();
   const shown = await mirror(from.ready.api_url, keyOf(from), ["--out", "-"]);
   expect(shown.code).toBe(0);
@@ -365,13 +367,13 @@ test("a file goes to stdout by --out -, and a dry run makes nothing and writes n
   const out = join(testDirectory(), "world.yaml");
   const dry = await mirror(from.ready.api_url, keyOf(from), ["--data", data, "--out", out, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0, stderr: "" });
-  expect(dry.stdout).toContain("nothing was made and nothing was written");
+  expect(dry.stdout).toContain("dry run: nothing was changed");
   expect(existsSync(out)).toBe(false);
   expect((await to.api("GET", "/projects")).body.projects).toEqual([]);
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
-test("lists are read page by page, and a 429 is waited out", async () => {
+test("lists are read page by page, and 429 is retried", async () => {
   const from = await origin();
   let refusals = 0;
   const slow = await startRewritingProxy(
@@ -394,7 +396,7 @@ test("lists are read page by page, and a 429 is waited out", async () => {
   expect(refusals).toBe(3);
 });
 
-test("Ctrl-C ends it between two requests: code 1, no half of a file, no key that stays", async () => {
+test("Ctrl-C stops between two requests: code 1, no partial file, no remaining key", async () => {
   const from = await origin();
   const data = testDirectory();
   const out = join(testDirectory(), "world.yaml");
@@ -420,10 +422,10 @@ test("Ctrl-C ends it between two requests: code 1, no half of a file, no key tha
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
-test("Ctrl-C in the midst of laying out says how far it came, and takes the key back that was made for it", async () => {
+test("Ctrl-C while projects are created reports the progress and revokes the temporary key", async () => {
   const from = await origin();
   const data = testDirectory();
-  // Its operations do not end while the test runs.
+  // Its operations do not finish during the test.
   const to = await startServer(data, ["--clock", "real", "--start-delay", "1h"]);
   const launched = spawnStandin(["mirror", "--from", from.ready.api_url, "--data", data], {
     STANDIN_FROM_KEY: keyOf(from),
@@ -432,12 +434,12 @@ test("Ctrl-C in the midst of laying out says how far it came, and takes the key 
   while ((await to.api("GET", "/projects")).body.projects.length === 0);
   expect(await launched.kill("SIGINT")).toBe(1);
   expect(launched.stderr()).toBe(
-    "standin: interrupted: 0 of 2 projects were laid out, and a part of the next one\n",
+    "standin: interrupted: 0 of 2 projects were copied; the next one is incomplete\n",
   );
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });
 
-test("what keeps it from running is said: code 2 for the command line, else 1", async () => {
+test("every failure to run is reported: code 2 for the command line, else code 1", async () => {
   const from = await origin();
   const url = from.ready.api_url;
   const data = testDirectory();
@@ -449,19 +451,15 @@ test("what keeps it from running is said: code 2 for the command line, else 1", 
     [
       await mirror(url, keyOf(from), ["--data", data]),
       1,
-      /no server answers for .*; or write a file for it with --out/,
+      /no server is running at .*, or write a seed file with --out/,
     ],
-    [
-      await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]),
-      1,
-      /no server answers at http/,
-    ],
+    [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]), 1, /no response from http/],
     [await mirror(url, "not-a-key-of-theirs", ["--dry-run"]), 1, /STANDIN_FROM_KEY/],
-    [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot be written/],
+    [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot write the file/],
     [
       await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--out", there]),
       1,
-      /there\.yaml is there already; choose another --out/,
+      /there\.yaml already exists; choose another file/,
     ],
   ] as const;
   for (const [{ code, stdout, stderr }, expected, message] of cases) {

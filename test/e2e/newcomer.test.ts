@@ -7,11 +7,11 @@ import { startServer, testDirectory } from "../support/running-server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The public command-line client, with what `standin env` has printed in its environment. */
+/** The public command-line client, with the output of `standin env` in its environment. */
 async function neonctl(env: Record<string, string>, ...args: string[]) {
   const program = join(ROOT, "node_modules", ".bin", "neonctl");
   const home = testDirectory();
-  // The double is on this machine, and the client has nothing to tell to others.
+  // The server is local; the client must not contact other hosts.
   const alone = { HOME: home, XDG_CONFIG_HOME: home, CI: "1", NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
   const { code, stdout, stderr } = await waitForExit(
     spawnCommand([program, ...args, "--output", "json", "--no-analytics"], { ...env, ...alone }),
@@ -20,7 +20,7 @@ async function neonctl(env: Record<string, string>, ...args: string[]) {
   return JSON.parse(stdout);
 }
 
-test("a newcomer makes a project with the public client, watches its compute sleep and wake, kills the server and finds everything", async () => {
+test("a newcomer creates a project with the public client, sees its compute suspend and start, kills the server and finds everything", async () => {
   const data = testDirectory();
   const server = await startServer(data, [
     "--clock",
@@ -60,7 +60,7 @@ test("a newcomer makes a project with the public client, watches its compute sle
   expect((await again.sim("GET", "/clock")).body.now).toBe("2026-01-01T00:05:13.000Z");
 });
 
-test("the example of docs/reference/seed-file.md lays out what it says", async () => {
+test("the example of docs/reference/seed-file.md creates the resources that it lists", async () => {
   const [, example = ""] =
     /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/reference/seed-file.md"), "utf8")) ?? [];
   const [, key = ""] = /key: ([\w-]{16,})/.exec(example) ?? [];

@@ -21,7 +21,7 @@ console.log(now, events.length, (await sim.invariants()).ok);
 await sim.close();
 `;
 
-/** A project of somebody else's that has standin among its dependencies. */
+/** A foreign project that depends on standin. */
 function project(source: string): string {
   const directory = testDirectory();
   mkdirSync(join(directory, "node_modules/@types"), { recursive: true });
@@ -45,14 +45,14 @@ function project(source: string): string {
 const compile = (cwd: string) =>
   run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc")], { cwd });
 
-test("somebody else's TypeScript compiles against the package's types, and runs", async () => {
+test("a foreign TypeScript project compiles against the types of the package, and runs", async () => {
   const directory = project(CONSUMER);
   await compile(directory);
   const { stdout, stderr } = await run(process.execPath, ["out/main.js"], { cwd: directory });
   expect({ stdout, stderr }).toEqual({ stdout: "2026-01-01T00:05:00.000Z 0 true\n", stderr: "" });
 });
 
-test("an option that there is not is an error of the compiler", async () => {
+test("an unknown option is a compiler error", async () => {
   const directory = project('import { createStandin } from "standin";\nawait createStandin({ sed: 7 });\n');
   await expect(compile(directory)).rejects.toMatchObject({
     stdout: expect.stringContaining("'sed' does not exist in type 'StandinOptions'"),

@@ -8,10 +8,10 @@ import { API_KEY } from "../support/double.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 test.each([
-  ["the worlds are listed", (server: { sim: any }) => server.sim("GET", "/worlds")],
-  ["nothing is asked", () => undefined],
+  ["a request lists the worlds", (server: { sim: any }) => server.sim("GET", "/worlds")],
+  ["no request is sent", () => undefined],
 ])(
-  "who verifies a served world sees it as it was at the first look, whatever becomes of it meanwhile; first, %s",
+  "verify of a served world sees a consistent state, whatever changes meanwhile; first, %s",
   async (_, ask) => {
     const data = testDirectory();
     await makeLargeWorld(data, 1_000);
@@ -22,7 +22,7 @@ test.each([
     const server = await startServer(data, [], { key: API_KEY });
     const side = inWorld(server, "side");
     const reading = openForReading(join(data, "worlds/side.sqlite"), MIGRATIONS_FOLDER);
-    // What it has seen does not stay in its memory, as with a larger world.
+    // A small cache makes it read pages again, as with a larger world.
     reading.sqlite.pragma("cache_size = 10");
     let isDone = false;
     const { ok, differences } = await verifyFile(reading.sqlite, async (folded) => {
@@ -33,7 +33,7 @@ test.each([
       for (let key = 0; key < 300; key += 1)
         await side.api("POST", "/api_keys", { key_name: "k".repeat(60) });
       expect((await side.sim("POST", "/clock/advance", { by: "30d" })).status).toBe(200);
-      // Takes the log into the file, where nobody stands in its way.
+      // Checkpoints the WAL into the file, unless a reader prevents it.
       await side.sim("POST", "/snapshots", { name: "later" });
     });
     reading.close();

@@ -39,7 +39,7 @@ async function branches(
   return statuses;
 }
 
-/** A day in which much happened, faults and a kill included. */
+/** A day with many changes, including faults and a kill. */
 async function eventfulWorld(data: string): Promise<RunningServer> {
   const first = await startServer(data, MANUAL);
   const { projectId, endpointId } = await createProjectOn(first, { name: "shop" });
@@ -71,7 +71,7 @@ async function eventfulWorld(data: string): Promise<RunningServer> {
   return second;
 }
 
-test("what happened in a world is played again, and ends in the same state; no secret is in it", async () => {
+test("a recorded history replays to the same state and contains no secret", async () => {
   const data = testDirectory();
   const server = await eventfulWorld(data);
   const out = join(testDirectory(), "not", "there", "yet", "day.yaml");
@@ -88,7 +88,7 @@ test("what happened in a world is played again, and ends in the same state; no s
   expect(run.ended_at).toBe((await server.sim("GET", "/clock")).body.now);
 });
 
-test("a part of the history is recorded from where it begins to where it ends, both included", async () => {
+test("the recording of a part of the history starts at --from and ends at --to", async () => {
   const data = testDirectory();
   const server = await eventfulWorld(data);
   const at = async (by: string) => {
@@ -100,12 +100,12 @@ test("a part of the history is recorded from where it begins to where it ends, b
   const out = join(testDirectory(), "part.yaml");
   const recorded = await runStandin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
   expect(recorded.code).toBe(0);
-  expect(recorded.stdout).toContain("(1 steps)");
+  expect(recorded.stdout).toContain("(1 step)");
   const { runs } = JSON.parse((await runStandin(["run", out, "--json"])).stdout);
   expect(runs).toMatchObject([{ verdict: "passed", started_at: from, ended_at: to }]);
 });
 
-test("what cannot be brought about again is said, and then no state is promised", async () => {
+test("what cannot be reproduced is reported, and then the scenario has no final state", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   await createProjectOn(server);
@@ -115,17 +115,17 @@ test("what cannot be brought about again is said, and then no state is promised"
   expect(code).toBe(1);
   expect(stdout).not.toContain("state");
   expect(stderr).toMatch(
-    /^standin: not reproduced: WorldReset at 2026-01-01T00:00:10.000Z: start the recording after it$/m,
+    /^standin: cannot reproduce: WorldReset at 2026-01-01T00:00:10.000Z: start the recording after it$/m,
   );
   expect(readFileSync(out, "utf8")).not.toMatch(/^state:/m);
 });
 
-test("names that look like references or like values of a matrix come to the same again, also in the name of the file", async () => {
+test("names that look like references or matrix values replay unchanged, also in the file name", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const { projectId } = await createProjectOn(server);
   const { body: key } = await server.api("POST", "/api_keys", { key_name: "{key_2}" });
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how names of the matrix are written.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of matrix values.
   for (const name of ["${x}", `{${projectId}}`, "{key_2}", "a$$b", "{{key_2}} and $${x}"])
     expect((await server.api("PATCH", `/projects/${projectId}`, { project: { name } }, key.key)).status).toBe(
       200,
@@ -136,7 +136,7 @@ test("names that look like references or like values of a matrix come to the sam
   expect([played.stderr, played.code]).toEqual(["", 0]);
 });
 
-test("before its first key a world cannot be recorded; from it on it can", async () => {
+test("a world cannot be recorded before its first key; from the key on it can", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   await createProjectOn(server);
@@ -147,7 +147,7 @@ test("before its first key a world cannot be recorded; from it on it can", async
     const { code, stderr } = await recordFrom(seq, out);
     expect([code, stderr, existsSync(out)]).toEqual([
       1,
-      expect.stringContaining("this world has no key yet"),
+      expect.stringContaining("the world has no API key at this point"),
       false,
     ]);
   }
@@ -156,7 +156,7 @@ test("before its first key a world cannot be recorded; from it on it can", async
   expect((await runStandin(["run", out])).code).toBe(0);
 });
 
-test("the seed of a recorded world is its own, and no other is taken", async () => {
+test("the seed of a recorded world is fixed, and another one is rejected", async () => {
   const data = testDirectory();
   await createProjectOn(await startServer(data, MANUAL));
   const out = join(testDirectory(), "mine.yaml");
@@ -164,13 +164,13 @@ test("the seed of a recorded world is its own, and no other is taken", async () 
   const { code, stderr } = await runStandin(["run", out, "--seed", "7"]);
   expect([code, stderr]).toEqual([
     2,
-    expect.stringMatching(/^standin: --seed 7: \S+ begins with a world that has its own seed already/),
+    expect.stringMatching(/^standin: --seed 7: the initial world of \S+ already has a seed/),
   ]);
-  // The command that a report names.
+  // The repeat command of a report.
   expect((await runStandin(["run", out, "--seed", "1"])).code).toBe(0);
 });
 
-test("changes whose requests are not kept are said, and end with 1", async () => {
+test("changes whose requests are not retained are reported, and the exit code is 1", async () => {
   const data = testDirectory();
   const server = await startServer(data, [...MANUAL, "--requests-limit", "0"]);
   const { endpointId } = await createProjectOn(server);
@@ -186,12 +186,12 @@ test("changes whose requests are not kept are said, and end with 1", async () =>
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^standin: not reproduced: changes from \S+ to \S+ \(ProjectCreated\): their requests are no longer in the request log/,
+      /^standin: cannot reproduce: changes from \S+ to \S+ \(ProjectCreated\): their requests are no longer in the request log/,
     ),
   ]);
 });
 
-test("requests that are forgotten cannot be recorded; a file that is there stays", async () => {
+test("requests that are no longer retained cannot be recorded; an existing file is not overwritten", async () => {
   const data = testDirectory();
   const server = await startServer(data, [...MANUAL, "--requests-limit", "2"]);
   const { projectId } = await createProjectOn(server);
@@ -203,18 +203,18 @@ test("requests that are forgotten cannot be recorded; a file that is there stays
   const refused = await runStandin(["record", "--data", data, "--out", out]);
   expect([refused.code, existsSync(out)]).toEqual([1, false]);
   expect(refused.stderr).toMatch(
-    /requests before 2026-01-01T00:0\d:\d\d.000Z are forgotten; begin later, or keep more of them/,
+    /requests before 2026-01-01T00:0\d:\d\d.000Z are no longer in the request log; choose a later --from, or retain more requests/,
   );
   const late = await runStandin(["record", "--data", data, "--from", "2026-01-01T00:02:00Z", "--out", out]);
   expect(late.code).toBe(0);
   const backwards = ["--from", "2026-01-01T00:02:30Z", "--to", "2026-01-01T00:02:20Z"];
   const nothing = await runStandin(["record", "--data", data, ...backwards, "--out", `${out}.other.yaml`]);
-  expect([nothing.code, nothing.stderr]).toEqual([1, "standin: --to lies before --from\n"]);
+  expect([nothing.code, nothing.stderr]).toEqual([1, "standin: --to is before --from\n"]);
   const again = await runStandin(["record", "--data", data, "--out", out]);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already exists")]);
 });
 
-test("what a fault held back is held back again, and ends in the same state", async () => {
+test("an effect that a fault delayed is delayed again, and the run ends in the same state", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   const { projectId } = await createProjectOn(server);

@@ -7,7 +7,7 @@ import { spawnCommand, spawnStandin, waitForExit } from "../support/process.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
 
-/** All of them on a busy machine. */
+/** Enough for all scenarios on a busy machine. */
 const LONGEST_RUN_MS = 90_000;
 const LIBRARY = SHIPPED.filter((file) => file !== YEAR);
 const QUICK = [
@@ -18,7 +18,7 @@ const QUICK = [
 
 const run = (args: readonly string[]) => runStandin(["run", ...args]);
 
-/** A scenario in a directory of its own, whose world has one project. */
+/** A scenario in its own directory; its world has one project. */
 function written(...lines: string[]): string {
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -31,7 +31,7 @@ function written(...lines: string[]): string {
 const PASSES = () => written("length: 1m", "expect: [{ computes: 1 }]");
 const FAILS = () => written("steps: [{ advance: 1m }]", "expect: [{ computes: 2 }]");
 
-test("the whole library passes; with two workers its verdicts are the same, to the byte", async () => {
+test("the whole library passes; with two workers the verdicts are byte-identical", async () => {
   const report = join(testDirectory(), "one.json");
   const one = await run([...LIBRARY, "--reporter", "pretty", "--reporter", `json=${report}`]);
   expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
@@ -43,7 +43,7 @@ test("the whole library passes; with two workers its verdicts are the same, to t
   expect(two.stdout === readFileSync(report, "utf8"), "the same bytes").toBe(true);
 });
 
-test("run again, the bytes are the same; with another seed, they tell of that one", async () => {
+test("repeated runs are byte-identical; with another seed, the report has that seed", async () => {
   const [one, again, other] = [
     await run([...QUICK, "--json"]),
     await run([...QUICK, "--json"]),
@@ -56,7 +56,7 @@ test("run again, the bytes are the same; with another seed, they tell of that on
   ).toEqual(Array(3).fill([7, true]));
 });
 
-test("a world that is kept is told of as one in memory, is content, and can be served", async () => {
+test("a kept world has the same report as one in memory, passes verification, and can be served", async () => {
   const kept = join(testDirectory(), "world");
   const scenario = "scenarios/second-primary-refused.yaml";
   const inFiles = await run([scenario, "--keep", kept, "--json"]);
@@ -71,21 +71,21 @@ test("a world that is kept is told of as one in memory, is content, and can be s
   ]);
 });
 
-test("several worlds are kept beside each other, and none is written over", async () => {
+test("several worlds are kept next to each other, and none is overwritten", async () => {
   const kept = join(testDirectory(), "worlds");
   const files = QUICK.slice(0, 2);
   const { code, stderr } = await run([...files, "--keep", kept]);
   expect(code).toBe(0);
   expect(readdirSync(kept)).toEqual(["1-wakes-on-a-query", "2-sleeps-at-five-minutes"]);
   expect(stderr).toBe(
-    `standin: wakes-on-a-query is kept in ${kept}/1-wakes-on-a-query\nstandin: sleeps-at-five-minutes is kept in ${kept}/2-sleeps-at-five-minutes\n`,
+    `standin: kept the world of wakes-on-a-query in ${kept}/1-wakes-on-a-query\nstandin: kept the world of sleeps-at-five-minutes in ${kept}/2-sleeps-at-five-minutes\n`,
   );
   const again = await run([...files, "--keep", kept]);
   expect(again.code).toBe(2);
-  expect(again.stderr).toContain("there is something in this directory already");
+  expect(again.stderr).toContain("the directory is not empty");
 });
 
-test("passed is 0, failed is 1, and what could not be run is 2", async () => {
+test("passed exits with 0, failed with 1, and could not run with 2", async () => {
   expect((await run([PASSES()])).code).toBe(0);
   const failed = await run([FAILS(), PASSES()]);
   expect(failed.code).toBe(1);
@@ -98,7 +98,7 @@ test("passed is 0, failed is 1, and what could not be run is 2", async () => {
   expect(cannot.stderr).toContain("GET /_sim/nowhere");
 });
 
-test("what could not be run is in all reports, with its reason", async () => {
+test("a run that could not start is in all reports, with its reason", async () => {
   const file = written("steps: [{ control: { path: /nowhere } }]");
   const [text, xml] = ["run.txt", "run.xml"].map((name) => join(testDirectory(), name)) as [string, string];
   const reporters = ["--json", "--reporter", `pretty=${text}`, "--reporter", `junit=${xml}`];
@@ -126,7 +126,7 @@ test("what could not be run is in all reports, with its reason", async () => {
   expect(readFileSync(xml, "utf8")).toContain('errors="1"');
 });
 
-test("a file that is not there or not right is 2 before anything is run, and all of them are told", async () => {
+test("a missing or invalid file exits with 2 before any run, and all of them are reported", async () => {
   const wrong = written("lenght: 1m");
   const { code, stdout, stderr } = await run(["nowhere.yaml", PASSES(), wrong]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -134,7 +134,7 @@ test("a file that is not there or not right is 2 before anything is run, and all
   expect(stderr).toContain(`${wrong}:3:1: lenght: unknown key`);
 });
 
-test("with --bail, the first failure ends all", async () => {
+test("with --bail, the first failure ends all runs", async () => {
   const file = written(
     "steps:",
     "  - { expect: [{ computes: 2 }] }",
@@ -149,23 +149,23 @@ test("with --bail, the first failure ends all", async () => {
   expect((await run([file, PASSES(), PASSES(), "--bail"])).stdout).toContain("0 of 1 passed, 2 not run");
 });
 
-test("--only chooses runs by a part of their name, and says which there are", async () => {
+test("--only selects runs by a part of their name, and lists them if none matches", async () => {
   const file = written("length: 1m", `about: of \${size}`, "matrix: { size: [1, 2, 3] }");
   const { stdout } = await run([file, "--only", "size 2", "--json"]);
   expect(JSON.parse(stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 2 }]);
   const none = await run([file, "--only", "size 4"]);
   expect(none.code).toBe(2);
   expect(none.stderr).toContain(
-    "--only size 4: there is no such run; there are mine (size 1), mine (size 2), mine (size 3)",
+    "--only size 4: no run has this text in its name; the runs are mine (size 1), mine (size 2), mine (size 3)",
   );
   const two = await run([file, "--only", "size 3", "--only", "size 1", "--json"]);
   expect(JSON.parse(two.stdout).runs.map(({ values }: any) => values)).toEqual([{ size: 1 }, { size: 3 }]);
   expect((await run([file, "--only", "size 3", "--only", "size 4"])).stderr).toContain(
-    "--only size 4: there is no such run",
+    "--only size 4: no run has this text in its name",
   );
 });
 
-test("--seed is refused where the matrix has the seeds, but for the run that has that one", async () => {
+test("--seed is rejected if the matrix sets the seeds, except for a selected run with that seed", async () => {
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
     file,
@@ -174,13 +174,13 @@ test("--seed is refused where the matrix has the seeds, but for the run that has
   const { code, stderr } = await run([file, "--seed", "1"]);
   expect([code, stderr]).toEqual([
     2,
-    `standin: --seed 1: the seeds of ${file} are in its matrix; choose one of its runs with --only\n`,
+    `standin: --seed 1: the matrix of ${file} sets the seed; select one of its runs with --only\n`,
   ]);
   expect((await run([file, "--seed", "7", "--only", "mine (seed 1)"])).code).toBe(2);
   expect((await run([file, "--seed", "1", "--only", "mine (seed 1)"])).code).toBe(0);
 });
 
-test("what a replay says of endpoints that its file does not have is told before anything runs, with those that it has", async () => {
+test("endpoints that a recording does not have are reported before any run, with those that it has", async () => {
   const source =
     "{ name: r, to: shop/main, pattern: replay, file: rec.csv, computes: { one: shop/main, nope: shop/main } }";
   const file = written("length: 1m", `traffic: [${source}]`);
@@ -191,16 +191,18 @@ test("what a replay says of endpoints that its file does not have is told before
   const { code, stdout, stderr } = await run([PASSES(), file]);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`${file}:`);
-  expect(stderr).toContain(': traffic.0.computes.nope: rec.csv has no endpoint "nope"; it has one, two');
+  expect(stderr).toContain(
+    ': traffic.0.computes.nope: rec.csv has no endpoint "nope"; its endpoints are one, two',
+  );
 });
 
-test("however many runs wait for a worker, nothing is said of it", async () => {
+test("any number of runs may wait for a worker without a warning", async () => {
   const file = written("length: 1m", `about: "of \${round}"`, "matrix: { round: { from: 1, to: 12 } }");
   const { code, stdout, stderr } = await run([file, "--workers", "2", "--json"]);
   expect([code, stderr, JSON.parse(stdout).runs.length]).toEqual([0, "", 12]);
 });
 
-test("several reporters write at once, each to its file", async () => {
+test("several reporters write at once, each to its own file", async () => {
   const directory = testDirectory();
   const path = (name: string) => join(directory, "reports", name);
   const { code, stdout } = await run([
@@ -224,28 +226,28 @@ test("several reporters write at once, each to its file", async () => {
   expect(unknown.stderr).toContain("must be one of pretty, json, junit");
 });
 
-test("what cannot be written, or kept, or begun with is told with 2, and is no bug", async () => {
-  const refused = async (told: string, file: string, ...args: readonly string[]) => {
+test("unwritable reports, unusable directories and unreadable worlds exit with 2 and are not internal errors", async () => {
+  const refused = async (message: string, file: string, ...args: readonly string[]) => {
     const { code, stderr } = await run([file, ...args]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
-    expect(stderr).not.toContain("a bug");
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr).not.toContain("internal error");
   };
   const file = PASSES();
   await refused(
-    `--reporter: ${file}/report.json cannot be written: `,
+    `--reporter: cannot write ${file}/report.json: `,
     file,
     "--reporter",
     `json=${file}/report.json`,
   );
   await refused(
-    `--reporter: two write ${file}.json; give each a file of its own`,
+    `--reporter: two reports write to ${file}.json; give each its own file`,
     file,
     "--reporter",
     `json=${file}.json`,
     ...["--reporter", `junit=${dirname(file)}/./${basename(file)}.json`],
   );
-  await refused("It needs the name of a file, like junit=report.txt", file, "--reporter", "junit=");
-  await refused("this is no directory", file, "--keep", file);
+  await refused('It must name a file after "=", such as junit=report.txt', file, "--reporter", "junit=");
+  await refused("not a directory", file, "--keep", file);
   await refused(
     "'--keep <dir>' cannot be used with option '--target <url>'",
     file,
@@ -254,19 +256,14 @@ test("what cannot be written, or kept, or begun with is told with 2, and is no b
     "--target",
     "http://127.0.0.1:1",
   );
-  await refused(
-    "--control-token is that of a running double; name it by --target",
-    file,
-    "--control-token",
-    "secret",
-  );
+  await refused("--control-token requires --target", file, "--control-token", "secret");
   await refused(`${tmpdir()}: EISDIR`, tmpdir());
   const begun = join(testDirectory(), "begun.yaml");
   writeFileSync(begun, "version: 1\nworld: { file: begun.yaml }\nlength: 1m\n");
   await refused("world.file: file is not a database", begun);
 });
 
-test("Ctrl-C comes through where steps wait for nothing", async () => {
+test("Ctrl-C works while steps run without waiting", async () => {
   const launched = spawnStandin([
     "run",
     written("steps: [{ repeat: { times: 1000000, steps: [{ advance: 0s }] } }]"),
@@ -277,7 +274,7 @@ test("Ctrl-C comes through where steps wait for nothing", async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: "standin: interrupted\n" });
 });
 
-test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async () => {
+test("Ctrl-C ends a long run with code 2 and a message, and leaves nothing behind", async () => {
   const scratch = testDirectory();
   const file = written(
     "traffic: [{ name: crowd, to: shop/main, pattern: constant, every: 1m }]",
@@ -292,7 +289,7 @@ test("Ctrl-C ends a long run with 2, says so, and leaves nothing behind", async 
   expect(readdirSync(scratch)).toEqual([]);
 });
 
-test("Ctrl-C leaves no empty report: none, or the one that was there", async () => {
+test("Ctrl-C leaves no empty report: none, or the existing one", async () => {
   const [fresh, former] = [join(testDirectory(), "fresh.json"), join(testDirectory(), "former.xml")];
   writeFileSync(former, "what was there");
   const launched = spawnStandin([
@@ -305,7 +302,7 @@ test("Ctrl-C leaves no empty report: none, or the one that was there", async () 
   expect([existsSync(fresh), readFileSync(former, "utf8")]).toEqual([false, "what was there"]);
 });
 
-test("who reads no further learns how it ended all the same, and its reports are written", async () => {
+test("a reader that closes the pipe early still gets the exit code, and the reports are written", async () => {
   const report = join(testDirectory(), "run.json");
   const file = written("steps: [{ repeat: { times: 3000, steps: [{ request: { path: /nowhere } }] } }]");
   const launched = spawnStandin(["run", file, "--reporter", "pretty", "--reporter", `json=${report}`]);
@@ -316,7 +313,7 @@ test("who reads no further learns how it ended all the same, and its reports are
 });
 
 test.skipIf(!existsSync("/dev/full"))(
-  "what cannot be written to stdout is told with 2, in a line",
+  "a failed write to stdout exits with 2 and a one-line error",
   async () => {
     const line = '"$0" "$@" > /dev/full';
     const { code, stderr } = await waitForExit(
@@ -324,22 +321,22 @@ test.skipIf(!existsSync("/dev/full"))(
     );
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^standin: stdout cannot be written: ENOSPC.*\n$/),
+      expect.stringMatching(/^standin: cannot write to stdout: ENOSPC.*\n$/),
     ]);
   },
 );
 
-/** Whatever a run says of what it measured, but not where. */
+/** The measures of a run, without the location of the target. */
 const measuresOf = (stdout: string) =>
   JSON.parse(stdout).runs.map(({ verdict, measures, failures }: any) => ({ verdict, measures, failures }));
 
-test("on a running double with a manual clock, a scenario comes to the same measures as in process", async () => {
+test("on a running server with a manual clock, a scenario has the same measures as in process", async () => {
   const file = written(
     "traffic: [{ name: users, to: shop/main, pattern: poisson, rate: 2/hour, duration: 3s }]",
     "steps:",
     "  - { at: 5m 30s, activity: { to: shop/main, outcome: waits } }",
     '  - request: { path: "/projects/{shop}", answer: { project.name: shop } }',
-    // It is started again by the decision that ends its suspend: idle it never is.
+    // The command that ends the suspend starts the compute again, so it is never idle.
     '  - { after: 5s, request: { method: PATCH, path: "/projects/{shop}/endpoints/{shop/main/primary}", body: { endpoint: { pooler_enabled: true } } } }',
     "length: 6h",
     "never: [{ state: idle, of: shop/main, from: 5m 32s, until: 10m }]",
@@ -358,13 +355,13 @@ test("on a running double with a manual clock, a scenario comes to the same meas
   const local = await run([file, "--json"]);
   const [there] = measuresOf(remote.stdout);
   const [here] = measuresOf(local.stdout);
-  // Its layout takes its time there, and its computes are active meanwhile; what clients met is the same.
+  // There, creating the world takes time during which its computes are active; clients see no difference.
   for (const name of ["activities", "refused", "requests", "errors", "wait_max"])
     expect(there.measures[name], name).toBe(here.measures[name]);
   expect([there.verdict, there.failures]).toEqual([here.verdict, here.failures]);
 });
 
-test("on a running double, traffic that a call held up comes when it is over", async () => {
+test("on a running server, traffic that a call delayed arrives when the call is over", async () => {
   const file = written(
     "traffic: [{ name: users, to: shop/main, pattern: constant, every: 10m }]",
     "steps:",
@@ -383,7 +380,7 @@ test("on a running double, traffic that a call held up comes when it is over", a
   });
 });
 
-test("runs on a running double are played one after another, whatever the number of workers: it has one clock", async () => {
+test("runs on a running server are sequential, whatever the number of workers, because it has one clock", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -404,7 +401,7 @@ matrix: { delay: [60, 90, 120, 150] }
   expect([stderr, code, JSON.parse(stdout).passed]).toEqual(["", 0, 4]);
 });
 
-test("who comes to a compute that is deleted is refused on a running double, and nobody else with it", async () => {
+test("on a running server, only an arrival at a deleted compute is rejected", async () => {
   const main = "{ computes: { primary: {}, replica: { type: read_only } } }";
   const file = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -439,7 +436,7 @@ test("who comes to a compute that is deleted is refused on a running double, and
   expect(failuresIn(there)).toEqual(failuresIn(here));
 });
 
-test("what cannot be done to a running double is 2, with the reason", async () => {
+test("what a running server cannot do exits with 2 and the reason", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual"]);
   const reasonOf = async (file: string, url = ready.api_url) => {
     const { code, stderr } = await run([file, "--target", url]);
@@ -472,7 +469,7 @@ test("what cannot be done to a running double is 2, with the reason", async () =
   );
 });
 
-test("nothing of a run that needs files is left in the temporary directory", async () => {
+test("a run that needs files leaves nothing in the temporary directory", async () => {
   const scratch = testDirectory();
   const launched = spawnStandin(["run", "scenarios/restart-drops-connections.yaml"], { TMPDIR: scratch });
   expect((await waitForExit(launched)).code).toBe(0);
@@ -480,7 +477,7 @@ test("nothing of a run that needs files is left in the temporary directory", asy
   expect(scratch.startsWith(tmpdir())).toBe(true);
 });
 
-test("a double that runs is taken back by a step, what happened counts once, and a refused arrival is one there, too", async () => {
+test("a step can restore a running server; past events count once, and so does a rejected arrival", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const file = written(
     "steps:",
@@ -501,7 +498,7 @@ test("a double that runs is taken back by a step, what happened counts once, and
   }
 });
 
-test("what only a fresh world can have is refused at a target: a world of its own, and a state to end in", async () => {
+test("features of a fresh world are rejected with --target: an initial world, and a final state", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   for (const [line, reason] of [
     ["state: 0123456789abcdef", "it must end in a certain state"],
@@ -514,7 +511,7 @@ test("what only a fresh world can have is refused at a target: a world of its ow
   }
 });
 
-test("a double that was played on has its own faults and snapshots again, and can be played on again", async () => {
+test("after a run, a server has its own faults and snapshots again, and can be used for another run", async () => {
   const server = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   const { endpointId } = await createProjectOn(server);
   await server.sim("PUT", "/faults/theirs", {

@@ -41,7 +41,7 @@ function worldFile(text: string): string {
   return path;
 }
 
-test("a seed file lays out accounts, known keys, projects, branches and computes under their pinned ids, ready to use", async () => {
+test("a seed file creates accounts, known keys, projects, branches and computes with pinned ids, ready to use", async () => {
   const server = await startServer(testDirectory(), ["--clock", "manual", "--seed-file", worldFile(WORLD)], {
     key: KEY,
   });
@@ -88,7 +88,7 @@ test("a seed file lays out accounts, known keys, projects, branches and computes
   expect((await server.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-test("a seed file that is laid out already changes nothing; what it has in addition is made, and what has changed stays", async () => {
+test("applying a seed file again creates only what is new, and keeps what was changed", async () => {
   const data = testDirectory();
   const args = ["--clock", "manual", "--seed-file", worldFile(WORLD)];
   const first = await startServer(data, args, { key: KEY });
@@ -112,7 +112,7 @@ test("a seed file that is laid out already changes nothing; what it has in addit
   expect(added).toEqual(["ProjectCreated", "BranchCreated", "ComputeCreated"]);
 });
 
-test("what was deleted comes back with the next start, under its own ids; a revoked key stays revoked", async () => {
+test("deleted resources are created again on the next start, with the same ids; a revoked key stays revoked", async () => {
   const data = testDirectory();
   const args = [
     "--clock",
@@ -135,7 +135,7 @@ test("what was deleted comes back with the next start, under its own ids; a revo
   expect((await third.api("GET", "/projects")).status).toBe(401);
 });
 
-test("a seed file without keys leaves the first key to be made and told", async () => {
+test("with a seed file without keys, the first start creates and prints a key", async () => {
   const server = await startServer(testDirectory(), [
     "--seed-file",
     worldFile("version: 1\naccounts: [{ id: shop }]\n"),
@@ -146,7 +146,7 @@ test("a seed file without keys leaves the first key to be made and told", async 
 
 test.each([
   [
-    "a field that is none",
+    "an unknown field",
     WORLD.replace("pg_version: 17", "postgres: 17"),
     /:11:9: .*projects\.0\.postgres: unknown key; the known keys are id, name, /,
   ],
@@ -168,14 +168,14 @@ test.each([
     /:23:31: .*endpoints\.0\.id: .*ep-main-1/,
   ],
   [
-    "a parent that comes later",
+    "a parent defined later",
     WORLD.replace("name: preview", "name: preview\n            parent: br-deep-1"),
     /:23:21: .*parent: .*br-deep-1/,
   ],
-  ["a name that is missing", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
-  ["no YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
-  ["nothing at all", "", /:1:1: /],
-])("a seed file with %s is refused at its line and column, and nothing is made", async (_, text, place) => {
+  ["a missing name", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
+  ["invalid YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
+  ["no content", "", /:1:1: /],
+])("a seed file with %s is rejected with line and column, and nothing is created", async (_, text, place) => {
   const data = join(testDirectory(), "data");
   const path = worldFile(text);
   const refused = await runStandin(["serve", "--data", data, "--port", "0", "--seed-file", path]);
@@ -187,7 +187,7 @@ test.each([
 });
 
 test.each([
-  ["a size that there is not", WORLD.replace("max_cu: 2", "max_cu: 99"), /storefront-1.*99/],
+  ["an unknown size", WORLD.replace("max_cu: 2", "max_cu: 99"), /storefront-1.*99/],
   [
     "two primary computes on one branch",
     WORLD.replace(", type: read_only", ""),
@@ -195,7 +195,7 @@ test.each([
   ],
   ["more than the plan allows", WORLD.replace("name: The shop", "plan: free"), /storefront-1.*free plan/],
 ])(
-  "a seed file that lays out %s is refused by the rules, and nothing of it is made",
+  "a seed file with %s is rejected by the rules of the platform, and nothing is created",
   async (_, text, reason) => {
     const data = testDirectory();
     const refused = await runStandin([
@@ -217,7 +217,7 @@ test.each([
   },
 );
 
-test("all mistakes of a seed file are told at once", async () => {
+test("all mistakes of a seed file are reported at once", async () => {
   const path = worldFile(
     WORLD.replace("pg_version: 17", "pg_version: 9")
       .replace("ep-main-1", "main-1")
@@ -239,7 +239,7 @@ test("all mistakes of a seed file are told at once", async () => {
   ]);
 });
 
-test("a seed file that is not there is named", async () => {
+test("a missing seed file is named in the error", async () => {
   const path = join(testDirectory(), "none.yaml");
   const refused = await runStandin(["serve", "--data", testDirectory(), "--port", "0", "--seed-file", path]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });

@@ -8,7 +8,7 @@ import {
   testDirectory,
 } from "../support/running-server.ts";
 
-/** The clock's instant, and between which instants of the wall it was read. */
+/** The time of the clock, and the wall-clock times before and after reading it. */
 async function read(client: ServerClient) {
   const from = Date.now();
   const { body } = await client.sim("GET", "/clock");
@@ -21,32 +21,29 @@ async function read(client: ServerClient) {
   };
 }
 
-/** Until the wall has come to this instant: what happens by then must not depend on how long it takes. */
+/** Waits until this wall-clock time, so that results do not depend on how long the steps take. */
 async function wallReaches(at: number): Promise<void> {
   while (Date.now() < at) await sleep(10);
 }
 
-test.each(["SIGTERM", "SIGKILL"] as const)(
-  "a manual clock stands where it was left, after %s",
-  async (signal) => {
-    const data = testDirectory();
-    const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
-    await server.sim("POST", "/clock/advance", { by: "36h" });
-    await server.kill(signal);
-    const restarted = await startServer(data);
-    expect((await restarted.sim("GET", "/clock")).body).toEqual({
-      now: "2026-01-02T12:00:00.000Z",
-      mode: "manual",
-      factor: 0,
-      next_due: null,
-    });
-  },
-);
+test.each(["SIGTERM", "SIGKILL"] as const)("a manual clock keeps its time after %s", async (signal) => {
+  const data = testDirectory();
+  const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
+  await server.sim("POST", "/clock/advance", { by: "36h" });
+  await server.kill(signal);
+  const restarted = await startServer(data);
+  expect((await restarted.sim("GET", "/clock")).body).toEqual({
+    now: "2026-01-02T12:00:00.000Z",
+    mode: "manual",
+    factor: 0,
+    next_due: null,
+  });
+});
 
 test.each([
   ["real", 1],
   ["60x", 60],
-] as const)("a %s clock goes on by itself, over a restart too", async (clock, factor) => {
+] as const)("a %s clock runs by itself, also over a restart", async (clock, factor) => {
   const data = testDirectory();
   const server = await startServer(data, ["--clock", clock, "--start-at", "2026-01-01T00:00:00Z"]);
   const first = await read(server);
@@ -62,11 +59,11 @@ test.each([
     expect(later.now - before.now).toBeLessThanOrEqual((later.to - before.from) * factor + jump + factor);
   };
   bounds(advanced, 0);
-  // The advance itself began at some instant in between.
+  // The advance began at some time in between.
   expect(later.now - first.now).toBeGreaterThanOrEqual(10 * 86_400_000);
 });
 
-test("a clock that is set anew at a later start goes on from where it stood", async () => {
+test("a clock with a new mode at a later start continues from its last time", async () => {
   const data = testDirectory();
   const first = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
   await first.sim("POST", "/clock/advance", { by: "1h" });
@@ -83,7 +80,7 @@ test("a clock that is set anew at a later start goes on from where it stood", as
   expect(await read(third)).toMatchObject({ now: stopped.now, mode: "manual" });
 });
 
-test("on the real clock, what fell due while the process was down happens at its due time", async () => {
+test("on the real clock, work that became due while the process was down happens at its due time", async () => {
   const data = testDirectory();
   const server = await startServer(data, ["--clock", "real", "--start-delay", "200ms"]);
   const { body } = await server.api("POST", "/projects", { project: {} });
@@ -107,11 +104,11 @@ test("on the real clock, what fell due while the process was down happens at its
   expect(started.at).toBe(first.at);
   expect(second).toMatchObject({ operation_id: compute.id, at: started.due_at });
   expect(Date.parse(second.at) - Date.parse(first.at)).toBe(200);
-  // The world slept through it: it is history by now, and not of now.
+  // The compute suspended while the server was down, so the event is in the past.
   expect(Date.parse(second.at)).toBeLessThan((await read(restarted)).now);
 });
 
-test("on a fast clock, a compute that fell asleep while the process was down did so exactly at its delay", async () => {
+test("on a fast clock, a compute that suspended while the process was down did so exactly at its delay", async () => {
   const data = testDirectory();
   const server = await startServer(data, ["--clock", "manual"]);
   const { endpointId } = await createProjectOn(server);

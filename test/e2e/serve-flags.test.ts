@@ -23,7 +23,7 @@ const ALL_IN_ENVIRONMENT = {
   STANDIN_JSON: "1",
 };
 
-/** A server whose every setting comes from its environment, but for these flags. */
+/** A server configured by its environment, except for these flags. */
 async function startFromEnvironment(args: readonly string[], env: Record<string, string>) {
   const server = spawnStandin(["serve", ...args], env);
   onTestFinished(async () => void (await server.kill("SIGKILL")));
@@ -32,7 +32,7 @@ async function startFromEnvironment(args: readonly string[], env: Record<string,
   return { ...server, ready, ...serverClient(ready, undefined, controlToken) };
 }
 
-test("every flag may be an environment variable", async () => {
+test("every flag has an environment variable", async () => {
   const data = testDirectory();
   const file = join(testDirectory(), "world.yaml");
   writeFileSync(file, "version: 1\naccounts: [{ id: laid-out }]\n");
@@ -64,7 +64,7 @@ test("every flag may be an environment variable", async () => {
   expect(server.stderr()).toContain('"path":"/api/v2/projects"');
 });
 
-test("a flag wins over its environment variable", async () => {
+test("a flag takes precedence over its environment variable", async () => {
   const data = testDirectory();
   const flags = {
     "--data": data,
@@ -103,7 +103,7 @@ test("a flag wins over its environment variable", async () => {
   expect(server.stderr()).toBe("");
 });
 
-test("flags that shape a world are refused when they contradict it, naming what it has, and stay when they are left out", async () => {
+test("creation flags with other values are rejected with the current value; omitted, they keep it", async () => {
   const data = testDirectory();
   const shape = [
     "--clock",
@@ -164,7 +164,7 @@ test.each(["manual", "real", "60x"])(
   },
 );
 
-test("how long operations take may change with each start, and is a fact of history", async () => {
+test("the duration of operations may change with each start, and the change is an event", async () => {
   const data = testDirectory();
   const first = await startServer(data, ["--clock", "manual"]);
   await first.kill("SIGTERM");
@@ -216,7 +216,7 @@ test.each([
   [["--colour"], /--colour/],
   [["now"], /too many arguments|now/],
 ])(
-  "serve %j is refused with code 2, naming what is right, before anything is made",
+  "serve %j is rejected with code 2 and the expected form, before anything is created",
   async (args, message) => {
     const data = join(testDirectory(), "data");
     const refused = await runStandin([
@@ -234,7 +234,7 @@ test.each([
 );
 
 test.each([["api-key"], ["control-token"]])(
-  "a --%s that no header can carry is refused without showing it",
+  "a --%s that no header can carry is rejected without printing it",
   async (name) => {
     const secret = "with a space";
     const variable = `STANDIN_${name.toUpperCase().replace("-", "_")}`;
@@ -250,7 +250,7 @@ test.each([["api-key"], ["control-token"]])(
   },
 );
 
-test("a variable that is empty counts as none", async () => {
+test("an empty variable counts as unset", async () => {
   const names = [
     "CLOCK",
     "START_AT",
@@ -270,15 +270,15 @@ test("a variable that is empty counts as none", async () => {
   expect((await server.sim("GET", "/clock")).body.mode).toBe("real");
 });
 
-test("a switch whose variable says neither yes nor no is refused", async () => {
+test("a switch whose variable holds neither yes nor no is rejected", async () => {
   const refused = await runStandin(["serve", "--data", testDirectory(), "--port", "0"], {
     STANDIN_RATE_LIMIT: "maybe",
   });
   expect(refused).toMatchObject({ code: 2, stdout: "" });
-  expect(refused.stderr).toMatch(/STANDIN_RATE_LIMIT.*maybe.*true.*false/);
+  expect(refused.stderr).toMatch(/STANDIN_RATE_LIMIT: expected .*true.*false.* got "maybe"/);
 });
 
-test("a bad value in the environment is refused like one on the command line", async () => {
+test("an invalid value in the environment is rejected like one on the command line", async () => {
   const refused = await runStandin(["serve", "--data", testDirectory()], { STANDIN_PORT: "web" });
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(/STANDIN_PORT|--port/);
@@ -292,7 +292,7 @@ test.each([["0"], ["false"]])("a switch set to %s in the environment is off", as
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test("a data directory that cannot be one is named", async () => {
+test("an unusable data directory is named in the error", async () => {
   const file = join(testDirectory(), "file");
   writeFileSync(file, "");
   const refused = await runStandin(["serve", "--data", file, "--port", "0"]);
@@ -300,7 +300,7 @@ test("a data directory that cannot be one is named", async () => {
   expect(refused.stderr).toContain(file);
 });
 
-test("what is kept for ever is there after years", async () => {
+test("with retention forever, everything remains after years", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",
     "manual",
@@ -316,7 +316,7 @@ test("what is kept for ever is there after years", async () => {
   const path = `/projects/${body.project.id}`;
   const before = (await server.api("GET", `${path}/operations`)).body.operations;
   expect(before.length).toBeGreaterThan(0);
-  // Snapshots by the hour make a long history of a small world.
+  // Hourly snapshots give a small world a long history.
   for (const name of ["a", "b", "c", "d", "e", "f", "g", "h"]) {
     const { body: made } = await server.api("POST", `${path}/branches`, { branch: { name } });
     await server.sim("POST", "/clock/advance", { by: "1m" });

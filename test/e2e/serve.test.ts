@@ -8,7 +8,7 @@ import { createProjectOn, journalOf, startServer, testDirectory } from "../suppo
 
 const API_KEY = "given-key-of-these-tests-0123456789";
 
-test("a server says that it is ready in one line of JSON, on a free port, and tells its key on the first start alone", async () => {
+test("a server prints its ready line as JSON, on a free port, and its key only on the first start", async () => {
   const data = testDirectory();
   const first = await startServer(data);
   expect(first.ready).toEqual({
@@ -29,7 +29,7 @@ test("a server says that it is ready in one line of JSON, on a free port, and te
   expect((await second.api("GET", "/users/me")).status).toBe(200);
 });
 
-test("a key that is given is valid from then on, is told at each such start, and is made once", async () => {
+test("a given key is valid from then on, is printed at each such start, and is created once", async () => {
   const data = testDirectory();
   const env = { STANDIN_API_KEY: API_KEY };
   for (const args of [[], ["--api-key", API_KEY], []]) {
@@ -43,7 +43,7 @@ test("a key that is given is valid from then on, is told at each such start, and
   expect((await later.api("GET", "/api_keys")).body).toHaveLength(2);
 });
 
-test("without --json a person reads the URL, the key once, and three commands to try", async () => {
+test("without --json, the ready text has the URL, the key once, and three commands to try", async () => {
   const data = testDirectory();
   const serveForPeople = () => {
     const server = spawnStandin(["serve", "--data", data, "--port", "0", "--seed", "7"]);
@@ -75,19 +75,19 @@ test("without --json a person reads the URL, the key once, and three commands to
   expect(second.stdout()).not.toContain(key);
 });
 
-test("a port that is in use is named, and the start that met it loses nothing: the next one still tells the key", async () => {
+test("a port in use is named, and the failed start loses nothing: the next one still prints the key", async () => {
   const port = new URL((await startServer(testDirectory())).ready.api_url).port;
   const data = testDirectory();
   const refused = await runStandin(["serve", "--data", data, "--port", port, "--json"]);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
+  expect(refused.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
   expect(refused.stderr).toContain("--port");
   const server = await startServer(data);
   expect(server.ready.api_key).toMatch(/^\w{64}$/);
   expect((await server.api("GET", "/users/me")).status).toBe(200);
 });
 
-test("of many servers that start at once on a new directory, one serves it and the others say that it is in use", async () => {
+test("of many servers that start at once on a new directory, one serves it and the others report that it is in use", async () => {
   const data = testDirectory();
   const starts = Array.from({ length: 5 }, () =>
     spawnStandin(["serve", "--data", data, "--port", "0", "--json"]),
@@ -126,7 +126,7 @@ test("a data directory has one server at a time, and is free again when that one
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s ends a server with code 0, open streams and all, and the next start finds everything",
+  "%s stops a server with code 0 despite open streams, and the next start finds everything",
   async (signal) => {
     const data = testDirectory();
     const server = await startServer(data, ["--clock", "manual", "--seed", "3"]);
@@ -150,7 +150,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test("whoever has read the ready line may end the server: it ends with code 0 and takes its traces with it", async () => {
+test("a reader of the ready line may stop the server at once: code 0, and no files left", async () => {
   const data = testDirectory();
   for (let round = 0; round < 5; round += 1) {
     const server = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
@@ -160,7 +160,7 @@ test("whoever has read the ready line may end the server: it ends with code 0 an
   }
 });
 
-test("a clean end leaves one file of the world, which holds no key but its hash", async () => {
+test("a clean stop leaves one file of the world, which contains only the hash of its key", async () => {
   const data = testDirectory();
   const server = await startServer(data, ["--api-key", API_KEY]);
   const { body } = await server.api("POST", "/api_keys", { key_name: "ci" });
@@ -171,7 +171,7 @@ test("a clean end leaves one file of the world, which holds no key but its hash"
   expect(() => statSync(join(data, "worlds", "default.sqlite-wal"))).toThrow("ENOENT");
 });
 
-test("when and from where a key was last used is remembered", async () => {
+test("the time and address of the last use of a key are stored", async () => {
   const data = testDirectory();
   const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"]);
   expect((await server.sim("GET", "/api_keys")).body.api_keys).toMatchObject([
@@ -184,7 +184,7 @@ test("when and from where a key was last used is remembered", async () => {
   expect((await next.sim("GET", "/api_keys")).body.api_keys).toMatchObject([used]);
 });
 
-test("a file that is no world of ours is named, and left as it is", async () => {
+test("a file that is not a world file is named in the error and left unchanged", async () => {
   const data = testDirectory();
   const file = join(data, "worlds", "default.sqlite");
   mkdirSync(join(data, "worlds"));
@@ -197,12 +197,12 @@ test("a file that is no world of ours is named, and left as it is", async () => 
   expect(readFileSync(file, "utf8")).toContain("not a database");
 });
 
-test("beyond loopback a control token is needed", async () => {
+test("a non-loopback address requires a control token", async () => {
   const data = testDirectory();
   for (const host of ["0.0.0.0", "::"]) {
     const refused = await runStandin(["serve", "--data", data, "--port", "0", "--host", host]);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toMatch(new RegExp(`--host ${host} .*STANDIN_CONTROL_TOKEN`));
+    expect(refused.stderr).toMatch(new RegExp(`--host ${host}: .*STANDIN_CONTROL_TOKEN`));
   }
   expect(() => statSync(join(data, "worlds"))).toThrow("ENOENT");
   const server = await startServer(data, ["--host", "0.0.0.0"], {
@@ -212,7 +212,7 @@ test("beyond loopback a control token is needed", async () => {
   expect((await server.sim("GET", "/clock")).status).toBe(200);
 });
 
-test("beyond loopback the control API answers whoever brings the token, under every address of the machine", async (context) => {
+test("on a non-loopback address, the control API accepts the token under every address of the machine", async (context) => {
   const address = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .find(({ internal, family }) => !internal && family === "IPv4");
@@ -223,7 +223,7 @@ test("beyond loopback the control API answers whoever brings the token, under ev
   expect((await fetch(`${url}/clock`, { headers: { Authorization: "Bearer t0ken" } })).status).toBe(200);
 });
 
-test("keys and tokens never appear in the log, however much it tells", async () => {
+test("keys and tokens never appear in the log, at any level", async () => {
   const data = testDirectory();
   const controlToken = "control-token-of-this-test";
   const args = ["--log-level", "debug", "--api-key", API_KEY, "--control-token", controlToken];

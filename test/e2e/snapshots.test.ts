@@ -17,7 +17,7 @@ const keep = ({ sim }: Pick<ServerClient, "sim">, name: string) => sim("POST", "
 const restore = ({ sim }: Pick<ServerClient, "sim">, name: string) =>
   sim("POST", `/snapshots/${name}/restore`);
 
-test("a restore ends open streams, and a new one follows the new history", async () => {
+test("a restore ends open streams, and a new stream follows the new history", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
   await createProjectOn(server);
@@ -32,12 +32,12 @@ test("a restore ends open streams, and a new one follows the new history", async
 
   const stream = await openEventStream(`${server.ready.control_url}/events/stream?since=0`);
   await server.api("POST", "/api_keys", { key_name: "another life" });
-  const told = await stream.until(({ data }) => data.api_key?.name === "another life");
-  expect(told.map(({ data }) => data)).toEqual(await journalOf(server));
-  expect(told.map(({ data }) => data.type)).not.toContain("ProjectCreated");
+  const received = await stream.until(({ data }) => data.api_key?.name === "another life");
+  expect(received.map(({ data }) => data)).toEqual(await journalOf(server));
+  expect(received.map(({ data }) => data.type)).not.toContain("ProjectCreated");
 });
 
-test("a reader that comes back with an id of the former history is told what happens in the new one", async () => {
+test("a reader that reconnects with an id of the previous history gets the events of the new one", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
   const { seq } = (await server.sim("GET", "/health")).body.history;
@@ -50,11 +50,11 @@ test("a reader that comes back with an id of the former history is told what hap
     "Last-Event-ID": last?.id ?? "",
   });
   await server.api("POST", "/api_keys", { key_name: "another life" });
-  const [told] = await stream.until(() => true);
-  expect(told?.data).toMatchObject({ seq: seq + 1, api_key: { name: "another life" } });
+  const [received] = await stream.until(() => true);
+  expect(received?.data).toMatchObject({ seq: seq + 1, api_key: { name: "another life" } });
 });
 
-test("streams of other worlds go on during a restore", async () => {
+test("streams of other worlds continue during a restore", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const world = await forkWorldOn(server, { name: "copy" });
   await keep(server, "kept");
@@ -64,7 +64,7 @@ test("streams of other worlds go on during a restore", async () => {
   expect((await stream.until(() => true)).map(({ data }) => data.api_key.name)).toEqual(["still here"]);
 });
 
-test("a wait goes on over a restore: for what is so in the restored world, and ends where there is nothing to wait for", async () => {
+test("a wait continues over a restore, and ends if its subject does not exist in the restored world", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
   const { endpointId } = await createProjectOn(server);
@@ -82,7 +82,7 @@ test("a wait goes on over a restore: for what is so in the restored world, and e
   expect(await idle).toMatchObject({ status: 404, body: { code: "ENDPOINT_NOT_FOUND" } });
 });
 
-test("a restore during a long advance comes after it, while health is told all along", async () => {
+test("a restore during a long advance runs after it, and health responds all along", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { endpointId } = await createProjectOn(server);
   const at = (index: number) => new Date(Date.parse("2026-01-01T01:00:00Z") + index * 600_000).toISOString();
@@ -97,7 +97,7 @@ test("a restore during a long advance comes after it, while health is told all a
   const advance = server.sim("POST", "/clock/advance", { by: "60d" }).finally(() => {
     advancing = false;
   });
-  // The advance is under way when the clock has left its place.
+  // The advance has started once the clock has moved.
   while ((await server.sim("GET", "/health")).body.now === "2026-01-01T00:00:10.000Z" && advancing);
   const [advanced, restored] = await Promise.all([advance, restore(server, "kept")]);
   expect([advanced.status, advanced.body.now]).toEqual([200, "2026-03-02T00:00:10.000Z"]);
@@ -108,7 +108,7 @@ test("a restore during a long advance comes after it, while health is told all a
   expect((await server.sim("GET", "/clock")).body.now).toBe("2026-03-02T00:00:10.000Z");
 });
 
-test("requests that come during restores are answered, by the one history or by the other", async () => {
+test("requests that arrive during restores are answered by either history", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await keep(server, "empty");
   await createProjectOn(server);
@@ -136,7 +136,7 @@ test("requests that come during restores are answered, by the one history or by 
   ).toHaveLength(6);
 });
 
-test("health tells that the history is another one, also after a restart", async () => {
+test("health shows that the history has changed, also after a restart", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   await keep(server, "kept");
@@ -153,7 +153,7 @@ test("health tells that the history is another one, also after a restart", async
   expect((await history(restarted)).id).toBe(ids.at(-1));
 });
 
-test("on the real clock a restored compute has its time before it still", async () => {
+test("on the real clock, a restored compute still has its remaining time", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",
     "real",

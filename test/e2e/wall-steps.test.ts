@@ -7,10 +7,10 @@ import { testDirectory } from "../support/running-server.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400_000;
-/** The host's clock, when a test begins. */
+/** The host clock at the start of a test. */
 const WALL = Date.parse("2026-06-01T12:00:00Z");
 
-// Only what the clock shows is in the test's hand; timers and turns go on as ever.
+// Only the displayed time is controlled; timers and the event loop run normally.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: WALL });
 });
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The host's clock moves on, or is set. */
+/** Advances or sets the host clock. */
 const passes = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 const SHELVES: Readonly<Record<string, () => WorldStorage>> = {
@@ -34,7 +34,7 @@ const MODES = [
   { name: "60x", mode: "scaled", factor: 60 },
 ] as const;
 const STEPS = [-DAY, 0, DAY];
-const shown = (step: number) => (step === 0 ? "stays" : `steps ${step < 0 ? "back" : "forth"}`);
+const shown = (step: number) => (step === 0 ? "stays" : `steps ${step < 0 ? "back" : "forward"}`);
 
 const scenes = Object.keys(SHELVES).flatMap((shelf) =>
   MODES.flatMap((clock) =>
@@ -45,7 +45,7 @@ const scenes = Object.keys(SHELVES).flatMap((shelf) =>
 describe.each(
   scenes.map((scene) => ({
     ...scene,
-    name: `${scene.shelf}, ${scene.clock.name}: the host's clock ${shown(scene.before)} before and ${shown(scene.after)} after`,
+    name: `${scene.shelf}, ${scene.clock.name}: the host clock ${shown(scene.before)} before and ${shown(scene.after)} after`,
   })),
 )("$name", ({ shelf, clock: { mode, factor }, before, after }) => {
   const open = async () => {
@@ -57,7 +57,7 @@ describe.each(
     return { double, kept };
   };
 
-  test("a world's own clock never goes back, and goes on when the host has caught up", async () => {
+  test("the clock of a world never goes back, and continues once the host has caught up", async () => {
     const { double } = await open();
     let latest = await now(double);
     for (const step of [before, SECOND, after, SECOND, before, SECOND]) {
@@ -73,7 +73,7 @@ describe.each(
     await expectSound(double);
   });
 
-  test("a restored world goes on from the instant of its snapshot, at its own pace", async () => {
+  test("a restored world continues from the time of its snapshot, at its own pace", async () => {
     const { double } = await open();
     const taken = await now(double);
     const { snapshot } = (await double.sim("POST", "/snapshots", { name: "kept" })).body;
@@ -90,20 +90,23 @@ describe.each(
     await expectSound(double);
   });
 
-  test.each(["at the head", "in the past"])(
-    "a world that was forked %s goes on from there, and the other one as it did",
+  test.each(["at the current state", "in the past"])(
+    "a world forked %s continues from there, and the original continues as before",
     async (where) => {
       const { double } = await open();
       const past = START + 5 * SECOND;
       passes(before);
       passes(20 * SECOND);
       const head = await now(double);
-      const at = where === "at the head" ? {} : { at: new Date(past).toISOString() };
+      const at = where === "at the current state" ? {} : { at: new Date(past).toISOString() };
       const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
-      expect([status, Date.parse(body.world.now)]).toEqual([201, where === "at the head" ? head : past]);
+      expect([status, Date.parse(body.world.now)]).toEqual([
+        201,
+        where === "at the current state" ? head : past,
+      ]);
       const side = inWorld(double, "side");
       expect(await now(double)).toBe(head);
-      await expectPace(side, where === "at the head" ? head : past, factor, after);
+      await expectPace(side, where === "at the current state" ? head : past, factor, after);
       expect(await now(double)).toBeGreaterThanOrEqual(head);
       await expectSound(double);
       await expectSound(side);
@@ -112,7 +115,7 @@ describe.each(
 });
 
 test.each(STEPS)(
-  "over a restart with a step of the host's clock by %d ms, no world's clock goes back",
+  "over a restart with a host clock step of %d ms, no world's clock goes back",
   async (step) => {
     const directory = new DataDirectory(testDirectory(), MIGRATIONS_FOLDER);
     onTestFinished(() => directory.release());
@@ -142,7 +145,7 @@ test.each(STEPS)(
 
 type Clocked = Pick<Double, "sim">;
 
-/** From `from` on it goes at its pace, whatever the host's clock has done before; where that steps back now, it waits for it. */
+/** Checks that the clock runs from `from` at its pace, and waits if the host clock steps back. */
 async function expectPace(world: Clocked, from: number, factor: number, step: number): Promise<void> {
   passes(SECOND);
   expect(await now(world)).toBe(from + SECOND * factor);

@@ -4,7 +4,7 @@ import { createProjectOn, journalOf, startServer, testDirectory } from "../suppo
 
 const span = (from: any, to: any) => Date.parse(to.at) - Date.parse(from.at);
 
-test("on a fast clock a compute falls asleep by itself, exactly at its delay", async () => {
+test("on a fast clock, a compute suspends by itself, exactly at its delay", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",
     "100000x",
@@ -24,7 +24,7 @@ test("on a fast clock a compute falls asleep by itself, exactly at its delay", a
   expect(operations).toEqual([]);
 });
 
-test("nobody has to ask: what falls due on a running clock is told on the stream when it happens", async () => {
+test("due work on a running clock happens without requests and is sent on the stream", async () => {
   const server = await startServer(testDirectory(), ["--clock", "manual"]);
   const { endpointId } = await createProjectOn(server);
   await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 90_000 });
@@ -35,7 +35,7 @@ test("nobody has to ask: what falls due on a running clock is told on the stream
   expect(span(activity, suspended?.data)).toBe(390_000);
 });
 
-test("on the real clock operations end by themselves, each after its own duration", async () => {
+test("on the real clock, operations finish by themselves, each after its own duration", async () => {
   const server = await startServer(testDirectory(), ["--clock", "real", "--start-delay", "150ms"]);
   const { body } = await server.api("POST", "/projects", { project: {} });
   expect(
@@ -52,7 +52,7 @@ test("on the real clock operations end by themselves, each after its own duratio
   ).toBe("active");
 });
 
-test("scheduled activity arrives by itself, wakes a sleeping compute, and is served after the start", async () => {
+test("scheduled activity arrives by itself, wakes a suspended compute, and is served after the start", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",
     "manual",
@@ -73,7 +73,7 @@ test("scheduled activity arrives by itself, wakes a sleeping compute, and is ser
   expect(span(arrived, activations.at(-1))).toBe(3_000);
 });
 
-test("a clock that is stopped stands, and goes on from there when it is set going again", async () => {
+test("a stopped clock stands still, and continues from there when it runs again", async () => {
   const server = await startServer(testDirectory(), ["--clock", "100000x"]);
   const { endpointId } = await createProjectOn(server);
   const { body: stopped } = await server.sim("PUT", "/clock", { mode: "manual" });
@@ -81,7 +81,7 @@ test("a clock that is stopped stands, and goes on from there when it is set goin
   const wait = { until: { endpoint_id: endpointId, state: "idle" }, timeout: 100 };
   const { status: whileStopped } = await server.sim("POST", "/wait", wait);
   const { body: clock } = await server.sim("GET", "/clock");
-  // It may have fallen asleep before the clock was stopped; if it had not, it does not now.
+  // The compute may have suspended before the clock stopped; if not, it stays active now.
   expect(whileStopped).toBe(clock.next_due === null ? 200 : 408);
   expect(clock.now).toBe(stopped.now);
   await server.sim("PUT", "/clock", { mode: "scaled", factor: 100_000 });

@@ -12,7 +12,7 @@ const EXAMPLES = [
 ];
 const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
 
-/** Commands of a document in their order, each with what it is said to print. */
+/** The commands of a document in order, each with its documented output. */
 function commandsOf(document: string): { readonly args: readonly string[]; readonly printed: string }[] {
   const text = readFileSync(join("docs", document), "utf8");
   return [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) =>

@@ -9,7 +9,7 @@ test.each([
   ["fleet", "mine.csv"],
   ["fleet", "mine.standin-trace"],
   ["import", "mine.standin-trace"],
-])("%s --out writes over nobody's %s, and leaves it as it is", async (command, name) => {
+])("%s --out never overwrites %s, and leaves it unchanged", async (command, name) => {
   const traces = command === "import" ? [await createShopTrace("shop.csv")] : [];
   const out = join(testDirectory(), name);
   writeFileSync(out, "mine");
@@ -17,12 +17,12 @@ test.each([
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
     stdout: "",
-    stderr: `standin: ${out} is there already; choose another --out\n`,
+    stderr: `standin: --out: ${out} already exists; choose another file\n`,
   });
   expect(readFileSync(out, "utf8")).toBe("mine");
 });
 
-test("a report takes the place of the one that was there; what is of no report stays, and is not written over", async () => {
+test("a report replaces the previous one; unrelated files stay and are not overwritten", async () => {
   const [trace, out] = [await createShopTrace(), testDirectory()];
   writeFileSync(join(out, "notes.txt"), "mine");
   const files = async (...args: readonly string[]) => {
@@ -40,21 +40,23 @@ test("a report takes the place of the one that was there; what is of no report s
   const { code, stderr } = await runStandin(["whatif", "curve", trace, "--out", elsewhere]);
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/: summary\.json is there already, and of no report; choose another --out$/m),
+    expect.stringMatching(
+      /: summary\.json already exists and is not part of a report; choose another directory$/m,
+    ),
   ]);
   expect(readdirSync(elsewhere)).toEqual(["summary.json"]);
 });
 
 test.each(["fleet.csv", "fleet.standin-trace"])(
-  "%s: a fleet says how many of its computes have requests, as a curve of it does",
+  "%s: fleet prints how many computes have requests, as curve does",
   async (name) => {
     const out = join(testDirectory(), name);
-    const asked = ["fleet", "--computes", "10", "--days", "1", "--seed", "2"];
-    const { stdout } = await runStandin(["whatif", ...asked, "--out", out]);
+    const args = ["fleet", "--computes", "10", "--days", "1", "--seed", "2"];
+    const { stdout } = await runStandin(["whatif", ...args, "--out", out]);
     const { traffic } = await runWhatif(["curve", out]);
     expect(traffic.computes_used).toBeLessThan(10);
     expect(stdout).toContain(` requests to ${traffic.computes_used} of 10 computes\n`);
-    expect(await runWhatif([...asked, "--out", join(testDirectory(), name)])).toMatchObject({
+    expect(await runWhatif([...args, "--out", join(testDirectory(), name)])).toMatchObject({
       computes: 10,
       computes_used: traffic.computes_used,
       requests: traffic.requests,
@@ -62,7 +64,7 @@ test.each(["fleet.csv", "fleet.standin-trace"])(
   },
 );
 
-test("a trace that was imported is read as it is: what says how files are read is refused", async () => {
+test("a columnar trace is read as is: options about the file format are rejected", async () => {
   const trace = await createShopTrace();
   const refused = [
     ["--map", "at=when"],
@@ -71,13 +73,13 @@ test("a trace that was imported is read as it is: what says how files are read i
     ["--time-zone", "Mars/Phobos"],
     ["--format", "csv"],
   ];
-  for (const asked of refused) {
-    const { code, stderr } = await runStandin(["whatif", "curve", trace, ...asked]);
-    expect({ asked, code, stderr }).toEqual({
-      asked,
+  for (const args of refused) {
+    const { code, stderr } = await runStandin(["whatif", "curve", trace, ...args]);
+    expect({ args, code, stderr }).toEqual({
+      args,
       code: 1,
       stderr: expect.stringMatching(
-        /^standin: shop\.standin-trace: (an? .+ does not apply to the format standin-trace|is a standin-trace)/,
+        /^standin: shop\.standin-trace: (an? .+ does not apply to the format standin-trace|the file is a standin-trace)/,
       ),
     });
   }
@@ -91,6 +93,6 @@ test("a trace that was imported is read as it is: what says how files are read i
   const strict = await runStandin(["whatif", "curve", imported, "--strict"]);
   expect([strict.code, strict.stderr]).toEqual([
     1,
-    "standin: bad.standin-trace: --strict: 1 bad row left out when it was imported\n",
+    "standin: bad.standin-trace: --strict: 1 bad row skipped by the import\n",
   ]);
 });

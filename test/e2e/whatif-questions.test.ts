@@ -5,9 +5,9 @@ import { runStandin } from "../support/in-process-command.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { createShopTrace, runWhatif } from "../support/whatif-command.ts";
 
-test("the first lines of quota tell the date, its interval and who is refused; a longer delay reaches it sooner", async () => {
+test("the first lines of quota have the date, its interval and the rejected share; a longer delay reaches the quota sooner", async () => {
   const trace = await createShopTrace();
-  const asked = [
+  const args = [
     "quota",
     trace,
     "--quota-cu-hours",
@@ -19,12 +19,12 @@ test("the first lines of quota tell the date, its interval and who is refused; a
     "--months-ahead",
     "0",
   ];
-  const { code, stdout } = await runStandin(["whatif", ...asked]);
+  const { code, stdout } = await runStandin(["whatif", ...args]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
     /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 % interval: .* to .*\)\. After that, .* of .* requests in 2026-01 are rejected\./,
   );
-  const { delays, month } = await runWhatif(asked);
+  const { delays, month } = await runWhatif(args);
   expect(month).toBeNull();
   const [minute, hour] = delays.map(({ projects }: any) => projects[0].months[0]);
   expect(hour.reached_at.median > hour.reached_at.low && hour.reached_at.median < hour.reached_at.high).toBe(
@@ -34,12 +34,12 @@ test("the first lines of quota tell the date, its interval and who is refused; a
   expect(minute.refused.mean).toBeLessThan(hour.refused.mean);
 });
 
-test("a trace tells no quota, and less than a day nothing of the days behind it", async () => {
+test("a trace has no quota, and less than one day cannot be extrapolated", async () => {
   const trace = await createShopTrace();
   const without = await runStandin(["whatif", "quota", trace]);
   expect([without.code, without.stderr]).toEqual([
     2,
-    expect.stringMatching(/^standin: --quota-cu-hours: a trace tells no quota/),
+    expect.stringMatching(/^standin: --quota-cu-hours: required, because a trace has no quota/),
   ]);
   const short = await runStandin([
     "whatif",
@@ -56,7 +56,7 @@ test("a trace tells no quota, and less than a day nothing of the days behind it"
   ]);
 });
 
-test("a world's projects have the quotas that they have, and reach them when the world did", async () => {
+test("the projects of a world have their own quotas, and reach them when the world did", async () => {
   const data = testDirectory();
   const server = await startServer(data, [
     "--clock",
@@ -70,7 +70,7 @@ test("a world's projects have the quotas that they have, and reach them when the
   const { endpointId: unlimited } = await createProjectOn(server);
   await server.sim("POST", "/clock/advance", { by: "1h" });
   const path = `/projects/${projectId}`;
-  // Until here it has used less than half an hour at 0.25 CU, by being made.
+  // So far, creating it has used less than half an hour at 0.25 CU.
   const settings = { quota: { compute_time_seconds: 1_800 } };
   expect((await server.api("PATCH", path, { project: { settings } })).status).toBe(200);
   for (const id of [endpointId, unlimited])
@@ -79,20 +79,21 @@ test("a world's projects have the quotas that they have, and reach them when the
   const { events } = (await server.sim("GET", "/events?since=0&limit=10000")).body;
   const stopped = events.find((event: any) => event.type === "ComputeSuspended" && event.cause === "quota");
   await server.kill("SIGTERM");
-  const asked = ["quota", "--data", data, "--cu", "0.25", "--start-latency", "3s", "--recorded-only"];
-  const { delays, projects_without_quota } = await runWhatif(asked);
+  const args = ["quota", "--data", data, "--cu", "0.25", "--start-latency", "3s", "--recorded-only"];
+  const { delays, projects_without_quota } = await runWhatif(args);
   expect(projects_without_quota).toBe(1);
   const [project] = delays[0].projects;
   expect(project).toMatchObject({ project: projectId, computes: 1, quota_cu_hours: 0.5 });
-  // The world's compute was active when it was made, before any traffic: by that much it was stopped sooner.
-  const told = Date.parse(project.months[0].reached_at.median) - Date.parse(stopped.at);
-  expect(told).toBeGreaterThan(0);
-  expect(told).toBeLessThanOrEqual(310_000);
-  const lower = (await runWhatif([...asked, "--quota-cu-hours", "0.25"])).delays[0].projects;
+  // The compute was also active at its creation, before any traffic, so the world stopped it earlier by that
+  // time.
+  const difference = Date.parse(project.months[0].reached_at.median) - Date.parse(stopped.at);
+  expect(difference).toBeGreaterThan(0);
+  expect(difference).toBeLessThanOrEqual(310_000);
+  const lower = (await runWhatif([...args, "--quota-cu-hours", "0.25"])).delays[0].projects;
   expect(lower.map(({ quota_cu_hours }: any) => quota_cu_hours)).toEqual([0.25, 0.25]);
 });
 
-test("starts tells the most at once; a limit makes requests wait, and a pool makes them wait less", async () => {
+test("starts reports the peak; a limit makes requests wait, and a pool shortens the wait", async () => {
   const trace = await createShopTrace("jobs.standin-trace", 40, ["cron"]);
   const limit = ["--max-concurrent-starts", "1", "--max-concurrent-starts", "40"];
   const pool = ["--pool", "5", "--refill", "10s", "--prepared-latency", "100ms"];
@@ -113,14 +114,14 @@ test("starts tells the most at once; a limit makes requests wait, and a pool mak
   expect(pooled[1].figures.wait_mean_ms).toBeLessThan(alone.figures.wait_mean_ms);
 });
 
-test("one instant that is far off is no reason to fall over: questions that go by minutes and months say how much they look at", async () => {
+test("a single distant instant is rejected by questions that iterate over minutes or months, with the limit", async () => {
   const far = join(testDirectory(), "far.csv");
   writeFileSync(
     far,
     "endpoint_id,at,duration_ms\nep-one,2026-03-01T00:00:00Z,0\nep-one,9999-12-31T23:59:59Z,0\n",
   );
-  for (const asked of [["starts"], ["quota", "--quota-cu-hours", "1"]]) {
-    const { code, stderr } = await runStandin(["whatif", ...asked, far]);
+  for (const args of [["starts"], ["quota", "--quota-cu-hours", "1"]]) {
+    const { code, stderr } = await runStandin(["whatif", ...args, far]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/the trace lasts [\d,]+ days, and 3,660 are looked at at most/),
@@ -128,7 +129,7 @@ test("one instant that is far off is no reason to fall over: questions that go b
   }
 });
 
-test("profiles are told apart by what they say and what the traffic comes to; one's own is a file", async () => {
+test("profiles are compared by their values and by the cost of the traffic; a profile can be a file", async () => {
   const trace = await createShopTrace();
   const mine = join(testDirectory(), "mine.yaml");
   writeFileSync(
@@ -149,7 +150,8 @@ test("profiles are told apart by what they say and what the traffic comes to; on
   ]);
   const [first, own, old] = profiles;
   expect(profiles.map(({ profile }: any) => profile)).toEqual(["2026", "mine", "2024"]);
-  // The same replay at half the price; seven connections are the platform's, so one is left and two at once are one too many.
+  // The same replay at half the price. Seven of eight connections are reserved, so two at once are one too
+  // many.
   expect(own.figures).toEqual({ ...first.figures, cost: first.figures.cost / 2 });
   expect(own.difference).toMatchObject({ cold_starts: 0, cu_hours: 0, cost: -first.figures.cost / 2 });
   expect(own).toMatchObject({
@@ -177,12 +179,12 @@ test.each([
   ["like: '2025'", /mine\.yaml: like: .*"2024"\|"2026"/],
   ["start_latency: soon", /mine\.yaml: start_latency: "soon" must be/],
   ["price: 3", /mine\.yaml: .*price/],
-  ["max_connections: {large: 3}", /mine\.yaml: max_connections: its keys must be sizes in CU/],
+  ["max_connections: {large: 3}", /mine\.yaml: max_connections: keys must be sizes in CU/],
   [
     "suspend_timeout_s: {minimum: 400}",
-    /mine\.yaml: suspend_timeout_s: minimum 400, default 300 and maximum 604800 must ascend/,
+    /mine\.yaml: suspend_timeout_s: the default 300 must lie between the minimum 400 and the maximum 604800/,
   ],
-])("a profile of one's own with %s is refused by the field: code 2", async (text, message) => {
+])("a profile file with %s is rejected with the field: code 2", async (text, message) => {
   const mine = join(testDirectory(), "mine.yaml");
   writeFileSync(mine, text);
   const { code, stderr } = await runStandin([
@@ -197,7 +199,7 @@ test.each([
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
 });
 
-test("the journal of a world goes out as NDJSON, without a key's hash; experiments and scenarios read it", async () => {
+test("the journal of a world is exported as NDJSON without key hashes; what-if and scenarios read it", async () => {
   const directory = testDirectory();
   const data = join(directory, "data");
   const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-03-02T00:00:00Z"]);
@@ -234,7 +236,7 @@ test("the journal of a world goes out as NDJSON, without a key's hash; experimen
     first_starts: 1,
     requests: 4,
   });
-  // Both begin with the first event; where a journal ends, a world goes on.
+  // Both begin with the first event; a journal file ends with its last event, a world continues.
   const upTo = ["--to", "2026-03-02T02:00:00Z", "--start-latency", "0"];
   const { traffic, present } = await runWhatif(["curve", out, ...upTo]);
   const ofWorld = await runWhatif(["curve", "--data", data, ...upTo, "--cu", "1", "--profile", "2026"]);
@@ -248,7 +250,7 @@ test("the journal of a world goes out as NDJSON, without a key's hash; experimen
     file: "journal.ndjson",
     format: "journal",
   };
-  // Gaps of nine and of forty minutes are longer than the preset delay, that of four is not.
+  // Gaps of 9 and 40 minutes are longer than the default delay; the gap of 4 minutes is not.
   const world = { projects: { shop: {} } };
   writeFileSync(
     scenario,
@@ -257,10 +259,10 @@ test("the journal of a world goes out as NDJSON, without a key's hash; experimen
   const played = await runStandin(["run", scenario]);
   expect({ code: played.code, stderr: played.stderr }).toEqual({ code: 0, stderr: "" });
   const again = await runStandin(["export", data, "--events", "--out", out]);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/is there already/)]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/already exists/)]);
 });
 
-test("clients that answer to what happens are simulated beside the curve, at the delays that it names", async () => {
+test("clients that react to responses are simulated at the delays that the curve names", async () => {
   const trace = await createShopTrace();
   const clients = ["--client", "subscriber:reconnect=5s", "--client", "check:every=6h"];
   const { with_clients, present, best } = await runWhatif([

@@ -5,7 +5,7 @@ import { forkWorldOn, type WorldClient } from "../support/worlds.ts";
 
 const WORLDS = 200;
 
-/** What every one of the test files does in its world; gives what the world has come to, as text. */
+/** What each test file does in its world; returns the resulting state as text. */
 async function live(world: WorldClient): Promise<string> {
   const { endpointId } = await createProjectOn(world, { name: "of this file" });
   await world.sim("POST", "/clock/advance", { by: "10m" });
@@ -19,7 +19,7 @@ async function live(world: WorldClient): Promise<string> {
   return JSON.stringify((await world.sim("GET", "/state")).body);
 }
 
-/** The files of this directory that a process has open, where the system tells. */
+/** The files of this directory that a process has open, if /proc is available. */
 function openFiles(pid: number, directory: string): string[] {
   const path = `/proc/${pid}/fd`;
   if (!existsSync(path)) return [];
@@ -27,14 +27,14 @@ function openFiles(pid: number, directory: string): string[] {
     try {
       return [readlinkSync(`${path}/${descriptor}`)];
     } catch {
-      // It was closed meanwhile.
+      // The file was closed meanwhile.
       return [];
     }
   });
   return links.filter((link) => link.startsWith(directory)).sort();
 }
 
-test(`${WORLDS} clients at once each have a world of their own, and give it back`, async () => {
+test(`${WORLDS} clients at once each create a world of their own, and delete it`, async () => {
   const data = testDirectory();
   const server = await startServer(data, [
     "--clock",
@@ -45,7 +45,7 @@ test(`${WORLDS} clients at once each have a world of their own, and give it back
     "1",
   ]);
   const { projectId } = await createProjectOn(server, { name: "prepared" });
-  // A world that was made and deleted leaves nothing open, and tells what the others must come to.
+  // A deleted world leaves no open file, and its state is the expected one for the others.
   const first = await forkWorldOn(server, { name: "first" });
   const expected = await live(first);
   await server.sim("DELETE", "/worlds/first");

@@ -18,7 +18,7 @@ const stateOf = async ({ sim }: Pick<ServerClient, "sim">) =>
   JSON.stringify((await sim("GET", "/state")).body);
 const clockOf = async ({ sim }: Pick<ServerClient, "sim">) => (await sim("GET", "/clock")).body;
 
-test("the addresses that a fork is answered with work, with its origin's key and for public clients", async () => {
+test("the addresses in the response to a fork work, with the key of the origin and for public clients", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { projectId } = await createProjectOn(server, { name: "shop" });
   const world = await forkWorldOn(server, { name: "pull-request-7" });
@@ -35,7 +35,7 @@ test("the addresses that a fork is answered with work, with its origin's key and
   expect((await world.sim("GET", "/health")).body.world).toBe("pull-request-7");
 });
 
-test("each world's stream tells of that world alone", async () => {
+test("the stream of a world has only the events of that world", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const world = await forkWorldOn(server, { name: "copy" });
   const own = await openEventStream(`${world.control_url}/events/stream`);
@@ -47,7 +47,7 @@ test("each world's stream tells of that world alone", async () => {
   expect((await origin.until(() => true)).map(named)).toEqual(["in the origin"]);
 });
 
-test("a stream from the beginning tells a fork's whole history, its origin's included", async () => {
+test("a stream from the beginning has the whole history of a fork, including that of its origin", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   await createProjectOn(server);
   const world = await forkWorldOn(server, { name: "copy", at: "2026-01-01T00:00:02Z" });
@@ -59,7 +59,7 @@ test("a stream from the beginning tells a fork's whole history, its origin's inc
   );
 });
 
-test("a world that is deleted ends the streams and the waits for it, and no others", async () => {
+test("deleting a world ends its streams and waits, and no others", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { endpointId, projectId } = await createProjectOn(server);
   const world = await forkWorldOn(server, { name: "copy" });
@@ -69,7 +69,7 @@ test("a world that is deleted ends the streams and the waits for it, and no othe
   const until = { endpoint_id: endpointId, state: "idle" };
   const waiting = world.sim("POST", "/wait", { until, timeout: "10m" });
   const elsewhere = server.sim("POST", "/wait", { until, timeout: "10m" });
-  // The waits are under way.
+  // The waits have started.
   await world.sim("GET", "/clock");
   await server.sim("GET", "/clock");
   expect((await server.sim("DELETE", "/worlds/copy")).status).toBe(200);
@@ -131,7 +131,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
   },
 );
 
-test("a start's clock and operations are the default world's alone", async () => {
+test("the clock and operations flags of a start apply only to the default world", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   await forkWorldOn(server, { name: "copy" });
@@ -145,7 +145,7 @@ test("a start's clock and operations are the default world's alone", async () =>
   expect((await copy.sim("GET", "/state")).body.world.operations).toBe("timed");
 });
 
-test("the limits of the command line hold: --max-worlds and --max-world-size", async () => {
+test("the limits --max-worlds and --max-world-size are enforced", async () => {
   const few = await startServer(testDirectory(), [...MANUAL, "--max-worlds", "2"]);
   await forkWorldOn(few, { name: "one" });
   const second = await few.sim("POST", "/worlds", { name: "two" });
@@ -162,7 +162,7 @@ test("the limits of the command line hold: --max-worlds and --max-world-size", a
   expect((await small.sim("GET", "/worlds")).body.worlds).toHaveLength(1);
 });
 
-test("what guards the control API guards it for every world, on the wire as well", async () => {
+test("the protection of the control API covers every world, also over a socket", async () => {
   const data = testDirectory();
   const server = await startServer(data, [...MANUAL, "--control-token", "t0ken"], { controlToken: "t0ken" });
   const world = await forkWorldOn(server, { name: "copy" }, undefined, "t0ken");
@@ -202,7 +202,7 @@ test("what guards the control API guards it for every world, on the wire as well
   expect((await open.sim("GET", "/worlds")).body.worlds).toHaveLength(2);
 });
 
-test("a fork on the real clock lives by itself beside an origin that stands still", async () => {
+test("a fork on the real clock runs by itself next to an origin that stands still", async () => {
   const server = await startServer(testDirectory(), [...MANUAL, "--start-delay", "20ms"]);
   const { endpointId, path } = await createProjectOn(server, {
     default_endpoint_settings: { suspend_timeout_seconds: 60 },

@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { dataOption, envOption, worldOption } from "../terminal/option-parsers.ts";
+import { controlTokenOption, dataOption, envOption, worldOption } from "../terminal/options.ts";
 
-/** One call of a control API, by its path behind /_sim. */
+/** Calls the control API; `path` is relative to /_sim. */
 export type ControlCall = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
 export type ServerTarget = {
@@ -14,7 +14,7 @@ export type ServerTarget = {
   readonly controlToken?: string;
 };
 
-/** What the control API has said no to. */
+/** An error response of the control API. */
 export class ControlApiError extends CliError {
   readonly status: number;
   constructor(message: string, status: number) {
@@ -23,15 +23,18 @@ export class ControlApiError extends CliError {
   }
 }
 
-/** Says which server a command talks to. */
+/** Options that select the server and the world of a command. */
 export function addTargetOptions(command: Command): Command {
   return command
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(
-      envOption("--url <url>", "server to talk to, like http://127.0.0.1:4620 (default: the one of --data)"),
+      envOption(
+        "--url <url>",
+        "URL of the server, such as http://127.0.0.1:4620 (default: the server running on --data)",
+      ),
     )
-    .addOption(envOption("--control-token <token>", "token of that server's control API"));
+    .addOption(controlTokenOption());
 }
 
 /** The control API of a running server. */
@@ -46,7 +49,7 @@ export class ControlClient {
     this.#token = token;
   }
 
-  /** What the server answers, as JSON; its refusals become errors for the user. */
+  /** Returns the JSON response. Error responses are thrown as `ControlApiError`. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.#fetch(path, {
       method,
@@ -58,7 +61,10 @@ export class ControlClient {
     });
     const result = (await response.json().catch(() => ({}))) as T & { message?: string };
     if (!response.ok)
-      throw new ControlApiError(result.message ?? `the server answered ${response.status}`, response.status);
+      throw new ControlApiError(
+        result.message ?? `the server responded with status ${response.status}`,
+        response.status,
+      );
     return result;
   }
 
@@ -69,13 +75,13 @@ export class ControlClient {
       const cause =
         error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
       throw new CliError(
-        `the server at ${this.controlUrl} went away (${cause}); what it had committed is kept`,
+        `lost the connection to the server at ${this.controlUrl} (${cause}); committed changes are stored`,
       );
     }
   }
 }
 
-/** The server that `target` means, if it answers. */
+/** The server selected by `target`, or `undefined` if it does not respond. */
 export async function findServer(target: ServerTarget): Promise<ControlClient | undefined> {
   const client = clientFor(target);
   if (client === undefined) return undefined;
@@ -90,9 +96,9 @@ export async function findServer(target: ServerTarget): Promise<ControlClient | 
 export async function requireServer(target: ServerTarget): Promise<ControlClient> {
   const client = await findServer(target);
   if (client !== undefined) return client;
-  const where = target.url ?? `the data directory ${resolve(target.data)}`;
+  const where = target.url ?? resolve(target.data);
   throw new CliError(
-    `no server answers for ${where}; start one with: standin serve${target.url === undefined ? ` --data ${target.data}` : ""}`,
+    `no server is running at ${where}; start one with: standin serve${target.url === undefined ? ` --data ${target.data}` : ""}`,
   );
 }
 
@@ -105,7 +111,7 @@ function clientFor({ url, data, world, controlToken }: ServerTarget): ControlCli
   const server = url === undefined ? readServerFile(resolve(data)) : undefined;
   const serverUrl = url ?? server?.control_url;
   if (serverUrl === undefined) return undefined;
-  // A URL that names a world means that one.
+  // Remove the path of an API; a world path such as /w/name stays.
   const base = serverUrl.replace(/\/(api\/v2|_sim)?\/?$/, "") + worldPath(world);
   return new ControlClient(`${base}/_sim`, `${base}/api/v2`, controlToken ?? server?.control_token);
 }

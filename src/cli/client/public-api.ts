@@ -2,27 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CliError } from "../terminal/cli-error.ts";
 import type { ControlClient } from "./client.ts";
 
-/** No answer of a management API takes this long. */
+/** Longer than any response of a management API takes. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024 ** 2;
-/** How often one request is repeated after a 429, and how long one wait for it is at most. */
+/** Retries of one request after status 429, and the longest wait between two of them. */
 const MAX_RETRIES = 5;
 const MAX_RETRY_WAIT_MS = 60_000;
 const DEFAULT_RETRY_WAIT_MS = 1_000;
 
 export type PublicResponse = {
   readonly status: number;
-  /** The JSON of the answer; `undefined` where it is none. */
+  /** The parsed JSON; `undefined` if the body is not JSON. */
   readonly body: unknown;
 };
 
-/** The v2 API of some server, seen through one key. */
+/** Client of the v2 API of any server, with one key. */
 export class PublicApi {
   readonly url: string;
   readonly #key: string;
   readonly #signal: AbortSignal | undefined;
 
-  /** `url` is the base URL, which ends in /api/v2; see `apiUrl`. */
+  /** `url` is a base URL from `parseApiUrl`, which ends in /api/v2. */
   constructor(url: string, key: string, signal?: AbortSignal) {
     this.url = url;
     this.#key = key;
@@ -37,7 +37,7 @@ export class PublicApi {
     return this.#fetchWithRetries(path, { method: "GET" });
   }
 
-  /** Any answer is an answer; only a server that gives none is an error. Where it says 429, it is asked again when it says so. */
+  /** Returns responses of any status; throws only if there is no response. Retries status 429. */
   call(method: string, path: string, body?: unknown): Promise<PublicResponse> {
     return this.#fetchWithRetries(path, {
       method,
@@ -49,7 +49,9 @@ export class PublicApi {
     });
   }
 
-  /** `text` of the other server, fit for a terminal and without the key, should it have come back. */
+  /**
+   * Makes text of the server safe to print: no control characters, and no key in case the server echoed it.
+   */
   sanitize(text: string): string {
     return printable(text.replaceAll(this.#key, "…"));
   }
@@ -62,7 +64,7 @@ export class PublicApi {
     }
   }
 
-  /** Waits, unless somebody ends the whole work meanwhile. */
+  /** Sleeps; throws when the command is interrupted. */
   async pause(ms: number): Promise<void> {
     try {
       await sleep(ms, undefined, this.#signal === undefined ? {} : { signal: this.#signal });
@@ -77,35 +79,38 @@ export class PublicApi {
       ...(this.#signal === undefined ? [] : [this.#signal]),
     ]);
     try {
-      // A redirect is an answer as any other: the key goes nowhere else.
+      // Redirects are not followed, so that the key is sent to no other host.
       const httpResponse = await fetch(this.url + path, { ...init, redirect: "manual", signal });
       const response = { status: httpResponse.status, body: parseJson(await readBodyText(httpResponse)) };
       return { response, waitMs: retryWaitMs(httpResponse.headers.get("retry-after")) };
     } catch (error) {
       if (this.#signal?.aborted === true) throw new CliError("interrupted");
       if (error instanceof CliError) throw error;
-      throw new CliError(`no server answers at ${this.url} (${this.sanitize(failureReason(error))})`);
+      throw new CliError(`no response from ${this.url} (${this.sanitize(failureReason(error))})`);
     }
   }
 }
 
-/** A base URL that a user gave; refuses what would send the key where nobody wants it, or would show it. */
+/**
+ * Parses a base URL. Rejects forms that would reveal the key or a password, or send the key to an unintended
+ * path.
+ */
 export function parseApiUrl(option: string, text: string): string {
   const reject = (reason: string): never => {
     throw new CliError(
-      `${option} ${reason}; it is the base URL of an API, like https://console.example.com/api/v2`,
+      `${option} ${reason}; expected the base URL of an API, such as https://console.example.com/api/v2`,
       true,
     );
   };
-  const url = URL.canParse(text) ? new URL(text) : reject("is no URL");
+  const url = URL.canParse(text) ? new URL(text) : reject("is not a URL");
   if (url.protocol !== "https:" && url.protocol !== "http:") reject("must begin with https:// or http://");
-  if (url.username !== "" || url.password !== "") reject("must have no name and no password in it");
-  if (url.search !== "" || url.hash !== "") reject("must have no query and no fragment");
+  if (url.username !== "" || url.password !== "") reject("must not contain a user name or password");
+  if (url.search !== "" || url.hash !== "") reject("must not have a query or fragment");
   if (!/\/api\/v2\/?$/.test(url.pathname)) reject("must end in /api/v2");
   return url.origin + url.pathname.replace(/\/$/, "");
 }
 
-/** Calls the double with the key that was given; without one, with a key that ends with the work. */
+/** Calls `use` with the given key, or with a temporary key that is revoked afterwards. */
 export async function withApiKey<T>(
   server: ControlClient,
   givenKey: string | undefined,
@@ -123,12 +128,12 @@ export async function withApiKey<T>(
   }
 }
 
-/** Text of another server must not move the cursor of a terminal. */
+/** Replaces control characters: text of another server must not move the cursor. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }
 
-/** What an answer that is an error says of itself. */
+/** Code and message of an error response. */
 export function apiErrorOf({ body }: PublicResponse): { readonly code?: string; readonly message?: string } {
   if (typeof body !== "object" || body === null) return {};
   const { code, message } = body as { code?: unknown; message?: unknown };
@@ -149,7 +154,9 @@ async function readBodyText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > MAX_RESPONSE_BYTES)
-      throw new CliError(`an answer of more than ${MAX_RESPONSE_BYTES} bytes is not read`);
+      throw new CliError(
+        `${response.url} sent a response of more than ${MAX_RESPONSE_BYTES} bytes, which is the limit`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -165,8 +172,8 @@ function parseJson(text: string): unknown {
 
 function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `not within ${REQUEST_TIMEOUT_MS / 1000} seconds`;
-  // The cause of several attempts has no message of its own, only a code.
+  if (error.name === "TimeoutError") return `timed out after ${REQUEST_TIMEOUT_MS / 1000} s`;
+  // The cause of several failed connection attempts is an AggregateError, which has a code and no message.
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
   return cause.message || String((cause as NodeJS.ErrnoException).code ?? error.message);

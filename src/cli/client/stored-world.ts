@@ -8,14 +8,14 @@ import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { ControlApiError, type ControlCall, type ServerTarget, worldPath } from "./client.ts";
 
-/** The control API of a world that nobody serves, straight on its file. */
+/** Runs the control API in this process, on the file of a world without a server. */
 export async function withStoredWorld<T>(
   { data, world }: ServerTarget,
   use: (call: ControlCall) => Promise<T>,
 ): Promise<T> {
-  // Looking for keys must not make a world whose first key nobody sees.
+  // Do not create a world here: its first API key would never be printed.
   if (!DataDirectory.hasWorld(data, DEFAULT_WORLD)) {
-    throw new CliError(`there is no world in ${resolve(data)}; make one with: standin serve --data ${data}`);
+    throw new CliError(`${resolve(data)} has no world; create one with: standin serve --data ${data}`);
   }
   const directory = openDataDirectory(data);
   try {
@@ -50,7 +50,10 @@ export async function withStoredWorld<T>(
   }
 }
 
-/** Takes a world that nobody serves back to a snapshot, be it too damaged to be opened. Gives what the former one is kept as. */
+/**
+ * Restores a snapshot of a world without a server, even if the world is too corrupt to open.
+ * Returns the name of the snapshot that stores the previous state.
+ */
 export async function restoreStoredWorld({ data, world }: ServerTarget, name: string): Promise<string> {
   const directory = openDataDirectory(data);
   try {
@@ -68,7 +71,7 @@ export async function restoreStoredWorld({ data, world }: ServerTarget, name: st
   }
 }
 
-/** What cannot be opened or written is a message for the user. */
+/** Turns errors about opening or writing files into errors for the user. */
 async function wrapOpenErrors<T>(open: () => Promise<T>): Promise<T> {
   try {
     return await open();

@@ -3,12 +3,8 @@ import { closestMatch } from "../../platform/core/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import {
-  jsonOption,
-  parseClockOption,
-  parseDurationOption,
-  parseInstantOption,
-} from "../terminal/option-parsers.ts";
+import { parseClockOption, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 
 type ClockResponse = {
   readonly now: string;
@@ -28,7 +24,6 @@ type AdvanceResponse = {
 };
 type ClockOptions = ServerTarget & { json?: boolean };
 
-/** The clock that users hold. */
 export function clockCommand(): Command {
   const clock = new Command("clock").addHelpText(
     "after",
@@ -46,7 +41,7 @@ Examples:
   addTargetOptions(
     clock
       .command("show", { isDefault: true })
-      .description("what time it is in the world; clock alone does it, too")
+      .description("show the time and mode of the clock; the default of standin clock")
       .addHelpText("after", "\nExamples:\n  $ standin clock show\n  $ standin clock show --json"),
   )
     .addOption(jsonOption())
@@ -60,8 +55,8 @@ Examples:
   addTargetOptions(
     clock
       .command("set")
-      .argument("<mode>", "real, manual, or a factor like 60x", parseClockOption)
-      .description("how the clock goes from now on")
+      .argument("<mode>", "real, manual, or a factor such as 60x", parseClockOption)
+      .description("change the mode of the clock")
       .addHelpText("after", "\nExamples:\n  $ standin clock set manual\n  $ standin clock set 60x"),
   )
     .addOption(jsonOption())
@@ -76,15 +71,19 @@ Examples:
   addTargetOptions(
     clock
       .command("advance")
-      .argument("[by]", "for how long: 90s, 10m, 2h, 7d; a bare number is milliseconds", parseDurationOption)
-      .description("move the clock on and do what falls due")
+      .argument(
+        "[by]",
+        "time to advance by: 90s, 10m, 2h, 7d, or a number of milliseconds",
+        parseDurationOption,
+      )
+      .description("advance the clock and execute all work that becomes due")
       .addHelpText(
         "after",
         "\nExamples:\n  $ standin clock advance 5m\n  $ standin clock advance --to 2026-02-01T09:00:00Z\n  $ standin clock advance --next --json",
       ),
   )
-    .addOption(new Option("--to <instant>", "up to this instant").argParser(parseInstantOption))
-    .addOption(new Option("--next", "up to the next due work"))
+    .addOption(new Option("--to <instant>", "advance to this ISO 8601 instant").argParser(parseInstantOption))
+    .addOption(new Option("--next", "advance to the next due work"))
     .addOption(jsonOption())
     .action(async (by: number | undefined, options: ClockOptions & { to?: number; next?: boolean }) => {
       const targets = [
@@ -93,7 +92,7 @@ Examples:
         options.next === true ? [{ next: true }] : [],
       ].flat();
       if (targets.length !== 1)
-        throw new CliError("say one of: a duration like 5m, --to <instant>, --next", true);
+        throw new CliError("give exactly one of: a duration such as 5m, --to <instant>, --next", true);
       const server = await requireServer(options);
       const advanced = await withClockProgress(
         server,
@@ -104,7 +103,10 @@ Examples:
   return clock;
 }
 
-/** A verb that there is none of would be an argument too many of the default one, and a time that goes back an option. */
+/**
+ * Reports an unknown subcommand and a negative duration, which commander would take for an argument or an
+ * option.
+ */
 function checkSubcommand(clock: Command, subcommand: string, by: string): void {
   const subcommands = clock.commands.map((command) => command.name());
   const suggestion = closestMatch(subcommand, subcommands);
@@ -113,7 +115,7 @@ function checkSubcommand(clock: Command, subcommand: string, by: string): void {
       `error: unknown command '${subcommand}'${suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`}`,
     );
   if (/^-\d/.test(by))
-    throw new CliError(`the clock never goes backwards: "${by}" must be a duration like 5m`, true);
+    throw new CliError(`the clock cannot go backwards: expected a duration such as 5m, got "${by}"`, true);
 }
 
 function printResult<T>({ json }: ClockOptions, result: T, describeResult: (result: T) => string): void {
@@ -122,12 +124,12 @@ function printResult<T>({ json }: ClockOptions, result: T, describeResult: (resu
 
 function describeClock({ now, mode, factor, next_due }: ClockResponse): string {
   const modeText = mode === "scaled" ? `${factor}x` : mode;
-  return `${now} (${modeText}), ${next_due === null ? "nothing is due" : `next due ${next_due}`}`;
+  return `${now} (${modeText}), ${next_due === null ? "no work is due" : `next work due ${next_due}`}`;
 }
 
 const PROGRESS_AFTER_MS = 2_000;
 
-/** Says on the terminal how far a long advance has come. */
+/** Shows the time of the world on the terminal during a long advance. */
 async function withClockProgress<T>(server: ControlClient, work: Promise<T>): Promise<T> {
   if (!process.stderr.isTTY) return work;
   let isShown = false;
@@ -135,7 +137,7 @@ async function withClockProgress<T>(server: ControlClient, work: Promise<T>): Pr
     const health = await server.call<{ now: string }>("GET", "/health").catch(() => undefined);
     if (health === undefined) return;
     isShown = true;
-    process.stderr.write(`\r… the clock stands at ${health.now}`);
+    process.stderr.write(`\radvancing: ${health.now}`);
   }, PROGRESS_AFTER_MS);
   try {
     return await work;
@@ -151,6 +153,6 @@ function describeAdvance({ now, events, next_since }: AdvanceResponse): string {
       .filter(Boolean)
       .join("  "),
   );
-  const more = next_since === undefined ? [] : [`… more: GET /_sim/events?since=${next_since}`];
-  return [...lines, ...more, `the clock stands at ${now}`].join("\n");
+  const more = next_since === undefined ? [] : [`(more events: GET /_sim/events?since=${next_since})`];
+  return [...lines, ...more, `clock: ${now}`].join("\n");
 }

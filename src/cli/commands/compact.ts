@@ -1,16 +1,20 @@
 import { Command, Option } from "commander";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
-import { jsonOption, parseDurationOption } from "../terminal/option-parsers.ts";
+import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 
 type CompactOptions = ServerTarget & { keep: number; json?: boolean };
 type CompactResponse = { readonly forgotten_seq: number; readonly seq: number; readonly size_bytes: number };
 
-/** Forgets old history by hand; `serve --keep-history` does so by itself. */
+/** Deletes old history on request; `serve --keep-history` does so continuously. */
 export function compactCommand(): Command {
   return addTargetOptions(new Command("compact"))
     .addOption(
-      new Option("--keep <duration>", "how much is kept, by the world's clock, like 30d")
+      new Option(
+        "--keep <duration>",
+        "age up to which history is retained, by the world's clock, such as 30d",
+      )
         .argParser(parseDurationOption)
         .makeOptionMandatory(),
     )
@@ -18,8 +22,10 @@ export function compactCommand(): Command {
     .addHelpText(
       "after",
       `
-History then begins at a checkpoint: verify and replay start from there, and nothing before it can be forked or shown any more. The file
-keeps its size and fills the room again; standin export writes one without it.
+The current state of the world does not change. Its history then begins at a
+checkpoint: verify and replay start there, and earlier points can no longer be
+shown or forked. The file keeps its size and reuses the free space; standin
+export writes a smaller copy.
 
 Examples:
   $ standin compact --keep 30d`,
@@ -29,7 +35,7 @@ Examples:
         call<CompactResponse>("POST", "/compact", { keep }),
       );
       const { forgotten_seq, seq, size_bytes } = response;
-      const text = `history begins after event ${forgotten_seq} and stands at event ${seq} (${size_bytes} bytes)`;
+      const text = `history now covers events ${forgotten_seq + 1} to ${seq} (${size_bytes} bytes)`;
       process.stdout.write(`${options.json === true ? JSON.stringify(response) : text}\n`);
     });
 }

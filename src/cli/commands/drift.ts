@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { journaledCalls } from "../../drift/journaled-calls.ts";
 import { ComparedServer, DEFAULT_CALLS, parseCallList, type ReadCall } from "../../drift/read-calls.ts";
 import { compareShapes, isRemark, type ShapeDifference, shapeOf } from "../../drift/response-shape.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import {
   apiErrorOf,
@@ -14,7 +15,8 @@ import {
 } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { envOption, integerParser, jsonOption, secretParser } from "../terminal/option-parsers.ts";
+import { integerParser, secretParser } from "../terminal/option-parsers.ts";
+import { envOption, jsonOption } from "../terminal/options.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
 type DriftOptions = ServerTarget & {
@@ -28,7 +30,6 @@ type DriftOptions = ServerTarget & {
 };
 
 const EXIT_DIFFERENT = 1;
-/** So many the walk looks into. */
 const DEFAULT_PROJECTS = 3;
 
 type DriftFinding = Omit<ShapeDifference, "kind"> & {
@@ -39,52 +40,54 @@ type CallComparison = {
   readonly verdict: "same" | "different" | "not compared";
   readonly status: { readonly here: readonly number[]; readonly there: readonly number[] };
   readonly differences: readonly DriftFinding[];
-  /** What may be the content alone: optional fields, lists that are empty on one side. */
+  /** Findings that different data may explain: optional fields, lists that are empty on one side. */
   readonly remarks: readonly DriftFinding[];
-  /** Why it could not be compared. */
+  /** Why the call could not be compared. */
   readonly reason?: string;
 };
 
-/** Whether the double still looks like what it stands in for. */
+/** Compares the simulator with the platform that it imitates. */
 export function driftCommand(): Command {
   return addTargetOptions(new Command("drift"))
     .addOption(
-      envOption(
-        "--key, --api-key <key>",
-        "the double's key (default: one that is made for this and revoked)",
-      ).argParser(secretParser("--key or STANDIN_API_KEY")),
+      envOption("--key, --api-key <key>", "API key for standin (default: a temporary key)").argParser(
+        secretParser("--key or STANDIN_API_KEY"),
+      ),
     )
-    .requiredOption("--against <url>", "base URL of the other server, ends in /api/v2", (text) =>
+    .requiredOption("--against <url>", "base URL of the other server; ends in /api/v2", (text) =>
       parseApiUrl("--against", text),
     )
     .addOption(
-      envOption("--against-key <key>", "its key; prefer the variable")
+      envOption("--against-key <key>", "API key for the other server; prefer the environment variable")
         .argParser(secretParser("--against-key or STANDIN_AGAINST_KEY"))
         .makeOptionMandatory(),
     )
     .addOption(
       new Option(
         "--list <file>",
-        "the calls, one a line, like: GET /projects/{project_id}/branches (default: a walk)",
+        "file of calls to compare, one per line, such as GET /projects/{project_id}/branches (default: a built-in list)",
       ).conflicts("projects"),
     )
     .addOption(
-      new Option("--recorded", "the calls that the double was asked, from its journal of requests").conflicts(
-        ["list", "projects"],
-      ),
+      new Option("--recorded", "compare the GET calls in the request log of the server").conflicts([
+        "list",
+        "projects",
+      ]),
     )
     .addOption(
       new Option(
         "--projects <n>",
-        `the walk looks into so many projects of each side (default: ${DEFAULT_PROJECTS})`,
+        `number of projects to read on each side (default: ${DEFAULT_PROJECTS})`,
       ).argParser(integerParser(1, 100)),
     )
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Only GET is sent. Statuses, error codes, fields and their types are compared; values are not.
-Ends with 0 where nothing differs, 1 where something does, 2 where it could not run.
+Sends only GET requests. Compares statuses, error codes, field names and field
+types, but not values.
+
+Exit status: 0 no differences, 1 differences, 2 the comparison could not run.
 
 Examples:
   $ export STANDIN_AGAINST_KEY=…
@@ -103,7 +106,7 @@ Examples:
     });
 }
 
-/** 1 says that there are differences; whatever kept it from looking has to be another number. */
+/** Errors exit with 2, because 1 means that there are differences. */
 async function withUsageExitCode<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -118,9 +121,9 @@ async function runDrift(options: DriftOptions, signal: AbortSignal): Promise<Cal
   const server = await requireServer(options);
   const givenCalls = options.recorded === true ? await journaledCalls(server) : listedCalls;
   if (givenCalls?.length === 0)
-    throw new CliError("--recorded: the double has been asked nothing that could be asked again", true);
+    throw new CliError("--recorded: the request log of the server has no call that can be repeated", true);
   const calls = givenCalls ?? DEFAULT_CALLS;
-  // In calls of one's own, a placeholder is the first one listed.
+  // In given calls, a placeholder stands for the first listed resource.
   const projects = givenCalls === undefined ? (options.projects ?? DEFAULT_PROJECTS) : 1;
   const otherApi = new PublicApi(options.against, options.againstKey, signal);
   await checkKey(otherApi, "--against-key or STANDIN_AGAINST_KEY");
@@ -137,17 +140,17 @@ function readCallList(path: string): ReadCall[] {
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw new CliError(
-      `--list ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `--list ${path}: cannot read the file: ${error instanceof Error ? error.message : String(error)}`,
       true,
     );
   }
   return parseCallList(text, path);
 }
 
-/** Two servers that both refuse the key would be found alike. */
+/** Two servers that both reject their key would look the same. */
 async function checkKey(api: PublicApi, option: string): Promise<void> {
   const { status } = await api.get("/projects?limit=1");
-  if (status === 401) throw new CliError(`${api.url} does not accept the key that ${option} gives (401)`);
+  if (status === 401) throw new CliError(`${api.url} rejected the API key of ${option} with status 401`);
 }
 
 async function compareAll(
@@ -155,7 +158,7 @@ async function compareAll(
   here: ComparedServer,
   there: ComparedServer,
 ): Promise<CallComparison[]> {
-  const progress = showProgress("Comparing calls");
+  const progress = showProgress("comparing calls");
   const comparisons: CallComparison[] = [];
   try {
     for (const call of calls) {
@@ -179,9 +182,9 @@ function compareCall(
   const call = `GET ${template}${withoutKey === true ? " (without a key)" : ""}`;
   const missing =
     "lacks" in here
-      ? `{${here.lacks}}: there is none here`
+      ? `{${here.lacks}}: no such resource here`
       : "lacks" in there
-        ? `{${there.lacks}}: there is none there`
+        ? `{${there.lacks}}: no such resource there`
         : undefined;
   const [ours, theirs] = ["lacks" in here ? [] : here, "lacks" in there ? [] : there];
   const status = { here: statusesOf(ours), there: statusesOf(theirs) };
@@ -203,7 +206,7 @@ function compareStatus({ here, there }: CallComparison["status"]): DriftFinding[
   return [{ path: "status", kind, here: here.join(" or "), there: there.join(" or ") }];
 }
 
-/** Answers of one status are compared with each other: an error has other fields than what was asked for. */
+/** Compares responses of the same status: an error has other fields than a success. */
 function compareResponses(here: readonly PublicResponse[], there: readonly PublicResponse[]): DriftFinding[] {
   return statusesOf(here).flatMap((status) => {
     const [ours, theirs] = [here, there].map((responses) =>
@@ -223,7 +226,7 @@ function errorCodesOf(responses: readonly PublicResponse[]): string {
   return [...new Set(responses.map((response) => apiErrorOf(response).code ?? "none"))].sort().join(" or ");
 }
 
-/** What is no JSON is compared as nothing at all. */
+/** A body that is not JSON is compared as null. */
 function bodyOf({ body }: PublicResponse): unknown {
   return body ?? null;
 }
@@ -255,11 +258,11 @@ function describeDrift({ against }: DriftOptions, comparisons: readonly CallComp
   ]);
   const { calls, same, different, not_compared, differences, remarks } = summarizeDrift(comparisons);
   const notComparedText = not_compared === 0 ? "" : `, ${not_compared} not compared`;
-  const remarksText = remarks === 0 ? "" : `; in brackets, ${remarks} that the content may explain`;
-  return `here: the double; there: ${against}\n${lines.join("\n")}\n${calls} calls: ${same} the same, ${different} different (${differences} differences)${notComparedText}${remarksText}\n`;
+  const remarksText = remarks === 0 ? "" : `; ${remarks} in parentheses may be due to different data`;
+  return `here: standin; there: ${against}\n${lines.join("\n")}\n${plural(calls, "call")}: ${same} the same, ${different} different (${plural(differences, "difference")})${notComparedText}${remarksText}\n`;
 }
 
-/** What another server says is shown shortened and without what would move the cursor. */
+/** Text of the other server is truncated and stripped of control characters. */
 function describeFinding({ path, kind, here, there }: DriftFinding): string {
   return printable(
     `${kind.padEnd(13)}  ${path.slice(0, MAX_SHOWN_LENGTH)}: ${here.slice(0, MAX_SHOWN_LENGTH)} here, ${there.slice(0, MAX_SHOWN_LENGTH)} there`,

@@ -1,11 +1,10 @@
 import { Command } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
-import { envOption, jsonOption } from "../terminal/option-parsers.ts";
+import { envOption, jsonOption } from "../terminal/options.ts";
 
-/** What public clients read from their environment. */
 export function envCommand(): Command {
   return addTargetOptions(new Command("env"))
-    .addOption(envOption("--api-key <key>", "the key to export"))
+    .addOption(envOption("--api-key <key>", "API key to export (default: a new key)"))
     .addOption(jsonOption())
     .addHelpText("after", '\nExamples:\n  $ eval "$(standin env)"\n  $ neonctl projects list')
     .action(async (options: ServerTarget & { apiKey?: string; json?: boolean }) => {

@@ -1,8 +1,8 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
-import { jsonOption, parsePointOption } from "../terminal/option-parsers.ts";
+import { jsonOption, pointOption } from "../terminal/options.ts";
 
 type ExplainOptions = ServerTarget & { at?: PointSelector; json?: boolean };
 type ExplanationResponse = {
@@ -11,20 +11,16 @@ type ExplanationResponse = {
   readonly events: readonly { readonly seq: number; readonly at: string; readonly type: string }[];
 };
 
-/** Why something is as it is, in words, with the events that prove it. */
 export function explainCommand(): Command {
-  return addTargetOptions(new Command("explain").argument("<id>", "ep-…, or the id of an operation"))
-    .addOption(
-      new Option(
-        "--at <point>",
-        "as it was at an ISO 8601 instant or after an event (default: now)",
-      ).argParser(parsePointOption),
-    )
+  return addTargetOptions(
+    new Command("explain").argument("<id>", "id of a compute (ep-…) or of an operation"),
+  )
+    .addOption(pointOption("--at <point>", "explain the state as of this point, inclusive", "now"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Why did that request get 423? Ask with --at and its instant.
+To find out why a request was answered with 423, pass its time to --at.
 
 Examples:
   $ standin explain ep-silent-smoke-80663912

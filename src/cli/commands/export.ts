@@ -1,25 +1,26 @@
 import { statSync } from "node:fs";
 import { Command, Option } from "commander";
-import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/option-parsers.ts";
+import { plural } from "../../whatif/report/number-format.ts";
+import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/options.ts";
 
 type ExportOptions = { out: string; world: string; events?: boolean; json?: boolean };
 
-/** A whole history as one file, safe to hand on. */
 export function exportCommand(): Command {
   return addDataPathOptions(new Command("export"))
-    .requiredOption("--out <file>", "where to write it")
+    .requiredOption("--out <file>", "file to create")
     .addOption(
       new Option(
         "--events",
-        "its journal alone, as NDJSON: an event a line, for `standin whatif` and for scenarios",
+        "write only the journal as NDJSON, one event per line, for whatif and scenarios",
       ),
     )
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Emptied are passwords, the hashes of keys, and the addresses that keys were used from: no key opens the exported world.
-It only looks at the directory: a server may have it open.
+Passwords, key hashes and the addresses that keys were used from are removed, so
+no existing key works with the exported world. Only reads the data directory; a
+server may be running on it.
 
 Examples:
   $ standin export --out bug-4711.sqlite
@@ -38,8 +39,8 @@ Examples:
           events === true ? await exportEvents(path, world, out) : await exportWorld(path, world, out);
         const { size } = statSync(out);
         const sizeText =
-          written === undefined ? `${size} bytes` : `${written.toLocaleString("en")} events, ${size} bytes`;
-        const result = { file: out, size_bytes: size, ...(written === undefined ? {} : { events: written }) };
+          written === undefined ? `${size} bytes` : `${plural(written, "event")}, ${size} bytes`;
+        const result = { file: out, size_bytes: size, events: written };
         process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `wrote ${out} (${sizeText})\n`);
       },
     );

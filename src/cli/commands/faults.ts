@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { addTargetOptions, ControlApiError, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { jsonOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type FaultsOptions = ServerTarget & { json?: boolean };
@@ -18,7 +18,6 @@ type FaultResponse = {
   readonly hits: number;
 };
 
-/** What goes wrong in a world, and when. */
 export function faultsCommand(): Command {
   const faults = new Command("faults").addHelpText(
     "after",
@@ -32,16 +31,16 @@ Examples:
   addSubcommand(
     faults,
     "set <file>",
-    "set the faults of a YAML or JSON file, - for stdin, in the place of all others",
+    "replace all faults with those of a YAML or JSON file; - reads stdin",
     "standin faults set faults.yaml\n  $ standin faults set - < faults.json",
   ).action(async (file: string, options: FaultsOptions) => {
-    // What reads YAML is loaded only where there is some to read.
+    // The YAML parser is loaded on demand.
     const { faultFileName, readFaultFile } = await import("../history/fault-file.ts");
     const definitions = readFaultFile(file);
     const response = await withControlApi(options, (call) =>
       call<{ faults: FaultResponse[] }>("PUT", "/faults", definitions),
     ).catch((error) => {
-      // What is wrong with them is wrong in the file.
+      // Invalid definitions come from the file.
       throw error instanceof ControlApiError && error.status === 400
         ? new CliError(`${faultFileName(file)}: ${error.message}`)
         : error;
@@ -51,7 +50,7 @@ Examples:
   addSubcommand(
     faults,
     "list",
-    "show the faults, what they have met and how often they struck",
+    "list the faults, how often each has matched (SEEN) and how often it was injected (HITS)",
     "standin faults list --json",
   ).action(async (options: FaultsOptions) => {
     const response = await withControlApi(options, (call) =>
@@ -61,14 +60,14 @@ Examples:
       options,
       response,
       response.faults.length === 0
-        ? "no faults; set some with: standin faults set <file>"
+        ? "no faults; add some with: standin faults set <file>"
         : faultTable(response.faults),
     );
   });
   addSubcommand(
     faults,
     "clear [name]",
-    "remove one fault, or all of them",
+    "remove one fault, or all faults",
     "standin faults clear\n  $ standin faults clear busy",
   ).action(async (name: string | undefined, options: FaultsOptions) => {
     const path = name === undefined ? "/faults" : `/faults/${encodeURIComponent(name)}`;

@@ -1,19 +1,19 @@
 import { Command } from "commander";
-import { dataOption, jsonOption, worldOption } from "../terminal/option-parsers.ts";
+import { dataOption, jsonOption, worldOption } from "../terminal/options.ts";
 
 type WorldImportOptions = { data: string; world: string; json?: boolean };
 
-/** The other end of `export`. */
 export function importCommand(): Command {
   return new Command("import")
-    .argument("<file>", "the file")
+    .argument("<file>", "exported file or snapshot")
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The keys of an exported history open nothing; make a new one with: standin keys create <name>
+The file is verified before it is imported. Keys of an exported history do not
+work; create a new one with: standin keys create <name>
 
 Examples:
   $ standin import bug-4711.sqlite --data /tmp/bug && standin keys create me --data /tmp/bug
@@ -25,7 +25,7 @@ Examples:
       if (json === true) process.stdout.write(`${JSON.stringify({ world, seq: to })}\n`);
       else
         process.stdout.write(
-          `world "${world}" of ${data} stands at event ${to}; its keys: standin keys list --data ${data}${world === "default" ? "" : ` --world ${world}`}\n`,
+          `imported world "${world}" into ${data} at event ${to}; list its keys with: standin keys list --data ${data}${world === "default" ? "" : ` --world ${world}`}\n`,
         );
     });
 }

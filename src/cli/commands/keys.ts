@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
-import { envOption, integerParser, jsonOption } from "../terminal/option-parsers.ts";
+import { integerParser } from "../terminal/option-parsers.ts";
+import { envOption, jsonOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type KeyOptions = ServerTarget & { account?: string; json?: boolean };
@@ -13,7 +14,7 @@ type ApiKeyResponse = {
   readonly last_used_at: string | null;
 };
 
-/** The console's part: keys by hand, through the running server where there is one, else straight in the file. */
+/** Keys are managed through the running server, or directly in the file of the world if none is running. */
 export function keysCommand(): Command {
   const keys = new Command("keys").addHelpText(
     "after",
@@ -23,11 +24,11 @@ Examples:
   $ standin keys list
   $ standin keys revoke 3`,
   );
-  const accountOption = () => envOption("--account <id>", "whose key (default: the first account's)");
+  const accountOption = () => envOption("--account <id>", "account of the key (default: the first account)");
   addTargetOptions(
     keys
       .command("create <name>")
-      .description("make a key and print it, for the only time")
+      .description("create a key and print it; it is not shown again")
       .addHelpText(
         "after",
         "\nExamples:\n  $ standin keys create ci\n  $ standin keys create ci --account acme --json",
@@ -47,7 +48,7 @@ Examples:
   addTargetOptions(
     keys
       .command("list")
-      .description("show the valid keys, without their secrets")
+      .description("list the valid keys, without their secrets")
       .addHelpText("after", "\nExamples:\n  $ standin keys list\n  $ standin keys list --account acme"),
   )
     .addOption(accountOption())
@@ -70,12 +71,8 @@ Examples:
   addTargetOptions(
     keys
       .command("revoke")
-      .argument(
-        "<id>",
-        "number of the key, see: standin keys list",
-        integerParser(1, Number.MAX_SAFE_INTEGER),
-      )
-      .description("end a key, at once and for ever")
+      .argument("<id>", "key id, as printed by standin keys list", integerParser(1, Number.MAX_SAFE_INTEGER))
+      .description("revoke a key immediately and permanently")
       .addHelpText("after", "\nExamples:\n  $ standin keys revoke 3"),
   )
     .addOption(jsonOption())

@@ -1,12 +1,15 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { Inventory, Omission } from "../../mirror/inventory.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { PublicApi, parseApiUrl, printable, withApiKey } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePath } from "../terminal/new-file.ts";
-import { envOption, jsonOption, secretParser } from "../terminal/option-parsers.ts";
+import { secretParser } from "../terminal/option-parsers.ts";
+import { envOption, jsonOption } from "../terminal/options.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
 type MirrorOptions = ServerTarget & {
@@ -25,45 +28,45 @@ type MirrorResult = {
   readonly world?: {
     readonly api_url: string;
     readonly made: InventoryCounts;
-    /** By their ids at the origin, the ids in the double. */
+    /** Ids in the simulator, by ids in the account. */
     readonly ids: Readonly<Record<string, string>>;
     readonly left_out: readonly Omission[];
   };
   readonly left_out: readonly Omission[];
 };
 
-/** A double of what one has. */
 export function mirrorCommand(): Command {
   return addTargetOptions(new Command("mirror"))
     .requiredOption(
       "--from <url>",
-      "base URL of the account's API, ends in /api/v2; it gets nothing but GET",
+      "base URL of the API to read from; ends in /api/v2; receives only GET requests",
       (text) => parseApiUrl("--from", text),
     )
     .addOption(
-      envOption("--from-key <key>", "a key of that account; prefer the variable")
+      envOption("--from-key <key>", "API key for --from; prefer the environment variable")
         .argParser(secretParser("--from-key or STANDIN_FROM_KEY"))
         .makeOptionMandatory(),
     )
     .addOption(
       envOption(
         "--key, --api-key <key>",
-        "the double's key, whose account gets the projects (default: the first account)",
+        "API key for standin; its account receives the projects (default: a temporary key of the first account)",
       ).argParser(secretParser("--key or STANDIN_API_KEY")),
     )
     .addOption(
       new Option(
         "--out <file>",
-        "write a new seed file, - for stdout; the double gets nothing unless --url, --data or --world is given too",
+        "seed file to create, - for stdout; also copies to standin if --url, --data or --world is given",
       ),
     )
-    .addOption(new Option("--dry-run", "read the account and say what there is; make nothing, write nothing"))
+    .addOption(new Option("--dry-run", "read the account and print what would be copied; change nothing"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-In a running double, everything gets an id of its own, and a project whose name is there already is left out.
-A seed file keeps the ids. What cannot be carried over is listed.
+Copies no data and no secrets. In a running server, all resources get new ids, and
+projects whose names already exist are skipped. A seed file retains the ids.
+Settings that cannot be copied are listed.
 
 Examples:
   $ export STANDIN_FROM_KEY=…
@@ -72,13 +75,13 @@ Examples:
   $ standin mirror --from https://console.example.com/api/v2 --out world.yaml && standin serve --seed-file world.yaml`,
     )
     .action(async (options: MirrorOptions, command: Command) => {
-      // Told before an account is read for minutes.
+      // Check first: reading an account may take minutes.
       if (options.out !== undefined && options.out !== "-") newFilePath(options.out);
       const isTarget = ["url", "data", "world"].some((name) => command.getOptionValueSource(name) === "cli");
       const mirrored = await interruptible((signal) =>
         mirror(options, options.out === undefined || isTarget, signal),
       );
-      // Where the file goes to stdout, nothing else does.
+      // If the seed file goes to stdout, the report goes to stderr.
       const stream = options.out === "-" && options.dryRun !== true ? process.stderr : process.stdout;
       stream.write(
         options.json === true ? `${JSON.stringify(mirrored)}\n` : describeMirror(options, mirrored),
@@ -87,11 +90,11 @@ Examples:
 }
 
 async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal): Promise<MirrorResult> {
-  // A double that is not there is told before an account is read for minutes.
+  // Check first: reading an account may take minutes.
   const server = toServer && options.dryRun !== true ? await requireMirrorServer(options) : undefined;
   const { readInventory } = await import("../../mirror/inventory.ts");
   const readOmissions: Omission[] = [];
-  const inventory = await withProgress("Reading the account", (progress) =>
+  const inventory = await withProgress("reading the account", (progress) =>
     readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress),
   );
   const file = options.out === undefined ? undefined : await writeSeedFile(options, options.out, inventory);
@@ -103,8 +106,7 @@ async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSi
   const left_out = [...readOmissions, ...(file?.left_out ?? []), ...(world?.left_out ?? [])];
   return {
     found: countInventory(inventory),
-    ...(file === undefined ? {} : { file }),
-    ...(world === undefined ? {} : { world }),
+    ...omitUndefined({ file, world }),
     left_out,
   };
 }
@@ -114,7 +116,7 @@ async function requireMirrorServer(options: MirrorOptions): Promise<ControlClien
     return await requireServer(options);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    throw new CliError(`${error.message}; or write a file for it with --out`);
+    throw new CliError(`${error.message}, or write a seed file with --out`);
   }
 }
 
@@ -142,7 +144,7 @@ async function writeSeedFile(
   return { name: out, profile, left_out };
 }
 
-/** A file is there as a whole or not at all. */
+/** Writes the file atomically. */
 function writeOutput(out: string, text: string): void {
   if (out === "-") return void process.stdout.write(text);
   const temporaryPath = `${out}.unfinished`;
@@ -150,10 +152,10 @@ function writeOutput(out: string, text: string): void {
     writeFileSync(temporaryPath, text);
     renameSync(temporaryPath, out);
   } catch (error) {
-    // Below a file there is nothing to remove, and no way to say so.
+    // Check first: rmSync throws if the parent of the path is a file, even with `force`.
     if (existsSync(temporaryPath)) rmSync(temporaryPath, { force: true });
     throw new CliError(
-      `--out ${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      `--out ${out}: cannot write the file: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }
@@ -170,13 +172,13 @@ async function mirrorToServer(
   const writer = new InventoryWriter(api, server);
   const existingNames = new Set((await listProjects(api)).map(({ name }) => name));
   let done = 0;
-  await withProgress("Laying out projects", async (progress) => {
+  await withProgress("creating projects", async (progress) => {
     for (const project of inventory.projects) {
       await progress.report(done, inventory.projects.length);
       if (existingNames.has(project.name)) {
         writer.omissions.push({
           what: `project ${project.name} (${project.id})`,
-          because: "the world has a project of this name already",
+          because: "the world already has a project of this name",
         });
       } else {
         await wrapInterrupt(signal, done, inventory.projects.length, () => writer.writeProject(project));
@@ -202,7 +204,7 @@ async function wrapInterrupt<T>(
     return await work();
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new CliError(`interrupted: ${done} of ${total} projects were laid out, and a part of the next one`);
+    throw new CliError(`interrupted: ${done} of ${total} projects were copied; the next one is incomplete`);
   }
 }
 
@@ -231,20 +233,20 @@ function describeMirror(
 ): string {
   const lines = [
     `${from} has ${countsText(found)}`,
-    ...(file === undefined ? [] : [describeSeedFile(file, dryRun === true ? "would be" : "is")]),
-    ...(world === undefined ? [] : [`${countsText(world.made)} are laid out in ${world.api_url}`]),
-    ...left_out.map(({ what, because }) => `left out: ${what}, because: ${because}`),
-    ...(dryRun === true ? ["nothing was made and nothing was written"] : []),
+    ...(file === undefined ? [] : [describeSeedFile(file, dryRun === true ? "would write" : "wrote")]),
+    ...(world === undefined ? [] : [`created ${countsText(world.made)} in ${world.api_url}`]),
+    ...left_out.map(({ what, because }) => `skipped ${what}: ${because}`),
+    ...(dryRun === true ? ["dry run: nothing was changed"] : []),
   ];
   return `${lines.map(printable).join("\n")}\n`;
 }
 
-function describeSeedFile({ name, profile }: NonNullable<MirrorResult["file"]>, state: string): string {
+function describeSeedFile({ name, profile }: NonNullable<MirrorResult["file"]>, verb: string): string {
   const flags = profile === "2024" ? "" : ` --profile ${profile}`;
   const file = name === "-" ? "world.yaml" : name;
-  return `the seed file ${state} ${name === "-" ? "on stdout" : name}; use it with: standin serve --seed-file ${file}${flags}`;
+  return `${verb} the seed file to ${name === "-" ? "stdout" : name}; use it with: standin serve --seed-file ${file}${flags}`;
 }
 
 function countsText({ projects, branches, endpoints }: InventoryCounts): string {
-  return `${projects} projects, ${branches} branches, ${endpoints} computes`;
+  return `${plural(projects, "project")}, ${branches === 1 ? "1 branch" : `${branches} branches`}, ${plural(endpoints, "compute")}`;
 }

@@ -1,6 +1,7 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
-import { dataOption, jsonOption, parsePointOption, worldOption } from "../terminal/option-parsers.ts";
+import { plural } from "../../whatif/report/number-format.ts";
+import { dataOption, jsonOption, pointOption, worldOption } from "../terminal/options.ts";
 
 type RecordOptions = {
   data: string;
@@ -11,35 +12,33 @@ type RecordOptions = {
   json?: boolean;
 };
 
-/** What happened in a world, as a scenario that brings it about again. */
 export function recordCommand(): Command {
   return new Command("record")
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(
-      new Option(
+      pointOption(
         "--from <point>",
-        "an ISO 8601 instant or an event's sequence number (default: when its first key was made)",
-      ).argParser(parsePointOption),
+        "starting point, whose state becomes the initial world",
+        "when the first API key was created",
+      ),
     )
-    .addOption(
-      new Option(
-        "--to <point>",
-        "an ISO 8601 instant or an event's sequence number, included (default: the head)",
-      ).argParser(parsePointOption),
-    )
+    .addOption(pointOption("--to <point>", "end point, inclusive", "the current state"))
     .requiredOption(
       "--out <file>",
-      "the scenario, like mine.yaml; the world that it begins with comes beside it",
+      "scenario file to create, such as bug.yaml; the initial world is written next to it",
     )
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-It only looks: a server may have the directory open. Requests come from the journal of requests, which keeps the newest (see standin serve
---help); what is older cannot be recorded. Secrets are in neither file; keys have other secrets there.
+Only reads the data directory; a server may be running on it. Requests are taken
+from the request log, which holds the newest ones (standin serve
+--requests-limit); older requests cannot be recorded. Neither file contains
+secrets: API keys get new ones.
 
-Ends with 1 where something could not be reproduced; what, is said.
+Exit status: 0 fully reproduced, 1 partly reproduced (stderr lists what is
+missing) or failed, 2 usage error.
 
 Examples:
   $ standin record --out yesterday.yaml --from 2026-01-30T00:00:00Z --to 2026-01-31T00:00:00Z
@@ -54,10 +53,10 @@ Examples:
         );
       else
         process.stdout.write(
-          `wrote ${options.out} (${steps} steps) and ${worldFile}${state === null ? "" : `; it ends in state ${state}`}\n`,
+          `wrote ${options.out} (${plural(steps, "step")}) and ${worldFile}${state === null ? "" : `; final state ${state}`}\n`,
         );
       if (omitted.length > 0) process.exitCode = 1;
       for (const reason of json === true ? [] : omitted)
-        process.stderr.write(`standin: not reproduced: ${reason}\n`);
+        process.stderr.write(`standin: cannot reproduce: ${reason}\n`);
     });
 }

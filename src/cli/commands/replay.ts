@@ -1,23 +1,18 @@
 import { Command, Option } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
-import { addDataPathOptions, dataPathOf, parsePointOption } from "../terminal/option-parsers.ts";
+import { addDataPathOptions, dataPathOf, pointOption } from "../terminal/options.ts";
 
 type ReplayOptions = { world: string; until?: PointSelector; json?: boolean };
 
-/** A world as its journal alone tells it, at any point. */
 export function replayCommand(): Command {
   return addDataPathOptions(new Command("replay"))
-    .addOption(
-      new Option(
-        "--until <point>",
-        "an ISO 8601 instant or an event's sequence number, included (default: the head)",
-      ).argParser(parsePointOption),
-    )
-    .addOption(new Option("--json", "the whole world, as GET /_sim/state has it"))
+    .addOption(pointOption("--until <point>", "last point to replay, inclusive", "the current state"))
+    .addOption(new Option("--json", "print the whole world as JSON, in the format of GET /_sim/state"))
     .addHelpText(
       "after",
       `
-It only looks: a server may have the directory open. A sequence number within one decision means the whole of it.
+Only reads the data directory; a server may be running on it. Events of one
+command are never split: if --until names one of them, all are replayed.
 
 Examples:
   $ standin replay

@@ -20,7 +20,8 @@ import {
 import { readRecordings } from "../run/traffic-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { envOption, integerParser } from "../terminal/option-parsers.ts";
+import { integerParser } from "../terminal/option-parsers.ts";
+import { controlTokenOption, envOption, runSeedOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type RunCommandOptions = ReporterOptions & {
@@ -36,49 +37,47 @@ type RunCommandOptions = ReporterOptions & {
 const MAX_WORKERS = 64;
 const OTHER_LISTENERS = 10;
 
-/** Scenario files, played to their verdict. */
 export function runCommand(): Command {
   return new Command("run")
-    .argument("<files...>", "scenarios in YAML or JSON")
+    .argument("<files...>", "scenario files in YAML or JSON")
     .addOption(
       new Option(
         "--reporter <name[=file]>",
-        "pretty, json or junit, to a file or to stdout; several at once (default: pretty)",
+        "report format: pretty, json or junit, to stdout or to a file; repeatable (default: pretty)",
       ).argParser(addReporter),
     )
-    .addOption(new Option("--json", "the same as --reporter json"))
+    .addOption(new Option("--json", "same as --reporter json"))
     .addOption(
-      new Option(
-        "--only <text>",
-        "only runs whose name has this text in it; given again, or that one",
-      ).argParser((text: string, previous: readonly string[] = []) => [...previous, text]),
+      new Option("--only <text>", "run only the runs whose name contains this text; repeatable").argParser(
+        (text: string, previous: readonly string[] = []) => [...previous, text],
+      ),
     )
-    .addOption(new Option("--bail", "the first failure ends all"))
+    .addOption(new Option("--bail", "stop after the first failure"))
     .addOption(
-      envOption("--workers <n>", "run so many at once; with --target, one after another")
+      envOption("--workers <n>", "number of parallel runs; always 1 with --target")
         .argParser(integerParser(1, MAX_WORKERS))
         .default(1),
     )
-    .addOption(
-      new Option("--seed <n>", "in the place of the seed of the file").argParser(
-        integerParser(0, 2 ** 32 - 1),
-      ),
-    )
+    .addOption(runSeedOption("random seed (default: that of the file)"))
     .addOption(
       new Option(
         "--keep <dir>",
-        "keep the world in this directory, each of several in one of its own below it",
+        "keep the world in this directory; several runs each use a subdirectory",
       ).conflicts("target"),
     )
-    .addOption(envOption("--target <url>", "play on a running double in the place of a fresh world"))
-    .addOption(envOption("--control-token <token>", "token of that double's control API"))
+    .addOption(
+      envOption("--target <url>", "URL of a running server to run on (default: a fresh world for each run)"),
+    )
+    .addOption(controlTokenOption())
     .addHelpText(
       "after",
       `
-Ends with 0 where all passed, 1 where something failed, 2 where something could not be run.
-The same file and seed give the same JSON, to the byte, on every machine and with any number of workers.
+The same file and seed produce a byte-identical JSON report on every machine and
+with any number of workers. With --keep, stderr names the directory of each kept
+world; open it with standin serve --data <dir>.
 
-Where each world is kept, is said; standin serve --data <dir> goes on with it.
+Exit status: 0 all runs passed, 1 a run failed, 2 a run could not start or usage
+error.
 
 Examples:
   $ standin run scenarios/*.yaml
@@ -88,7 +87,7 @@ Examples:
     )
     .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
       if (options.target === undefined && command.getOptionValueSource("controlToken") === "cli")
-        throw new CliError("--control-token is that of a running double; name it by --target", true);
+        throw new CliError("--control-token requires --target", true);
       const reporters = reportersOf(options);
       for (const { path } of reporters) if (path !== undefined) checkWritable(path);
       const results = await interruptible(async (signal) =>
@@ -98,7 +97,7 @@ Examples:
     });
 }
 
-/** Every file is read before anything is run: whoever has a mistake in one is told of all of them. */
+/** Reads every file before the first run, so that all mistakes are reported at once. */
 async function prepareJobs(
   paths: readonly string[],
   { only, seed, bail, keep, target, controlToken }: RunCommandOptions,
@@ -130,11 +129,12 @@ async function prepareJobs(
       problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
     }
   }
-  if (problems.length > 0) throw new CliError(`cannot be read:\n${problems.join("\n")}`, true);
+  if (problems.length > 0)
+    throw new CliError(`cannot read the scenario files:\n${problems.join("\n")}`, true);
   const unmatched = only?.find((text) => !jobs.some(({ title }) => title.includes(text)));
   if (unmatched !== undefined)
     throw new CliError(
-      `--only ${unmatched}: there is no such run; there are ${jobs.map(({ title }) => title).join(", ")}`,
+      `--only ${unmatched}: no run has this text in its name; the runs are ${jobs.map(({ title }) => title).join(", ")}`,
       true,
     );
   const selected = jobs.filter(({ title }) => isSelected(title, only));
@@ -150,8 +150,8 @@ function isSelected(title: string, only: RunCommandOptions["only"]): boolean {
 }
 
 /**
- * Runs of a matrix of seeds would all be the same with another seed, and be called by seeds that they do not have; a world that is begun
- * with was made with its own.
+ * Rejects --seed for a matrix of seeds, whose runs would become identical under wrong names, and for a
+ * scenario with an initial world, which already has a seed.
  */
 function checkSeedOverride(
   file: ScenarioFile,
@@ -166,12 +166,12 @@ function checkSeedOverride(
   if (seed === undefined || conflicting.length === 0) return;
   if (new Set(worlds.map((world) => world.seed)).size > 1)
     throw new CliError(
-      `--seed ${seed}: the seeds of ${path} are in its matrix; choose one of its runs with --only`,
+      `--seed ${seed}: the matrix of ${path} sets the seed; select one of its runs with --only`,
       true,
     );
   if (conflicting.some((world) => world.file !== undefined))
     throw new CliError(
-      `--seed ${seed}: ${path} begins with a world that has its own seed already; that of its traffic is its world.seed`,
+      `--seed ${seed}: the initial world of ${path} already has a seed; set that of its traffic as world.seed in the file`,
       true,
     );
 }
@@ -196,15 +196,15 @@ async function runJobs(
 ): Promise<ScenarioJobResult[]> {
   const style = terminalStyle();
   const print = (text: string) => isPretty && process.stdout.write(`${text}\n`);
-  // A running double has one clock for all of them.
+  // A running server has one clock for all runs.
   const workers = options.target === undefined ? Math.min(options.workers, jobs.length) : 1;
   const pool = workers > 1 ? await createWorkerPool(workers) : undefined;
-  // Every run of the pool listens.
+  // Every run of the pool adds a listener.
   setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
   const results: ScenarioJobResult[] = [];
   try {
     const pending = jobs.map((job) => pool?.run(job, { signal }) as Promise<ScenarioJobResult> | undefined);
-    // Who ends early is heard of when its turn comes.
+    // A rejection is handled when its turn comes; this prevents an unhandled rejection before.
     for (const running of pending) running?.catch(() => undefined);
     for (const [index, job] of jobs.entries()) {
       print(style.paint("bold", job.title));
@@ -213,7 +213,7 @@ async function runJobs(
       for (const step of steps) print(prettyStep(step, style));
       print(`${prettyResult(result, style)}\n`);
       if (job.keep !== undefined && result.verdict !== "could_not_run")
-        process.stderr.write(`standin: ${job.title} is kept in ${job.keep}\n`);
+        process.stderr.write(`standin: kept the world of ${job.title} in ${job.keep}\n`);
       results.push(result);
       if (options.bail === true && result.verdict !== "passed") break;
     }
@@ -258,7 +258,7 @@ async function createWorkerPool(workers: number): Promise<Tinypool> {
   });
 }
 
-/** One line a run: the table that a matrix is for. */
+/** A table with one line per run. */
 function formatRunSummary(
   results: readonly ScenarioJobResult[],
   notRun: number,

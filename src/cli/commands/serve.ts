@@ -1,10 +1,8 @@
 import { Command } from "commander";
 import { DAY } from "../../platform/core/time.ts";
-import type { ServeOptions } from "../server/server.ts";
+import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
-  dataOption,
-  envOption,
   integerParser,
   parseBackupIntervalOption,
   parseBytesOption,
@@ -16,6 +14,7 @@ import {
   planLimitParser,
   secretParser,
 } from "../terminal/option-parsers.ts";
+import { dataOption, envOption } from "../terminal/options.ts";
 
 const MAX_LIMIT = 1_000_000;
 
@@ -23,151 +22,175 @@ export function serveCommand(): Command {
   return new Command("serve")
     .addOption(dataOption())
     .addOption(
-      envOption("--port <n>", "port to listen on, 0 for a free one")
+      envOption("--port <n>", "port to listen on; 0 selects a free port")
         .argParser(integerParser(0, 65_535))
         .default(4620),
     )
     .addOption(
       envOption(
         "--host <address>",
-        "address to listen on; beyond loopback a control token is needed",
-      ).default("127.0.0.1"),
+        "address to listen on; a non-loopback address requires --control-token",
+      ).default("127.0.0.1", "127.0.0.1"),
     )
     .addOption(
-      envOption("--clock <mode>", "real, manual, or a factor like 60x (new worlds: real)").argParser(
-        parseClockOption,
+      envOption(
+        "--clock <mode>",
+        "clock mode: real, manual, or a factor such as 60x (default for a new world: real)",
+      ).argParser(parseClockOption),
+    )
+    .addOption(
+      envOption("--start-at <instant>", "initial time of a new world, ISO 8601 (default: now)").argParser(
+        parseInstantOption,
       ),
     )
     .addOption(
       envOption(
-        "--start-at <instant>",
-        "where the clock of a new world begins (ISO 8601; default: now)",
-      ).argParser(parseInstantOption),
+        "--seed <n>",
+        "random seed of a new world (default: a random number, which is printed)",
+      ).argParser(integerParser(0, Number.MAX_SAFE_INTEGER)),
     )
     .addOption(
-      envOption("--seed <n>", "seed of a new world (default: a random one, which is printed)").argParser(
-        integerParser(0, Number.MAX_SAFE_INTEGER),
-      ),
+      envOption(
+        "--profile <year>",
+        "platform profile of a new world: its sizes, limits and durations (default: 2024)",
+      ).choices(["2024", "2026"]),
     )
     .addOption(
-      envOption("--profile <year>", "the platform's numbers of this year (new worlds: 2024)").choices([
-        "2024",
-        "2026",
-      ]),
+      envOption("--plan <plan>", "plan of accounts in a new world (default: paid)").choices(["paid", "free"]),
     )
     .addOption(
-      envOption("--plan <plan>", "plan of a new world's accounts (new worlds: paid)").choices([
-        "paid",
-        "free",
-      ]),
-    )
-    .addOption(
-      envOption("--operations <mode>", "whether operations take their time (new worlds: timed)").choices([
-        "timed",
-        "immediate",
-      ]),
+      envOption(
+        "--operations <mode>",
+        "whether operations take time or finish before the next request (default for a new world: timed)",
+      ).choices(["timed", "immediate"]),
     )
     .addOption(
       envOption(
         "--start-delay <duration>",
-        "how long a start takes: 3s, 1s..5s, 3s~0.5, or profile (new worlds: profile)",
+        "time that a compute needs to start: 3s, 1s..5s, 3s~0.5, or profile (default for a new world: profile)",
       ).argParser(parseStartDelayOption),
     )
     .addOption(
       envOption(
         "--projects-limit <n>",
-        "projects of an account: a number, or plan (new worlds: plan)",
+        "projects per account: a number, or plan (default for a new world: plan)",
       ).argParser(planLimitParser(0)),
     )
     .addOption(
-      envOption("--branches-limit <n>", "branches of a project, likewise").argParser(planLimitParser(1)),
+      envOption(
+        "--branches-limit <n>",
+        "branches per project: a number, or plan (default for a new world: plan)",
+      ).argParser(planLimitParser(1)),
     )
     .addOption(
-      envOption("--endpoints-limit <n>", "computes of a project, likewise").argParser(planLimitParser(1)),
+      envOption(
+        "--endpoints-limit <n>",
+        "computes per project: a number, or plan (default for a new world: plan)",
+      ).argParser(planLimitParser(1)),
     )
     .addOption(
-      envOption("--snapshots-limit <n>", "manual snapshots of a project, likewise").argParser(
-        planLimitParser(0),
-      ),
+      envOption(
+        "--snapshots-limit <n>",
+        "manual snapshots per project: a number, or plan (default for a new world: plan)",
+      ).argParser(planLimitParser(0)),
     )
     .addOption(
       envOption(
         "--host-domain <name>",
-        "what the host names of a new world's computes end in (new worlds: standin.localhost)",
+        "domain of the compute host names in a new world (default: standin.localhost)",
       ).argParser(parseHostDomainOption),
     )
     .addOption(
       envOption(
         "--seed-file <file>",
-        "YAML file of accounts, keys, projects, branches and endpoints to lay out",
-      ),
-    )
-    .addOption(
-      envOption("--api-key <key>", "a key that must be valid, for CI; prefer the variable").argParser(
-        secretParser("--api-key or STANDIN_API_KEY"),
-      ),
-    )
-    .addOption(
-      envOption("--control-token <token>", "what calls to /_sim must bring; prefer the variable").argParser(
-        secretParser("--control-token or STANDIN_CONTROL_TOKEN"),
+        "YAML file of accounts, keys, projects, branches and computes to create",
       ),
     )
     .addOption(
       envOption(
+        "--api-key <key>",
+        "API key that must be valid, for CI; prefer the environment variable",
+      ).argParser(secretParser("--api-key or STANDIN_API_KEY")),
+    )
+    .addOption(
+      envOption(
+        "--control-token <token>",
+        "token that calls to /_sim must send; prefer the environment variable",
+      ).argParser(secretParser("--control-token or STANDIN_CONTROL_TOKEN")),
+    )
+    .addOption(
+      envOption(
         "--rate-limit",
-        "answer 429 beyond 700 requests a minute or 40 a second per route and account",
+        "answer 429 beyond 700 requests per minute or 40 per second, per route and account",
       ),
     )
     .addOption(
       envOption(
         "--backup-every <duration>",
-        "keep the world as a snapshot so often, by the wall, like 1h",
+        "interval of wall-clock time between snapshots of the default world, such as 1h (default: no backups)",
       ).argParser(parseBackupIntervalOption),
     )
     .addOption(
-      envOption("--keep-backups <n>", "so many of these snapshots stay (default: 24)").argParser(
-        integerParser(1, 10_000),
-      ),
+      envOption(
+        "--keep-backups <n>",
+        "number of backups to retain; requires --backup-every (default: 24)",
+      ).argParser(integerParser(1, 10_000)),
     )
     .addOption(
-      envOption("--keep-history <duration>", "forget events that are older, by the world's clock; or forever")
+      envOption(
+        "--keep-history <duration>",
+        "delete events older than this, by the world's clock, or forever",
+      )
         .argParser(parseRetentionOption)
         .default(90 * DAY, "90d"),
     )
     .addOption(
-      envOption("--keep-operations <duration>", "forget finished operations that are older; or forever")
+      envOption(
+        "--keep-operations <duration>",
+        "delete finished operations older than this, by the world's clock, or forever",
+      )
         .argParser(parseRetentionOption)
         .default(180 * DAY, "180d"),
     )
     .addOption(
-      envOption("--requests-limit <n>", "so many requests are kept in the journal of requests; 0: none")
+      envOption("--requests-limit <n>", "number of requests to retain in the request log; 0 disables it")
         .argParser(integerParser(0, MAX_LIMIT))
         .default(10_000),
     )
     .addOption(
-      envOption("--max-worlds <n>", "so many worlds at most")
+      envOption("--max-worlds <n>", "maximum number of worlds")
         .argParser(integerParser(1, 100_000))
         .default(500),
     )
     .addOption(
-      envOption("--max-world-size <size>", "larger worlds are not forked")
+      envOption("--max-world-size <size>", "size of the largest world that can be forked")
         .argParser(parseBytesOption)
         .default(4 * 1024 ** 3, "4GiB"),
     )
     .addOption(
-      envOption("--log-level <level>", "what goes to stderr; debug shows every request")
+      envOption("--log-level <level>", "level of log messages on stderr; debug includes every request")
         .choices(["debug", "info", "warn", "error", "silent"])
-        .default("info"),
+        .default("info", "info"),
     )
-    .addOption(envOption("--json", "the ready line in JSON, for machines"))
+    .addOption(envOption("--json", "print the ready line as JSON"))
     .addHelpText(
       "after",
       `
-A world keeps what it was made with. Clock, operations, start delay and limits may change at every start; left out, they stay as they are,
-and profile and plan take back what was given in their place.
+The options of new worlds (--start-at, --seed, --profile, --plan, --host-domain)
+apply only when the world is created. On later starts omit them; a different
+value is an error.
+
+--clock, --operations, --start-delay and the --…-limit options are stored with
+the world and may change at every start. Omit them to keep the stored value. The
+values profile and plan remove an override.
+
+A start delay of 1s..5s is uniform; 3s~0.5 is log-normal with a median of 3 s and
+a sigma of 0.5.
+
+Exit status: 0 stopped by Ctrl-C or SIGTERM, 1 failed, 2 usage error.
 
 Examples:
-  $ standin serve                                  # ./.standin, port 4620, the real clock
+  $ standin serve                                  # ./.standin, port 4620, real clock
   $ standin serve --clock manual --seed 7 --start-at 2026-01-01T00:00:00Z
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate
@@ -176,10 +199,10 @@ Examples:
     .action(async (options: ServeOptions) => {
       if (options.keepBackups !== undefined && options.backupEvery === undefined)
         throw new CliError(
-          "--keep-backups (STANDIN_KEEP_BACKUPS) keeps what --backup-every (STANDIN_BACKUP_EVERY) makes: give both, or neither",
+          "--keep-backups (STANDIN_KEEP_BACKUPS) requires --backup-every (STANDIN_BACKUP_EVERY)",
           true,
         );
-      // Only this verb needs the whole house; the others start the sooner.
+      // The server is loaded only here, which keeps the startup of other commands fast.
       const { serve } = await import("../server/server.ts");
       await serve(options);
     });

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { addTargetOptions, findServer, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { jsonOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
@@ -16,7 +16,6 @@ type SnapshotResponse = {
   readonly error?: string;
 };
 
-/** What a world was, kept under a name. */
 export function snapshotsCommand(): Command {
   const snapshots = new Command("snapshots").addHelpText(
     "after",
@@ -30,7 +29,7 @@ Examples:
   addSubcommand(
     snapshots,
     "create <name>",
-    "keep the world as it is now",
+    "take a snapshot of the world",
     "standin snapshots create before-migration",
   ).action(async (name: string, options: SnapshotsOptions) => {
     const { snapshot } = await withControlApi(options, (call) =>
@@ -39,13 +38,13 @@ Examples:
     printResult(
       options,
       snapshot,
-      `kept as ${snapshot.name}: event ${snapshot.seq}, ${snapshot.now} (${snapshot.size_bytes} bytes)`,
+      `created snapshot ${snapshot.name} at event ${snapshot.seq}, ${snapshot.now} (${snapshot.size_bytes} bytes)`,
     );
   });
   addSubcommand(
     snapshots,
     "list",
-    "show the snapshots of the world, oldest first",
+    "list the snapshots of the world, oldest first",
     "standin snapshots list --json",
   ).action(async (options: SnapshotsOptions) => {
     const response = await withControlApi(options, (call) =>
@@ -59,26 +58,26 @@ Examples:
       String(snapshot.seq),
       String(snapshot.size_bytes),
     ]);
-    const emptyText = "no snapshots yet; keep one with: standin snapshots create <name>";
+    const emptyText = "no snapshots; take one with: standin snapshots create <name>";
     printResult(
       options,
       response,
       rows.length === 0
         ? emptyText
-        : formatTable(["NAME", "KIND", "CREATED", "WORLD'S CLOCK", "EVENT", "BYTES"], rows),
+        : formatTable(["NAME", "KIND", "CREATED", "WORLD CLOCK", "EVENT", "BYTES"], rows),
     );
   });
   addSubcommand(
     snapshots,
     "restore <name>",
-    "take the world back; what it is now is kept as a snapshot",
+    "restore a snapshot; the current state is stored as another snapshot",
     "standin snapshots restore before-migration",
   ).action(async (name: string, options: SnapshotsOptions) => {
     const restored = await restoreSnapshot(options, name);
     printResult(
       options,
       restored,
-      `restored ${name}; the former world is kept as ${restored.former_kept_as}`,
+      `restored snapshot ${name}; the previous state is stored as snapshot ${restored.former_kept_as}`,
     );
   });
   addSubcommand(
@@ -90,19 +89,21 @@ Examples:
     const response = await withControlApi(options, (call) =>
       call("DELETE", `/snapshots/${encodeURIComponent(name)}`),
     );
-    printResult(options, response, `deleted ${name}`);
+    printResult(options, response, `deleted snapshot ${name}`);
   });
   return snapshots;
 }
 
-/** By the running server; without one, straight on the files, for a world may be too damaged to be opened. */
+/**
+ * Uses the running server, or the files directly if none runs, because the world may be too corrupt to open.
+ */
 async function restoreSnapshot(
   options: SnapshotsOptions,
   name: string,
 ): Promise<{ restored: string; former_kept_as: string }> {
   const server = await findServer(options);
   if (server !== undefined) return server.call("POST", `/snapshots/${encodeURIComponent(name)}/restore`, {});
-  if (options.url !== undefined) throw new CliError(`no server answers at ${options.url}`);
+  if (options.url !== undefined) throw new CliError(`no server responds at ${options.url}`);
   const { restoreStoredWorld } = await import("../client/stored-world.ts");
   return { restored: name, former_kept_as: await restoreStoredWorld(options, name) };
 }

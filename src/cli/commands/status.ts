@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
-import { jsonOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type EndpointResponse = {
@@ -14,7 +14,6 @@ type EndpointResponse = {
   readonly autosuspend: { readonly suspend_in_ms: number | null };
 };
 
-/** Computes as the console shows them. */
 export function statusCommand(): Command {
   return addTargetOptions(new Command("status"))
     .addOption(jsonOption())
@@ -34,7 +33,7 @@ export function statusCommand(): Command {
       ]);
       const table =
         rows.length === 0
-          ? "no computes yet; a project has one"
+          ? "no computes; create a project to get one"
           : formatTable(
               ["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"],
               rows,
@@ -45,5 +44,5 @@ export function statusCommand(): Command {
 
 function describeSuspend(inMs: number | null, status: string): string {
   if (status === "Idle") return "";
-  return inMs === null ? "not while it works" : `${Math.ceil(inMs / 1000)}s`;
+  return inMs === null ? "in use" : `${Math.ceil(inMs / 1000)}s`;
 }

@@ -1,17 +1,22 @@
 import { Command } from "commander";
+import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/option-parsers.ts";
+import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/options.ts";
 
 type VerifyOptions = { world: string; json?: boolean };
 
-/** Whether a world's tables are what its journal tells. */
 export function verifyCommand(): Command {
   return addDataPathOptions(new Command("verify"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Exit code 0 only where all agree. It only looks: a server may have the directory open.
+Replays the journal into an empty world, compares the result with the stored
+tables row by row, and checks the invariants. Only reads the data directory; a
+server may be running on it.
+
+Exit status: 0 no differences, 1 differences or the world cannot be read, 2 usage
+error.
 
 Examples:
   $ standin verify
@@ -25,14 +30,14 @@ Examples:
       if (json === true) process.stdout.write(`${JSON.stringify(verification)}\n`);
       else {
         for (const { where, message } of differences) process.stdout.write(`${where}: ${message}\n`);
-        const begins = from === 0 ? "the empty world" : `event ${from}, before which history is forgotten`;
+        const begins = from === 0 ? "the beginning" : `the checkpoint at event ${from}`;
         process.stdout.write(
-          `folded ${to - from} events from ${begins}; compared ${rows} rows, ${checkpoints} checkpoints, ${invariants} invariants\n`,
+          `replayed ${to - from} events from ${begins}; checked ${rows} rows, ${checkpoints} checkpoints, ${invariants} invariants\n`,
         );
       }
       if (!ok)
         throw new CliError(
-          `${differences.length === 1 ? "1 difference" : `${differences.length} differences`}: this world is not what its journal tells`,
+          `${plural(differences.length, "difference")}: the stored world does not match its journal`,
         );
     });
 }

@@ -8,7 +8,8 @@ import {
   type ServerTarget,
 } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { jsonOption, parseDurationOption } from "../terminal/option-parsers.ts";
+import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 
 type WaitOptions = ServerTarget & {
   endpoint?: string;
@@ -21,15 +22,16 @@ type WaitOptions = ServerTarget & {
 
 const POLL_MS = 50;
 
-/** For scripts: until the server answers, or until its world is as one wants it. */
 export function waitCommand(): Command {
   return addTargetOptions(new Command("wait"))
-    .addOption(new Option("--endpoint <id>", "a compute, with --state"))
-    .addOption(new Option("--state <state>", "the state it must be in").choices(["init", "active", "idle"]))
-    .addOption(new Option("--operation <id>", "an operation that must be over"))
-    .addOption(new Option("--project <id>", "a project all whose operations must be over"))
+    .addOption(new Option("--endpoint <id>", "id of the compute to wait for; requires --state"))
     .addOption(
-      new Option("--timeout <duration>", "how long at most, by the wall")
+      new Option("--state <state>", "state that the compute must reach").choices(["init", "active", "idle"]),
+    )
+    .addOption(new Option("--operation <id>", "id of an operation that must finish"))
+    .addOption(new Option("--project <id>", "id of a project whose operations must all finish"))
+    .addOption(
+      new Option("--timeout <duration>", "longest wait, in wall-clock time")
         .argParser(parseDurationOption)
         .default(30_000, "30s"),
     )
@@ -37,7 +39,10 @@ export function waitCommand(): Command {
     .addHelpText(
       "after",
       `
-Ends with 0 when it is so, 1 where it is not in time or cannot be, 2 where the command line is not understood; Ctrl-C ends it by the signal (130).
+Without --endpoint, --operation and --project, waits until the server is ready.
+
+Exit status: 0 condition met, 1 timed out or impossible, 2 usage error, 130
+interrupted by Ctrl-C.
 
 Examples:
   $ standin wait
@@ -52,17 +57,16 @@ Examples:
           ? `${JSON.stringify(result)}\n`
           : condition === undefined
             ? "ready\n"
-            : "so it is\n",
+            : "condition met\n",
       );
     });
 }
 
 function waitCondition({ endpoint, state, operation, project }: WaitOptions) {
   const subjects = [endpoint, operation, project].filter((value) => value !== undefined);
-  if (subjects.length > 1)
-    throw new CliError("wait for one of --endpoint, --operation, --project at a time", true);
+  if (subjects.length > 1) throw new CliError("give only one of --endpoint, --operation and --project", true);
   if ((endpoint === undefined) !== (state === undefined))
-    throw new CliError("--endpoint and --state go together", true);
+    throw new CliError("--endpoint and --state must be given together", true);
   if (endpoint !== undefined) return { endpoint_id: endpoint, state };
   if (operation !== undefined) return { operation_id: operation };
   return project === undefined ? undefined : { project_id: project };
@@ -73,7 +77,7 @@ async function waitForCondition(condition: object, options: WaitOptions): Promis
   try {
     return await server.call("POST", "/wait", { until: condition, timeout: options.timeout });
   } catch (error) {
-    // Who gave an option is not told of a field.
+    // Name the option of the command line, not the field of the request.
     if (error instanceof ControlApiError)
       throw new CliError(error.message.replace(/^until\.(\w+)_id:/, "--$1:"));
     throw error;
@@ -86,7 +90,8 @@ async function waitUntilReady(options: WaitOptions): Promise<unknown> {
     const server = await findServer(options);
     const health = await server?.call("GET", "/health/ready").catch(() => undefined);
     if (health !== undefined) return health;
-    if (performance.now() >= deadline) throw new CliError(`no server was ready within ${options.timeout} ms`);
+    if (performance.now() >= deadline)
+      throw new CliError(`timed out after ${options.timeout} ms: no server is ready`);
     await sleep(POLL_MS);
   }
 }

@@ -9,7 +9,6 @@ import { profilesCommand } from "../whatif-commands/profiles-command.ts";
 import { quotaCommand } from "../whatif-commands/quota-command.ts";
 import { startsCommand } from "../whatif-commands/starts-command.ts";
 
-/** Experiments: what another delay, policy, size or source would have done. */
 export function whatIfCommand(): Command {
   return new Command("whatif")
     .addHelpText(

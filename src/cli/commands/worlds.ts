@@ -3,7 +3,8 @@ import type { PointSelector } from "../../simulation/replay.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ServerTarget, worldPath } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
-import { integerParser, jsonOption, parseClockOption, parsePointOption } from "../terminal/option-parsers.ts";
+import { integerParser, parseClockOption } from "../terminal/option-parsers.ts";
+import { jsonOption, pointOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type WorldsCommandOptions = ServerTarget & { json?: boolean };
@@ -16,7 +17,6 @@ type WorldResponse = {
   readonly size_bytes: number;
 };
 
-/** Worlds side by side, each forked from a point in another one's history. */
 export function worldsCommand(): Command {
   const worlds = new Command("worlds").addHelpText(
     "after",
@@ -30,25 +30,21 @@ Examples:
   addTargetOptions(
     worlds
       .command("create <name>")
-      .description("fork a world: of --world, at its head or at an earlier point")
+      .description("fork --world into a new world, at its current state or at an earlier point")
       .addHelpText(
         "after",
         "\nExamples:\n  $ standin worlds create pull-request-7\n  $ standin worlds create earlier --at 4711 --seed 8",
       ),
   )
+    .addOption(pointOption("--at <point>", "point to fork at, inclusive", "the current state"))
     .addOption(
       new Option(
-        "--at <point>",
-        "an ISO 8601 instant or an event's sequence number, included (default: the head)",
-      ).argParser(parsePointOption),
+        "--clock <mode>",
+        "clock mode: real, manual, or a factor such as 60x (default: that of --world)",
+      ).argParser(parseClockOption),
     )
     .addOption(
-      new Option("--clock <mode>", "real, manual, or a factor like 60x (default: its origin's)").argParser(
-        parseClockOption,
-      ),
-    )
-    .addOption(
-      new Option("--seed <n>", "what it draws by from now on (default: its origin's)").argParser(
+      new Option("--seed <n>", "random seed from the fork on (default: that of --world)").argParser(
         integerParser(0, Number.MAX_SAFE_INTEGER),
       ),
     )
@@ -66,13 +62,13 @@ Examples:
       printResult(
         options,
         world,
-        `world ${world.name} stands at event ${world.seq}, ${world.now}; its API is at ${worldPath(world.name)}/api/v2`,
+        `created world ${world.name} at event ${world.seq}, ${world.now}; API path: ${worldPath(world.name)}/api/v2`,
       );
     });
   addTargetOptions(
     worlds
       .command("list")
-      .description("show all worlds")
+      .description("list all worlds")
       .addHelpText("after", "\nExamples:\n  $ standin worlds list --json"),
   )
     .addOption(jsonOption())
@@ -100,7 +96,7 @@ Examples:
       const response = await withControlApi(options, (call) =>
         call("DELETE", `/worlds/${encodeURIComponent(name)}`),
       );
-      printResult(options, response, `deleted ${name}`);
+      printResult(options, response, `deleted world ${name}`);
     });
   return worlds;
 }

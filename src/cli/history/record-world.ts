@@ -43,7 +43,7 @@ type RecordingWindow = {
 };
 
 const ROWS_PER_BATCH = 10_000;
-/** A longer scenario is none that anybody reads; what lasts longer is for a snapshot. */
+/** Nobody reads a longer scenario; for longer histories use a snapshot. */
 const MAX_EVENTS = 1_000_000;
 
 const CONTROL_RENDERERS: ControlRenderers = {
@@ -54,7 +54,10 @@ const CONTROL_RENDERERS: ControlRenderers = {
   },
 };
 
-/** Writes a scenario and, beside it, the world that it begins with. Throws `CliError` where the history does not reach that far. */
+/**
+ * Writes a scenario and, next to it, the initial world. Throws `CliError` if the history does not reach back
+ * far enough.
+ */
 export async function recordWorld({ data, world: name, from, to, out }: RecordInput): Promise<RecordResult> {
   const file = worldDatabasePath(data, name);
   const scenarioPath = newFilePath(out);
@@ -62,18 +65,18 @@ export async function recordWorld({ data, world: name, from, to, out }: RecordIn
     join(dirname(scenarioPath), `${basename(scenarioPath).replace(/\.(ya?ml|json)$/, "")}.world.sqlite`),
   );
   const database = openWorldDatabase(file);
-  const progress = showProgress("folding the journal");
+  const progress = showProgress("replaying the journal");
   try {
     const row = readWorldRow(database.sqlite);
-    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    if (row === undefined) throw new CliError(`${file} contains no world`);
     const journal = new SqliteJournal(database.sqlite, row);
     const recordingWindow = resolveWindow(journal, { seq: row.seq, at: row.now }, from, to);
     const fold = (seq: number) => worldAt(journal, seq, (folded) => progress.report(folded, seq));
     const initialWorld = await fold(recordingWindow.from.seq);
-    // A run gives a world without a key one of its own, and the recorded ones would be others.
+    // A run creates a key in a world that has none, so its keys would differ from the recorded ones.
     if (initialWorld.apiKeys.size === 0)
       throw new CliError(
-        "at the point of --from this world has no key yet; leave --from out to begin when its first one was made",
+        "--from: the world has no API key at this point; omit --from to start when the first key was created",
       );
     const state = worldDigest(await fold(recordingWindow.to.seq));
     const { steps, omitted } = recordSteps(
@@ -89,7 +92,7 @@ export async function recordWorld({ data, world: name, from, to, out }: RecordIn
       world: { file: basename(worldFile) },
       steps,
       length: recordingWindow.to.at - recordingWindow.from.at,
-      // What is not reproduced may be what the state came from.
+      // The final state may depend on what could not be reproduced.
       ...(omitted.length === 0 ? { state } : {}),
     };
     writeFileSync(scenarioPath, stringify(escapePlaceholders(scenario), { lineWidth: 140 }), { flag: "wx" });
@@ -115,13 +118,13 @@ function resolveWindow(
   };
   const startPoint = from ?? setupEnd(journal.events(0, ROWS_PER_BATCH));
   if (startPoint === undefined)
-    throw new CliError("the beginning of this history is forgotten; say where to begin with --from");
+    throw new CliError("the beginning of this history has been deleted; choose a starting point with --from");
   const first = resolve(startPoint);
   const last = to === undefined ? head : resolve(to);
-  if (last.seq < first.seq || last.at < first.at) throw new CliError("--to lies before --from");
+  if (last.seq < first.seq || last.at < first.at) throw new CliError("--to is before --from");
   if (last.seq - first.seq > MAX_EVENTS)
     throw new CliError(
-      `there are ${last.seq - first.seq} events in between, at most ${MAX_EVENTS} can be recorded; choose a shorter time`,
+      `--from and --to enclose ${last.seq - first.seq} events; at most ${MAX_EVENTS} can be recorded, so choose a shorter period`,
     );
   const requests = requestsBetween(journal, first, last);
   return { from: first, to: last, events: journal.events(first.seq, last.seq - first.seq), requests };
@@ -135,10 +138,10 @@ function requestsBetween(journal: SqliteJournal, from: HistoryPoint, to: History
     const [oldest] = batch;
     if (since === 0 && oldest !== undefined && oldest.number > 1 && oldest.at > from.at) {
       throw new CliError(
-        `requests before ${isoOf(oldest.at)} are forgotten; begin later, or keep more of them: standin serve --requests-limit`,
+        `requests before ${isoOf(oldest.at)} are no longer in the request log; choose a later --from, or retain more requests with: standin serve --requests-limit`,
       );
     }
-    // What was answered before the cut has been seen by it.
+    // Requests answered before the starting point are already part of the initial world.
     collected.push(
       ...batch.filter(
         ({ at, seq }) => at >= from.at && at <= to.at && seq <= to.seq && (seq > from.seq || at > from.at),
@@ -149,7 +152,7 @@ function requestsBetween(journal: SqliteJournal, from: HistoryPoint, to: History
   }
 }
 
-/** The world as it was, without what came later and without secrets. */
+/** Writes the world as of a point in its history, without secrets. */
 async function writeWorld(
   file: string,
   target: string,

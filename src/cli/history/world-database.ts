@@ -7,17 +7,19 @@ import { asCorruptFile, CorruptFile } from "../../store/tables/checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
-/** The file that a user means by a data directory and a world's name, or by the file itself. */
+/** The SQLite file of a world, given its data directory and name, or the file itself. */
 export function worldDatabasePath(path: string, world: string): string {
   const resolved = resolve(path);
-  if (!existsSync(resolved)) throw new CliError(`there is no ${resolved}`);
+  if (!existsSync(resolved)) throw new CliError(`${resolved} does not exist`);
   if (!statSync(resolved).isDirectory()) return resolved;
   const file = join(resolved, "worlds", `${world}.sqlite`);
-  if (!existsSync(file)) throw new CliError(`there is no world "${world}" in ${resolved}`);
+  if (!existsSync(file)) throw new CliError(`${resolved} has no world "${world}"`);
   return file;
 }
 
-/** Looks at a world's file, served or not; what is wrong with it as a whole becomes an error for the user. */
+/**
+ * Opens a world's file for reading, even while a server uses it. Unusable files become errors for the user.
+ */
 export function openWorldDatabase(path: string): ReadOnlyDatabase {
   return wrapFileErrors(path, () => openForReading(path, MIGRATIONS_FOLDER));
 }
@@ -30,7 +32,7 @@ export function wrapFileErrors<T>(path: string, work: () => T): T {
   }
 }
 
-/** A disk that is full, a directory that may not be written to. */
+/** An error of the operating system, such as a full disk or missing permission. */
 function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "errno" in error && "syscall" in error;
 }
@@ -38,7 +40,7 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
 export function toFileError(path: string, error: unknown): unknown {
   const corrupt = asCorruptFile(error);
   if (corrupt instanceof CorruptFile)
-    return new CliError(`${path} is damaged, or no world's file: ${corrupt.message}`);
+    return new CliError(`${path} is corrupt or not a world file: ${corrupt.message}`);
   if (error instanceof BetterSqlite3.SqliteError || isFileError(error))
     return new CliError(`${path}: ${error.message}`);
   if (error instanceof NewerFile || error instanceof NotAWorldFile)

@@ -20,14 +20,14 @@ import { showProgress } from "../terminal/progress-display.ts";
 import { formatTable } from "../terminal/text-table.ts";
 import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
 
-/** A world at a point of its history, as the journal alone tells it. */
+/** A world at a point in its history, rebuilt from the journal alone. */
 export type ReplayedWorld = { readonly world: World; readonly at: SimTime };
 
-/** Compares a world's tables with its journal. */
+/** Compares the tables of a world with its journal. */
 export async function verifyWorld(path: string, name: string): Promise<Verification> {
   const file = worldDatabasePath(path, name);
   const database = openWorldDatabase(file);
-  const progress = showProgress("folding the journal");
+  const progress = showProgress("replaying the journal");
   try {
     return await verifyFile(database.sqlite, progress.report);
   } catch (error) {
@@ -45,10 +45,10 @@ export async function replayWorld(
 ): Promise<ReplayedWorld> {
   const file = worldDatabasePath(path, name);
   const database = openWorldDatabase(file);
-  const progress = showProgress("folding the journal");
+  const progress = showProgress("replaying the journal");
   try {
     const row = readWorldRow(database.sqlite);
-    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    if (row === undefined) throw new CliError(`${file} contains no world`);
     const journal = new SqliteJournal(database.sqlite, row);
     const resolvedPoint = resolvePoint(journal, until ?? { seq: row.seq }, { seq: row.seq, at: row.now });
     if (!resolvedPoint.ok) throw new CliError(resolvedPoint.refusal.message);
@@ -63,7 +63,7 @@ export async function replayWorld(
   }
 }
 
-/** What a person wants to see of a world; `renderState` has the rest. */
+/** A readable summary of a world; `renderState` has every detail. */
 export function describeReplayedWorld({ world, at }: ReplayedWorld): string {
   const { settings, seq } = world;
   const counts = (
@@ -91,7 +91,7 @@ export function describeReplayedWorld({ world, at }: ReplayedWorld): string {
     rows.length === 0
       ? []
       : ["", formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATE", "SIZE", "UPDATED"], rows)];
-  const heading = `${new Date(at).toISOString()}, after event ${seq}: seed ${settings.seed}, profile ${settings.profile}, plan ${settings.plan}`;
+  const heading = `${new Date(at).toISOString()}, after event ${seq} (seed ${settings.seed}, profile ${settings.profile}, plan ${settings.plan})`;
   return [heading, counts, ...table].join("\n");
 }
 
@@ -109,11 +109,11 @@ export function replayedState({ world }: ReplayedWorld): ReturnType<typeof rende
   return renderState(world);
 }
 
-/** Writes a world's whole history into one file, with the secrets emptied. Gives the size of the file. */
+/** Exports the whole history of a world to one SQLite file, without secrets. */
 export async function exportWorld(path: string, name: string, out: string): Promise<void> {
   const file = worldDatabasePath(path, name);
   const target = newFilePathInExistingDirectory(out);
-  // What is written anew would prove what was damaged.
+  // Verify first: the copy gets new checksums, which would hide any corruption of the source.
   await verifyOrThrow(path, file, name);
   const copy = temporaryPath(target);
   removeDatabase(copy);
@@ -128,7 +128,10 @@ export async function exportWorld(path: string, name: string, out: string): Prom
   }
 }
 
-/** Writes a world's journal, an event a line as `GET /_sim/events` shows it, with the hashes of keys emptied. Gives the number of events. */
+/**
+ * Exports the journal of a world as NDJSON, in the format of `GET /_sim/events`, with the hashes of keys
+ * redacted. Returns the number of events.
+ */
 export async function exportEvents(path: string, name: string, out: string): Promise<number> {
   const file = worldDatabasePath(path, name);
   const target = newFilePathInExistingDirectory(out);
@@ -138,7 +141,7 @@ export async function exportEvents(path: string, name: string, out: string): Pro
   const progress = showProgress("writing the journal");
   try {
     const row = readWorldRow(database.sqlite);
-    if (row === undefined) throw new CliError(`there is no world in ${file} yet`);
+    if (row === undefined) throw new CliError(`${file} contains no world`);
     const journal = new SqliteJournal(database.sqlite, row);
     let [written, since] = [0, 0];
     writeFileSync(temporary, "");
@@ -174,16 +177,14 @@ function withoutHash(event: RecordedEvent): RecordedEvent {
     : event;
 }
 
-/** Puts a file that was exported, or a snapshot, into a data directory as a world. What does not verify is refused. */
+/** Imports an exported file or a snapshot into a data directory. Throws if the file does not verify. */
 export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
   const file = worldDatabasePath(path, name);
   const verification = await verifyOrThrow(path, file, name);
   const directory = openDataDirectory(data);
   try {
     if (directory.worlds().includes(name))
-      throw new CliError(
-        `there is a world "${name}" in ${resolve(data)} already; choose another --world or --data`,
-      );
+      throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
     wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
   } finally {
     directory.release();
@@ -196,7 +197,7 @@ async function verifyOrThrow(path: string, file: string, name: string): Promise<
   if (verification.ok) return verification;
   const [first] = verification.differences;
   throw new CliError(
-    `${file} is not what its journal tells (${first?.where}: ${first?.message}); see: standin verify ${path}`,
+    `${file} does not match its journal (${first?.where}: ${first?.message}); list all differences with: standin verify ${path}`,
   );
 }
 

@@ -17,18 +17,20 @@ import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.t
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
 import { CorruptFile } from "../../store/tables/checksum.ts";
 
-/** One run: a file, and which combination of its matrix. Plain data, for a worker. */
+/**
+ * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
+ */
 export type ScenarioJob = {
   readonly file: string;
   readonly text: string;
   readonly variant: number;
   readonly recordings: RecordingsBySource;
-  /** In the place of the file's. */
+  /** Replaces the seed of the file. */
   readonly seed?: number | undefined;
   readonly bail: boolean;
-  /** A directory that the world is to be kept in. */
+  /** Directory in which to keep the world. */
   readonly keep?: string | undefined;
-  /** A running double to play on, in the place of a world of its own. */
+  /** A running server to use instead of a fresh world. */
   readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
 };
 
@@ -90,18 +92,20 @@ export async function runScenarioJob(
   } catch (error) {
     if (error instanceof CannotRunError) return couldNotRun(error.message);
     if (error instanceof SeedFileError)
-      return couldNotRun(`the world of ${job.file} is refused: ${error.message}`);
+      return couldNotRun(`the world of ${job.file} is invalid: ${error.message}`);
     if (error instanceof CorruptFile) return couldNotRun(`world.file: ${error.message}`);
     if (hooks.signal?.aborted === true) throw error;
-    // The other runs go on.
-    return couldNotRun(`a bug: ${error instanceof Error ? error.stack : String(error)}`);
+    // Reported as a result, so that the other runs continue.
+    return couldNotRun(
+      `internal error, please report it: ${error instanceof Error ? error.stack : String(error)}`,
+    );
   } finally {
     await target?.close();
     temporary?.remove();
   }
 }
 
-/** A scenario, with its faults checked as the control API would. */
+/** Parses a scenario and validates its faults like the control API. */
 export function readScenario(text: string, path: string): ScenarioFile {
   const { one: faultSchema } = faultFields(OPERATION_IDS);
   return parseScenario(text, path, {
@@ -124,11 +128,10 @@ async function openTarget(
   if (target !== undefined) return openHttpTarget(scenario, target);
   const { file: worldFile } = scenario.world;
   const path = worldFile === undefined ? undefined : resolve(dirname(file), worldFile);
-  if (path !== undefined && !existsSync(path)) throw new CannotRunError(`world.file: there is no ${path}`);
+  if (path !== undefined && !existsSync(path)) throw new CannotRunError(`world.file: ${path} does not exist`);
   if (keep !== undefined && existsSync(keep)) {
-    if (!statSync(keep).isDirectory()) throw new CannotRunError(`--keep ${keep}: this is no directory`);
-    if (readdirSync(keep).length > 0)
-      throw new CannotRunError(`--keep ${keep}: there is something in this directory already`);
+    if (!statSync(keep).isDirectory()) throw new CannotRunError(`--keep ${keep}: not a directory`);
+    if (readdirSync(keep).length > 0) throw new CannotRunError(`--keep ${keep}: the directory is not empty`);
   }
   return openInProcessTarget(scenario, keep ?? temporary, path);
 }
@@ -137,7 +140,7 @@ function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
   return seed === undefined ? scenario : { ...scenario, world: { ...scenario.world, seed } };
 }
 
-/** For a shell. */
+/** Quotes `text` for a POSIX shell where needed. */
 function shellQuote(text: string): string {
   return /^[\w./@:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

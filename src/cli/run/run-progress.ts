@@ -4,7 +4,10 @@ const PROGRESS_AFTER_MS = 1_000;
 const DRAW_EVERY_MS = 100;
 const CLEAR_LINE = "\r\u001b[2K";
 
-/** The simulated time of a long run, on a line of its own that steps write over; nothing where no terminal is watching. */
+/**
+ * Shows the simulated time of a long run on a line that the next step overwrites; nothing if stderr is not a
+ * terminal.
+ */
 export function showRunProgress(): {
   readonly report: (progress: RunProgress) => void;
   readonly clear: () => void;

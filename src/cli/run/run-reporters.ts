@@ -25,11 +25,11 @@ export function addReporter(text: string, previous: readonly Reporter[] | undefi
   const known = REPORTERS.find((reporter) => reporter === name);
   if (known === undefined)
     throw new InvalidArgumentError(
-      `It must be one of ${REPORTERS.join(", ")}, like json or junit=report.xml.`,
+      `It must be one of ${REPORTERS.join(", ")}, such as json or junit=report.xml.`,
     );
   const file = path.join("=");
   if (path.length > 0 && file === "")
-    throw new InvalidArgumentError(`It needs the name of a file, like ${known}=report.txt.`);
+    throw new InvalidArgumentError(`It must name a file after "=", such as ${known}=report.txt.`);
   return [...(previous ?? []), { name: known, path: path.length === 0 ? undefined : file }];
 }
 
@@ -38,14 +38,14 @@ export function reportersOf({ reporter, json }: ReporterOptions): readonly Repor
   const all = json === true ? [...reporters, { name: "json" as const, path: undefined }] : reporters;
   if (all.filter(({ path }) => path === undefined).length > 1) {
     throw new CliError(
-      "--reporter: only one can go to stdout; give the others a file, like junit=report.xml",
+      "--reporter: only one report can go to stdout; give the others a file, such as junit=report.xml",
       true,
     );
   }
   const outputPaths = all.flatMap(({ path }) => (path === undefined ? [] : [resolve(path)]));
   const duplicate = outputPaths.find((outputPath, index) => outputPaths.indexOf(outputPath) !== index);
   if (duplicate !== undefined)
-    throw new CliError(`--reporter: two write ${duplicate}; give each a file of its own`, true);
+    throw new CliError(`--reporter: two reports write to ${duplicate}; give each its own file`, true);
   return all;
 }
 
@@ -78,7 +78,7 @@ export async function writeReports(
   if (results.some(({ verdict }) => verdict === "failed")) process.exitCode = EXIT_FAILED;
 }
 
-/** Its library takes a while to load. */
+/** The JUnit library is loaded on demand. */
 async function junitText(results: readonly ScenarioJobResult[]): Promise<string> {
   return (await import("../../scenario/report/junit.ts")).junitReport(results);
 }
@@ -95,7 +95,10 @@ function writeReportFile(path: string, text: string): void {
   wrapWriteErrors(path, () => writeFileSync(path, text));
 }
 
-/** Before anything runs, so that no verdict is lost for want of a place. What is there stays, for a run that is interrupted writes nothing. */
+/**
+ * Checks before the first run that a report can be written. Leaves an existing file unchanged, because an
+ * interrupted run writes no report.
+ */
 export function checkWritable(path: string): void {
   wrapWriteErrors(path, () => {
     const isNew = !existsSync(path);
@@ -110,7 +113,7 @@ function wrapWriteErrors(path: string, work: () => void): void {
     work();
   } catch (error) {
     throw new CliError(
-      `--reporter: ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      `--reporter: cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`,
       true,
     );
   }

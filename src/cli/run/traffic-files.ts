@@ -10,8 +10,8 @@ import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts
 type RecordingReader = (source: ReplayTraffic) => Promise<RecordedTraffic | { readonly reason: string }>;
 
 /**
- * What is replayed in each variant of a scenario, out of files that lie beside it. Throws `ScenarioError` with every one that cannot be
- * played, where the scenario names it.
+ * Reads the recordings that each variant of a scenario replays; paths are relative to the scenario file.
+ * Throws a `ScenarioError` that lists every unusable recording and where the scenario names it.
  */
 export async function readRecordings(
   file: ScenarioFile,
@@ -33,7 +33,7 @@ export async function readRecordings(
       for (const endpoint of Object.keys(source.computes ?? {}).filter((name) => !available.includes(name)))
         problems.push({
           path: ["traffic", index, "computes", endpoint],
-          message: `${source.file} has no endpoint "${endpoint}"; it has ${listNames(available)}`,
+          message: `${source.file} has no endpoint "${endpoint}"; its endpoints are ${listNames(available)}`,
         });
       recordings.set(source.name, recorded);
     }
@@ -43,7 +43,7 @@ export async function readRecordings(
   return all;
 }
 
-/** Variants and sources have files in common, and some are large. */
+/** Variants and sources share files, some of them large, so each is read once. */
 function cachedReader(directory: string, signal: AbortSignal | undefined): RecordingReader {
   const cache = new Map<string, ReturnType<RecordingReader>>();
   return (source) => {
@@ -72,6 +72,6 @@ async function readRecordingFile(
     if (error instanceof RecordingError) return { reason: `${path}: ${error.message}` };
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return { reason: code === "ENOENT" ? `there is no file ${path}` : `${path} cannot be read: ${message}` };
+    return { reason: code === "ENOENT" ? `file ${path} does not exist` : `cannot read ${path}: ${message}` };
   }
 }

@@ -3,7 +3,9 @@ import type { HostedWorld } from "../../worlds/hosted-world.ts";
 
 type FetchFunction = (request: Request, ...rest: never[]) => Response | Promise<Response>;
 
-/** Logs go to stderr, with the wall's time and the world's. Nothing that carries a secret is ever handed to it. */
+/**
+ * Logs to stderr with wall-clock time and the world's time. Never pass it anything that contains a secret.
+ */
 export class Log {
   readonly #pino: Logger;
   #world: HostedWorld | undefined;
@@ -15,7 +17,7 @@ export class Log {
     );
   }
 
-  /** From now on, entries carry the time of this world. */
+  /** Adds the time of this world to all later entries. */
   follow(world: HostedWorld): void {
     this.#world = world;
   }
@@ -28,7 +30,7 @@ export class Log {
     this.#pino.error({ err: error }, message);
   }
 
-  /** Logs each request at level debug: method, path and status, no header and no body. */
+  /** Logs method, path and status of each request at level debug; no headers, no bodies. */
   requests<F extends FetchFunction>(fetch: F): F {
     if (!this.#pino.isLevelEnabled("debug")) return fetch;
     const logged = async (request: Request, ...rest: never[]) => {

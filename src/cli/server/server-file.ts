@@ -1,7 +1,10 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** How other commands find the server of a data directory. Kept in it while the server runs, readable by its user alone. */
+/**
+ * How other commands find the server of a data directory. Exists while the server runs; only its user can
+ * read it.
+ */
 export type ServerFile = {
   readonly pid: number;
   readonly api_url: string;
@@ -19,7 +22,7 @@ export function removeServerFile(directory: string): void {
   rmSync(serverFilePath(directory), { force: true });
 }
 
-/** The server that was last seen here; a killed one leaves its file behind, so it may be gone. */
+/** The last server of this directory. It may be gone: a killed server leaves its file behind. */
 export function readServerFile(directory: string): ServerFile | undefined {
   try {
     return JSON.parse(readFileSync(serverFilePath(directory), "utf8")) as ServerFile;

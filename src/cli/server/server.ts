@@ -12,23 +12,23 @@ import {
   type Populate,
   WorldMismatch,
 } from "../../app/compose.ts";
-import type { DurationDistribution } from "../../platform/core/distribution.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
-import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { DEFAULT_DATA } from "../terminal/option-parsers.ts";
 import { createLog, type Log } from "./log.ts";
+import { printReadyLine } from "./ready-line.ts";
+import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { VERSION } from "./version.ts";
 
 const DEFAULT_BACKUPS = 24;
-/** How long open requests may take to end after Ctrl-C. */
+/** How long open requests may take to finish after Ctrl-C. */
 const GRACE_MS = 2_000;
 
-/** Runs the server until it is told to stop. */
+/** Runs the server until SIGINT or SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
   const applySeedFile = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
@@ -36,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const directory = openDataDirectory(options.data, log);
   let listening: ListeningServer | undefined;
   try {
-    // The port comes first: a world whose key nobody could be told must not be made.
+    // Take the port before creating the world: its API key is printed only once, on the ready line.
     listening = await listen(options);
     const opened = await openServedWorlds(directory, options, applySeedFile, log);
     log.follow(opened.world);
@@ -48,7 +48,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       api_url: `${origin}/api/v2`,
       control_token: options.controlToken,
     });
-    // Before the ready line: whoever has read it may end this server at once.
+    // Before the ready line: a reader of that line may stop the server at once.
     stopOnSignal(listening.server, opened.worlds, directory, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
@@ -65,7 +65,7 @@ function checkExposure({ host, controlToken }: ServeOptions): void {
   const isLoopback = host === "localhost" || host === "::1" || /^127\./.test(host);
   if (isLoopback || controlToken !== undefined) return;
   throw new CliError(
-    `--host ${host} is beyond loopback: whoever reaches it could move the clock. Set STANDIN_CONTROL_TOKEN first.`,
+    `--host ${host}: not a loopback address, so anyone on the network could change the world; set a token with --control-token or STANDIN_CONTROL_TOKEN`,
     true,
   );
 }
@@ -74,22 +74,22 @@ function openDataDirectory(path: string, log: Log): DataDirectory {
   try {
     return new DataDirectory(resolve(path), MIGRATIONS_FOLDER, (world, previousSnapshot) =>
       log.info(
-        `the file of world ${world} was of an older release; it is brought up to date, and the former one kept as snapshot ${previousSnapshot}`,
+        `upgraded the file of world ${world} from an older release; the previous file is stored as snapshot ${previousSnapshot}`,
       ),
     );
   } catch (error) {
     if (error instanceof DirectoryInUse) throw new CliError(error.message);
-    throw new CliError(`--data ${path} cannot be used: ${errorMessage(error)}`);
+    throw new CliError(`--data ${path}: cannot open the data directory: ${errorMessage(error)}`);
   }
 }
 
-/** What the file lays out; its reader is loaded only where there is a file to read. */
+/** Reads a seed file. The parser is loaded on demand. */
 async function readSeedFile(path: string): Promise<Populate> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError(`--seed-file ${path} cannot be read: ${errorMessage(error)}`);
+    throw new CliError(`--seed-file ${path}: cannot read the file: ${errorMessage(error)}`);
   }
   const {
     parseSeedFile: parseSeedText,
@@ -101,15 +101,15 @@ async function readSeedFile(path: string): Promise<Populate> {
       return work();
     } catch (error) {
       if (error instanceof SeedFileError)
-        throw new CliError(`--seed-file cannot be ${step}: ${error.message}`);
+        throw new CliError(`--seed-file: cannot ${step} the file: ${error.message}`);
       throw error;
     }
   };
-  const file = wrapSeedFileErrors("used", () => parseSeedText(text, path));
-  return (target) => wrapSeedFileErrors("laid out", () => applySeedFile(file, target));
+  const file = wrapSeedFileErrors("use", () => parseSeedText(text, path));
+  return (target) => wrapSeedFileErrors("apply", () => applySeedFile(file, target));
 }
 
-/** What is kept for ever is never looked at. */
+/** `undefined` for `forever`: retention is off. */
 function retentionLimit(duration: DurationMs): DurationMs | undefined {
   return Number.isFinite(duration) ? duration : undefined;
 }
@@ -129,7 +129,7 @@ async function openServedWorlds(
     return await openWorlds(
       directory,
       { ...options, planLimits: planLimits(options), populate: applySeedFile, limits, retention },
-      (error) => log.error(error, "a commit failed; the world is opened again from its file"),
+      (error) => log.error(error, "commit failed; reopening the world from its file"),
     );
   } catch (error) {
     if (error instanceof WorldMismatch || error instanceof StoreUnavailable)
@@ -144,19 +144,19 @@ function planLimits({
   endpointsLimit,
   snapshotsLimit,
 }: ServeOptions): PlanLimitOverrides | undefined {
-  const limits = {
-    ...(projectsLimit === undefined ? {} : { projects: projectsLimit }),
-    ...(branchesLimit === undefined ? {} : { branches: branchesLimit }),
-    ...(endpointsLimit === undefined ? {} : { endpoints: endpointsLimit }),
-    ...(snapshotsLimit === undefined ? {} : { snapshots: snapshotsLimit }),
-  };
+  const limits = omitUndefined({
+    projects: projectsLimit,
+    branches: branchesLimit,
+    endpoints: endpointsLimit,
+    snapshots: snapshotsLimit,
+  });
   return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
 type AppFetch = ReturnType<typeof createApp>["fetch"];
 type ListeningServer = { readonly server: Server; readonly setHandler: (fetch: AppFetch) => void };
 
-/** Takes the port; requests that come before the world is open wait for it. */
+/** Takes the port. Requests that arrive before the world is open wait for it. */
 async function listen(options: ServeOptions): Promise<ListeningServer> {
   let setHandler: (fetch: AppFetch) => void = () => undefined;
   const appReady = new Promise<AppFetch>((resolve) => {
@@ -166,7 +166,7 @@ async function listen(options: ServeOptions): Promise<ListeningServer> {
   appReady.then((handler) => {
     fetch = handler;
   });
-  // Plain HTTP/1.1, which is what this adaptor makes unless it is told otherwise.
+  // Without further options, the adaptor creates a plain HTTP/1.1 server.
   const server = createAdaptorServer({
     fetch: (request, env) =>
       fetch === undefined ? appReady.then((handler) => handler(request, env)) : fetch(request, env),
@@ -187,12 +187,15 @@ function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: L
     rateLimit: options.rateLimit ?? false,
     hosts: [options.host],
     controlToken: options.controlToken,
-    onBug: (error) => log.error(error, "a request met a bug"),
+    onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(app.fetch);
 }
 
-/** Ends when it is told to: no new requests, a moment for the open ones, and the world closed after its last commit. */
+/**
+ * On a signal: accepts no new requests, gives open ones a grace period, and closes the worlds after the last
+ * commit.
+ */
 function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDirectory, log: Log): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
@@ -210,58 +213,23 @@ function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDire
   process.once("SIGINT", stop).once("SIGTERM", stop);
 }
 
-/** Keeps the default world as a snapshot every so often, by the wall; only the newest stay. */
+/** Takes a snapshot of the default world at an interval of wall-clock time; only the newest are retained. */
 function scheduleBackups(everyMs: number, retainCount: number, worlds: WorldRegistry, log: Log): void {
   let isRunning = false;
   const takeBackup = async () => {
-    // One that takes longer than the interval is not overtaken.
+    // Backups never overlap, even if one takes longer than the interval.
     if (isRunning) return;
     isRunning = true;
     try {
       const backup = await worlds.backUp(DEFAULT_WORLD, retainCount);
-      if (backup.ok && backup.value !== undefined) log.info(`backup ${backup.value.name}`);
+      if (backup.ok && backup.value !== undefined) log.info(`took backup ${backup.value.name}`);
     } catch (error) {
-      log.error(error, "a backup failed; the next one is tried in its time");
+      log.error(error, "backup failed; the next one is taken as scheduled");
     } finally {
       isRunning = false;
     }
   };
   setInterval(takeBackup, everyMs).unref();
-}
-
-/** One line when it can answer; on the first start, the key, for the only time, and what to try. */
-function printReadyLine(
-  { world, apiKey, settings, isNew }: OpenedWorlds,
-  origin: string,
-  options: ServeOptions,
-): void {
-  const apiUrl = `${origin}/api/v2`;
-  if (options.json === true) {
-    const ready = {
-      event: "ready",
-      pid: process.pid,
-      api_url: apiUrl,
-      control_url: `${origin}/_sim`,
-      world: world.name,
-      ...(apiKey === undefined ? {} : { api_key: apiKey }),
-    };
-    process.stdout.write(`${JSON.stringify(ready)}\n`);
-    return;
-  }
-  process.stdout.write(
-    `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n`,
-  );
-  if (!isNew || apiKey === undefined) return;
-  const where = options.data === DEFAULT_DATA ? "" : ` --data ${options.data}`;
-  const key = options.apiKey === undefined ? `\nYour API key, shown this once:\n\n  ${apiKey}\n` : "";
-  process.stdout.write(`${key}
-Three commands to try:
-
-  curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"project":{"name":"shop"}}' ${apiUrl}/projects
-  npx standin status${where}
-  npx standin clock advance 5m${where}
-
-`);
 }
 
 function originOf(address: AddressInfo, host: string): string {
@@ -272,41 +240,10 @@ function originOf(address: AddressInfo, host: string): string {
 
 function describeListenError(error: NodeJS.ErrnoException, { host, port }: ServeOptions): string {
   if (error.code === "EADDRINUSE")
-    return `port ${port} of ${host} is in use; choose another --port, or 0 for a free one`;
-  return `cannot listen on ${host}:${port}: ${error.message}`;
+    return `port ${port} on ${host} is in use; choose another --port, or 0 for a free port`;
+  return `cannot listen on ${host}:${port}: ${error.message}; check --host and --port`;
 }
 
 function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-export type ServeOptions = {
-  data: string;
-  port: number;
-  host: string;
-  clock?: ClockSetting;
-  startAt?: number;
-  seed?: number;
-  profile?: "2024" | "2026";
-  plan?: "paid" | "free";
-  operations?: "timed" | "immediate";
-  startDelay?: DurationDistribution | "profile";
-  projectsLimit?: number | "plan";
-  branchesLimit?: number | "plan";
-  endpointsLimit?: number | "plan";
-  snapshotsLimit?: number | "plan";
-  hostDomain?: string;
-  seedFile?: string;
-  apiKey?: string;
-  controlToken?: string;
-  rateLimit?: boolean;
-  backupEvery?: number;
-  keepBackups?: number;
-  keepHistory: number;
-  keepOperations: number;
-  requestsLimit: number;
-  maxWorlds: number;
-  maxWorldSize: number;
-  logLevel: string;
-  json?: boolean;
-};

@@ -1,7 +1,7 @@
-/** Something that the user has to know and can act on: shown as a sentence, without a stack. */
+/** An error that the user can act on; printed without a stack trace. */
 export class CliError extends Error {
   override readonly name = "CliError";
-  /** Whether the command line is wrong, and not what it met. */
+  /** Whether the command line itself is wrong: exit status 2 instead of 1. */
   readonly isUsageError: boolean;
   constructor(message: string, isUsageError = false) {
     super(message);

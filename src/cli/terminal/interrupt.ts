@@ -1,4 +1,4 @@
-/** Lets Ctrl-C end a work between two requests, so that it can clear away what it made for itself; a second one ends the process. */
+/** Aborts `work` on the first Ctrl-C, so that it can clean up. A second Ctrl-C ends the process. */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort();

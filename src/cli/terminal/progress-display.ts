@@ -3,14 +3,14 @@ import { progressText, type RowProgress } from "./progress-text.ts";
 
 const PROGRESS_AFTER_MS = 1_000;
 
-/** Tells how much of a long work is done: a bar on the terminal, and nothing where none is watching. */
+/** A progress bar on stderr; prints nothing when stderr is not a terminal. */
 export type ProgressDisplay = {
-  /** `reading`: what came of it, where what is done is bytes. */
+  /** `reading`: rows read so far, when `done` and `of` are bytes. */
   readonly report: (done: number, of: number, reading?: RowProgress) => Promise<void>;
   readonly end: () => void;
 };
 
-/** Shows nothing before a second has passed; lets Ctrl-C and the drawing get a word in. */
+/** Shows nothing during the first second. Each report yields to the event loop. */
 export function showProgress(work: string): ProgressDisplay {
   const startedAt = performance.now();
   let bar: { advance(step: number, message?: string): void; stop(message?: string): void } | undefined;

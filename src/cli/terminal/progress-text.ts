@@ -1,4 +1,6 @@
-/** How far a work is, in whatever it counts. Of a reading, bytes are counted, and the rows that were in them are told. */
+/**
+ * Progress in units of the work. When files are read, `done` and `of` are bytes and `reading` has the rows.
+ */
 export type ProgressStep = {
   readonly done: number;
   readonly of: number;
@@ -10,7 +12,7 @@ export type RowProgress = { readonly rows: number; readonly rowsPerSecond: numbe
 
 const MEGABYTE = 1_000_000;
 
-/** `reading: 3,406,000 rows, 1,213,000 a second, 25 % of 461 MB, 8 s left` */
+/** `reading: 3,406,000 rows, 1,213,000 rows/s, 25 % of 461 MB, 8 s left` */
 export function progressText(work: string, step: ProgressStep): string {
   const { done, of, reading } = step;
   const parts =
@@ -23,11 +25,11 @@ export function progressText(work: string, step: ProgressStep): string {
 function rowsText({ rows, rowsPerSecond }: RowProgress): string[] {
   return [
     `${formatCount(rows)} rows`,
-    ...(rowsPerSecond === undefined ? [] : [`${formatCount(rowsPerSecond)} a second`]),
+    ...(rowsPerSecond === undefined ? [] : [`${formatCount(rowsPerSecond)} rows/s`]),
   ];
 }
 
-/** As if it went on as it has gone so far. */
+/** Extrapolates the average speed so far. */
 function remainingText({ done, of, elapsedMs }: ProgressStep): string[] {
   if (done <= 0 || done >= of) return [];
   const seconds = Math.ceil((elapsedMs * (of - done)) / done / 1_000);

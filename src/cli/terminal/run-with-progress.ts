@@ -3,7 +3,10 @@ import { type ProgressDisplay, showProgress } from "./progress-display.ts";
 
 const YIELD_EVERY_MS = 50;
 
-/** Runs a long pure work step by step, so that Ctrl-C and a progress bar get a word in. Steps tell how much of `of` is done. */
+/**
+ * Runs a long pure computation step by step and yields to the event loop for Ctrl-C and the progress bar.
+ * Each step yields how much of `total` is done.
+ */
 export async function runWithProgress<T>(
   work: Generator<number, T>,
   label: string,
@@ -15,7 +18,7 @@ export async function runWithProgress<T>(
     return await runSteps(work, total, progress, signal);
   } finally {
     progress.end();
-    // What is given up halfway clears away what it has made.
+    // Runs the `finally` blocks of an abandoned generator, which remove unfinished files.
     work.return(undefined as T);
   }
 }
@@ -36,12 +39,12 @@ async function runSteps<T>(
   }
 }
 
-/** The same without anybody watching: in a worker. */
+/** Runs a generator to its end without progress; for worker threads. */
 export function runToEnd<T>(work: Generator<unknown, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-/** What cannot be looked at is a message for the user. */
+/** Turns a `RangeError` about the input into an error for the user. */
 export function rethrowRangeError(error: unknown): never {
   if (error instanceof RangeError) throw new CliError(error.message);
   throw error;

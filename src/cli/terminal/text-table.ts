@@ -1,4 +1,4 @@
-/** Rows under their headings, columns as wide as their widest cell. */
+/** A table in plain text; each column is as wide as its widest cell. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),

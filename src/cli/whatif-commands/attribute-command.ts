@@ -5,7 +5,7 @@ import { questionSummary } from "../../whatif/report/question.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -14,13 +14,13 @@ import {
   questionFromOptions,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type AttributeOptions = QuestionOptions & OutputOptions & TraceOptions;
 
-/** Who keeps a compute awake, and what it would save to be without. */
 export function attributeCommand(): Command {
   const command = new Command("attribute").description(
-    "what keeps computes awake, by source, and what its removal would save",
+    "show which sources keep computes active, and what removing each would save",
   );
   addTraceOptions(command);
   addQuestionOptions(command);
@@ -28,7 +28,8 @@ export function attributeCommand(): Command {
     .addHelpText(
       "after",
       `
-A source is what the trace names so: application_name in Postgres logs, "source" in CSV and in a world's activity.
+The source of a request is the application_name in Postgres logs, and the field
+"source" in CSV files and in the activity of a world.
 
 Examples:
   $ standin whatif fleet --computes 6 --days 7 --pattern office-hours --pattern health-check --out shop.csv

@@ -11,7 +11,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -23,6 +23,7 @@ import {
   reservedOption,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type CapacityOptions = QuestionOptions &
   OutputOptions &
@@ -40,34 +41,33 @@ type CapacityOptions = QuestionOptions &
 const MAX_BLOCKS = 100_000;
 const BYTES_PER_GB = 1024 ** 3;
 
-/** Sizes and ranges: what they cost, and whether they carry the traffic. */
 export function capacityCommand(): Command {
   const command = new Command("capacity").description(
-    "what sizes would cost, and whether they carry the traffic: CPU, connections, cache",
+    "estimate the cost of compute sizes, and whether they can handle the traffic",
   );
   addTraceOptions(command);
   addQuestionOptions(command, ["cu", "coldStartWorth"])
     .addOption(
-      new Option("--size <range>", "sizes to look at, each alone and as a range: 0.25..2")
+      new Option("--size <range>", "compute sizes in CU: each size in the range, and autoscaling over it")
         .argParser(parseSizeRangeOption)
         .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
     )
     .addOption(
-      new Option("--load-per-request <vcpu>", "vCPUs that a request keeps busy while it runs")
+      new Option("--load-per-request <vcpu>", "vCPUs that a running request uses")
         .argParser(numberAbove(0))
         .default(1),
     )
     .addOption(
       new Option(
         "--memory-per-request <size>",
-        "memory that a request takes while it runs, like 64MiB: a range follows it",
+        "memory that a running request uses, such as 64MiB; autoscaling follows it",
       ).argParser(parseBytesOption),
     )
     .addOption(reservedOption())
     .addOption(
       new Option(
         "--pool-by <what>",
-        "who has a pool of its own: the compute, or each source (--map source=user+database: as the platform)",
+        "what has its own connection pool; to pool as the platform does, give source and --map source=user+database",
       )
         .choices(["compute", "source"])
         .default("compute"),
@@ -75,17 +75,20 @@ export function capacityCommand(): Command {
     .addOption(
       new Option(
         "--working-set <size>",
-        "what the requests of a compute read from, like 4GiB: a range follows it, and there are cache hit ratios",
+        "size of the data that requests read, such as 4GiB; autoscaling follows it, and cache hit ratios are reported",
       ).argParser(parseBytesOption),
     )
     .addOption(
-      new Option("--blocks-per-request <n>", "how many blocks of 8 KiB a request reads of --working-set")
+      new Option(
+        "--blocks-per-request <n>",
+        "number of 8 KiB blocks that a request reads from the working set",
+      )
         .argParser(integerParser(1, MAX_BLOCKS))
         .default(10),
     )
     .addOption(
-      new Option("--skew <share>", "how uneven the reads are: 0 even, towards 1 few blocks are read most")
-        .argParser(skew)
+      new Option("--skew <share>", "skew of the reads: 0 is uniform; near 1, few blocks get most reads")
+        .argParser(parseSkewOption)
         .default(0.8),
     );
   return addOutputOptions(command)
@@ -112,7 +115,7 @@ async function runCapacity(
   const opened = await openTraces(paths, options, command, signal);
   const { traffic, inputSummary, world } = opened;
   try {
-    // Those of the world are not looked at either: no note may say so.
+    // The sizes of the world are not used, so no note may mention them.
     const question = questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
     const profile = PROFILES[question.profile];
     const ranges = sizeRangesOf(options.size, profile.sizes);
@@ -149,25 +152,25 @@ async function runCapacity(
   }
 }
 
-/** How blocks are read says something only where there is something to read from. */
+/** The options about reads require --working-set. */
 function checkCache({ workingSet }: CapacityOptions, command: Command): void {
   const cacheOptions = command.options.filter((one) =>
     ["blocksPerRequest", "skew"].includes(one.attributeName()),
   );
   const typed = cacheOptions.find((one) => command.getOptionValueSource(one.attributeName()) === "cli");
   if (workingSet === undefined && typed !== undefined)
-    throw new CliError(`${typed.long} changes nothing without --working-set`, true);
+    throw new CliError(`${typed.long} requires --working-set`, true);
 }
 
-/** Each size between the bounds alone, and then all of them as a range. */
+/** Each size between the bounds (inclusive) as a fixed size, then the whole range. */
 function sizeRangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Profile["sizes"]): SizeRange[] {
   if (minCu === maxCu && fixedOnly.includes(minCu)) return [{ minCu, maxCu }];
   for (const cu of [minCu, maxCu]) {
     if (fixedOnly.includes(cu))
-      throw new CliError(`--size: ${cu} CU is a fixed size; it cannot bound a range`, true);
+      throw new CliError(`--size: ${cu} CU is available only as a fixed size and cannot bound a range`, true);
     if (!autoscaled.includes(cu)) {
       const known = [...autoscaled, ...fixedOnly].join(", ");
-      throw new CliError(`--size: ${cu} CU is not a size of this profile; there are ${known}`, true);
+      throw new CliError(`--size: ${cu} CU is not a size of this profile; its sizes are ${known}`, true);
     }
   }
   const fixedSizes = autoscaled
@@ -185,11 +188,11 @@ function parseSizeRangeOption(text: string): SizeRange {
     if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
   }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
-  throw new InvalidArgumentError("It must be a size like 1, or a range like 0.25..2.");
+  throw new InvalidArgumentError("It must be a size such as 1, or a range such as 0.25..2.");
 }
 
-function skew(text: string): number {
+function parseSkewOption(text: string): number {
   const value = numberAtLeast(0)(text);
   if (value < 1) return value;
-  throw new InvalidArgumentError("It must be a number from 0 to below 1.");
+  throw new InvalidArgumentError("It must be a number of at least 0 and below 1.");
 }

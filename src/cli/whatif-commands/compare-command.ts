@@ -6,7 +6,7 @@ import { DEFAULTS, MAX_REPLICATIONS, questionSummary } from "../../whatif/report
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -17,6 +17,7 @@ import {
 } from "../whatif/question-options.ts";
 import { replayAll } from "../whatif/replay-workers.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type CompareOptions = QuestionOptions &
   OutputOptions &
@@ -36,20 +37,19 @@ const DEFAULT_POLICIES = [
   "clairvoyant",
 ];
 
-/** Policies against the present setting, by replays of every request. */
+/** Compares policies by replaying every request. */
 export function compareCommand(): Command {
-  const command = new Command("compare").description(
-    "what other policies would have done, each beside the present setting",
-  );
+  const command = new Command("compare").description("compare autosuspend policies with the current setting");
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
-      new Option("--policy <name>", "again and again; see below (default: one of each kind)").argParser(
-        addPolicy,
-      ),
+      new Option(
+        "--policy <name>",
+        `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
+      ).argParser(addPolicy),
     )
     .addOption(
-      new Option("--replications <n>", "so often where chance is involved")
+      new Option("--replications <n>", "number of replications of each policy that uses randomness")
         .argParser(integerParser(1, MAX_REPLICATIONS))
         .default(DEFAULTS.replications),
     )

@@ -15,10 +15,11 @@ import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
+  DELAY_FORMS,
   numberAtLeast,
   type OutputOptions,
   type PeriodOptions,
@@ -29,6 +30,7 @@ import {
 } from "../whatif/question-options.ts";
 import { readGaps, replayAll } from "../whatif/replay-workers.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type CurveOptions = QuestionOptions &
   OutputOptions &
@@ -42,35 +44,34 @@ type CurveOptions = QuestionOptions &
     readonly workers: number;
   };
 
-/** Every delay that may be set, at once. */
 export function curveCommand(): Command {
   const command = new Command("curve").description(
-    "what every autosuspend delay would have cost: exact, in one pass",
+    "compute the exact cost of every autosuspend delay in one pass",
   );
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
-      new Option("--delay <delay>", "this delay alone: 300 (a bare number is seconds), 5m, never")
+      new Option("--delay <delay>", `print the figures of this delay only: ${DELAY_FORMS}`)
         .argParser(parseDelayOption)
         .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99"]),
     )
-    .addOption(new Option("--by-compute", "rank the computes by what a delay of their own would gain"))
+    .addOption(new Option("--by-compute", "rank the computes by the gain from a delay of their own"))
     .addOption(
       new Option(
         "--max-cold-per-day <n>",
-        "the cheapest delay with at most so many cold starts a day, of all computes",
+        "find the cheapest delay with at most this many cold starts per day, over all computes",
       ).argParser(numberAtLeast(0)),
     )
     .addOption(
       new Option(
         "--max-wait-p99 <duration>",
-        "and at most this 99th percentile of the added wait: 500 (a bare number is milliseconds), 1s",
+        "find the cheapest delay with at most this 99th percentile of added wait: 500 (milliseconds) or 1s",
       ).argParser(parseDurationOption),
     )
     .addOption(
       new Option(
-        "--client <what>",
-        "simulate such a client at each compute, beside the curve; again and again, see below",
+        "--client <form>",
+        "also simulate this client at each compute; repeatable, see below",
       ).argParser(addClient),
     )
     .addOption(workersOption());
@@ -78,11 +79,13 @@ export function curveCommand(): Command {
     .addHelpText(
       "after",
       `
-A cold start is an arrival that finds its compute asleep: a gap that is longer than the delay.
-Figures with the start latency are of a replay, and stand under "with_latency".
+A cold start is an arrival after a gap longer than the delay, when the compute is
+suspended. Figures that include the start latency come from a replay; in JSON they
+are in "with_latency".
 
-Clients, for --client: what no curve can tell, for what they do depends on the delay. The delays that the answer names are simulated with them;
-a bare number is milliseconds:
+Clients for --client behave differently under each delay, so the curve cannot
+include them. Each delay named in the result is simulated with them. A number
+without a unit is milliseconds.
 ${CLIENT_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
 
 Examples:
@@ -105,7 +108,7 @@ async function runCurve(
   signal: AbortSignal,
 ): Promise<void> {
   if (options.delay !== undefined && options.out !== undefined)
-    throw new CliError("--delay gives figures alone; leave out --out", true);
+    throw new CliError("--delay prints figures only and cannot be combined with --out", true);
   const opened = await openTraces(paths, options, command, signal);
   try {
     const question = questionFromOptions(options, opened.world);
@@ -148,7 +151,7 @@ async function runCurve(
     if (options.maxWaitP99 !== undefined)
       await runWithProgress(
         answer.search(limits),
-        "searching, computes",
+        "searching for a delay",
         MAX_DELAYS_TRIED * opened.traffic.computes.length,
         signal,
       );
@@ -211,7 +214,10 @@ function addClient(text: string, previous: readonly ClientForm[] | undefined): r
 
 const MIN_DELAY_S = 60;
 
-/** The corners of the curve: between two of them cold starts stay and active time is a straight line. Then what is none of its points. */
+/**
+ * The corners of the curve: between two of them, cold starts are constant and active time is linear. Then the
+ * choices that are not points of the curve.
+ */
 function curveCsv(
   answer: CurveAnswer,
   { present, best, cheapest_within: within, clairvoyant }: CurveSummary,

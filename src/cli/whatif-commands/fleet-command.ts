@@ -1,11 +1,13 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../whatif/trace/fleet-traffic.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
-import { integerParser, jsonOption, parseInstantOption } from "../terminal/option-parsers.ts";
+import { integerParser, parseInstantOption } from "../terminal/option-parsers.ts";
+import { jsonOption, runSeedOption } from "../terminal/options.ts";
 import { TRACE_SUFFIX, writeTraffic } from "../whatif/trace-files.ts";
 
 type FleetCommandOptions = {
@@ -23,36 +25,33 @@ const MAX_DAYS = 3_650;
 /** A Monday. */
 const DEFAULT_START = Date.UTC(2026, 0, 5);
 
-/** Synthetic traces: everything can be tried without data. */
 export function fleetCommand(): Command {
   return new Command("fleet")
-    .description("make a synthetic trace of a fleet, to try everything without data")
+    .description("generate a synthetic trace of a fleet, to try standin without own data")
     .addOption(
-      new Option("--computes <n>", "so many computes").argParser(integerParser(1, MAX_COMPUTES)).default(100),
+      new Option("--computes <n>", "number of computes")
+        .argParser(integerParser(1, MAX_COMPUTES))
+        .default(100),
     )
-    .addOption(new Option("--days <n>", "so many days").argParser(integerParser(1, MAX_DAYS)).default(7))
+    .addOption(new Option("--days <n>", "number of days").argParser(integerParser(1, MAX_DAYS)).default(7))
+    .addOption(runSeedOption("random seed; the same seed generates the same trace").default(1))
     .addOption(
-      new Option("--seed <n>", "the same seed makes the same trace")
-        .argParser(integerParser(0, 2 ** 32 - 1))
-        .default(1),
-    )
-    .addOption(
-      new Option("--start <instant>", "where it begins")
+      new Option("--start <instant>", "start of the trace")
         .argParser(parseInstantOption)
         .default(DEFAULT_START, new Date(DEFAULT_START).toISOString()),
     )
     .addOption(
       new Option(
         "--pattern <name>",
-        "what each compute has, again and again; see below (default: azure)",
+        "traffic pattern of every compute; repeatable, see below (default: azure)",
       ).argParser(addPattern),
     )
-    .requiredOption("--out <file>", "a new file: fleet.csv, or fleet.standin-trace")
+    .requiredOption("--out <file>", `trace file to create, ending in .csv or ${TRACE_SUFFIX}`)
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Patterns; with several, every compute has all of them, each as a source of its own:
+Patterns. With several, every compute has all of them, each as its own source:
 ${Object.entries(FLEET_PATTERNS)
   .map(([name, { meaning }]) => `  ${name.padEnd(14)} ${meaning}`)
   .join("\n")}
@@ -83,9 +82,7 @@ async function writeFleet(options: FleetCommandOptions, signal: AbortSignal): Pr
     return;
   }
   const used = computesUsed === computes ? "" : `${computesUsed.toLocaleString("en")} of `;
-  process.stdout.write(
-    `${out}: ${requests.toLocaleString("en")} requests to ${used}${computes.toLocaleString("en")} computes\n`,
-  );
+  process.stdout.write(`${out}: ${plural(requests, "request")} to ${used}${plural(computes, "compute")}\n`);
 }
 
 function addPattern(text: string, previous: readonly FleetPattern[] | undefined): readonly FleetPattern[] {

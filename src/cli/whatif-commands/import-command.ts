@@ -1,22 +1,24 @@
 import { Command, Option } from "commander";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
+import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
-import { jsonOption } from "../terminal/option-parsers.ts";
+import { jsonOption } from "../terminal/options.ts";
 import { addInputOptions, type InputOptions, importFiles } from "../whatif/import-options.ts";
 import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
 
 type TraceImportOptions = InputOptions & { readonly out: string; readonly json?: boolean };
 
-/** Files into a columnar trace, which opens at once. */
 export function importTraceCommand(): Command {
   const command = new Command("import").description(
-    `read traces once, into a columnar file that opens at once (${TRACE_SUFFIX})`,
+    `convert trace files to one columnar file that opens instantly (${TRACE_SUFFIX})`,
   );
-  command.argument("<traces...>", "files: CSV, NDJSON, Parquet, logs, journals");
+  command.argument("<traces...>", "trace files: CSV, NDJSON, Parquet, Postgres logs, journals");
   return addInputOptions(command)
-    .addOption(new Option("--out <file>", `where to, a new file: name${TRACE_SUFFIX}`).makeOptionMandatory())
+    .addOption(
+      new Option("--out <file>", `trace file to create, ending in ${TRACE_SUFFIX}`).makeOptionMandatory(),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -60,9 +62,9 @@ async function runTraceImport(
     for (const note of notes) process.stderr.write(`note: ${note}\n`);
     for (const { input, line, reason } of bad)
       process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
-    const omittedText = badRows === 0 ? "" : `; ${badRows.toLocaleString("en")} bad rows left out`;
+    const omittedText = badRows === 0 ? "" : `; skipped ${plural(badRows, "bad row")}`;
     process.stdout.write(
-      `${out}: ${rows.toLocaleString("en")} requests to ${header.computes.toLocaleString("en")} computes${omittedText}\n`,
+      `${out}: ${plural(rows, "request")} to ${plural(header.computes, "compute")}${omittedText}\n`,
     );
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))

@@ -14,17 +14,19 @@ import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedInputFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   coldStartWorthOption,
   cuOption,
+  DELAY_FORMS,
   type OutputOptions,
   parseDelayOption,
   reservedOption,
   seedOption,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type ProfilesOptions = OutputOptions &
   TraceOptions & {
@@ -39,22 +41,21 @@ type ProfilesOptions = OutputOptions &
 const MAX_PROFILES = 8;
 const DEFAULT_PROFILES = ["2024", "2026"];
 
-/** One profile against another: what each says, and what the traffic comes to. */
 export function profilesCommand(): Command {
   const command = new Command("profiles").description(
-    "one profile against another: prices, start latency, limits, and what they come to",
+    "compare platform profiles: prices, start latency, limits and the resulting cost",
   );
   addTraceOptions(command)
     .addOption(
       new Option(
-        "--profile <name or file>",
-        `again and again, the first is the one to compare with (default: ${DEFAULT_PROFILES.join(", ")})`,
+        "--profile <name|file>",
+        `profile to compare; repeatable, the first is the baseline (default: ${DEFAULT_PROFILES.join(", ")})`,
       ).argParser((text: string, previous: readonly string[] | undefined) => [...(previous ?? []), text]),
     )
     .addOption(
       new Option(
         "--delay <delay>",
-        "the same under each: 300 (a bare number is seconds), 5m, never (default: those of the world, or that which each presets)",
+        `autosuspend delay under every profile: ${DELAY_FORMS} (default: those of the world, or that of each profile)`,
       ).argParser(parseDelayOption),
     )
     .addOption(cuOption())
@@ -65,7 +66,8 @@ export function profilesCommand(): Command {
     .addHelpText(
       "after",
       `
-A profile of your own is a file in YAML or JSON; what it leaves out is as in the one that it is like:
+A profile file is YAML or JSON. Omitted fields are taken from the profile named by
+"like":
   name: mine
   like: "2026"
   price_per_cu_hour: 0.16
@@ -136,12 +138,12 @@ async function readProfiles({
 }: ProfilesOptions): Promise<NamedProfile[]> {
   const { readProfile } = await import("../whatif/profile-file.ts");
   if (texts.length < 2 || texts.length > MAX_PROFILES)
-    throw new CliError(`--profile: give two of them or more, up to ${MAX_PROFILES}`, true);
+    throw new CliError(`--profile: give 2 to ${MAX_PROFILES} profiles`, true);
   const profiles = texts.map(readProfile);
   checkSizes(profiles, [cu]);
   for (const [index, { name }] of profiles.entries()) {
     if (profiles.findIndex((other) => other.name === name) !== index)
-      throw new CliError(`--profile: there are two by the name ${name}`, true);
+      throw new CliError(`--profile: two profiles have the name ${name}`, true);
   }
   return profiles;
 }
@@ -152,7 +154,7 @@ function checkSizes(profiles: readonly NamedProfile[], sizes: readonly number[])
     const unknownSize = sizes.find((cu) => !known.includes(cu));
     if (unknownSize !== undefined)
       throw new CliError(
-        `--cu: ${unknownSize} CU is not a size of profile ${name}; there are ${known.join(", ")}`,
+        `--cu: ${unknownSize} CU is not a size of profile ${name}; its sizes are ${known.join(", ")}`,
         true,
       );
   }

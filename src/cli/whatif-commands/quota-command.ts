@@ -14,17 +14,19 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, type OpenedTraces, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { type OpenedTraces, openTraces } from "../whatif/open-traffic.ts";
 import {
   addDelayOption,
   addOutputOptions,
   addQuestionOptions,
+  DELAY_FORMS,
   numberAbove,
   type OutputOptions,
   type QuestionOptions,
   questionFromOptions,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type QuotaOptions = QuestionOptions &
   OutputOptions &
@@ -39,42 +41,46 @@ type QuotaOptions = QuestionOptions &
 
 const SECONDS_PER_HOUR = 3_600;
 const MAX_MONTHS = 12;
-/** As many as it takes for the least and the greatest to be a 95 % interval. */
+/** With 39 replications, the minimum and the maximum are the bounds of a 95 % interval. */
 const DEFAULT_REPLICATIONS = 39;
 
-/** When the monthly quota is used up: a date with an interval, and who is refused from then on. */
 export function quotaCommand(): Command {
   const command = new Command("quota").description(
-    "when the monthly quota of compute time is used up, and how many are refused then",
+    "predict when the monthly quota of compute time is used up, and how many requests are rejected",
   );
   addTraceOptions(command);
   addQuestionOptions(command, ["price", "coldStartWorth"])
     .addOption(
       new Option(
         "--quota-cu-hours <n>",
-        "what a project may use in a month (default: that of the world's projects)",
+        "monthly quota of a project in CU-hours (default: that of the world's projects)",
       ).argParser(numberAbove(0)),
     )
     .addOption(
       new Option(
         "--delay <delay>",
-        "under this delay: 300 (a bare number is seconds), 5m, never; again and again (default: the present one)",
+        `autosuspend delay: ${DELAY_FORMS}; repeatable (default: the current delay)`,
       ).argParser(addDelayOption),
     )
     .addOption(
       new Option(
         "--each-compute",
-        "each compute is a project of its own (default: those of a world as it has them; a trace is one project)",
+        "treat each compute as a project (default: the projects of the world; a trace is one project)",
       ),
     )
     .addOption(
-      new Option("--months-ahead <n>", "whole months to look at behind the one in which the trace ends")
+      new Option(
+        "--months-ahead <n>",
+        "number of whole months to predict after the month in which the trace ends",
+      )
         .argParser(integerParser(0, MAX_MONTHS))
         .default(1),
     )
-    .addOption(new Option("--recorded-only", "look at nothing behind the trace").conflicts("monthsAhead"))
     .addOption(
-      new Option("--replications <n>", "so often is the time behind the trace drawn")
+      new Option("--recorded-only", "analyze only the trace, without a prediction").conflicts("monthsAhead"),
+    )
+    .addOption(
+      new Option("--replications <n>", "number of random predictions")
         .argParser(integerParser(1, MAX_REPLICATIONS))
         .default(DEFAULT_REPLICATIONS),
     );
@@ -82,7 +88,8 @@ export function quotaCommand(): Command {
     .addHelpText(
       "after",
       `
-Behind the trace, each day is one of those recorded, drawn by chance. 39 replications give a 95 % interval; more give a finer one.
+After the end of the trace, each day repeats a recorded day drawn at random. 39
+replications give a 95 % interval; more make it more precise.
 
 Examples:
   $ standin whatif fleet --computes 4 --days 14 --pattern office-hours --pattern on-off --out shop.csv
@@ -142,7 +149,10 @@ async function runQuota(
   }
 }
 
-/** Who shares what. A compute that the world knows nothing of any more is a project of its own. */
+/**
+ * Groups computes by the project whose quota they share. A compute that the world no longer has is its own
+ * project.
+ */
 function quotaProjects(
   { traffic, projects }: OpenedTraces,
   { quotaCuHours, eachCompute }: QuotaOptions,
@@ -153,7 +163,7 @@ function quotaProjects(
     projects?.some(({ computeSeconds }) => computeSeconds !== undefined) !== true
   ) {
     throw new CliError(
-      `--quota-cu-hours: ${projects === undefined ? "a trace tells no quota" : "no project of this world has a quota of compute_time_seconds"}; say what may be used in a month`,
+      `--quota-cu-hours: ${projects === undefined ? "required, because a trace has no quota" : "required, because no project of this world has a quota (compute_time_seconds)"}`,
       true,
     );
   }

@@ -18,10 +18,11 @@ import { integerParser, parseDurationOption } from "../terminal/option-parsers.t
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { toCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { addTraceOptions, openTraces, type TraceOptions } from "../whatif/open-traffic.ts";
+import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
+  DELAY_FORMS,
   type OutputOptions,
   parseDelayOption,
   parseLatencyOption,
@@ -29,6 +30,7 @@ import {
   questionFromOptions,
 } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type StartsOptions = QuestionOptions &
   OutputOptions &
@@ -42,45 +44,44 @@ type StartsOptions = QuestionOptions &
 
 const MAX_STARTS = 1_000_000;
 
-/** How many computes start at once, and what a limit of that, or a pool of prepared ones, does to waits. */
 export function startsCommand(): Command {
   const command = new Command("starts").description(
-    "how many computes start at once, what requests wait for it, and what limits do to that",
+    "show how many computes start at once, and how start limits and prepared computes affect waits",
   );
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
       new Option(
         "--delay <delay>",
-        "under this delay: 300 (a bare number is seconds), 5m, never (default: the present one)",
+        `autosuspend delay: ${DELAY_FORMS} (default: the current delay)`,
       ).argParser(parseDelayOption),
     )
     .addOption(
-      new Option(
-        "--max-concurrent-starts <n>",
-        "so many starts may be under way at once; again and again to compare",
-      ).argParser(addStartLimit),
+      new Option("--max-concurrent-starts <n>", "maximum number of concurrent starts; repeatable").argParser(
+        addStartLimit,
+      ),
     )
     .addOption(
-      new Option("--pool <n>", "so many computes are kept prepared").argParser(integerParser(1, MAX_STARTS)),
+      new Option("--pool <n>", "number of computes to keep prepared").argParser(integerParser(1, MAX_STARTS)),
     )
     .addOption(
       new Option(
         "--refill <duration>",
-        "how long it takes to prepare another one: 30s; a bare number is milliseconds",
+        "time to prepare another compute: 30s or 30000 (milliseconds)",
       ).argParser(parseDurationOption),
     )
     .addOption(
       new Option(
-        "--prepared-latency <time>",
-        "how long a start takes that gets a prepared one, like --start-latency: 300ms; a bare number is milliseconds",
+        "--prepared-latency <duration>",
+        "start latency of a prepared compute: 300ms, 300 (milliseconds), or as in --start-latency",
       ).argParser(parseLatencyOption),
     );
   return addOutputOptions(command)
     .addHelpText(
       "after",
       `
-A pool needs all three of --pool, --refill and --prepared-latency; a start that finds it empty takes --start-latency.
+A pool requires --pool, --refill and --prepared-latency. A start that finds the
+pool empty takes --start-latency.
 
 Examples:
   $ standin whatif fleet --computes 300 --days 3 --pattern cron --out jobs.csv
@@ -141,7 +142,7 @@ async function runStarts(
 function poolOf({ pool, refill, preparedLatency }: StartsOptions): StartsQuestion["pool"] {
   if (pool === undefined && refill === undefined && preparedLatency === undefined) return undefined;
   if (pool === undefined || refill === undefined || preparedLatency === undefined)
-    throw new CliError("a pool needs all three of --pool, --refill and --prepared-latency", true);
+    throw new CliError("a pool requires all of --pool, --refill and --prepared-latency", true);
   return { size: pool, refillMs: refill, latency: preparedLatency };
 }
 
@@ -149,7 +150,7 @@ function addStartLimit(text: string, previous: readonly number[] | undefined): r
   return [...new Set([...(previous ?? []), integerParser(1, MAX_STARTS)(text)])];
 }
 
-/** Starts of each minute that has any, with nothing shared and under each limit. */
+/** Starts per minute, without a limit and under each limit; minutes without starts are omitted. */
 function minutesCsv({ report, series }: StartsAnswer, startAt: number): string {
   const names = report.rows.map(({ max_concurrent_starts: limit }) =>
     limit === null ? "starts" : `starts_at_most_${limit}`,

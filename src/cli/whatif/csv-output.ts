@@ -1,4 +1,4 @@
-/** Rows with the names and the values of the JSON: what programs read. What lies within a field has the field's name before its own. */
+/** CSV with the names and values of the JSON. Names of nested fields are joined with `_`. */
 export function recordsCsv(records: readonly object[]): string {
   const rows = records.map((record) => new Map(flattenFields(record, "")));
   const headings = [...new Set(rows.flatMap((row) => [...row.keys()]))];
@@ -16,7 +16,7 @@ export function toCsv(headings: readonly string[], rows: Iterable<readonly CsvVa
 
 type CsvValue = string | number | boolean;
 
-/** Lists are tables of their own, and left out; null is nothing. */
+/** Lists are omitted, because they have their own tables; null becomes an empty cell. */
 function flattenFields(record: object, prefix: string): [string, CsvValue][] {
   return Object.entries(record).flatMap(([name, value]): [string, CsvValue][] => {
     if (Array.isArray(value) || value === undefined) return [];
@@ -25,7 +25,10 @@ function flattenFields(record: object, prefix: string): [string, CsvValue][] {
   });
 }
 
-/** Names come from traces: what a spreadsheet would take for a formula gets an apostrophe before it, as one types it there. */
+/**
+ * Prefixes names that a spreadsheet would evaluate as a formula with an apostrophe: names come from untrusted
+ * traces.
+ */
 function csvCell(value: CsvValue): string {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

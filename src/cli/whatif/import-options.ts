@@ -8,7 +8,7 @@ import { randomFrom } from "../../simulation/random.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
-/** How files are read that were not imported before. */
+/** How to read trace files that are not columnar yet. */
 export type InputOptions = {
   readonly format?: InputFormat;
   readonly map?: ColumnMapping;
@@ -30,23 +30,25 @@ export const FILE_OPTIONS: readonly (keyof InputOptions)[] = [
 export function addInputOptions(command: Command): Command {
   return command
     .addOption(
-      new Option("--format <name>", "of the files, where it is not told by how they begin").choices(
+      new Option("--format <name>", "format of the files (default: detected from their content)").choices(
         INPUT_FORMATS.filter((name) => name !== "world"),
       ),
     )
     .addOption(
       new Option(
         "--map <fields>",
-        "columns by field: endpoint=db,at=start_time,duration=ms (default: guessed); of a Postgres log, source=user_name+database_name",
+        "column of each field, such as endpoint=db,at=start_time,duration=ms, or source=user_name+database_name for Postgres logs (default: detected)",
       ).argParser(parseMappingOption),
     )
-    .addOption(new Option("--preset <name>", "columns of a published data set").choices(Object.keys(PRESETS)))
-    .addOption(new Option("--endpoint <name>", "the compute of rows that name none"))
-    .addOption(new Option("--time-zone <name>", "of instants that name none (default: UTC)"))
-    .addOption(new Option("--strict", "refuse a file with a bad row, in the place of counting them"));
+    .addOption(
+      new Option("--preset <name>", "column names of a published data set").choices(Object.keys(PRESETS)),
+    )
+    .addOption(new Option("--endpoint <name>", "compute of rows that name none"))
+    .addOption(new Option("--time-zone <name>", "time zone of instants that name none (default: UTC)"))
+    .addOption(new Option("--strict", "reject a file with bad rows instead of skipping them"));
 }
 
-/** Reads files into one columnar trace. Throws a `RecordingError`. */
+/** Imports files into one columnar trace. Throws a `RecordingError`. */
 export async function importFiles(
   paths: readonly string[],
   out: string,

@@ -3,13 +3,16 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import { type Question, questionSummary } from "../../whatif/report/question.ts";
 import type { OpenedTraces } from "./open-traffic.ts";
 
-/** What flags came to that nobody has typed, by their names without dashes. */
+/** Effective values of flags that were not on the command line, by name without dashes. */
 export type ResolvedFlags = Readonly<Record<string, readonly (string | number)[]>>;
 
-/** What a line is about, as far as it matters to what flags come to. */
+/** The part of the input that determines default values. */
 type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
 
-/** What the flags that all questions have came to; what the world has told it tells again. */
+/**
+ * Effective values of the flags that all questions share. Values taken from a world are omitted: the world
+ * supplies them again.
+ */
 export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
   const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } =
     questionSummary(question);
@@ -25,7 +28,10 @@ export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces
   };
 }
 
-/** A world goes on: its line says until when it was looked at. Beside traces, whatever names a world means nothing. */
+/**
+ * A world keeps changing, so its period is recorded. For trace files, the flags that name a world do not
+ * apply.
+ */
 export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTraces): ResolvedFlags {
   if (target === undefined) return { data: [], world: [], url: [] };
   const { data, world, url } = target;
@@ -33,10 +39,10 @@ export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTrac
   return { ...where, world: [world], from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
 }
 
-/** Where a report goes, what nobody else may read, and by how many threads the same answer was found. */
+/** Flags without influence on the result, and secrets. */
 const OMITTED_FLAGS: readonly string[] = ["--out", "--control-token", "--workers"];
 
-/** A command line that asks the same even where another release has other defaults, and where no environment says anything. */
+/** A command line that repeats the question with every default and environment variable spelled out. */
 export function repeatCommand(
   args: readonly string[],
   command: Command,

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { checkFormatOptions } from "../../recordings/trace-files/file-input.ts";
@@ -15,80 +16,37 @@ import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-com
 import type { ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { DEFAULT_DATA, envOption, parseInstantOption } from "../terminal/option-parsers.ts";
-import { addInputOptions, FILE_OPTIONS, type InputOptions, importFiles } from "./import-options.ts";
+import { type InputOptions, importFiles } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
 import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
+import { type TraceOptions, worldTargetOf } from "./trace-options.ts";
 import { readWorldTraffic, type WorldProject } from "./world-traffic-source.ts";
 
-export type TraceOptions = PeriodOptions &
-  InputOptions & {
-    readonly data?: string;
-    readonly world?: string;
-    readonly url?: string;
-    readonly controlToken?: string;
-    readonly compute?: readonly string[];
-  };
-
-/** Where traffic came from, as reports tell it. */
+/** Origin of the traffic, for reports. */
 type InputSummary = { readonly files: readonly object[]; readonly notes: readonly string[] };
 
-/** What there is, before it is known which of it is looked at. */
+/** The opened input, before computes and period are selected. */
 type OpenedSource = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
   readonly summarize: (selected: Traffic) => Pick<OpenedTraces, "world" | "inputSummary">;
 };
 
 export type OpenedTraces = {
   readonly traffic: Traffic;
-  /** Those that are looked at alone, where it is not all of the file. */
+  /** Names of the selected computes; absent if all are analyzed. */
   readonly only?: readonly string[];
-  /** What the world has, where it is one. */
+  /** Settings of the world, if the input is a world. */
   readonly world?: WorldDefaults | undefined;
-  /** Where that world is. */
+  /** Location of that world. */
   readonly target?: ServerTarget | undefined;
-  /** The world's projects, where it is one. */
+  /** Projects of that world. */
   readonly projects?: readonly WorldProject[] | undefined;
   readonly inputSummary: InputSummary;
-  /** A file with this traffic, for other threads; made when it is asked for. */
+  /** Path of a trace file with this traffic, for worker threads; written on the first call. */
   readonly file: () => Promise<string>;
   readonly close: () => void;
 };
 
-export function addTraceOptions(command: Command): Command {
-  addInputOptions(
-    command.argument("[traces...]", `files: CSV, NDJSON, Parquet, logs, journals, ${TRACE_SUFFIX}`),
-  );
-  return command
-    .addOption(
-      envOption(
-        "--data <dir>",
-        `traffic of a world in this directory, in the place of files (default: STANDIN_DATA, else ${DEFAULT_DATA})`,
-      ),
-    )
-    .addOption(envOption("--world <name>", "which of its worlds (default: STANDIN_WORLD, else default)"))
-    .addOption(
-      envOption("--url <url>", "traffic of a running double, in the place of --data (default: STANDIN_URL)"),
-    )
-    .addOption(envOption("--control-token <token>", "token of that double's control API"))
-    .addOption(
-      new Option("--compute <name>", "look at this compute alone; again and again").argParser(
-        (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
-      ),
-    )
-    .addOption(
-      new Option("--from <instant>", "the trace begins here: look at arrivals from here on").argParser(
-        parseInstantOption,
-      ),
-    )
-    .addOption(
-      new Option(
-        "--to <instant>",
-        "and ends here: look at arrivals before, and charge idle computes until then",
-      ).argParser(parseInstantOption),
-    );
-}
-
-/** What is to be looked at: files, or a world. Whoever opens closes: what was made on the way is then cleared away. */
+/** Opens the traces or the world to analyze. The caller must call `close`, which removes temporary files. */
 export async function openTraces(
   paths: readonly string[],
   options: TraceOptions,
@@ -105,7 +63,7 @@ export async function openTraces(
     const traffic = period === undefined ? selected : trafficWithin(selected, period);
     const { inputSummary, world } = opened.summarize(traffic);
     for (const note of inputSummary.notes) process.stderr.write(`note: ${note}\n`);
-    return { ...opened, traffic, inputSummary, world, ...(only === undefined ? {} : { only }) };
+    return { ...opened, traffic, inputSummary, world, ...omitUndefined({ only }) };
   } catch (error) {
     opened.close();
     throw error;
@@ -121,48 +79,16 @@ function selectComputes(traffic: Traffic, names: readonly string[]): Traffic {
   }
 }
 
-/** `undefined` where all of it is wanted. */
+/** The selected period; `undefined` if it is the whole trace. */
 function selectedPeriod(all: Period, bounds: PeriodOptions): Period | undefined {
   const period = selectPeriod(all, bounds);
   if (period === undefined) {
     throw new CliError(
-      `--from and --to leave nothing of the trace, which goes from ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
+      `--from and --to exclude the whole trace, which covers ${isoInstant(all.startAt)} to ${isoInstant(all.endAt)}`,
       true,
     );
   }
   return period.startAt === all.startAt && period.endAt === all.endAt ? undefined : period;
-}
-
-/** The world that is meant, if it is one. What the environment says is meant where the command line says nothing else. */
-function worldTargetOf(
-  paths: readonly string[],
-  options: TraceOptions,
-  command: Command,
-): ServerTarget | undefined {
-  const { data, world = "default", url, controlToken } = options;
-  const isTyped = (name: keyof TraceOptions) => command.getOptionValueSource(name) === "cli";
-  const flagOf = (name: keyof TraceOptions) =>
-    command.options.find((one) => one.attributeName() === name)?.long;
-  if (paths.length > 0) {
-    const typed = (["data", "world", "url", "controlToken"] as const).find(isTyped);
-    if (typed !== undefined)
-      throw new CliError(`${flagOf(typed)} is of a world, and there are traces: give one or the other`, true);
-    return undefined;
-  }
-  if (data === undefined && options.world === undefined && url === undefined)
-    throw new CliError("give traces, or a world by --data, --world or --url", true);
-  if (isTyped("data") && isTyped("url"))
-    throw new CliError("--data and --url are two worlds: give one or the other", true);
-  const fileOption = FILE_OPTIONS.find(isTyped);
-  if (fileOption !== undefined)
-    throw new CliError(`${flagOf(fileOption)} is of files: it changes nothing in how a world is read`, true);
-  const isAtUrl = url !== undefined && !isTyped("data");
-  return {
-    data: data ?? DEFAULT_DATA,
-    world,
-    ...(isAtUrl ? { url } : {}),
-    ...(controlToken === undefined ? {} : { controlToken }),
-  };
 }
 
 async function openWorld(
@@ -175,13 +101,11 @@ async function openWorld(
   const { traffic, settingFor, projects } = await withControlApi(target, (call) =>
     readWorldTraffic(call, to),
   );
-  // Bounds that leave nothing are told before that nothing is there.
+  // Check the bounds first: their error is more specific than the one below.
   selectedPeriod(traffic.period, options);
   if (traffic.computes.length === 0) {
-    const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
-    throw new CliError(
-      `nobody has used a compute of the world "${world}" ${when}: there is no traffic to look at`,
-    );
+    const when = to === undefined ? "" : ` before ${isoInstant(to)}`;
+    throw new CliError(`the world "${world}" has no traffic${when}: no compute was used`);
   }
   const temporary = new TemporaryDirectory();
   const path = temporary.path(`${world}${TRACE_SUFFIX}`);
@@ -224,14 +148,14 @@ async function openFiles(
     if (isImported && options.strict === true && origin.badRows > 0) {
       file.close();
       throw new RecordingError(
-        `${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} left out when it was imported`,
+        `${basename(first)}: --strict: ${plural(origin.badRows, "bad row")} skipped by the import`,
       );
     }
     for (const { input, line, reason } of imported?.bad ?? [])
       process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
     if (origin.badRows > 0) {
       process.stderr.write(
-        `note: of ${(origin.badRows + header.rows).toLocaleString("en")} rows, ${origin.badRows.toLocaleString("en")} bad left out\n`,
+        `note: skipped ${plural(origin.badRows, "bad row")} of ${(origin.badRows + header.rows).toLocaleString("en")}\n`,
       );
     }
     const files = [
@@ -260,13 +184,13 @@ async function openFiles(
   }
 }
 
-/** A trace that was imported is read as it is: how, was said then. */
+/** Options about the format do not apply to a columnar trace; they were applied by the import. */
 function checkImported(
   path: string,
   { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions,
 ): void {
   try {
-    if (format !== "standin-trace") throw new RecordingError(`is a standin-trace, no ${format}`);
+    if (format !== "standin-trace") throw new RecordingError(`the file is a standin-trace, not ${format}`);
     checkFormatOptions(format, { mapping, preset, endpoint, timeZone });
   } catch (error) {
     if (error instanceof RecordingError) throw new RecordingError(`${basename(path)}: ${error.message}`);
@@ -274,7 +198,7 @@ function checkImported(
   }
 }
 
-/** A directory that is made when it is needed. */
+/** A temporary directory that is created on first use. */
 class TemporaryDirectory {
   #directory: string | undefined;
 

@@ -12,7 +12,7 @@ const positive = z.number().positive();
 const seconds = z.int().min(0).max(MAX_DELAY_S);
 const profileNames = Object.keys(PROFILES) as [ProfileName, ...ProfileName[]];
 
-/** A profile of one's own: what is left out is as in the one that it is `like`. */
+/** A profile file. Omitted fields are taken from the profile named by `like`. */
 const profileSchema = z.strictObject({
   name: z.string().min(1).max(64).optional(),
   like: z.enum(profileNames).default("2026"),
@@ -29,12 +29,12 @@ const profileSchema = z.strictObject({
     .refine((table) => Object.keys(table).length > 0, "must have at least one size")
     .refine(
       (table) => Object.keys(table).every((size) => /^\d+(\.\d+)?$/.test(size)),
-      'its keys must be sizes in CU, like "0.25"',
+      'keys must be sizes in CU, such as "0.25"',
     )
     .optional(),
 });
 
-/** One of the profiles that are there, or one's own out of a file in JSON or YAML. */
+/** A built-in profile by name, or a profile file in YAML or JSON. */
 export function readProfile(text: string): NamedProfile {
   const known = profileNames.find((name) => name === text);
   if (known !== undefined) return { name: known, profile: PROFILES[known] };
@@ -45,7 +45,7 @@ export function readProfile(text: string): NamedProfile {
   const parsed = profileSchema.safeParse(content);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return fail(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is not understood"}`);
+    return fail(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "invalid"}`);
   }
   const { name, like, start_latency, ...overrides } = parsed.data;
   const latency = start_latency === undefined ? undefined : parseDistribution(start_latency);
@@ -55,7 +55,7 @@ export function readProfile(text: string): NamedProfile {
   const { defaultS, minimumS, maximumS } = profile.suspendTimeout;
   if (minimumS > defaultS || defaultS > maximumS)
     return fail(
-      `suspend_timeout_s: minimum ${minimumS}, default ${defaultS} and maximum ${maximumS} must ascend`,
+      `suspend_timeout_s: the default ${defaultS} must lie between the minimum ${minimumS} and the maximum ${maximumS}`,
     );
   return { name: name ?? basename(text, extname(text)), profile };
 }
@@ -65,7 +65,7 @@ function readYamlFile(path: string, fail: (message: string) => never): unknown {
   try {
     content = readFileSync(path, "utf8");
   } catch {
-    return fail(`is neither one of ${profileNames.join(", ")} nor a file that can be read`);
+    return fail(`expected one of ${profileNames.join(", ")} or a readable file`);
   }
   try {
     return parseYaml(content);

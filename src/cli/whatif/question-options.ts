@@ -16,9 +16,10 @@ import {
   WORTH_RULE,
   type WorldDefaults,
 } from "../../whatif/report/question.ts";
-import { envOption, integerParser, jsonOption } from "../terminal/option-parsers.ts";
+import { integerParser } from "../terminal/option-parsers.ts";
+import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
 
-/** What all what-if commands ask in the same words. */
+/** Options that the what-if commands share. */
 export type QuestionOptions = {
   readonly present?: SuspendDelay;
   readonly profile?: ProfileName;
@@ -33,10 +34,16 @@ export type OutputOptions = { readonly json?: boolean; readonly out?: string };
 export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
 
 const MAX_WORKERS = 64;
-/** D: connection pooling, seven are kept for the platform's own role. The reference says nothing of it, so for profile 2024 this is A. */
+/** Forms of an autosuspend delay, for help texts. */
+export const DELAY_FORMS = "300 (seconds), 5m or never";
+
+/**
+ * D: connection pooling: seven connections are reserved for the platform's own role. For profile 2024 this is
+ * A.
+ */
 const DEFAULT_RESERVED_CONNECTIONS = 7;
 
-/** `without`: what changes nothing in the answers of this command. */
+/** `excluded`: options that have no effect on the results of this command. */
 export function addQuestionOptions(
   command: Command,
   excluded: readonly (keyof QuestionOptions)[] = [],
@@ -44,22 +51,23 @@ export function addQuestionOptions(
   const options = [
     new Option(
       "--present <delay>",
-      "the delay that is set now: 300 (a bare number is seconds), 5m, never (default: those of the world, or 5m)",
+      `current autosuspend delay: ${DELAY_FORMS} (default: those of the world, or 5m)`,
     ).argParser(parseDelayOption),
-    // Of no environment: STANDIN_PROFILE is that of the worlds that `serve` makes, and a world is asked as it is.
+    // No environment variable: STANDIN_PROFILE applies to worlds that `serve` creates; an existing world has
+    // its own.
     new Option(
       "--profile <name>",
-      `whose prices and start latency (default: that of the world, or ${DEFAULTS.profile})`,
+      `platform profile: prices and start latency (default: that of the world, or ${DEFAULTS.profile})`,
     ).choices(Object.keys(PROFILES)),
     new Option(
       "--price <dollars>",
-      "per CU-hour (default: that of the profile's paid plan, where it has one)",
+      "price per CU-hour (default: that of the paid plan of the profile, if it has one)",
     ).argParser(numberAtLeast(0)),
     cuOption(),
     coldStartWorthOption(),
     new Option(
-      "--start-latency <time>",
-      "how long a start takes: 0, 500ms (a bare number is milliseconds), 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
+      "--start-latency <duration>",
+      "time that a suspended compute needs to start: 500ms, 500 (milliseconds), 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
     ).argParser(parseLatencyOption),
     seedOption(),
   ];
@@ -71,27 +79,25 @@ export function addQuestionOptions(
 export function cuOption(): Option {
   return new Option(
     "--cu <size>",
-    `CU of each compute while it is active (default: those of the world, or ${DEFAULTS.cu})`,
+    `size of each compute in CU (default: those of the world, or ${DEFAULTS.cu})`,
   ).argParser(numberAbove(0));
 }
 
 export function coldStartWorthOption(): Option {
   return new Option(
     "--cold-start-worth <duration>",
-    "what you would pay in active time to avoid one cold start: 120 (a bare number is seconds), 2m",
+    "active time that avoiding one cold start is worth: 120 (seconds) or 2m",
   )
     .argParser(parseWholeSecondsOption)
     .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
 }
 
 export function seedOption(): Option {
-  return new Option("--seed <n>", "chance is drawn from this")
-    .argParser(integerParser(0, 2 ** 32 - 1))
-    .default(DEFAULTS.seed);
+  return runSeedOption("random seed").default(DEFAULTS.seed);
 }
 
 export function reservedOption(): Option {
-  return new Option("--reserved <n>", "of max_connections, those that the platform keeps for itself")
+  return new Option("--reserved <n>", "connections of max_connections that are reserved for the platform")
     .argParser(integerParser(0, 1_000))
     .default(DEFAULT_RESERVED_CONNECTIONS);
 }
@@ -102,18 +108,18 @@ export function addOutputOptions(command: Command): Command {
     .addOption(
       new Option(
         "--out <dir>",
-        "write report.html, SVGs, summary.json, CSV and a manifest there, in the place of the report that is there",
+        "directory for report.html, SVG, CSV, summary.json and a manifest; replaces a previous report",
       ),
     );
 }
 
 export function workersOption(): Option {
-  return envOption("--workers <n>", "work in so many threads; the answer is the same")
+  return envOption("--workers <n>", "number of threads; the result does not depend on it")
     .argParser(integerParser(1, MAX_WORKERS))
     .default(1);
 }
 
-/** The question that the flags put; what they leave open is as the world has it, and told. */
+/** Builds the question from flags and the settings of the world, and prints a note about the latter. */
 export function questionFromOptions(
   { coldStartWorth, ...options }: QuestionOptions,
   world: WorldDefaults | undefined,
@@ -124,14 +130,14 @@ export function questionFromOptions(
   return question;
 }
 
-/** Whole seconds, `5m`, `never`. */
+/** Whole seconds, a duration such as `5m`, or `never`. */
 export function parseDelayOption(text: string): SuspendDelay {
   const parsed = parseDelay(text);
   if (parsed !== undefined) return parsed;
   throw new InvalidArgumentError(`It ${DELAY_RULE}.`);
 }
 
-/** The same, again and again. */
+/** For a repeatable option; drops duplicates. */
 export function addDelayOption(
   text: string,
   previous: readonly SuspendDelay[] | undefined,
@@ -161,7 +167,6 @@ function parseWholeSecondsOption(text: string): number {
   throw new InvalidArgumentError(`It ${WORTH_RULE}.`);
 }
 
-/** How long a start takes. */
 export function parseLatencyOption(text: string): StartLatency {
   const parsed = parseLatency(text);
   if (parsed !== undefined) return parsed;

@@ -20,10 +20,10 @@ import { runWithProgress } from "../terminal/run-with-progress.ts";
 import type { OpenedTraces } from "./open-traffic.ts";
 import type { WhatifJob, WhatifProblem, WhatifWork } from "./whatif-worker.ts";
 
-/** Computes are not equally busy: with more parts than workers nobody is done long before the others. */
+/** Computes differ in load: with more parts than workers, all workers finish at about the same time. */
 const PARTS_PER_WORKER = 4;
 
-/** Reads the curve, in threads where more than one worker is wanted. */
+/** Reads the gap histograms, in threads if `workers` is above 1. */
 export async function readGaps(
   opened: OpenedTraces,
   readingOptions: Omit<CurveReadingOptions, "from" | "to">,
@@ -35,7 +35,7 @@ export async function readGaps(
   if (workers === 1)
     return runWithProgress(
       readCurve(traffic, { ...readingOptions, from: 0, to: computes }),
-      "reading gaps of computes",
+      "reading computes",
       computes,
       signal,
     );
@@ -43,11 +43,11 @@ export async function readGaps(
     (part): WhatifWork => ({ kind: "curve", options: { ...readingOptions, ...part } }),
   );
   return mergeReadings(
-    (await runInWorkers(opened, workItems, workers, "reading gaps, parts", signal)) as CurveReading[],
+    (await runInWorkers(opened, workItems, workers, "reading parts", signal)) as CurveReading[],
   );
 }
 
-/** What came of each job, in their order. */
+/** Outcome of each job, in the order of the jobs. */
 export async function replayAll(
   opened: OpenedTraces,
   jobs: readonly ReplayJob[],
@@ -109,7 +109,7 @@ async function runInWorkers(
     maxThreads: workers,
   });
   const progress = showProgress(label);
-  // Each work listens to it; Node takes more than ten listeners for a leak.
+  // Each work item adds a listener; Node warns of a leak above ten.
   setMaxListeners(workItems.length + 1, signal);
   try {
     const path = await file();

@@ -12,18 +12,18 @@ import type { OutputOptions } from "./question-options.ts";
 
 const DEFAULT_WIDTH = 100;
 
-/** What a command has found out, in all the forms that it may be wanted in. */
+/** The result of a command in all output forms. */
 export type WhatifResult = {
-  /** The JSON, and summary.json. */
+  /** Printed by --json and written to summary.json. */
   readonly summary: object;
   readonly page: ReportPage;
-  /** Drawn only where somebody will look at them. */
+  /** Drawn only for --out. */
   readonly charts: () => Promise<readonly Chart[]>;
-  /** Further files by name. */
+  /** Additional files by name. */
   readonly files?: () => Readonly<Record<string, string>>;
 };
 
-/** What repeats a report: the command, what its flags came to, and what it was made from. */
+/** What the manifest needs to make a report repeatable. */
 export type ManifestInput = {
   readonly command: Command;
   readonly resolvedFlags: ResolvedFlags;
@@ -31,7 +31,7 @@ export type ManifestInput = {
   readonly question: object;
 };
 
-/** Prints a finding, and writes its files where there is `--out`. */
+/** Prints a result and, with `--out`, writes its files. */
 export async function outputResult(
   result: WhatifResult,
   manifest: ManifestInput,
@@ -46,9 +46,7 @@ export async function outputResult(
   const text = terminalText(result.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
-  process.stdout.write(
-    `${text}\n${out === undefined ? "" : `\nThe report is in ${join(out, "report.html")}.\n`}`,
-  );
+  process.stdout.write(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
 }
 
 async function writeReportDirectory(
@@ -75,29 +73,35 @@ async function writeReportDirectory(
   try {
     mkdirSync(out, { recursive: true });
     removePreviousReport(out, [MANIFEST_FILE, ...names]);
-    // It says whose files these are, also where not all of them were written.
+    // Written first: it lists the files of the report even if writing them fails.
     writeFileSync(join(out, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
     for (const [name, text] of Object.entries(parts)) writeFileSync(join(out, name), text);
     writeFileSync(join(out, REPORT_FILE), reportHtml(result.page, charts, manifest));
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`--out ${out}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(
+      `--out ${out}: cannot write the report: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 const REPORT_FILE = "report.html";
 const MANIFEST_FILE = "manifest.json";
 
-/** Takes away the report that is there: beside the new one it would pass for a part of it. What is of no report is not written over. */
+/**
+ * Removes the previous report, whose files would look like part of the new one. Never overwrites other files.
+ */
 function removePreviousReport(out: string, names: readonly string[]): void {
   const previousFiles = filesOfPreviousReport(join(out, MANIFEST_FILE));
   const unrelated = names.find((name) => !previousFiles.includes(name) && existsSync(join(out, name)));
   if (unrelated !== undefined)
-    throw new CliError(`--out ${out}: ${unrelated} is there already, and of no report; choose another --out`);
+    throw new CliError(
+      `--out ${out}: ${unrelated} already exists and is not part of a report; choose another directory`,
+    );
   for (const name of previousFiles) if (name !== MANIFEST_FILE) rmSync(join(out, name), { force: true });
 }
 
-/** The files of a report by its manifest, which is one of them; none where that is no manifest of a report. */
+/** The files that a manifest lists, including itself; none if it is not the manifest of a report. */
 function filesOfPreviousReport(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   try {

@@ -10,10 +10,13 @@ import { runWithProgress } from "../terminal/run-with-progress.ts";
 export const TRACE_SUFFIX = ".standin-trace";
 const BUFFER_CHARACTERS = 1 << 20;
 
-/** How much was written; computes without a request are in no file. */
+/** Amount written; computes without requests are not in the file. */
 type WrittenTraffic = { readonly computesUsed: number; readonly requests: number };
 
-/** Writes traffic as CSV or as a columnar trace, by the name of the file, which is there when it is whole. */
+/**
+ * Writes traffic as CSV or as a columnar trace, depending on the suffix of `path`. The file appears only when
+ * complete.
+ */
 export async function writeTraffic(
   traffic: Traffic,
   path: string,
@@ -29,7 +32,7 @@ export async function writeTraffic(
   }
 }
 
-/** Traffic as it is in a columnar trace; only one compute is read at a time. */
+/** Traffic of a columnar trace; reads one compute at a time. */
 export function trafficFromFile(file: TraceFile): Traffic {
   return {
     period: file.period,

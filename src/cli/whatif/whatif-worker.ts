@@ -10,13 +10,13 @@ import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-com
 import { runToEnd } from "../terminal/run-with-progress.ts";
 import { trafficFromFile } from "./trace-files.ts";
 
-/** What a thread of `standin whatif --workers` can be asked. */
+/** Work for a thread of `standin whatif --workers`. */
 export type WhatifWork =
   | { readonly kind: "curve"; readonly options: CurveReadingOptions }
   | ({ readonly kind: "replay" } & ReplayWork);
-/** An error loses its class on the way between threads: what is wrong with the file is told as a value. */
+/** Errors about the file are returned as values, because an error loses its class between threads. */
 export type WhatifProblem = { readonly problem: string };
-/** In which file, which computes of it and from when to when. */
+/** The work, the trace file, and the selected computes and period. */
 export type WhatifJob = {
   readonly path: string;
   readonly only?: readonly string[] | undefined;

@@ -10,7 +10,7 @@ import type { ControlCall } from "../client/client.ts";
 
 const EVENTS_PER_PAGE = 10_000;
 
-/** A project, its computes, and what they may use in a month, in CU-seconds. */
+/** A project, its computes, and its monthly quota in CU-seconds. */
 export type WorldProject = {
   readonly project: string;
   readonly endpoints: readonly string[];
@@ -19,7 +19,7 @@ export type WorldProject = {
 
 type ReadWorldResult = {
   readonly traffic: Traffic;
-  /** What these computes of the traffic have, and what is worth saying of it. */
+  /** Settings of these computes, and notes for the user. */
   readonly settingFor: (names: readonly string[]) => {
     readonly setting: WorldDefaults;
     readonly notes: readonly string[];
@@ -27,7 +27,10 @@ type ReadWorldResult = {
   readonly projects: readonly WorldProject[];
 };
 
-/** What a world's journal tells, and what its computes have, by its control API; of what comes before `until`. */
+/**
+ * Reads traffic before `until` (exclusive) from the journal of a world, and its settings, through the control
+ * API.
+ */
 export async function readWorldTraffic(
   call: ControlCall,
   until: SimTime | undefined,
@@ -70,7 +73,7 @@ type StateResponse = {
   readonly endpoints: readonly object[];
 };
 
-/** A project that is gone for good has computes still, and no quota. */
+/** A purged project still has computes in the journal, but no quota. */
 function worldProjects({ projects }: StateResponse, computes: readonly KnownCompute[]): WorldProject[] {
   const quotas = new Map(
     projects.map(({ id, settings: { quota } }) => [id, quota?.compute_time_seconds ?? 0]),
@@ -80,7 +83,7 @@ function worldProjects({ projects }: StateResponse, computes: readonly KnownComp
     return {
       project,
       endpoints: computes.filter(({ projectId }) => projectId === project).map(({ id }) => id),
-      // S: 0 is no limit.
+      // S: 0 means no limit.
       computeSeconds: seconds > 0 ? seconds : undefined,
     };
   });

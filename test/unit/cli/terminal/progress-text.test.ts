@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { progressText } from "../../../../src/cli/terminal/progress-text.ts";
 
-test("of a reading one is told the rows, how fast they come, how much of the files is read, and how long it will take", () => {
+test("progress over files shows the rows, the rate, the share of the bytes and the remaining time", () => {
   const step = {
     done: 113_246_208,
     of: 460_557_481,
@@ -9,7 +9,7 @@ test("of a reading one is told the rows, how fast they come, how much of the fil
     reading: { rows: 3_406_000, rowsPerSecond: 1_216_428.6 },
   };
   expect(progressText("reading", step)).toBe(
-    "reading: 3,406,000 rows, 1,216,429 a second, 24 % of 461 MB, 9 s left",
+    "reading: 3,406,000 rows, 1,216,429 rows/s, 24 % of 461 MB, 9 s left",
   );
 });
 
@@ -18,11 +18,11 @@ test.each([
   [{ done: 1, of: 1_000, elapsedMs: 3_000 }, "replaying computes: 1 of 1,000, 50 min left"],
   [{ done: 5_000, of: 5_000, elapsedMs: 3_000 }, "replaying computes: 5,000 of 5,000"],
   [{ done: 0, of: 8, elapsedMs: 3_000 }, "replaying computes: 0 of 8"],
-])("of anything else, how many of what is counted: %j", (step, text) => {
+])("other progress shows how many items are done: %j", (step, text) => {
   expect(progressText("replaying computes", step)).toBe(text);
 });
 
-test("what is small has its size in kB, and before any time has passed there is no rate", () => {
+test("small sizes are in kB, and there is no rate before any time has passed", () => {
   expect(
     progressText("reading", {
       done: 0,

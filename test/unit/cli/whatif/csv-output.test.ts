@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { recordsCsv, toCsv } from "../../../../src/cli/whatif/csv-output.ts";
 
-test("tables for programs have the names and the values of the JSON: nothing is rounded, and no heading is empty", () => {
+test("CSV tables have the names and values of the JSON: nothing is rounded, and no heading is empty", () => {
   const rows = [
     {
       delay_s: 60,
@@ -18,7 +18,7 @@ test("tables for programs have the names and the values of the JSON: nothing is 
 });
 
 test.each(["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])(
-  "a name like %j is no formula in a spreadsheet",
+  "the name %j is not a formula in a spreadsheet",
   (name) => {
     const [, row] = toCsv(["source", "n"], [[name, -1]]).split("\n");
     expect(row?.replace(/^"/, "").startsWith("'")).toBe(true);
@@ -26,6 +26,6 @@ test.each(["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])(
   },
 );
 
-test("commas, quotes and line ends are kept within their cell", () => {
+test("commas, quotes and line ends stay within their cell", () => {
   expect(toCsv(["a"], [['x,"y"\nz']])).toBe('a\n"x,""y""\nz"\n');
 });

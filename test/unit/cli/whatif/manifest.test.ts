@@ -6,25 +6,25 @@ import { questionFrom } from "../../../../src/whatif/report/question.ts";
 import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
 import { DAY, traceOf } from "../../../support/traces.ts";
 
-/** What stands in the manifest when this was typed. */
+/** The repeat command in the manifest for this command line. */
 function repeated(
   of: typeof compareCommand,
   typed: readonly string[],
-  asked: Parameters<typeof questionFrom> = [{}],
+  input: Parameters<typeof questionFrom> = [{}],
 ) {
   const command = of().action(() => {});
   command.parse([...typed], { from: "user" });
   const target =
-    asked[1] === undefined ? undefined : { data: "./.standin", world: "default", url: "http://x" };
-  const looked = { traffic: trafficOf(traceOf(DAY)), world: asked[1], target };
+    input[1] === undefined ? undefined : { data: "./.standin", world: "default", url: "http://x" };
+  const traces = { traffic: trafficOf(traceOf(DAY)), world: input[1], target };
   return repeatCommand(
     ["whatif", command.name(), ...typed],
     command,
-    resolvedQuestionFlags(questionFrom(...asked), looked),
+    resolvedQuestionFlags(questionFrom(...input), traces),
   );
 }
 
-test("what repeats a report names what nobody has typed: another release may have other defaults", () => {
+test("the repeat command spells out every default, because another release may have other defaults", () => {
   const line = repeated(
     compareCommand,
     ["a b.csv", "--cu", "0.25", "--workers", "3", "--out", "report/", "--seed=7"],
@@ -35,7 +35,7 @@ test("what repeats a report names what nobody has typed: another release may hav
   );
 });
 
-test("the assumptions of capacity are named, too", () => {
+test("the assumptions of capacity are spelled out, too", () => {
   const line = repeated(capacityCommand, ["a.csv", "--skew", "0", "--working-set", "1GiB"]);
   for (const flag of ["--size 0.25..2", "--load-per-request 1", "--reserved 7", "--blocks-per-request 10"])
     expect(line).toContain(flag);
@@ -43,7 +43,7 @@ test("the assumptions of capacity are named, too", () => {
   expect(line).not.toMatch(/--cu |--cold-start-worth/);
 });
 
-test("what a world has told it tells again: its line says until when it was looked at, and a token is nobody's business", () => {
+test("settings of a world are omitted, its period is spelled out, and the token is never included", () => {
   const world = {
     profile: "2024",
     latency: { kind: "fixed", ms: 3_000 },
@@ -60,12 +60,12 @@ test("what a world has told it tells again: its line says until when it was look
   );
 });
 
-test("what was typed repeats itself: the line is understood, and gives the same line", () => {
+test("a repeat command parses, and repeating it gives the same command", () => {
   const line = repeated(capacityCommand, ["a.csv"]);
   expect(repeated(capacityCommand, line.split(" ").slice(3))).toBe(line);
 });
 
-test("a world that the environment names stands in the line, and beside traces it does not", () => {
+test("a world from the environment is spelled out, but not for trace files", () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv("STANDIN_DATA", "/elsewhere");
   vi.stubEnv("STANDIN_URL", "http://x");

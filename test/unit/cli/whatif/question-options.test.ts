@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { whatIfCommand } from "../../../../src/cli/commands/whatif.ts";
 
-/** Of every what-if command, its options whose value is a time. */
+/** The options of every what-if command whose value is a time. */
 const TIMES = whatIfCommand().commands.flatMap((command) =>
   command.options
-    .filter(({ flags }) => /<(delay|duration|time)>$/.test(flags))
+    .filter(({ flags }) => /<(delay|duration)>$/.test(flags))
     .map(({ flags, description }) => [command.name(), flags, description] as const),
 );
 
-test.each(TIMES)("%s %s says what a bare number is", (_, flags, description) => {
+test.each(TIMES)("%s %s names the unit of a number without a unit", (_, flags, description) => {
   const isSeconds = /^--(present|delay|cold-start-worth) /.test(flags);
-  expect(description).toContain(isSeconds ? "a bare number is seconds" : "a bare number is milliseconds");
+  expect(description).toMatch(isSeconds ? /\d \(seconds\)/ : /\d \(milliseconds\)/);
 });
 
-test("options with times are found", () => {
+test("all options with times are covered", () => {
   expect(new Set(TIMES.map(([, flags]) => flags.split(" ")[0]))).toEqual(
     new Set([
       "--present",

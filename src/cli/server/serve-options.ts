@@ -1,0 +1,34 @@
+import type { DurationDistribution } from "../../platform/core/distribution.ts";
+import type { ClockSetting } from "../../simulation/world-clock.ts";
+
+/** The parsed options of `standin serve`. */
+export type ServeOptions = {
+  data: string;
+  port: number;
+  host: string;
+  clock?: ClockSetting;
+  startAt?: number;
+  seed?: number;
+  profile?: "2024" | "2026";
+  plan?: "paid" | "free";
+  operations?: "timed" | "immediate";
+  startDelay?: DurationDistribution | "profile";
+  projectsLimit?: number | "plan";
+  branchesLimit?: number | "plan";
+  endpointsLimit?: number | "plan";
+  snapshotsLimit?: number | "plan";
+  hostDomain?: string;
+  seedFile?: string;
+  apiKey?: string;
+  controlToken?: string;
+  rateLimit?: boolean;
+  backupEvery?: number;
+  keepBackups?: number;
+  keepHistory: number;
+  keepOperations: number;
+  requestsLimit: number;
+  maxWorlds: number;
+  maxWorldSize: number;
+  logLevel: string;
+  json?: boolean;
+};
