@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
 import { TraceInputError } from "../recordings/rows/recording-error.ts";
+import { UserError } from "../remote/user-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
 
@@ -25,9 +26,9 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-  } else if (error instanceof CliError) {
+  } else if (error instanceof UserError) {
     process.stderr.write(`standin: ${error.message}\n`);
-    process.exitCode = error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
+    process.exitCode = error instanceof CliError && error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
   } else if (error instanceof TraceInputError) {
     // Met while a trace was read: its blocks prove themselves only then.
     process.stderr.write(`standin: ${error.message}\n`);

@@ -1,5 +1,5 @@
 import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
-import type { ControlClient } from "../cli/client/client.ts";
+import type { ControlApi } from "../remote/control-api.ts";
 import { canBeFilled, type ReadCall } from "./read-calls.ts";
 
 type RequestsPage = {
@@ -23,7 +23,7 @@ const PLACEHOLDER_OF_PARAMETER: Readonly<Record<string, string>> = {
 };
 
 /** The calls of a double's journal of requests that read and were answered, each kind once, with placeholders for what they named. */
-export async function journaledCalls(server: ControlClient): Promise<ReadCall[]> {
+export async function journaledCalls(server: ControlApi): Promise<ReadCall[]> {
   const templates = new Set<string>();
   for (let since = 0; ; ) {
     const { requests, next_since } = await server.call<RequestsPage>(

@@ -1,5 +1,5 @@
-import type { PublicApi, PublicResponse } from "../cli/client/public-api.ts";
-import { CliError } from "../cli/terminal/cli-error.ts";
+import type { PublicApi, PublicResponse } from "../remote/public-api.ts";
+import { UserError } from "../remote/user-error.ts";
 
 /** A call that reads, by its path with `{project_id}` and the like in the place of ids. */
 export type ReadCall = { readonly template: string; readonly withoutKey?: true };
@@ -54,8 +54,8 @@ export function parseCallList(text: string, fileName: string): ReadCall[] {
     if (problem === undefined) calls.push({ template });
     else problems.push(`${fileName}:${index + 1}: ${problem}`);
   }
-  if (problems.length > 0) throw new CliError(problems.join("\n"), true);
-  if (calls.length === 0) throw new CliError(`${fileName}: there is no call in it`, true);
+  if (problems.length > 0) throw new UserError(problems.join("\n"));
+  if (calls.length === 0) throw new UserError(`${fileName}: there is no call in it`);
   return calls;
 }
 

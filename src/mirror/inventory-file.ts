@@ -1,9 +1,9 @@
 import { stringify } from "yaml";
-import { CliError } from "../cli/terminal/cli-error.ts";
 import { PLANS } from "../platform/catalog/plan.ts";
 import { PROFILES, type ProfileName } from "../platform/catalog/profile.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
+import { UserError } from "../remote/user-error.ts";
 import { parseSeedFile, SeedFileError } from "../scenario/file/seed-file.ts";
 import {
   type BranchCopy,
@@ -40,7 +40,7 @@ export function inventoryFile(inventory: Inventory, omissions: Omission[]): Inve
     parseSeedFile(text, "the inventory");
   } catch (error) {
     if (error instanceof SeedFileError)
-      throw new CliError(`this inventory cannot be a seed file: ${error.message}`);
+      throw new UserError(`this inventory cannot be a seed file: ${error.message}`);
     throw error;
   }
   const endpoints = inventory.projects.flatMap(({ branches }) =>

@@ -1,6 +1,6 @@
-import type { ControlClient } from "../cli/client/client.ts";
-import { apiErrorOf, type PublicApi, type PublicResponse } from "../cli/client/public-api.ts";
-import { CliError } from "../cli/terminal/cli-error.ts";
+import type { ControlApi } from "../remote/control-api.ts";
+import { apiErrorOf, type PublicApi, type PublicResponse } from "../remote/public-api.ts";
+import { UserError } from "../remote/user-error.ts";
 import {
   type BranchCopy,
   type EndpointCopy,
@@ -31,9 +31,9 @@ export class InventoryWriter {
   /** What each thing that was laid out is called in the double, by its id there. */
   readonly ids: Record<string, string> = {};
   readonly #api: PublicApi;
-  readonly #control: ControlClient;
+  readonly #control: ControlApi;
 
-  constructor(api: PublicApi, control: ControlClient) {
+  constructor(api: PublicApi, control: ControlApi) {
     this.#api = api;
     this.#control = control;
   }
@@ -267,7 +267,7 @@ export class InventoryWriter {
       (response.status < 500 || response.status === 501)
     )
       return response;
-    throw new CliError(
+    throw new UserError(
       `${method} ${this.#api.url}${path}: ${response.status} ${apiErrorOf(response).message ?? ""}`.trimEnd(),
     );
   }
@@ -282,7 +282,7 @@ export class InventoryWriter {
       if (mode === "manual") await this.#control.call("POST", "/clock/advance", { next: true });
       else await this.#api.pause(POLL_MS);
     }
-    throw new CliError(`the operations of ${path} do not come to an end`);
+    throw new UserError(`the operations of ${path} do not come to an end`);
   }
 
   #omit(what: string, response: PublicResponse): void {

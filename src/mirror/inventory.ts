@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { apiErrorOf, type PublicApi, type PublicResponse } from "../cli/client/public-api.ts";
-import { CliError } from "../cli/terminal/cli-error.ts";
-import type { ProgressDisplay } from "../cli/terminal/progress-display.ts";
+import { apiErrorOf, type PublicApi, type PublicResponse } from "../remote/public-api.ts";
+import { UserError } from "../remote/user-error.ts";
 
 // What is copied of an account. Anything else in an answer, secrets above all, is dropped where it is read.
 
@@ -77,20 +76,20 @@ const MAX_PAGES = 10_000;
 export async function readInventory(
   api: PublicApi,
   omissions: Omission[],
-  progress: ProgressDisplay,
+  onProgress: (done: number, of: number) => Promise<void>,
 ): Promise<Inventory> {
   const account = await readAccount(api);
   const projectList = await listProjects(api);
   const projects: ProjectCopy[] = [];
   for (const [index, { id, name }] of projectList.entries()) {
-    await progress.report(index, projectList.length);
+    await onProgress(index, projectList.length);
     const what = `project ${name} (${id})`;
     const copy = await readProject(api, id, what, omissions);
     if (copy === undefined)
       omissions.push({ what, because: "it went away while it was read, or has no branches" });
     else projects.push(copy);
   }
-  await progress.report(projectList.length, projectList.length);
+  await onProgress(projectList.length, projectList.length);
   return { account, projects };
 }
 
@@ -98,7 +97,7 @@ export async function readInventory(
 async function readAccount(api: PublicApi): Promise<Inventory["account"]> {
   const response = await api.get("/users/me");
   if (response.status === 401)
-    throw new CliError(`${api.url} does not accept the key that --from-key or STANDIN_FROM_KEY gives (401)`);
+    throw new UserError(`${api.url} does not accept the key that --from-key or STANDIN_FROM_KEY gives (401)`);
   const { data } = z.object({ id: z.string(), plan: z.string().nullish() }).safeParse(response.body);
   return { id: data?.id ?? "mirrored", plan: data?.plan ?? undefined };
 }
@@ -237,7 +236,7 @@ async function fetchAllPages<T extends z.ZodType>(
     if (elements.length === 0 || next === undefined || next === cursor) return all;
     cursor = next;
   }
-  throw new CliError(`${api.url}${path} has more than ${MAX_PAGES} pages`);
+  throw new UserError(`${api.url}${path} has more than ${MAX_PAGES} pages`);
 }
 
 /** What was asked for, or an error that names the call and what is wrong with its answer. */
@@ -249,14 +248,14 @@ function parseResponse<T extends z.ZodType>(
 ): z.output<T> {
   if (response.status !== 200) {
     const { message } = apiErrorOf(response);
-    throw new CliError(
+    throw new UserError(
       `GET ${api.url}${path}: ${response.status}${message === undefined ? "" : ` ${api.sanitize(message)}`}`,
     );
   }
   const parsed = schema.safeParse(response.body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new CliError(
+  throw new UserError(
     `GET ${api.url}${path}: the answer is not as the public document says: ${issue?.path.join(".")}: ${issue?.message}`,
   );
 }

@@ -1,8 +1,9 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { Inventory, Omission } from "../../mirror/inventory.ts";
+import { PublicApi, printable } from "../../remote/public-api.ts";
+import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
-import { PublicApi, parseApiUrl, printable, withApiKey } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePath } from "../terminal/new-file.ts";
@@ -92,7 +93,7 @@ async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSi
   const { readInventory } = await import("../../mirror/inventory.ts");
   const readOmissions: Omission[] = [];
   const inventory = await withProgress("Reading the account", (progress) =>
-    readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress),
+    readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress.report),
   );
   const file = options.out === undefined ? undefined : await writeSeedFile(options, options.out, inventory);
   const world =

@@ -1,7 +1,9 @@
-/** Something that the user has to know and can act on: shown as a sentence, without a stack. */
-export class CliError extends Error {
+import { UserError } from "../../remote/user-error.ts";
+
+/** An error of a command, shown as one sentence. */
+export class CliError extends UserError {
   override readonly name = "CliError";
-  /** Whether the command line is wrong, and not what it met. */
+  /** Whether the command line is wrong, rather than something that the command came across. */
   readonly isUsageError: boolean;
   constructor(message: string, isUsageError = false) {
     super(message);
