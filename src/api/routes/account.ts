@@ -7,7 +7,7 @@ import { REGIONS } from "../../platform/catalog/regions.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { id } from "../http/request-fields.ts";
-import { renderOrganization, renderRegion } from "../render/render-objects.ts";
+import { renderOrganization, renderRegion } from "../render/render-account.ts";
 
 /** S: who one is and where one may be. */
 export function accountRoutes(handlers: RouteHandlers): Hono {

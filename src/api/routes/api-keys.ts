@@ -5,7 +5,7 @@ import { validApiKeys } from "../../platform/account/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { keyId, keyName } from "../http/request-fields.ts";
-import { renderApiKey } from "../render/render-objects.ts";
+import { renderApiKey } from "../render/render-account.ts";
 
 /** R, "API keys". */
 export function apiKeyRoutes(handlers: RouteHandlers): Hono {

@@ -6,7 +6,8 @@ import { computesOnBranch, findProject } from "../../platform/lookup.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
 import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";
 import { renderBranch, renderSnapshot } from "../render/render-branch.ts";
-import { renderPendingEndpoint, renderScheduledOperations } from "../render/render-objects.ts";
+import { renderPendingEndpoint } from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
 
 const projectParams = z.object({ project_id: id });

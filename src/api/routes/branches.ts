@@ -29,8 +29,8 @@ import {
   renderChangedEndpoint,
   renderConnectionUris,
   renderPendingEndpoint,
-  renderScheduledOperations,
-} from "../render/render-objects.ts";
+} from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const MAX_PAGE = 10_000; // S
 const SORT_KEYS = ["name", "created_at", "updated_at"] as const; // S

@@ -5,7 +5,7 @@ import { findDatabase } from "../../platform/branch/database.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";
 import { renderDatabase } from "../render/render-branch.ts";
-import { renderScheduledOperations } from "../render/render-objects.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
 
 const databaseParams = branchParams.extend({ database_name: z.string() });

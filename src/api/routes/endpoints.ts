@@ -10,8 +10,8 @@ import {
   EndpointJsonCache,
   renderChangedEndpoint,
   renderPendingEndpoint,
-  renderScheduledOperations,
-} from "../render/render-objects.ts";
+} from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const projectParams = z.object({ project_id: id });
 const endpointParams = z.object({ project_id: id, endpoint_id: id });

@@ -5,7 +5,7 @@ import { findProject } from "../../platform/lookup.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { id } from "../http/request-fields.ts";
-import { renderOperation } from "../render/render-objects.ts";
+import { renderOperation } from "../render/render-operation.ts";
 
 const MAX_PAGE = 1_000; // S
 const DEFAULT_PAGE = 100; // A

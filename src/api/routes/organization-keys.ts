@@ -8,7 +8,7 @@ import { type ApiKey, validOrganizationKeys } from "../../platform/account/api-k
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { id, keyId, keyName } from "../http/request-fields.ts";
-import { renderApiKey } from "../render/render-objects.ts";
+import { renderApiKey } from "../render/render-account.ts";
 
 const organizationParams = z.object({ org_id: id });
 

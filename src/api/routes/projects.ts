@@ -32,14 +32,9 @@ import {
   preloadLibraries,
 } from "../http/request-fields.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
-import {
-  connectionUri,
-  renderChangedEndpoint,
-  renderConnectionUris,
-  renderProject,
-  renderProjectListItem,
-  renderScheduledOperations,
-} from "../render/render-objects.ts";
+import { connectionUri, renderChangedEndpoint, renderConnectionUris } from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
+import { renderProject, renderProjectListItem } from "../render/render-project.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-ranges.ts";
 
 const MAX_PAGE = 400; // S

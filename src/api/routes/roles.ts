@@ -8,7 +8,7 @@ import { issuePassword, PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";
 import { renderRole } from "../render/render-branch.ts";
-import { renderScheduledOperations } from "../render/render-objects.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
 
 const roleParams = branchParams.extend({ role_name: z.string() });
