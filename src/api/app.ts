@@ -5,8 +5,11 @@ import { servedOperations } from "./coverage/served-operations.ts";
 import { type ApiOptions, RouteHandlers } from "./http/request-context.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { branchRestoreRoutes } from "./routes/branch-restore.ts";
+import { branchSchemaRoutes } from "./routes/branch-schema.ts";
 import { snapshotRoutes } from "./routes/branch-snapshots.ts";
 import { branchRoutes } from "./routes/branches.ts";
+import { connectionUriRoutes } from "./routes/connection-uri.ts";
 import { consumptionRoutes } from "./routes/consumption.ts";
 import { databaseRoutes } from "./routes/databases.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
@@ -25,8 +28,11 @@ export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
   return [
     apiKeyRoutes(handlers),
     projectRoutes(handlers),
+    connectionUriRoutes(handlers),
     endpointRoutes(handlers),
     branchRoutes(handlers),
+    branchRestoreRoutes(handlers),
+    branchSchemaRoutes(handlers),
     roleRoutes(handlers),
     databaseRoutes(handlers),
     snapshotRoutes(handlers),

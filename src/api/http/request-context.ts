@@ -8,7 +8,6 @@ import {
   parseJsonBody,
   queryParameters,
   type RequestBody,
-  RequestError,
   readBody,
   requestIdOf,
   unwrap,
@@ -19,13 +18,23 @@ import { authorize, type Permission, type Principal } from "../../platform/accou
 import type { Account } from "../../platform/account/account.ts";
 import type { Command } from "../../platform/commands.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { FaultTarget } from "../../platform/fault/fault.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
-import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
-import { type MatchedFault, matchRequestFaults, waitOutDelays } from "./fault-middleware.ts";
+import { authenticate } from "./authenticate.ts";
+import { matchRequestFaults } from "./fault-middleware.ts";
+import {
+  type AuthenticatedHandler,
+  catchRefusal,
+  faultTargetOf,
+  handleAfterDelay,
+  type IncomingRequest,
+  journalRequest,
+  organizationIn,
+  type RouteResponse,
+  type RouteResult,
+  respond,
+} from "./incoming-request.ts";
 import { RateLimiter } from "./rate-limit.ts";
-import { idsInResponse, type RequestJournalEntry, redactedBody, redactedPath } from "./request-journal.ts";
 
 /** One request, authenticated and parsed, in its turn of the world. */
 export type RequestContext<P, Q, B> = {
@@ -62,26 +71,6 @@ export type ApiOptions = {
   /** PLATFORM, "Answers": 700 requests a minute, bursts of 40 a second per route and account. */
   readonly rateLimit: boolean;
   readonly onBug: (error: unknown) => void;
-};
-
-/** What a look into the world comes to: a body, as an object or as JSON text, or an error. */
-type RouteResponse =
-  | { readonly status: number; readonly body: unknown }
-  | ErrorResponse
-  | NonNullable<MatchedFault["answer"]>;
-/** What comes of a request: an answer, or a connection that a fault loses, maybe behind what was done. */
-type RouteResult = RouteResponse | { readonly lostBy: string; readonly unsentResponse?: RouteResponse };
-type AuthenticatedHandler = (transaction: Transaction, caller: AuthenticatedCaller) => RouteResponse;
-
-/** A request on its way. */
-type IncomingRequest = {
-  readonly context: Context;
-  readonly requestId: string;
-  readonly input: RequestBody | undefined;
-  readonly operation: string | undefined;
-  /** Once it is known. */
-  caller?: AuthenticatedCaller;
-  matchedFault?: MatchedFault | undefined;
 };
 
 /** What a user of a manual clock has to do before a repeated request can be answered otherwise. */
@@ -220,106 +209,6 @@ export class RouteHandlers {
       headers["X-Standin-Hint"] = hint;
     return context.body(errorBody(requestId, response), response.status as 400, headers);
   }
-}
-
-/** What has been delayed is done in a turn of its own; its key may have been revoked meanwhile. */
-async function handleAfterDelay(
-  world: WorldHandle,
-  request: IncomingRequest,
-  handle: AuthenticatedHandler,
-): Promise<RouteResult> {
-  await waitOutDelays(world, request.matchedFault?.delays ?? []);
-  return world.transact((transaction) => {
-    const result = catchRefusal(() =>
-      respond(transaction, request, authenticate(transaction, request.context), handle),
-    );
-    journalRequest(transaction, request, result);
-    return result;
-  });
-}
-
-/** Does the work, or what a fault has in its place. */
-function respond(
-  transaction: Transaction,
-  { matchedFault }: IncomingRequest,
-  caller: AuthenticatedCaller,
-  handle: AuthenticatedHandler,
-): RouteResult {
-  if (matchedFault?.answer !== undefined) return matchedFault.answer;
-  if (matchedFault?.lost === "before") return { lostBy: matchedFault.faultName };
-  if (matchedFault?.lost === undefined) return handle(transaction, caller);
-  const unsentResponse = catchRefusal(() => handle(transaction, caller));
-  return { lostBy: matchedFault.faultName, unsentResponse };
-}
-
-/** A refusal is no bug of the world's: it is an answer like others. */
-function catchRefusal<T>(work: () => T): T | ErrorResponse {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RequestError) return error.response;
-    throw error;
-  }
-}
-
-function faultTargetOf(
-  { context, operation }: IncomingRequest,
-  { principal: { account, scope } }: AuthenticatedCaller,
-): FaultTarget {
-  const { req } = context;
-  const [projectId, branchId, endpointId] = [
-    req.param("project_id"),
-    req.param("branch_id"),
-    req.param("endpoint_id"),
-  ];
-  return {
-    kind: "request",
-    operation,
-    method: req.method === "HEAD" ? "GET" : req.method,
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(endpointId === undefined ? {} : { endpointId }),
-    accountId: account.id,
-    organizationId: organizationIn(context, req.query()) ?? scope?.organizationId ?? account.organizationId,
-  };
-}
-
-/** For the journal of requests. What is read costs little; what may change something is kept with what it brought. */
-function journalRequest(
-  { logRequest: append }: Transaction,
-  { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
-  result: RouteResult,
-): void {
-  if (append === undefined) return;
-  const { method, url } = context.req;
-  const entry: { -readonly [K in keyof RequestJournalEntry]: RequestJournalEntry[K] } = {
-    requestId,
-    method,
-    path: redactedPath(url),
-  };
-  if (operation !== undefined) entry.operationId = operation;
-  if (caller !== undefined) {
-    entry.accountId = caller.principal.account.id;
-    entry.keyId = caller.keyId;
-  }
-  if (matchedFault !== undefined) entry.fault = matchedFault.faultName;
-  const response = "lostBy" in result ? result.unsentResponse : result;
-  if (!("lostBy" in result)) entry.status = result.status;
-  if (response !== undefined && "code" in response) entry.code = response.code;
-  if (method !== "GET" && method !== "HEAD") {
-    const body = input && redactedBody(input);
-    if (body !== undefined) entry.body = body;
-    const responseIds =
-      response !== undefined && "body" in response ? idsInResponse(response.body) : undefined;
-    if (responseIds !== undefined) entry.answered = responseIds;
-  }
-  append(entry);
-}
-
-/** The organization that a request is for, by its path or its query. */
-function organizationIn(context: Context, query: unknown): string | undefined {
-  const pathOrganizationId = context.req.param("org_id") ?? context.req.param("source_org_id");
-  return pathOrganizationId ?? (query as { org_id?: string } | undefined)?.org_id;
 }
 
 function worldTime(world: WorldHandle): number | undefined {

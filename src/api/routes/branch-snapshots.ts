@@ -3,12 +3,12 @@ import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import { findSnapshot, snapshotsOf } from "../../platform/branch/branch-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/lookup.ts";
+import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
 import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";
 import { renderBranch, renderSnapshot } from "../render/render-branch.ts";
 import { renderPendingEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
-import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
 
 const projectParams = z.object({ project_id: id });
 const snapshotParams = z.object({ project_id: id, snapshot_id: id });
