@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import * as z from "zod";
-import { instant } from "../control/http/control-fields.ts";
+import { clockInstant } from "../control/http/control-fields.ts";
+import { parsedText } from "../http/fields.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/account/api-key.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/core/hosts.ts";
@@ -177,7 +178,7 @@ const planLimit = (minimum: number) => {
 const options = z.strictObject({
   seed: z.int().min(0).optional(),
   clock: parsedText(parseClockSetting, CLOCK_RULE).optional(),
-  startAt: instant.optional(),
+  startAt: clockInstant.optional(),
   profile: z.enum(["2024", "2026"]).optional(),
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
@@ -276,15 +277,6 @@ function openDirectory(path: string): DataDirectory {
 function toStandinError(error: unknown): unknown {
   if (error instanceof DirectoryInUse) return new StandinError("DIRECTORY_IN_USE", error.message, 409);
   return error instanceof WorldMismatch ? new StandinError("WORLD_MISMATCH", error.message, 409) : error;
-}
-
-function parsedText<T>(parse: (text: string) => T | undefined, rule: string) {
-  return z.string().transform((text, context): T => {
-    const value = parse(text);
-    if (value !== undefined) return value;
-    context.addIssue({ code: "custom", message: rule });
-    return z.NEVER;
-  });
 }
 
 function parseOptions(input: StandinOptions) {

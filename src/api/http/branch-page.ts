@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import { cursorParameter, encodeCursor, limitParameter } from "./paging.ts";
-import { flag, id } from "./request-fields.ts";
+import { flag } from "./request-fields.ts";
 
 const MAX_PAGE = 10_000; // S
 const SORT_KEYS = ["name", "created_at", "updated_at"] as const; // S

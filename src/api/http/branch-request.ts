@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { Command } from "../../platform/commands.ts";
@@ -6,7 +7,6 @@ import { findBranch, findProject } from "../../platform/lookup.ts";
 import { renderBranch } from "../render/render-branch.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import type { RequestContext } from "./request-context.ts";
-import { id } from "./request-fields.ts";
 
 export const branchParams = z.object({ project_id: id, branch_id: id });
 export type BranchRequest = RequestContext<z.output<typeof branchParams>, unknown, unknown>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { id, instant } from "../../http/fields.ts";
 import { cursorParameter, limitParameter } from "./paging.ts";
-import { flag, id, instant } from "./request-fields.ts";
+import { flag } from "./request-fields.ts";
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 10;

@@ -1,8 +1,15 @@
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DefaultEndpointSettings } from "../../platform/project/project.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-range.ts";
-import { defaultEndpointSettings, id, name, postgresName, preloadLibraries } from "./request-fields.ts";
+import {
+  defaultEndpointSettings,
+  name,
+  postgresName,
+  preloadLibraries,
+  provisioner,
+} from "./request-fields.ts";
 
 const MAX_HISTORY_RETENTION_S = 2_592_000; // S
 
@@ -58,7 +65,7 @@ export const createProjectBody = z.object({
       .optional(),
     autoscaling_limit_min_cu: z.number().optional(),
     autoscaling_limit_max_cu: z.number().optional(),
-    provisioner: z.string().min(1).max(64).optional(),
+    provisioner: provisioner.optional(),
     region_id: z.string().optional(),
     pg_version: z.int().min(14).max(18).optional(),
     store_passwords: z.boolean().optional(),

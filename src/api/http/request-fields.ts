@@ -1,15 +1,10 @@
 import * as z from "zod";
+import { text } from "../../http/fields.ts";
 import { ownerOfPgSetting } from "../../platform/catalog/pg-settings.ts";
 import type { ComputeOptions } from "../../platform/compute/compute.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
 
-/** S: the pattern of all ids but those of keys and operations. */
-export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
-export const name = z.string().min(1).max(256);
-/** An instant of the world's clock. */
-export const instant = z.iso
-  .datetime({ offset: true, message: "must be an ISO 8601 timestamp like 2026-01-31T12:00:00Z" })
-  .transform((text) => Date.parse(text));
+export const name = text(256);
 export const lsn = z
   .string()
   .regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838");
@@ -35,9 +30,6 @@ export const flag = z.enum(["true", "false"]).transform((text) => text === "true
 
 /** S. */
 export const email = z.email("must be an email address like somebody@example.com").max(256);
-
-const MAX_KEY_NAME_LENGTH = 64; // S
-export const keyName = z.string().min(1).max(MAX_KEY_NAME_LENGTH);
 
 export const keyId = z
   .string()
@@ -68,8 +60,8 @@ const endpointSettings = z.object({
   preload_libraries: preloadLibraries.optional(),
 });
 
+export const provisioner = text(64);
 export const computeType = z.enum(["read_write", "read_only"]);
-const endpointName = z.string().min(1).max(64);
 
 /** What may be chosen for a compute wherever one is made or changed. */
 export const computeFields = {
@@ -77,12 +69,12 @@ export const computeFields = {
   autoscaling_limit_max_cu: computeUnits.optional(),
   suspend_timeout_seconds: z.int().optional(),
   settings: endpointSettings.optional(),
-  provisioner: z.string().min(1).max(64).optional(),
+  provisioner: provisioner.optional(),
 };
 
 export const endpointFields = {
   ...computeFields,
-  name: endpointName.optional(),
+  name: text(64).optional(),
   pooler_enabled: z.boolean().optional(),
   pooler_mode: z.enum(["transaction"]).optional(),
   disabled: z.boolean().optional(),

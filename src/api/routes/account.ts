@@ -1,12 +1,12 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { effectiveLimits, planOf } from "../../platform/account/account.ts";
 import { organizationsOf } from "../../platform/account/organization.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
 import { renderOrganization, renderRegion } from "../render/render-account.ts";
 
 /** S: who one is and where one may be. */

@@ -1,10 +1,11 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { keyName } from "../../http/fields.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { validApiKeys } from "../../platform/account/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { keyId, keyName } from "../http/request-fields.ts";
+import { keyId } from "../http/request-fields.ts";
 import { renderApiKey } from "../render/render-account.ts";
 
 /** R, "API keys". */

@@ -1,9 +1,10 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id, instant } from "../../http/fields.ts";
 import { computesOnBranch } from "../../platform/lookup.ts";
 import { branchParams, branchTarget, changeBranch, requestedBranch } from "../http/branch-request.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";
+import { atMostOne, lsn, name } from "../http/request-fields.ts";
 import { renderBranch } from "../render/render-branch.ts";
 import { renderPendingEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";

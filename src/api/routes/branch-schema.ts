@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
+import { id, instant } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import { contentAt } from "../../platform/branch/branch-content.ts";
@@ -9,7 +10,7 @@ import { type PointInTime, resolvePointInTime } from "../../platform/branch/poin
 import { findBranch, findProject } from "../../platform/lookup.ts";
 import { type BranchRequest, branchParams, requestedBranch } from "../http/branch-request.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { atMostOne, id, instant, lsn } from "../http/request-fields.ts";
+import { atMostOne, lsn } from "../http/request-fields.ts";
 
 /** S: schemas of the databases of a branch. There is no data, so each is empty. */
 export function branchSchemaRoutes(handlers: RouteHandlers): Hono {

@@ -1,11 +1,12 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { findSnapshot, snapshotsOf } from "../../platform/branch/branch-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/lookup.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
-import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";
+import { atMostOne, lsn, name } from "../http/request-fields.ts";
 import { renderBranch, renderSnapshot } from "../render/render-branch.ts";
 import { renderPendingEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";

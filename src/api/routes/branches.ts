@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { notImitated } from "../../http/errors.ts";
+import { id, instant } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
 import { branchesOf, findProject } from "../../platform/lookup.ts";
@@ -16,8 +17,6 @@ import {
   computeOptions,
   computeType,
   flag,
-  id,
-  instant,
   lsn,
   name,
 } from "../http/request-fields.ts";

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Account } from "../../platform/account/account.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
@@ -16,7 +17,7 @@ import {
 import type { Project } from "../../platform/project/project.ts";
 import { PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { flag, id } from "../http/request-fields.ts";
+import { flag } from "../http/request-fields.ts";
 import { connectionUri } from "../render/render-endpoint.ts";
 
 /** S: how to connect to a database of a project. */

@@ -1,6 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { preloadLibrariesFor } from "../../platform/catalog/preload-libraries.ts";
@@ -8,7 +9,7 @@ import { findProject } from "../../platform/lookup.ts";
 import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id, postgresName } from "../http/request-fields.ts";
+import { postgresName } from "../http/request-fields.ts";
 
 const MAX_ROLES = 10; // S
 const MAX_URL_LENGTH = 2048;

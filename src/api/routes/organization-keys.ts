@@ -1,13 +1,14 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id, keyName } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { authorize } from "../../platform/account/access.ts";
 import { type ApiKey, validOrganizationKeys } from "../../platform/account/api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id, keyId, keyName } from "../http/request-fields.ts";
+import { keyId } from "../http/request-fields.ts";
 import { renderApiKey } from "../render/render-account.ts";
 
 const organizationParams = z.object({ org_id: id });

@@ -1,6 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { findMember, type Member, membersOf } from "../../platform/account/organization.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../platform/project/settings-record.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { email, id } from "../http/request-fields.ts";
+import { email } from "../http/request-fields.ts";
 
 const MAX_PAGE = 500; // S
 const MAX_INVITATIONS = 100; // A

@@ -1,13 +1,14 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { email, id } from "../http/request-fields.ts";
+import { email } from "../http/request-fields.ts";
 
 const projectParams = z.object({ project_id: id });
 

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { canRead, sharedProjects } from "../../platform/account/access.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
@@ -17,7 +18,7 @@ import { cursorParameter, encodeCursor, integerParameter, limitParameter } from 
 import { issuePassword } from "../http/passwords.ts";
 import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../http/project-fields.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { flag, id } from "../http/request-fields.ts";
+import { flag } from "../http/request-fields.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint, renderConnectionUris } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";

@@ -1,11 +1,11 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { authorize } from "../../platform/account/access.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
 
 const DEFAULT_TTL_S = 86_400; // S
 const MAX_TTL_S = 315_360_000; // A: ten years

@@ -1,6 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { recordsOf } from "../../platform/project/evolve-settings-record.ts";
@@ -11,7 +12,6 @@ import {
   vpcEndpointsOf,
 } from "../../platform/project/vpc-endpoint.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
 
 const MAX_EXAMPLES = 3; // S
 

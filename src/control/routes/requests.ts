@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { instant as instantField } from "../http/control-fields.ts";
+import { clockInstant } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
@@ -48,8 +48,8 @@ const requestsQuery = (operationIds: readonly string[]) =>
     account_id: z.string().optional(),
     fault: z.string().optional(),
     matched: yesOrNo.optional(),
-    from: instantField.optional(),
-    until: instantField.optional(),
+    from: clockInstant.optional(),
+    until: clockInstant.optional(),
   });
 type RequestFilter = z.output<ReturnType<typeof requestsQuery>>;
 
