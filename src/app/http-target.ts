@@ -7,34 +7,25 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../platform/core/distribution.ts";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusals.ts";
-import { accountDescriptions, Labels, type ProjectDescription } from "../scenario/file/labels.ts";
+import { accountDescriptions, Labels } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
 import { isClosedLoop } from "../scenario/run/scenario-traffic.ts";
 import {
   CannotRunError,
-  CONNECTION_LOST,
   isRestoreRequest,
   type ScenarioTarget,
   type TargetRequest,
   type TargetResponse,
 } from "../scenario/run/target.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
-
-export type RemoteServer = { readonly url: string; readonly controlToken?: string | undefined };
-
-type WithId = { readonly id: string };
-/** What answers to creations have in them. */
-type CreationResponse = {
-  readonly project: WithId;
-  readonly branch: WithId;
-  readonly endpoint: WithId;
-  readonly endpoints: readonly [WithId, ...WithId[]];
-};
+import { HttpConnection, type RemoteServer } from "./http-connection.ts";
+import { HttpLayout } from "./http-layout.ts";
 
 type SubmittedArrival = { readonly activity: Activity; readonly at: SimTime };
 /** What becomes of arrivals; of those that are yet to come, history will tell. */
@@ -78,8 +69,7 @@ function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {
 
 class HttpTarget implements ScenarioTarget {
   readonly labels = new Labels();
-  readonly #server: RemoteServer;
-  readonly #base: string;
+  readonly #connection: HttpConnection;
   readonly #keys = new Map<string, string>();
   /** What its events fold to here. */
   #world: World = emptyWorld();
@@ -90,26 +80,31 @@ class HttpTarget implements ScenarioTarget {
   readonly #snapshots = new Set<string>();
 
   constructor(server: RemoteServer) {
-    this.#server = server;
-    this.#base = server.url.replace(/\/(api\/v2|_sim)?\/?$/, "");
+    this.#connection = new HttpConnection(server);
   }
 
   async open(description: WorldDescription): Promise<void> {
-    const { mode } = (await this.#control("GET", "/clock")) as { mode: string };
+    const { mode } = (await this.#connection.control("GET", "/clock")) as { mode: string };
     if (mode !== "manual")
       throw new CannotRunError(
-        `the clock of ${this.#base} is ${mode}; a scenario moves it, so it must be manual`,
+        `the clock of ${this.#connection.base} is ${mode}; a scenario moves it, so it must be manual`,
       );
     await this.#syncEvents();
     this.#checkSettings(description);
+    const layout = new HttpLayout(
+      this.#connection,
+      this.labels,
+      (account) => this.keyOf(account),
+      () => this.#finishOperations(),
+    );
     for (const { label, plan, projects } of accountDescriptions(description)) {
-      const created = (await this.#control("POST", "/accounts", { name: label, plan })) as {
+      const created = (await this.#connection.control("POST", "/accounts", { name: label, plan })) as {
         account: { id: string };
         api_key: { key: string };
       };
       this.#keys.set(label, created.api_key.key);
       this.labels.add({ kind: "account", label, id: created.account.id, account: label });
-      for (const project of projects) await this.#createProject(label, project);
+      for (const project of projects) await layout.createProject(label, project);
     }
     await this.#syncEvents();
     this.#layoutSeq = this.#world.seq;
@@ -131,7 +126,7 @@ class HttpTarget implements ScenarioTarget {
   }
 
   async request(call: TargetRequest): Promise<TargetResponse> {
-    const response = await this.#fetch(call);
+    const response = await this.#connection.fetch(call);
     if (call.surface === "control" && call.path === "/snapshots" && response.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
     const isRestored = isRestoreRequest(call) && response.status < 300;
@@ -166,12 +161,13 @@ class HttpTarget implements ScenarioTarget {
           endpoint_id: endpointId,
           at: isoInstant(at),
           ...rest,
-          ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
-          ...(connectionId === undefined ? {} : { connection_id: connectionId }),
+          ...omitUndefined({ duration_ms: durationMs, connection_id: connectionId }),
         });
       }
       const { activities } = (
-        payload.length === 0 ? { activities: [] } : await this.#control("POST", "/activity", payload)
+        payload.length === 0
+          ? { activities: [] }
+          : await this.#connection.control("POST", "/activity", payload)
       ) as ActivityResponse;
       for (const [index, { outcome, code = "", message = "" }] of activities.entries()) {
         const arrival = submitted[index];
@@ -188,7 +184,8 @@ class HttpTarget implements ScenarioTarget {
       const isLast = arrivals.at > to;
       // Not beyond what has not been told yet.
       const advanceTo = isLast ? to : arrivals.at - 1;
-      if (advanceTo > this.#now) await this.#control("POST", "/clock/advance", { to: isoInstant(advanceTo) });
+      if (advanceTo > this.#now)
+        await this.#connection.control("POST", "/clock/advance", { to: isoInstant(advanceTo) });
       await this.#syncEvents((event) => {
         reportRejectedBefore(event.at);
         arrivals.observe(event);
@@ -208,7 +205,7 @@ class HttpTarget implements ScenarioTarget {
 
   async digest(): Promise<string> {
     return createHash("sha256")
-      .update(JSON.stringify(await this.#control("GET", "/state")))
+      .update(JSON.stringify(await this.#connection.control("GET", "/state")))
       .digest("hex")
       .slice(0, 16);
   }
@@ -222,7 +219,7 @@ class HttpTarget implements ScenarioTarget {
     ];
     try {
       for (const [of, name = ""] of paths)
-        await this.#fetch({
+        await this.#connection.fetch({
           surface: "control",
           method: "DELETE",
           path: `/${of}/${encodeURIComponent(name)}`,
@@ -239,13 +236,13 @@ class HttpTarget implements ScenarioTarget {
     let decision: RecordedEvent[] = [];
     for (;;) {
       const path = `/events?since=${this.#world.seq}&limit=${EVENTS_PER_CALL}`;
-      const { events, forgotten_seq } = (await this.#control("GET", path)) as {
+      const { events, forgotten_seq } = (await this.#connection.control("GET", path)) as {
         events: unknown[];
         forgotten_seq?: number;
       };
       if (forgotten_seq !== undefined)
         throw new CannotRunError(
-          `the history of ${this.#base} is forgotten up to event ${forgotten_seq}; a fork of an empty world has all of its own`,
+          `the history of ${this.#connection.base} is forgotten up to event ${forgotten_seq}; a fork of an empty world has all of its own`,
         );
       for (const record of events) {
         const event = parseObject(record) as RecordedEvent;
@@ -261,7 +258,7 @@ class HttpTarget implements ScenarioTarget {
       if (events.length < EVENTS_PER_CALL) break;
     }
     decision.forEach(onEvent);
-    this.#now = Date.parse(((await this.#control("GET", "/clock")) as { now: string }).now);
+    this.#now = Date.parse(((await this.#connection.control("GET", "/clock")) as { now: string }).now);
     return synced;
   }
 
@@ -283,121 +280,14 @@ class HttpTarget implements ScenarioTarget {
             ? formatDistribution(value as DurationDistribution)
             : JSON.stringify(value);
       throw new CannotRunError(
-        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, and ${this.#base} has ${format(settings[key])}`,
+        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, and ${this.#connection.base} has ${format(settings[key])}`,
       );
     }
-  }
-
-  async #createProject(account: string, { label, branches, ...fields }: ProjectDescription): Promise<void> {
-    const key = this.keyOf(account);
-    const [first, ...otherBranches] = Object.entries(branches);
-    const [name, description] = first ?? ["main", { computes: {}, protected: undefined }];
-    const created = await this.#api(key, "POST", "/projects", {
-      project: { ...fields, name: label, branch: { name } },
-    });
-    const { id } = created.project;
-    const path = `/projects/${id}`;
-    this.labels.add({ kind: "project", label, id, account });
-    this.labels.add({ kind: "branch", label: `${label}/${name}`, id: created.branch.id, account });
-    await this.#finishOperations();
-    const computes = Object.entries(description.computes);
-    const primary = computes.find(([, compute]) => compute.type === "read_write");
-    const createdEndpointId = created.endpoints[0].id;
-    if (primary === undefined) await this.#api(key, "DELETE", `${path}/endpoints/${createdEndpointId}`);
-    else {
-      const { type: _, ...settings } = primary[1];
-      if (Object.keys(settings).length > 0)
-        await this.#api(key, "PATCH", `${path}/endpoints/${createdEndpointId}`, { endpoint: settings });
-      this.labels.add({
-        kind: "compute",
-        label: `${label}/${name}/${primary[0]}`,
-        id: createdEndpointId,
-        account,
-      });
-    }
-    await this.#finishOperations();
-    for (const compute of computes) {
-      if (compute !== primary)
-        await this.#createCompute(
-          account,
-          id,
-          created.branch.id,
-          `${label}/${name}/${compute[0]}`,
-          compute[1],
-        );
-    }
-    for (const [branch, { parent, computes: branchComputes, protected: isProtected }] of otherBranches) {
-      const parentId = parent === undefined ? undefined : this.labels.get(`${label}/${parent}`)?.id;
-      const child = await this.#api(key, "POST", `${path}/branches`, {
-        branch: { name: branch, parent_id: parentId, protected: isProtected },
-      });
-      this.labels.add({ kind: "branch", label: `${label}/${branch}`, id: child.branch.id, account });
-      await this.#finishOperations();
-      for (const [compute, settings] of Object.entries(branchComputes)) {
-        await this.#createCompute(account, id, child.branch.id, `${label}/${branch}/${compute}`, settings);
-      }
-    }
-    if (description.protected === true)
-      await this.#api(key, "PATCH", `${path}/branches/${created.branch.id}`, { branch: { protected: true } });
-  }
-
-  async #createCompute(
-    account: string,
-    projectId: string,
-    branchId: string,
-    label: string,
-    compute: object,
-  ): Promise<void> {
-    const created = await this.#api(this.keyOf(account), "POST", `/projects/${projectId}/endpoints`, {
-      endpoint: { ...compute, branch_id: branchId },
-    });
-    this.labels.add({ kind: "compute", label, id: created.endpoint.id, account });
-    await this.#finishOperations();
   }
 
   /** Lets the operations of the layout end. */
   async #finishOperations(): Promise<void> {
     for (await this.#syncEvents(); this.#world.operations.size > 0; await this.#syncEvents())
-      await this.#control("POST", "/clock/advance", { next: true });
-  }
-
-  async #api(key: string, method: string, path: string, body?: unknown): Promise<CreationResponse> {
-    return (await this.#requestOrThrow({ surface: "api", method, path, body, key })) as CreationResponse;
-  }
-
-  async #control(method: string, path: string, body?: unknown): Promise<unknown> {
-    return this.#requestOrThrow({ surface: "control", method, path, body });
-  }
-
-  async #requestOrThrow(call: TargetRequest): Promise<unknown> {
-    const { status, body } = await this.#fetch(call);
-    if (status < 300) return body;
-    throw new CannotRunError(
-      `${this.#base} answered ${call.method} ${call.path} with ${status}: ${String((body as { message?: unknown } | null)?.message)}`,
-    );
-  }
-
-  async #fetch({ surface, method, path, body, key }: TargetRequest): Promise<TargetResponse> {
-    const token = surface === "control" ? this.#server.controlToken : key;
-    const headers = {
-      "Content-Type": "application/json",
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    };
-    const url = `${this.#base}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
-    try {
-      const response = await fetch(url, {
-        method,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
-    } catch (error) {
-      const { code } = ((error instanceof Error ? error.cause : undefined) as NodeJS.ErrnoException) ?? {};
-      if (surface === "api" && (code === "ECONNRESET" || code === "UND_ERR_SOCKET")) return CONNECTION_LOST;
-      throw new CannotRunError(
-        `${url} does not answer: ${error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)}`,
-      );
-    }
+      await this.#connection.control("POST", "/clock/advance", { next: true });
   }
 }

@@ -1,23 +1,21 @@
-import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hono } from "hono";
-import { renderState } from "../control/routes/state.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import { validApiKeys } from "../platform/account/api-key.ts";
 import { parseDistribution } from "../platform/core/distribution.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, type World } from "../platform/core/world.ts";
+import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { accountDescriptions, Labels } from "../scenario/file/labels.ts";
+import type { Labels } from "../scenario/file/labels.ts";
 import {
   everyStep,
   type Scenario,
   type Step,
   type WorldDescription,
 } from "../scenario/file/scenario-schema.ts";
-import { applySeedFile, type SeedFile } from "../scenario/file/seed-file.ts";
+import { applySeedFile } from "../scenario/file/seed-file.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,
@@ -32,7 +30,11 @@ import { vacuumCopy } from "../store/file/open-read-only.ts";
 import { redactSecrets } from "../store/file/redact-secrets.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import { hashSecret } from "../worlds/secrets.ts";
-import { createApp, MIGRATIONS_FOLDER, memoryStorage, type OpenedWorlds, openWorlds } from "./compose.ts";
+import { createApp } from "./create-app.ts";
+import { memoryStorage, type OpenedWorlds, openWorlds } from "./open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "./package-root.ts";
+import { addLabels, createLabels, keyOf, placeholderKey, seedFileOf } from "./scenario-world.ts";
+import { worldDigest } from "./world-digest.ts";
 
 /** So many events of a world in memory are kept where a step may ask for them: some hundreds of megabytes, however long a run is. */
 const MAX_EVENTS_IN_MEMORY = 1_000_000;
@@ -257,97 +259,4 @@ class InProcessTarget implements ScenarioTarget {
 
 function rethrow(error: unknown): never {
   throw error;
-}
-
-/** The same for every run, so that the same scenario makes the same world. Nobody else has a world of these keys. */
-function keyOf(account: string): string {
-  return `key-of-${account}`;
-}
-
-/** What a world has come to, in few characters. */
-export function worldDigest(world: World): string {
-  const { hourlyUsage } = world;
-  // Of these there may be hundreds of thousands, and each is a few numbers.
-  const hours = hourlyUsage
-    .toArray()
-    .map(({ of, hour, activeMs, cuMs }) => `${of} ${hour} ${activeMs} ${cuMs}`)
-    .sort();
-  const rest = renderState({ ...world, hourlyUsage: emptyWorld().hourlyUsage });
-  return createHash("sha256").update(JSON.stringify(rest)).update(hours.join()).digest("hex").slice(0, 16);
-}
-
-/** Of a key that somebody else knew. */
-export function placeholderKey(keyId: number): string {
-  return `recorded-key-${keyId}`;
-}
-
-/** What is in a world that was not made for a scenario: accounts and projects by their ids, the rest below them by name where it has one. */
-function addLabels(labels: Labels, world: World): void {
-  for (const { id } of world.accounts.values()) labels.add({ kind: "account", label: id, id, account: id });
-  for (const { id, accountId } of world.projects.values())
-    labels.add({ kind: "project", label: id, id, account: accountId });
-  for (const { id, projectId, name } of world.branches.values()) {
-    labels.add({
-      kind: "branch",
-      label: `${projectId}/${name}`,
-      id,
-      account: world.projects.get(projectId)?.accountId ?? "",
-    });
-  }
-  for (const { id, projectId, branchId } of world.computes.values()) {
-    const branch = world.branches.get(branchId)?.name ?? branchId;
-    labels.add({
-      kind: "compute",
-      label: `${projectId}/${branch}/${id}`,
-      id,
-      account: world.projects.get(projectId)?.accountId ?? "",
-    });
-  }
-}
-
-const branchId = (project: string, branch: string) => `br-${project}-${branch}`;
-const computeId = (project: string, branch: string, compute: string) => `ep-${project}-${branch}-${compute}`;
-
-function createLabels(description: WorldDescription): Labels {
-  const labels = new Labels();
-  for (const { label: account, projects } of accountDescriptions(description)) {
-    labels.add({ kind: "account", label: account, id: account, account });
-    for (const { label: project, branches } of projects) {
-      labels.add({ kind: "project", label: project, id: project, account });
-      for (const [branch, { computes }] of Object.entries(branches)) {
-        labels.add({ kind: "branch", label: `${project}/${branch}`, id: branchId(project, branch), account });
-        for (const compute of Object.keys(computes)) {
-          labels.add({
-            kind: "compute",
-            label: `${project}/${branch}/${compute}`,
-            id: computeId(project, branch, compute),
-            account,
-          });
-        }
-      }
-    }
-  }
-  return labels;
-}
-
-/** The description as a world file, whose ids say the labels. */
-function seedFileOf(description: WorldDescription): SeedFile {
-  return {
-    version: 1,
-    accounts: accountDescriptions(description).map(({ label: account, plan, projects }) => ({
-      ...{ id: account, name: account, plan },
-      keys: [{ name: "scenario", key: keyOf(account) }],
-      projects: projects.map(({ label: project, branches, ...rest }) => ({
-        ...{ ...rest, id: project, name: project },
-        branches: Object.entries(branches).map(([branch, { parent, computes, ...branchFields }]) => ({
-          ...{ ...branchFields, id: branchId(project, branch), name: branch },
-          ...(parent === undefined ? {} : { parent: branchId(project, parent) }),
-          endpoints: Object.entries(computes).map(([compute, fields]) => ({
-            ...fields,
-            id: computeId(project, branch, compute),
-          })),
-        })),
-      })),
-    })),
-  };
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
-import { OPERATION_IDS } from "../../app/compose.ts";
+import { OPERATION_IDS } from "../../app/create-app.ts";
 import { openHttpTarget } from "../../app/http-target.ts";
 import { openInProcessTarget, temporaryDirectory } from "../../app/in-process-target.ts";
 import { givenName } from "../../control/http/control-fields.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApp } from "../../../src/app/compose.ts";
+import { createApp } from "../../../src/app/create-app.ts";
 import { API_KEY, createProject, type Double } from "../../support/double.ts";
 import { callPath, createTestDouble, forkWorld, fullState } from "../../support/history-requests.ts";
 
