@@ -35,7 +35,10 @@ const lazyWhatIf: AskWhatIf = async (world, question) =>
 /** Ids of all operations of the public document; faults may name them. */
 export const OPERATION_IDS = PUBLIC_OPERATIONS.map(({ operationId }) => operationId);
 
-/** All surfaces of one server: the imitated API at /api/v2, the control API at /_sim, and both for each world at /w/<name>. */
+/**
+ * All surfaces of one server: the imitated API at /api/v2, the control API at /_sim, and both for each world
+ * at /w/<name>.
+ */
 export function createApp(options: AppOptions): Hono {
   const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
   const app = createSurfaces(options, "", defaultWorld);

@@ -22,9 +22,15 @@ export type StandinOptions = {
   readonly plan?: "paid" | "free";
   /** Whether operations take time. */
   readonly operations?: "timed" | "immediate";
-  /** Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the profile's value. */
+  /**
+   * Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the
+   * profile's value.
+   */
   readonly startDelay?: string;
-  /** Override limits of the plan: projects per account, the others per project. `plan` restores the plan's limit. */
+  /**
+   * Override limits of the plan: projects per account, the others per project. `plan` restores the plan's
+   * limit.
+   */
   readonly limits?: {
     readonly projects?: number | "plan";
     readonly branches?: number | "plan";
@@ -116,7 +122,10 @@ export type Explanation = {
   readonly events: readonly StandinEvent[];
 };
 
-/** A world in this process, for tests. Methods reject with a `StandinError` if the control API refuses the call. */
+/**
+ * A world in this process, for tests. Methods reject with a `StandinError` if the control API refuses the
+ * call.
+ */
 export interface Standin {
   /** Base URL of the imitated API. Without a socket, it works only with `fetch` of this object. */
   readonly url: string;
@@ -124,9 +133,15 @@ export interface Standin {
   readonly controlUrl: string;
   /** A key of the first account. */
   readonly apiKey: string;
-  /** Like the global `fetch`, but in this process. Accepts a path of this server; adds `apiKey` to API calls without a key. */
+  /**
+   * Like the global `fetch`, but in this process. Accepts a path of this server; adds `apiKey` to API calls
+   * without a key.
+   */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** Advances the clock by a duration like `5m`, to an instant, or to the next due work. Returns the events on the way. */
+  /**
+   * Advances the clock by a duration like `5m`, to an instant, or to the next due work. Returns the events on
+   * the way.
+   */
   advance(
     target: string | { readonly to: string } | { readonly next: true },
   ): Promise<{ readonly now: string; readonly events: StandinEvent[] }>;
@@ -136,7 +151,10 @@ export interface Standin {
   snapshot(name: string): Promise<StandinSnapshot>;
   /** Restores a snapshot. Returns the name of a new snapshot of the state before. */
   restore(name: string): Promise<string>;
-  /** A separate world from a point of this world's history. Ends with its own `close` or with the `close` of this world. */
+  /**
+   * A separate world from a point of this world's history. Ends with its own `close` or with the `close` of
+   * this world.
+   */
   fork(options?: ForkOptions): Promise<Standin>;
   /** All events after the sequence number `since`. */
   events(since?: number): Promise<StandinEvent[]>;
@@ -147,7 +165,9 @@ export interface Standin {
   close(): Promise<void>;
 }
 
-/** An error answer of the control API, with its code: `POINT_NOT_REACHED`, `SNAPSHOT_EXISTS`, `BAD_REQUEST` … */
+/**
+ * An error answer of the control API, with its code: `POINT_NOT_REACHED`, `SNAPSHOT_EXISTS`, `BAD_REQUEST` …
+ */
 export class StandinError extends Error {
   override readonly name: string = "StandinError";
   readonly code: string;
@@ -172,7 +192,10 @@ const IN_PROCESS_ORIGIN = "http://standin.localhost";
 const VERSION_IN_PROCESS = "in-process";
 const EVENTS_PER_CALL = 10_000;
 
-/** Creates a stand-in in this process, or opens one from its files. Rejects with a `StandinError` if an option is invalid. */
+/**
+ * Creates a stand-in in this process, or opens one from its files. Rejects with a `StandinError` if an option
+ * is invalid.
+ */
 export async function createStandin(input: StandinOptions = {}): Promise<Standin> {
   const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(input);
   const worldOptions = { ...rest, planLimits };

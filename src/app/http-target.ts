@@ -7,7 +7,6 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../platform/core/distribution.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
@@ -28,7 +27,7 @@ import { HttpConnection, type RemoteServer } from "./http-connection.ts";
 import { HttpLayout } from "./http-layout.ts";
 
 type SubmittedArrival = { readonly activity: Activity; readonly at: SimTime };
-/** What becomes of arrivals; of those that are yet to come, history will tell. */
+/** Outcomes of arrivals. The outcome of a scheduled arrival comes later, as an event. */
 type ActivityResponse = {
   readonly activities: readonly {
     readonly outcome: string;
@@ -40,7 +39,10 @@ type ActivityResponse = {
 const ARRIVALS_PER_CALL = 5_000;
 const EVENTS_PER_CALL = 10_000;
 
-/** A running double, with what the scenario needs laid out in it beside what it has. Its clock must be manual: it is moved from here. */
+/**
+ * Creates the world of the scenario in a running server, beside what it has. Its clock must be manual: the
+ * run advances it.
+ */
 export async function openHttpTarget(scenario: Scenario, server: RemoteServer): Promise<ScenarioTarget> {
   const httpTarget = new HttpTarget(server);
   rejectUnsupported(scenario);
@@ -51,18 +53,18 @@ export async function openHttpTarget(scenario: Scenario, server: RemoteServer): 
 function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {
   if (world.file !== undefined)
     throw new CannotRunError(
-      `it begins with the world of ${world.file}, and a running double has one of its own`,
+      `world.file: a scenario that begins with the world of ${world.file} cannot run on a server, which has its own world`,
     );
   if (state !== undefined)
-    throw new CannotRunError("it must end in a certain state, and a running double has more in it");
-  if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
     throw new CannotRunError(
-      "a step restarts the world, which cannot be done to a running double from outside",
+      "state: the end state cannot be compared on a server, whose world has other content too",
     );
+  if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
+    throw new CannotRunError("steps: restart cannot be done on a server from outside");
   const closedLoop = traffic.find((source) => isClosedLoop(source));
   if (closedLoop !== undefined) {
     throw new CannotRunError(
-      `the source ${closedLoop.name} answers to what the world does at the same instant, which cannot be done over HTTP`,
+      `traffic: the closed-loop source ${closedLoop.name} reacts within an instant, which is not possible over HTTP`,
     );
   }
 }
@@ -71,11 +73,11 @@ class HttpTarget implements ScenarioTarget {
   readonly labels = new Labels();
   readonly #connection: HttpConnection;
   readonly #keys = new Map<string, string>();
-  /** What its events fold to here. */
+  /** The world of the server, folded from its events. */
   #world: World = emptyWorld();
   #now: SimTime = 0;
   #events: RecordedEvent[] = [];
-  /** The newest event of the layout: what was set after it is of this scenario. */
+  /** The newest event of the layout. Faults set later belong to this scenario. */
   #layoutSeq = 0;
   readonly #snapshots = new Set<string>();
 
@@ -87,7 +89,7 @@ class HttpTarget implements ScenarioTarget {
     const { mode } = (await this.#connection.control("GET", "/clock")) as { mode: string };
     if (mode !== "manual")
       throw new CannotRunError(
-        `the clock of ${this.#connection.base} is ${mode}; a scenario moves it, so it must be manual`,
+        `the clock of ${this.#connection.base} is ${mode}, but a scenario needs a manual clock; run: standin clock set manual`,
       );
     await this.#syncEvents();
     this.#checkSettings(description);
@@ -130,7 +132,7 @@ class HttpTarget implements ScenarioTarget {
     if (call.surface === "control" && call.path === "/snapshots" && response.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
     const isRestored = isRestoreRequest(call) && response.status < 300;
-    // A world that was taken back has another history, all of which has been seen.
+    // The history of a restored world begins anew, and all of its events have been observed.
     if (isRestored) {
       this.#world = emptyWorld();
       this.#snapshots.add((response.body as { former_kept_as: string }).former_kept_as);
@@ -146,12 +148,12 @@ class HttpTarget implements ScenarioTarget {
       const submitted: SubmittedArrival[] = [];
       const rejected: (SubmittedArrival & { readonly refusal: Refusal })[] = [];
       while (arrivals.at <= to && submitted.length + rejected.length < ARRIVALS_PER_CALL) {
-        // What a call has held up arrives when it is over.
+        // A call may have advanced the clock past the arrival; it then arrives now.
         const at = Math.max(arrivals.at, this.#now);
         const activity = arrivals.take();
         const { endpointId, durationMs, connectionId, ...rest } = activity;
         const reachable = findReachableCompute(this.#world, endpointId);
-        // One that the double does not know would have it refuse all that are told with it.
+        // The server would reject the whole batch because of one unknown compute.
         if (!reachable.ok) {
           rejected.push({ activity, at, refusal: reachable.refusal });
           continue;
@@ -161,7 +163,8 @@ class HttpTarget implements ScenarioTarget {
           endpoint_id: endpointId,
           at: isoInstant(at),
           ...rest,
-          ...omitUndefined({ duration_ms: durationMs, connection_id: connectionId }),
+          duration_ms: durationMs,
+          connection_id: connectionId,
         });
       }
       const { activities } = (
@@ -182,7 +185,7 @@ class HttpTarget implements ScenarioTarget {
         }
       };
       const isLast = arrivals.at > to;
-      // Not beyond what has not been told yet.
+      // Not to the next arrival, which has not been sent yet.
       const advanceTo = isLast ? to : arrivals.at - 1;
       if (advanceTo > this.#now)
         await this.#connection.control("POST", "/clock/advance", { to: isoInstant(advanceTo) });
@@ -200,7 +203,7 @@ class HttpTarget implements ScenarioTarget {
   }
 
   async restart(): Promise<void> {
-    throw new CannotRunError("a running double is not restarted from outside");
+    throw new CannotRunError("restart cannot be done on a server from outside");
   }
 
   async digest(): Promise<string> {
@@ -210,7 +213,7 @@ class HttpTarget implements ScenarioTarget {
       .slice(0, 16);
   }
 
-  /** What this scenario has set and kept is taken away again: it would be in the way of whoever plays next. */
+  /** Deletes the faults and snapshots of this scenario, so that the next run does not find them. */
   async close(): Promise<void> {
     const faults = [...this.#world.faults.values()].filter(({ number }) => number > this.#layoutSeq);
     const paths = [
@@ -225,12 +228,15 @@ class HttpTarget implements ScenarioTarget {
           path: `/${of}/${encodeURIComponent(name)}`,
         });
     } catch (error) {
-      // Where the double is gone, there is nothing left to take away.
+      // The server is gone, and its faults with it.
       if (!(error instanceof CannotRunError)) throw error;
     }
   }
 
-  /** Takes in what has happened since the last time; `each` is told of an event when the world here has taken all of its decision in. */
+  /**
+   * Folds the events since the last call. Calls `onEvent` for the events of a decision once all of them are
+   * folded.
+   */
   async #syncEvents(onEvent: (event: RecordedEvent) => void = () => undefined): Promise<RecordedEvent[]> {
     const synced: RecordedEvent[] = [];
     let decision: RecordedEvent[] = [];
@@ -242,7 +248,7 @@ class HttpTarget implements ScenarioTarget {
       };
       if (forgotten_seq !== undefined)
         throw new CannotRunError(
-          `the history of ${this.#connection.base} is forgotten up to event ${forgotten_seq}; a fork of an empty world has all of its own`,
+          `the history of ${this.#connection.base} is truncated up to event ${forgotten_seq}; use a new world, which has all of its events`,
         );
       for (const record of events) {
         const event = parseObject(record) as RecordedEvent;
@@ -262,7 +268,7 @@ class HttpTarget implements ScenarioTarget {
     return synced;
   }
 
-  /** What shapes a world is given when it is made. */
+  /** Settings that apply only when a world is created must be those of the scenario. */
   #checkSettings({ profile, operations, start_delay, limits }: WorldDescription): void {
     const { settings } = this.#world;
     const expected = {
@@ -280,12 +286,12 @@ class HttpTarget implements ScenarioTarget {
             ? formatDistribution(value as DurationDistribution)
             : JSON.stringify(value);
       throw new CannotRunError(
-        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, and ${this.#connection.base} has ${format(settings[key])}`,
+        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, but ${this.#connection.base} has ${format(settings[key])}`,
       );
     }
   }
 
-  /** Lets the operations of the layout end. */
+  /** Advances the clock until all operations have finished. */
   async #finishOperations(): Promise<void> {
     for (await this.#syncEvents(); this.#world.operations.size > 0; await this.#syncEvents())
       await this.#connection.control("POST", "/clock/advance", { next: true });

@@ -64,13 +64,19 @@ export type OpenedWorlds = {
   readonly worlds: WorldRegistry;
   /** The default one. */
   readonly world: HostedWorld;
-  /** A key of the first account, if one was created or given now. Only its hash is stored, so it cannot be shown later. */
+  /**
+   * A key of the first account, if one was created or given now. Only its hash is stored, so it cannot be
+   * shown later.
+   */
   readonly apiKey: string | undefined;
   readonly isNew: boolean;
   readonly settings: WorldSettings;
 };
 
-/** Opens the default world, and the others on demand. Creates the default world with its first account and key if it does not exist. */
+/**
+ * Opens the default world, and the others on demand. Creates the default world with its first account and key
+ * if it does not exist.
+ */
 export async function openWorlds(
   storage: WorldStorage,
   options: ServerOptions,
@@ -179,7 +185,10 @@ function settingsChanges(
   return Object.fromEntries(changed.map(([name, value]) => [name, value ?? null]));
 }
 
-/** R: on the platform, the console creates the first key. Creates the requested key, or a first one if the world has none. */
+/**
+ * R: on the platform, the console creates the first key. Creates the requested key, or a first one if the
+ * world has none.
+ */
 function ensureApiKey(transaction: Transaction, requestedKey: string | undefined): string | undefined {
   const { world } = transaction;
   let [account] = world.accounts.values();

@@ -4,17 +4,17 @@ import { accountDescriptions, Labels } from "../scenario/file/labels.ts";
 import type { WorldDescription } from "../scenario/file/scenario-schema.ts";
 import type { SeedFile } from "../scenario/file/seed-file.ts";
 
-/** The same for every run, so that the same scenario makes the same world. Nobody else has a world of these keys. */
+/** The API key of an account. Fixed, so that a scenario creates the same world on every run. */
 export function keyOf(account: string): string {
   return `key-of-${account}`;
 }
 
-/** Of a key that somebody else knew. */
+/** Replaces a key of an imported world, of which only the hash is stored. */
 export function placeholderKey(keyId: number): string {
   return `recorded-key-${keyId}`;
 }
 
-/** What is in a world that was not made for a scenario: accounts and projects by their ids, the rest below them by name where it has one. */
+/** Labels for an imported world: ids for accounts, projects and computes, names for branches. */
 export function addLabels(labels: Labels, world: World): void {
   for (const { id } of world.accounts.values()) labels.add({ kind: "account", label: id, id, account: id });
   for (const { id, accountId } of world.projects.values())
@@ -63,7 +63,7 @@ export function createLabels(description: WorldDescription): Labels {
   return labels;
 }
 
-/** The description as a world file, whose ids say the labels. */
+/** The description as a seed file. Its ids contain the labels. */
 export function seedFileOf(description: WorldDescription): SeedFile {
   return {
     version: 1,

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { renderState } from "../control/routes/state.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 
-/** What a world has come to, in few characters. */
+/** A short hash of the state of a world. */
 export function worldDigest(world: World): string {
   const { hourlyUsage } = world;
-  // Of these there may be hundreds of thousands, and each is a few numbers.
+  // There may be hundreds of thousands of rows, so each is hashed as a short text.
   const hours = hourlyUsage
     .toArray()
     .map(({ of, hour, activeMs, cuMs }) => `${of} ${hour} ${activeMs} ${cuMs}`)

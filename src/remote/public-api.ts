@@ -37,7 +37,10 @@ export class PublicApi {
     return this.#fetchWithRetries(path, { method: "GET" });
   }
 
-  /** Resolves for every status; rejects only if the server does not answer. Repeats after a 429, as `Retry-After` says. */
+  /**
+   * Resolves for every status; rejects only if the server does not answer. Repeats after a 429, as
+   * `Retry-After` says.
+   */
   call(method: string, path: string, body?: unknown): Promise<PublicResponse> {
     return this.#fetchWithRetries(path, {
       method,

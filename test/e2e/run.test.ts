@@ -452,22 +452,22 @@ test("what cannot be done to a running double is 2, with the reason", async () =
   };
   const shop = "world: { projects: { shop: {} } }";
   expect(await reasonOf(plain(shop, "steps: [{ restart: true }]"))).toContain(
-    "cannot be done to a running double from outside",
+    "restart cannot be done on a server from outside",
   );
   expect(
     await reasonOf(
       plain(shop, "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]", "length: 1h"),
     ),
-  ).toContain(
-    "the source pool answers to what the world does at the same instant, which cannot be done over HTTP",
-  );
+  ).toContain("the closed-loop source pool reacts within an instant, which is not possible over HTTP");
   expect(await reasonOf(plain('world: { profile: "2026", projects: { shop: {} } }', "length: 1m"))).toMatch(
-    /world\.profile: the scenario wants "2026", and .* has "2024"/,
+    /world\.profile: the scenario wants "2026", but .* has "2024"/,
   );
-  expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain("does not answer");
+  expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain(
+    "no answer from http://127.0.0.1:1",
+  );
   const real = await startServer(testDirectory(), ["--clock", "real"]);
   expect(await reasonOf(plain("length: 1m"), real.ready.api_url)).toMatch(
-    /is real; a scenario moves it, so it must be manual/,
+    /is real, but a scenario needs a manual clock/,
   );
 });
 
@@ -503,7 +503,7 @@ test("a double that runs is taken back by a step, what happened counts once, and
 test("what only a fresh world can have is refused at a target: a world of its own, and a state to end in", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   for (const [line, reason] of [
-    ["state: 0123456789abcdef", "it must end in a certain state"],
+    ["state: 0123456789abcdef", "state: the end state cannot be compared on a server"],
     ["", "it begins with the world of mine.world.sqlite"],
   ]) {
     const file = written("length: 1m", line ?? "");

@@ -22,7 +22,7 @@ export const branchListQuery = z.object({
 
 type BranchListQuery = z.output<typeof branchListQuery>;
 
-/** Sorted by the chosen key and, where that ties, by age; a cursor carries its sort, so a walk stays in it. */
+/** One page, sorted by the chosen key, then by age. A cursor holds its sort order, so later pages keep it. */
 export function branchPage(projectId: string, branches: Branch[], query: BranchListQuery) {
   const { cursor } = query;
   const sortBy = cursor?.[1] ?? query.sort_by ?? "updated_at";
@@ -52,13 +52,13 @@ export function branchPage(projectId: string, branches: Branch[], query: BranchL
   };
 }
 
-/** S: by name or id, whatever the case. */
+/** S: matches name or id, ignoring case. */
 export function filterBySearch(branches: Branch[], search: string | undefined): Branch[] {
   if (search === undefined) return branches;
   return branches.filter((branch) => nameMatches(branch, search) || branch.id.includes(search.toLowerCase()));
 }
 
-/** S: a count goes by the name alone. */
+/** S: a count matches only the name. */
 export function nameMatches(branch: Branch, search: string): boolean {
   return branch.name.toLowerCase().includes(search.toLowerCase());
 }

@@ -8,29 +8,34 @@ import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
 import { type MatchedFault, waitOutDelays } from "./fault-middleware.ts";
 import { idsInResponse, type RequestJournalEntry, redactedBody, redactedPath } from "./request-journal.ts";
 
-/** What a look into the world comes to: a body, as an object or as JSON text, or an error. */
+/** A response: a body as an object or as JSON text, or an error. */
 export type RouteResponse =
   | { readonly status: number; readonly body: unknown }
   | ErrorResponse
   | NonNullable<MatchedFault["answer"]>;
-/** What comes of a request: an answer, or a connection that a fault loses, maybe behind what was done. */
+/**
+ * A response, or a connection that a fault drops. `unsentResponse`: the request was handled before the drop.
+ */
 export type RouteResult =
   | RouteResponse
   | { readonly lostBy: string; readonly unsentResponse?: RouteResponse };
 export type AuthenticatedHandler = (transaction: Transaction, caller: AuthenticatedCaller) => RouteResponse;
 
-/** A request on its way. */
+/** A request that is being handled. */
 export type IncomingRequest = {
   readonly context: Context;
   readonly requestId: string;
   readonly input: RequestBody | undefined;
   readonly operation: string | undefined;
-  /** Once it is known. */
+  /** Set after authentication. */
   caller?: AuthenticatedCaller;
   matchedFault?: MatchedFault | undefined;
 };
 
-/** What has been delayed is done in a turn of its own; its key may have been revoked meanwhile. */
+/**
+ * Handles a delayed request in a transaction of its own. Authenticates again: the key may have been revoked
+ * meanwhile.
+ */
 export async function handleAfterDelay(
   world: WorldHandle,
   request: IncomingRequest,
@@ -46,7 +51,7 @@ export async function handleAfterDelay(
   });
 }
 
-/** Does the work, or what a fault has in its place. */
+/** Handles the request, or does what a fault says instead. */
 export function respond(
   transaction: Transaction,
   { matchedFault }: IncomingRequest,
@@ -60,7 +65,7 @@ export function respond(
   return { lostBy: matchedFault.faultName, unsentResponse };
 }
 
-/** A refusal is no bug of the world's: it is an answer like others. */
+/** Returns a `RequestError` as a response. An error that leaves a transaction would count as a bug. */
 export function catchRefusal<T>(work: () => T): T | ErrorResponse {
   try {
     return work();
@@ -90,7 +95,7 @@ export function faultTargetOf(
   };
 }
 
-/** For the journal of requests. What is read costs little; what may change something is kept with what it brought. */
+/** Writes the request log. Bodies and ids are stored only for requests that may change something. */
 export function journalRequest(
   { logRequest: append }: Transaction,
   { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
@@ -122,7 +127,7 @@ export function journalRequest(
   append(entry);
 }
 
-/** The organization that a request is for, by its path or its query. */
+/** The organization that the path or the query names. */
 export function organizationIn(context: Context, query: unknown): string | undefined {
   const pathOrganizationId = context.req.param("org_id") ?? context.req.param("source_org_id");
   return pathOrganizationId ?? (query as { org_id?: string } | undefined)?.org_id;

@@ -13,7 +13,7 @@ import {
 
 const MAX_HISTORY_RETENTION_S = 2_592_000; // S
 
-/** S: 0 is none (see platform/quota.ts for those that can be reached here). */
+/** S: 0 means no quota. src/platform/project/quota.ts says which quotas can be reached. */
 const quota = z.object({
   active_time_seconds: z.int().min(0).optional(),
   compute_time_seconds: z.int().min(0).optional(),
@@ -25,7 +25,7 @@ const quota = z.object({
 /** S: in UTC. */
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day like 09:00 or 17:30");
 
-/** S: settings that a project keeps. */
+/** S. */
 const settings = z.object({
   quota: quota.optional(),
   allowed_ips: z

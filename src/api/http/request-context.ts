@@ -36,50 +36,52 @@ import {
 } from "./incoming-request.ts";
 import { RateLimiter } from "./rate-limit.ts";
 
-/** One request, authenticated and parsed, in its turn of the world. */
+/** One request, authenticated and parsed, in its transaction. */
 export type RequestContext<P, Q, B> = {
   readonly transaction: Transaction;
-  /** For which the call acts: that of the project or organization which it names, else the caller's own. */
+  /** The account that the call acts for: that of the named project or organization, else the caller's own. */
   readonly account: Account;
-  /** Who calls. */
   readonly principal: Principal;
-  /** Id of the key that the request came with. */
+  /** Id of the API key of the request. */
   readonly keyId: number;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Gives a command to the world; a refusal ends the call with the answer that belongs to it. */
+  /** Executes a command. A refusal ends the request with the matching error. */
   readonly execute: (command: Command) => readonly RecordedEvent[];
 };
 
 export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
-  /** S: 200, or 201 where something is created, and a few others. An answer without a body has none in the document. */
+  /** S: usually 200, or 201 for a creation. */
   readonly status?: 200 | 201 | 202 | 204;
-  /** What the caller must be allowed; else to read by GET, to write by the others. */
+  /** The permission that the caller needs. Default: read for GET, write for other methods. */
   readonly permission?: Permission;
-  /** The organization that the body names, where neither path nor query does. */
+  /** The organization that the body names; used if neither path nor query names one. */
   readonly organizationIn?: (body: z.output<B>) => string | undefined;
   readonly params?: P;
   readonly query?: Q;
-  /** Query parameters that may be repeated; they are parsed as one, with commas. */
+  /** Repeatable query parameters, parsed as one list with commas. */
   readonly listParameters?: readonly string[];
   readonly body?: B;
 };
 
 export type ApiOptions = {
   readonly worldOf: WorldResolver;
-  /** PLATFORM, "Answers": 700 requests a minute, bursts of 40 a second per route and account. */
+  /** D: 700 requests a minute and 40 a second, per route and account. */
   readonly rateLimit: boolean;
   readonly onBug: (error: unknown) => void;
 };
 
-/** What a user of a manual clock has to do before a repeated request can be answered otherwise. */
+/** How a user of a manual clock must advance it before a retry can succeed, by status. */
 const HINTS: Readonly<Record<number, string>> = { 423: 'advance {"next":true}', 429: 'advance {"by":"1s"}' };
 
-/** Where a route takes nothing, nothing is looked at. */
+/** The schema of input that a route does not use. */
 const ANY_INPUT = z.unknown();
 
-/** Turns routes into handlers: authenticate, parse, one turn, render (DESIGN, "The way of a request"). */
+/**
+ * Turns routes into handlers: authenticate, parse, execute in one transaction, render. See
+ * docs/explanation/architecture.md.
+ */
 export class RouteHandlers {
   readonly #options: ApiOptions;
   readonly #date = new DateHeader();
@@ -127,7 +129,7 @@ export class RouteHandlers {
     };
   }
 
-  /** An answer for an authenticated caller that needs nothing of the world. */
+  /** An error for an authenticated caller, independent of the world. */
   errorRoute(failureFor: (context: Context) => ErrorResponse): (context: Context) => Promise<Response> {
     return (context) => this.#handle(context, () => failureFor(context));
   }
@@ -145,7 +147,7 @@ export class RouteHandlers {
     let result: RouteResult;
     try {
       world = worldOf(context);
-      // Counted anew where time has gone back.
+      // A restored world has a new history id, so the limiter counts anew: time went back.
       const historyId = this.#rateLimiter && world.history().id;
       const immediate = await world.transact((transaction) =>
         this.#start(transaction, request, handle, historyId),
@@ -154,12 +156,12 @@ export class RouteHandlers {
     } catch (error) {
       result = errorResponseFrom(error, onBug);
     }
-    // Not before what it has done is durable.
+    // Thrown only now: the commit must be durable before the connection drops.
     if ("lostBy" in result) throw new ConnectionLost(result.lostBy);
     return this.#send(context, requestId, world, result);
   }
 
-  /** What comes of a request at once; `undefined` where a fault delays it. */
+  /** Handles the request; `undefined` if a fault delays it. */
   #start(
     transaction: Transaction,
     request: IncomingRequest,
@@ -203,7 +205,7 @@ export class RouteHandlers {
       return context.body(text, response.status as 200, headers);
     }
     Object.assign(headers, response.headers);
-    // Nobody but its user moves a manual clock, and a client that retries would wait for ever (PLATFORM, "Operations").
+    // Only its user advances a manual clock, so a client that retries would wait forever.
     const hint = HINTS[response.status];
     if (hint !== undefined && world !== undefined && (await world.clock()).mode === "manual")
       headers["X-Standin-Hint"] = hint;

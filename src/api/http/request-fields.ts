@@ -9,7 +9,9 @@ export const lsn = z
   .string()
   .regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838");
 
-/** S: a point of history is named by its instant or by its place in the log, not by both. For `refine`, with the fields' names. */
+/**
+ * S: a point in history is given by its instant or its log sequence number, not both. Arguments for `refine`.
+ */
 export function atMostOne<Lsn extends string, Timestamp extends string>(
   lsnField: Lsn,
   timestampField: Timestamp,
@@ -23,12 +25,11 @@ export function atMostOne<Lsn extends string, Timestamp extends string>(
   return [check, issue] as const;
 }
 
-/** What Postgres allows for the names of new databases and roles. One that is to be there already is looked up as it is. */
+/** Postgres' rule for names of new databases and roles. Existing names are looked up unchecked. */
 export const postgresName = z.string().min(1).refine(fitsPostgresIdentifier, "must be at most 63 bytes long");
 /** A query parameter that is `true` or `false`. */
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
-/** S. */
 export const email = z.email("must be an email address like somebody@example.com").max(256);
 
 export const keyId = z
@@ -36,7 +37,7 @@ export const keyId = z
   .regex(/^\d{1,15}$/, "must be an integer")
   .transform(Number);
 
-/** Which sizes there are is for the rules to say; that it is a number is for here. */
+/** Which sizes exist is decided by the rules of the platform. */
 const computeUnits = z.number();
 const textMap = z.record(z.string(), z.string());
 
@@ -44,11 +45,13 @@ const pgSettings = textMap.superRefine((settings, context) => {
   for (const name of Object.keys(settings)) {
     const owner = ownerOfPgSetting(name);
     if (owner !== undefined)
-      context.addIssue({ code: "custom", path: [name], message: `must be left out: ${owner}` });
+      context.addIssue({ code: "custom", path: [name], message: `must be omitted: ${owner}` });
   }
 });
 
-/** Which libraries there are is for the rules to say: it depends on the project's version of Postgres. */
+/**
+ * Which libraries exist depends on the project's version of Postgres, so the rules of the platform decide.
+ */
 export const preloadLibraries = z.object({
   use_defaults: z.boolean().optional(),
   enabled_libraries: z.array(z.string()).optional(),
@@ -63,7 +66,7 @@ const endpointSettings = z.object({
 export const provisioner = text(64);
 export const computeType = z.enum(["read_write", "read_only"]);
 
-/** What may be chosen for a compute wherever one is made or changed. */
+/** Fields that every call that creates or changes a compute accepts. */
 export const computeFields = {
   autoscaling_limit_min_cu: computeUnits.optional(),
   autoscaling_limit_max_cu: computeUnits.optional(),

@@ -10,7 +10,10 @@ import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./rende
 
 type EndpointState = public_.Endpoint["current_state"];
 
-/** R: `pending_state` is present in answers that change a compute and while a change is pending; never in lists. */
+/**
+ * R: `pending_state` is present in answers that change a compute and while a change is pending; never in
+ * lists.
+ */
 function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
   return {
     host: computeHost(world, compute),
@@ -49,7 +52,9 @@ export function lastActive(compute: Compute, now: SimTime): SimTime | undefined 
   return inTransaction ? now : Math.min(now, compute.lastActiveAt);
 }
 
-/** Caches the JSON of computes by their row object. Rows are replaced, never edited, so an entry stays valid. */
+/**
+ * Caches the JSON of computes by their row object. Rows are replaced, never edited, so an entry stays valid.
+ */
 export class EndpointJsonCache {
   readonly #json = new WeakMap<Compute, string>();
   /** Whole lists, by their first compute. */
@@ -82,7 +87,9 @@ export class EndpointJsonCache {
   }
 }
 
-/** For answers to calls that change a compute. `pending_state` is the current state if nothing is pending (A). */
+/**
+ * For answers to calls that change a compute. `pending_state` is the current state if nothing is pending (A).
+ */
 export function renderChangedEndpoint(world: World, compute: Compute, now: SimTime) {
   return renderEndpoint(
     world,

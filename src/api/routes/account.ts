@@ -9,7 +9,7 @@ import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { renderOrganization, renderRegion } from "../render/render-account.ts";
 
-/** S: who one is and where one may be. */
+/** S: the caller, its organizations, and the regions. */
 export function accountRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -38,7 +38,7 @@ export function accountRoutes(handlers: RouteHandlers): Hono {
 
   app.get(
     "/users/me/organizations",
-    // S: with a key that is no person's, the one organization that it belongs to.
+    // S: a key of an organization lists only that organization.
     handlers.route({}, ({ principal: { account, scope }, transaction }) => ({
       organizations: (scope === undefined ? organizationsOf(transaction.world, account) : [account]).map(
         renderOrganization,

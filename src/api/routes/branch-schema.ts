@@ -33,7 +33,6 @@ export function branchSchemaRoutes(handlers: RouteHandlers): Hono {
       (request) => {
         const { db_name, timestamp, lsn } = request.query;
         checkDatabaseExists(request, requestedBranch(request), db_name, { prefix: "", timestamp, lsn });
-        // A control plane holds no data, so every database is as empty as on its first day.
         return request.query.format === "json" ? { json: { tables: [] } } : { sql: "" };
       },
     ),
@@ -61,7 +60,7 @@ export function branchSchemaRoutes(handlers: RouteHandlers): Hono {
         const branch = requestedBranch(request);
         const baseId = query.base_branch_id ?? branch.parentId;
         if (baseId === undefined)
-          return fail(badRequest("base_branch_id: is needed for a branch that has no parent"));
+          return fail(badRequest("base_branch_id: required, because the branch has no parent"));
         const base = unwrap(
           findBranch(
             transaction.world,
@@ -87,7 +86,7 @@ export function branchSchemaRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** A database that the branch held at a point of its history, or holds now. */
+/** Ends the request with an error if the branch did not have the database at that point in time. */
 function checkDatabaseExists(
   { account, transaction }: BranchRequest,
   branch: Branch,

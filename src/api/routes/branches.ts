@@ -49,7 +49,7 @@ const createBody = z
   })
   .optional();
 
-/** S. */
+/** S: branches of a project. */
 export function branchRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -80,7 +80,7 @@ export function branchRoutes(handlers: RouteHandlers): Hono {
           })),
         });
         const created = events.find((event) => event.type === "BranchCreated");
-        if (created === undefined) throw new Error("CreateBranch created none");
+        if (created === undefined) throw new Error("CreateBranch created no branch");
         const { branch } = created;
         const project = unwrap(findProject(world, account.id, branch.projectId));
         const passwords = new Map(
@@ -101,7 +101,7 @@ export function branchRoutes(handlers: RouteHandlers): Hono {
           operations: renderScheduledOperations(events, now),
           roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
           databases: branch.databases.map((database) => renderDatabase(branch, database)),
-          ...(uris.length === 0 ? {} : { connection_uris: uris }),
+          connection_uris: uris.length === 0 ? undefined : uris,
         };
       },
     ),
@@ -114,7 +114,7 @@ export function branchRoutes(handlers: RouteHandlers): Hono {
       ({ account, params, query, transaction }) => {
         checkCursor(query.cursor, [params.project_id, query.sort_by, query.sort_order]);
         const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-        // S: "to list deleted branches available for recovery": they come beside the others.
+        // S: "to list deleted branches available for recovery": they are added to the others.
         const deleted =
           query.include_deleted === true
             ? recoverableBranchesOf(transaction.world, project.id, transaction.now)

@@ -62,7 +62,10 @@ export function connectionUriRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** S: the named endpoint, or the primary of the named or the default branch. R: a branch is reached only through a compute of its own. */
+/**
+ * S: the named endpoint, else the primary of the named or default branch. R: the endpoint must be of that
+ * branch.
+ */
 function computeForConnection(
   world: World,
   project: Project,

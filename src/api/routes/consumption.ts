@@ -31,10 +31,10 @@ import {
 import { encodeCursor } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 
-// S throughout. What computes use is metered to the millisecond; there is no data and no network here, so what these are metered by
-// is 0.
+// S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
+// network, so their metrics are 0.
 
-/** None of these wakes a compute. Of ids that name nothing of this account, nothing is told (A). */
+/** None of these calls starts a compute. Ids that name nothing in this account are ignored (A). */
 export function consumptionRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
   const planChanges = new PlanChangeCache();
@@ -47,7 +47,7 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
         const { world, now } = transaction;
         const window = consumptionWindow(transaction, account, query, planChanges);
         const { cursor, limit, metrics } = query;
-        // Those that the document requires are always there, whatever is asked for.
+        // The metrics that the document requires are always present.
         const optionalMetrics =
           metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
         const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids).filter(
@@ -153,9 +153,12 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** When accounts came to the plan that they are on, if not with their creation, and as long as history knows of it. */
+/** The instants at which accounts changed to their current plan, as far as history has them. */
 class PlanChangeCache {
-  /** Rows are replaced, never edited, so these need not be looked for again; that takes the longest where there is nothing to find. */
+  /**
+   * Accounts without a plan change. Rows are replaced, never edited, so an entry stays valid. Finding nothing
+   * is slowest.
+   */
   readonly #unchanged = new WeakSet<Account>();
 
   latestFor(transaction: Transaction, account: Account): SimTime | undefined {
@@ -166,7 +169,7 @@ class PlanChangeCache {
   }
 }
 
-/** What may be told of what is asked for. S: "History begins at the time of upgrade". */
+/** The part of the requested window that has a history. S: "History begins at the time of upgrade". */
 function consumptionWindow(
   transaction: Transaction,
   account: Account,
@@ -182,8 +185,8 @@ function consumptionWindow(
 }
 
 /**
- * Those of the organization that the caller may see, oldest first: a collaborator belongs to it and sees what was shared with him.
- * What was deleted has used what it used, so it is told for as long as it can be recovered.
+ * The projects of the organization that the caller may see, oldest first. A collaborator sees the shared
+ * ones. Deleted projects are included while they can be recovered.
  */
 function visibleProjects(world: World, principal: Principal, account: Account): Project[] {
   return world.projects
@@ -192,7 +195,7 @@ function visibleProjects(world: World, principal: Principal, account: Account): 
     .sort((a, b) => a.number - b.number);
 }
 
-/** In their own order. */
+/** Keeps the order of `all`. An empty list of ids selects everything. */
 function selectByIds<T extends { readonly id: string }>(
   all: Iterable<T>,
   ids: readonly string[] | undefined,
@@ -210,7 +213,7 @@ function projectComputes(world: World, projectId: string): Iterable<Compute> {
   return world.computes.by("project", projectId).values();
 }
 
-/** A: there are no timeframes from before the project or branch was made. */
+/** A: timeframes begin at the creation of the project or branch. */
 function timeframesOf(
   world: World,
   resource: { readonly id: string; readonly createdAt: SimTime },
@@ -227,7 +230,9 @@ function timeframesOf(
   );
 }
 
-/** S: consumption by billing period; those are calendar months of UTC (A). The one that is not over has no end. */
+/**
+ * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
+ */
 function billingPeriods<T>(
   account: Account,
   projectId: string,
@@ -251,7 +256,7 @@ function billingPeriods<T>(
   }));
 }
 
-/** In the order of the document, each once. */
+/** Metrics in the order of the document, each once. */
 function renderFrame({ start, end, computeSeconds }: Timeframe, metrics: readonly string[]) {
   return {
     timeframe_start: timestamp(start),
@@ -263,7 +268,7 @@ function renderFrame({ start, end, computeSeconds }: Timeframe, metrics: readonl
   } satisfies public_.ConsumptionHistoryPerTimeframeV2;
 }
 
-/** An account sees its own organization and no other. */
+/** An account sees only its own organization. */
 function checkOrganization(account: Account, organizationId: string | undefined): void {
   if (organizationId === undefined || organizationId === account.organizationId) return;
   fail({

@@ -10,7 +10,7 @@ import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const databaseParams = branchParams.extend({ database_name: z.string() });
 
-/** S. */
+/** S: databases of a branch. */
 export function databaseRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 

@@ -10,7 +10,7 @@ import { renderOperation } from "../render/render-operation.ts";
 const MAX_PAGE = 1_000; // S
 const DEFAULT_PAGE = 100; // A
 
-/** S: a project's operations, newest first; finished ones stay to be read. */
+/** S: operations of a project, newest first, finished ones included. */
 export function operationRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
   const query = z.object({

@@ -35,7 +35,7 @@ const listQuery = z.object({
   ),
 });
 
-/** S: who belongs to an organization, who is invited, and what it wants to spend. */
+/** S: members, invitations and the spending limit of an organization. */
 export function organizationRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -158,7 +158,7 @@ export function organizationRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** Sorted by the chosen key and, where that ties, by id; a cursor carries its sort, so a walk stays in it. */
+/** One page, sorted by the chosen key, then by id. A cursor holds its sort order, so later pages keep it. */
 function memberPage(organizationId: string, members: Member[], query: z.output<typeof listQuery>) {
   const { cursor, limit } = query;
   const sort_by = cursor?.[1] ?? query.sort_by ?? "joined_at";
@@ -211,7 +211,7 @@ function renderInvitation({ id: invitationId, scope, fields, createdAt }: Settin
   } satisfies public_.Invitation;
 }
 
-/** The same words; an enum of theirs is not our union of strings. */
+/** The values are the same; the types differ: an enum there, a union of strings here. */
 function publicRole(memberRole: MemberRole) {
   return memberRole as public_.MemberRole;
 }

@@ -12,7 +12,7 @@ import { email } from "../http/request-fields.ts";
 
 const projectParams = z.object({ project_id: id });
 
-/** S: with whom a project is shared. */
+/** S: the people with whom a project is shared. */
 export function permissionRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -40,7 +40,7 @@ export function permissionRoutes(handlers: RouteHandlers): Hono {
           if (event.type === "RecordCreated" && event.record.kind === "projectPermission")
             return renderPermission(event.record);
         }
-        throw new Error("GrantPermission granted none");
+        throw new Error("GrantPermission created no record");
       },
     ),
   );
@@ -57,7 +57,7 @@ export function permissionRoutes(handlers: RouteHandlers): Hono {
           projectId: project_id,
           permissionId: permission_id,
         });
-        if (permission === undefined) throw new Error("RevokePermission revoked none");
+        if (permission === undefined) throw new Error("RevokePermission deleted no record");
         return {
           ...renderPermission(permission),
           revoked_at: timestamp(transaction.now),

@@ -34,7 +34,7 @@ const listQuery = z.object({
   cursor: cursorParameter("projects", z.tuple([z.int()])),
   search: z.string().optional(),
   org_id: id.optional(),
-  // How long the platform may search; here, searching takes no time.
+  // How long the platform may search; accepted and ignored.
   timeout: integerParameter(100, 30_000).optional(),
   recoverable: flag.optional(),
 });
@@ -46,7 +46,7 @@ const createRouteOptions = {
   body: createProjectBody,
 } as const;
 
-/** R for the list; S for the rest. */
+/** R for the list; S for the others. */
 export function projectRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -66,7 +66,7 @@ export function projectRoutes(handlers: RouteHandlers): Hono {
     }),
   );
 
-  // S: projects of others that were shared with the caller.
+  // S: projects of other accounts that are shared with the caller.
   app.get(
     "/projects/shared",
     handlers.route(
@@ -106,7 +106,7 @@ export function projectRoutes(handlers: RouteHandlers): Hono {
       const { world, now } = transaction;
       const created = events.find((event) => event.type === "ProjectCreated");
       const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
-      if (created === undefined || branch === undefined) throw new Error("CreateProject created none");
+      if (created === undefined || branch === undefined) throw new Error("CreateProject created no project");
       const passwords = new Map(
         branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
       );
@@ -189,7 +189,7 @@ export function projectRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** A page of these projects, which come oldest first. */
+/** One page of `projects`, which are sorted oldest first. */
 function projectPage(
   { world, now }: Transaction,
   projects: Iterable<Project>,

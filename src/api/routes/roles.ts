@@ -13,7 +13,7 @@ import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const roleParams = branchParams.extend({ role_name: z.string() });
 
-/** S. */
+/** S: roles of a branch. */
 export function roleRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 

@@ -22,7 +22,7 @@ const regionParams = organizationParams.extend({ region_id: id });
 const regionEndpointParams = regionParams.extend({ vpc_endpoint_id: id });
 const assignment = z.object({ label: z.string().max(256) });
 
-/** S: assignments are answered without a body. */
+/** S: VPC endpoints of organizations and projects. Assignments are answered without a body. */
 export function vpcEndpointRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -98,7 +98,7 @@ export function vpcEndpointRoutes(handlers: RouteHandlers): Hono {
         const restricted = restrictedProjects(transaction.world, account, params.vpc_endpoint_id);
         return {
           ...renderVpcEndpoint(record),
-          // A: nobody is here who would have to accept it first.
+          // A: no acceptance by the platform is needed.
           state: "accepted",
           num_restricted_projects: restricted.length,
           example_restricted_projects: restricted.slice(0, MAX_EXAMPLES).map((project) => project.id),
