@@ -271,7 +271,7 @@ test("a branch that has a schema alone is one without a parent on the other side
   ]);
   const file = await runStandin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
   expect(file.stderr + file.stdout).toContain(
-    "branch bare: that it has no parent, because: a seed file has no field for it",
+    "branch bare: no parent, because: a seed file has no field for it",
   );
 });
 
