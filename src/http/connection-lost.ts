@@ -1,6 +1,6 @@
 /**
- * The connection of a request is lost by a fault: nobody gets an answer. Over a socket, the socket is
- * destroyed; in this process, a fetch rejects as it does when that happens.
+ * The connection of a request is lost by a fault: nobody gets an answer. Over a socket, the socket is destroyed; in this process, a
+ * fetch rejects as it does when that happens.
  */
 export class ConnectionLost extends TypeError {
   constructor(fault: string) {

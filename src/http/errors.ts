@@ -99,9 +99,7 @@ type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 /** What errors are called, but for those that a fault has. */
 export const ERROR_CODES: readonly string[] = [...Object.keys(STATUS_OF), ...BOUNDARY_CODES];
 
-/**
- * An answer that is an error: `code` and `message` go into the body with the request's id (S: GeneralError).
- */
+/** An answer that is an error: `code` and `message` go into the body with the request's id (S: GeneralError). */
 export type ErrorResponse = {
   readonly status: number;
   readonly code: RefusalCode | BoundaryCode;

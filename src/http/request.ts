@@ -39,9 +39,7 @@ export type RequestBody = {
   readonly isMalformed?: true;
 };
 
-/**
- * Reads the body up to its limit; whether it is too large is for `jsonOf` to say, after the caller is known.
- */
+/** Reads the body up to its limit; whether it is too large is for `jsonOf` to say, after the caller is known. */
 export async function readBody(context: Context): Promise<RequestBody> {
   const contentType = context.req.header("content-type");
   const declared = context.req.header("content-length");
@@ -164,9 +162,8 @@ const TOO_LARGE: ErrorResponse = {
 };
 
 /**
- * The query parameters; one that is given twice is no parameter of ours, unless it is one of `lists`: there,
- * several mean the same as one with commas (S), and a name that ends in `[]` is what the public client makes
- * of an array (C).
+ * The query parameters; one that is given twice is no parameter of ours, unless it is one of `lists`: there, several mean the same as
+ * one with commas (S), and a name that ends in `[]` is what the public client makes of an array (C).
  */
 export function queryParameters(context: Context, lists: readonly string[] = []): Record<string, string> {
   const parameters: Record<string, string> = {};
