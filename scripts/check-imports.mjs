@@ -1,4 +1,4 @@
-// Who may import whom: the table of docs/ARCHITECTURE.md, checked. Fails as well where it checked nothing.
+// Who may import whom: the table of docs/explanation/architecture.md, checked. Fails as well where it checked nothing.
 import { cruise } from "dependency-cruiser";
 
 /** Rooms of src/ and what each may import, beside itself and, at the edge, node's own modules. */

@@ -1,4 +1,4 @@
-// Writes docs/COVERAGE.md: every operation of the public API document, whether it is served, the contract test that calls it and the
+// Writes docs/reference/coverage.md: every operation of the public API document, whether it is served, the contract test that calls it and the
 // public clients that use it. Run it after adding a test: `node scripts/coverage.mjs`. With `--check` it writes nothing and fails if the
 // page is out of date.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { format } from "node:util";
 import { build } from "esbuild";
 import { parse } from "yaml";
 
-const DOCUMENT_FILE = "docs/COVERAGE.md";
+const DOCUMENT_FILE = "docs/reference/coverage.md";
 /** Calls every operation that is not imitated. */
 const REFUSALS_TEST = "test/contract/coverage.test.ts";
 const operations = [

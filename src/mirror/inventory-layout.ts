@@ -292,9 +292,7 @@ export class InventoryWriter {
       if (mode === "manual") await this.#control.call("POST", "/clock/advance", { next: true });
       else await this.#api.pause(POLL_MS);
     }
-    throw new UserError(
-      `${this.#api.url}${path}: operations did not finish after ${MAX_POLLS} polls`,
-    );
+    throw new UserError(`${this.#api.url}${path}: operations did not finish after ${MAX_POLLS} polls`);
   }
 
   #omit(what: string, response: PublicResponse): void {

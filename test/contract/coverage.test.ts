@@ -8,7 +8,7 @@ const { operations } = coverage();
 const refused = operations.filter((operation) => operation.coverage === "refused");
 /** Rows of the page by operation: status and contract test. */
 const pageRows = new Map(
-  readFileSync(new URL("../../docs/COVERAGE.md", import.meta.url), "utf8")
+  readFileSync(new URL("../../docs/reference/coverage.md", import.meta.url), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .map((line) => {

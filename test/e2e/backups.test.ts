@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 test("a server keeps its world every so often, drops what is too old, and a backup is a world that can be restored", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runStandin, type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
 import { journalOf, type ServerClient, serverClient, testDirectory } from "../support/running-server.ts";
 
 const directory = temporaryDirectory();

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runStandin, spawnStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { runStandinProcess, spawnStandin } from "../support/process.ts";
 import {
   createProjectOn,
   type RunningServer,
@@ -169,7 +170,7 @@ test("wait ends when a compute, an operation or a project has come to where it i
     ["--endpoint", body.endpoints[0].id, "--state", "idle"],
   ];
   const waiting = conditions.map((condition) =>
-    runStandin(["wait", ...condition, "--data", data, "--timeout", "5m"]),
+    runStandinProcess(["wait", ...condition, "--data", data, "--timeout", "5m"]),
   );
   const early = await runStandin([
     "wait",

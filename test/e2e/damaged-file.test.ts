@@ -15,7 +15,7 @@ import {
 } from "../support/corruption.ts";
 import { API_KEY } from "../support/double.ts";
 import { queryAll } from "../support/full-world.ts";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);

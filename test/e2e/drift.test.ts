@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runStandin, spawnStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnStandin } from "../support/process.ts";
 import { startRewritingProxy } from "../support/rewriting-proxy.ts";
 import {
   createProjectOn,

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createStandin } from "../../src/app/create-standin.ts";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import { type RunningServer, startServer, testDirectory } from "../support/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--seed", "1", "--start-at", "2026-01-01T00:00:00Z"];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 
 const COMMANDS = [
   ...["serve", "run", "record", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runStandin, type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
 import {
   createProjectOn,
   type ServerClient,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import {
   createProjectOn,
   journalOf,

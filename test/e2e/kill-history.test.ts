@@ -16,7 +16,8 @@ import {
   type WorldContents,
 } from "../support/crashes.ts";
 import { API_KEY } from "../support/double.ts";
-import { runStandin, spawnStandin, temporaryDirectory, waitForExit } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnStandin, temporaryDirectory, waitForExit } from "../support/process.ts";
 import {
   type RunningServer,
   type ServerClient,
@@ -24,7 +25,7 @@ import {
   testDirectory,
 } from "../support/running-server.ts";
 
-const ROUNDS = 3 * KILLS;
+const ROUNDS = KILLS;
 /** A kill comes at random between the beginning and so many times as long as it took undisturbed. */
 const BEYOND = 1.1;
 const WORLD = "worlds/default.sqlite";

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, test } from "vitest";
 import { randomFrom } from "../../src/simulation/random.ts";
+import { KILLS } from "../support/crashes.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
 import { spawnStandin } from "../support/process.ts";
 import {
@@ -14,8 +15,8 @@ import {
 import { Writer } from "../support/writer.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
-const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} npx vitest run test/e2e/kill.test.ts`;
-const ROUNDS = 4;
+const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} STANDIN_TEST_KILLS=${KILLS} npx vitest run test/e2e/kill.test.ts`;
+const ROUNDS = 2 * KILLS;
 const LANES = 24;
 const chance = randomFrom(SEED);
 

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin, spawnCommand, waitForExit } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnCommand, waitForExit } from "../support/process.ts";
 import { startServer, testDirectory } from "../support/running-server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -59,9 +60,9 @@ test("a newcomer makes a project with the public client, watches its compute sle
   expect((await again.sim("GET", "/clock")).body.now).toBe("2026-01-01T00:05:13.000Z");
 });
 
-test("the example of docs/seed-file.md lays out what it says", async () => {
+test("the example of docs/reference/seed-file.md lays out what it says", async () => {
   const [, example = ""] =
-    /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs", "seed-file.md"), "utf8")) ?? [];
+    /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/reference/seed-file.md"), "utf8")) ?? [];
   const [, key = ""] = /key: ([\w-]{16,})/.exec(example) ?? [];
   const file = join(testDirectory(), "world.yaml");
   writeFileSync(file, example);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin, spawnStandin, waitForExit } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import {
   createProjectOn,
   type RunningServer,
@@ -82,7 +82,7 @@ test("what happened in a world is played again, and ends in the same state; no s
   expect(readFileSync(out, "utf8") + readFileSync(world_file, "latin1")).not.toContain(
     "a-key-that-nobody-guesses",
   );
-  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
+  const played = await runStandin(["run", out, "--json"]);
   const [run] = JSON.parse(played.stdout).runs;
   expect([played.code, run.verdict, run.state, run.failures]).toEqual([0, "passed", state, []]);
   expect(run.ended_at).toBe((await server.sim("GET", "/clock")).body.now);
@@ -101,7 +101,7 @@ test("a part of the history is recorded from where it begins to where it ends, b
   const recorded = await runStandin(["record", "--data", data, "--from", from, "--to", to, "--out", out]);
   expect(recorded.code).toBe(0);
   expect(recorded.stdout).toContain("(1 steps)");
-  const { runs } = JSON.parse((await waitForExit(spawnStandin(["run", out, "--json"]))).stdout);
+  const { runs } = JSON.parse((await runStandin(["run", out, "--json"])).stdout);
   expect(runs).toMatchObject([{ verdict: "passed", started_at: from, ended_at: to }]);
 });
 
@@ -132,7 +132,7 @@ test("names that look like references or like values of a matrix come to the sam
     );
   const out = join(testDirectory(), "a$$b.yaml");
   expect((await runStandin(["record", "--data", data, "--out", out])).code).toBe(0);
-  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
+  const played = await runStandin(["run", out, "--json"]);
   expect([played.stderr, played.code]).toEqual(["", 0]);
 });
 
@@ -153,7 +153,7 @@ test("before its first key a world cannot be recorded; from it on it can", async
   }
   const out = join(testDirectory(), "first.yaml");
   expect((await recordFrom("3", out)).code).toBe(0);
-  expect((await waitForExit(spawnStandin(["run", out]))).code).toBe(0);
+  expect((await runStandin(["run", out])).code).toBe(0);
 });
 
 test("the seed of a recorded world is its own, and no other is taken", async () => {
@@ -161,13 +161,13 @@ test("the seed of a recorded world is its own, and no other is taken", async () 
   await createProjectOn(await startServer(data, MANUAL));
   const out = join(testDirectory(), "mine.yaml");
   await runStandin(["record", "--data", data, "--out", out]);
-  const { code, stderr } = await waitForExit(spawnStandin(["run", out, "--seed", "7"]));
+  const { code, stderr } = await runStandin(["run", out, "--seed", "7"]);
   expect([code, stderr]).toEqual([
     2,
     expect.stringMatching(/^standin: --seed 7: \S+ begins with a world that has its own seed already/),
   ]);
   // The command that a report names.
-  expect((await waitForExit(spawnStandin(["run", out, "--seed", "1"]))).code).toBe(0);
+  expect((await runStandin(["run", out, "--seed", "1"])).code).toBe(0);
 });
 
 test("changes whose requests are not kept are said, and end with 1", async () => {
@@ -229,6 +229,6 @@ test("what a fault held back is held back again, and ends in the same state", as
   const out = join(testDirectory(), "slow.yaml");
   const recorded = await runStandin(["record", "--data", data, "--out", out]);
   expect([recorded.code, recorded.stderr]).toEqual([0, ""]);
-  const played = await waitForExit(spawnStandin(["run", out, "--json"]));
+  const played = await runStandin(["run", out, "--json"]);
   expect(JSON.parse(played.stdout).runs).toMatchObject([{ verdict: "passed", failures: [] }]);
 });

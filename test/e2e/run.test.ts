@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { runStandin } from "../support/in-process-command.ts";
 import { spawnCommand, spawnStandin, waitForExit } from "../support/process.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { SHIPPED, YEAR } from "../support/shipped-scenarios.ts";
@@ -15,7 +16,7 @@ const QUICK = [
   "scenarios/second-primary-refused.yaml",
 ];
 
-const run = (args: readonly string[]) => waitForExit(spawnStandin(["run", ...args]), LONGEST_RUN_MS);
+const run = (args: readonly string[]) => runStandin(["run", ...args]);
 
 /** A scenario in a directory of its own, whose world has one project. */
 function written(...lines: string[]): string {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import { journalOf, startServer, testDirectory } from "../support/running-server.ts";
 
 const KEY = "known-key-of-the-shop-0123456789";

@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runStandin, spawnStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnStandin } from "../support/process.ts";
 import { journalOf, serverClient, startServer, testDirectory } from "../support/running-server.ts";
 
 const API_KEY = "given-key-of-these-tests-0123456789";

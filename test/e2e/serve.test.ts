@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runStandin, spawnStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnStandin } from "../support/process.ts";
 import { createProjectOn, journalOf, startServer, testDirectory } from "../support/running-server.ts";
 
 const API_KEY = "given-key-of-these-tests-0123456789";

@@ -4,7 +4,12 @@ import { expect, test } from "vitest";
 import { spawnCommand, waitForExit } from "../support/process.ts";
 import { testDirectory } from "../support/running-server.ts";
 
-const EXAMPLES = ["examples-whatif-delay.md", "examples-whatif-health-check.md", "examples-whatif-size.md"];
+const EXAMPLES = [
+  "how-to/choose-a-delay.md",
+  "how-to/find-what-keeps-computes-active.md",
+  "how-to/choose-a-size.md",
+  "tutorials/first-whatif.md",
+];
 const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
 
 /** Commands of a document in their order, each with what it is said to print. */

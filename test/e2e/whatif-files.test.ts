@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import { testDirectory } from "../support/running-server.ts";
 import { createShopTrace, runWhatif } from "../support/whatif-command.ts";
 

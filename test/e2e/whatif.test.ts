@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createDouble } from "../support/double.ts";
-import { runStandin, spawnStandin } from "../support/process.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { spawnStandin } from "../support/process.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
 import { createShopTrace, runWhatif } from "../support/whatif-command.ts";
 

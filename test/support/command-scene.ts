@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { parse } from "yaml";
-import { type Cli, Neonctl, type NeonctlRun } from "./neonctl.ts";
+import { CLIS, type Cli, Neonctl, type NeonctlRun } from "./neonctl.ts";
 import { type ServerProcess, serve, temporaryDirectory } from "./process.ts";
 import { checkedClients, control, type PublicClient } from "./public-client.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
@@ -9,7 +9,7 @@ import { RecordingProxy } from "./recording-proxy.ts";
 /** The first instant of every scene, on a clock that stands. */
 export const START = "2026-01-01T00:00:00Z";
 
-/** Commands by the operation that they call, as docs/COVERAGE.md has them. */
+/** Commands by the operation that they call, as docs/reference/coverage.md has them. */
 const LISTED_COMMANDS: Readonly<Record<string, readonly string[]>> = parse(
   readFileSync("test/contract/client-commands.yaml", "utf8"),
 );
@@ -76,7 +76,13 @@ export class CommandScene {
     const listed = Object.entries(LISTED_COMMANDS)
       .flatMap(([operation, commands]) => commands.map((command) => `${operation}: ${command}`))
       .filter((line) => groups.includes(line.split(" ")[2] ?? ""));
-    expect([...this.#calls].sort(), "client-commands.yaml").toEqual(listed.sort());
+    // What both CLIs can do, a short run asks of the old name alone.
+    const isRun = (line: string) =>
+      CLIS.includes("neon") || !listed.includes(line.replace(": neon ", ": neonctl "));
+    const isExpected = (line: string) => !line.includes(": neon ") || isRun(line);
+    expect([...this.#calls].filter(isExpected).sort(), "client-commands.yaml").toEqual(
+      listed.filter(isExpected).sort(),
+    );
   }
 }
 

@@ -10,7 +10,7 @@ import type { SpawnedCommand } from "./process.ts";
 import { journalOf, type RunningServer, startServer } from "./running-server.ts";
 
 export const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
-/** How many times as many kills as in CI; give `--testTimeout=0` with it. */
+/** How many times as many kills as in CI; 2 and more also kill at every step and try every disk size. Give `--testTimeout=0` with it. */
 export const KILLS = Number(process.env["STANDIN_TEST_KILLS"] ?? 1);
 
 /** The command that repeats the running test. */

@@ -98,8 +98,8 @@ export async function serve(
   return { ...spawned, ready: JSON.parse(line) as ReadyLine };
 }
 
-/** Runs one command to its end. */
-export function runStandin(args: readonly string[], env: Record<string, string> = {}) {
+/** Runs one command to its end, in a process of its own. */
+export function runStandinProcess(args: readonly string[], env: Record<string, string> = {}) {
   return waitForExit(spawnStandin(args, env));
 }
 
@@ -111,7 +111,7 @@ export async function waitForExit(spawned: SpawnedCommand, longestMs = LONGEST_C
   return { code, stdout: spawned.stdout(), stderr: spawned.stderr() };
 }
 
-/** Of whoever runs the tests, without settings of a standin of theirs. */
-function environment(): NodeJS.ProcessEnv {
+/** The environment of the tests without any `STANDIN_` variable. */
+export function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")));
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "vitest";
-import { runStandin } from "./process.ts";
+import { runStandin } from "./in-process-command.ts";
 import { testDirectory } from "./running-server.ts";
 
 /** What `standin whatif … --json` answers; it must end well, and say nothing but notes beside. */

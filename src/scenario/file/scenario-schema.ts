@@ -177,7 +177,7 @@ const stepFields = {
     .record(z.string(), z.unknown())
     .optional()
     .describe(
-      "a fault as PUT /_sim/faults/{name} takes it (retry_after without a unit: seconds); see docs/faults.md",
+      "a fault as PUT /_sim/faults/{name} takes it (retry_after without a unit: seconds); see docs/reference/faults.md",
     ),
   clear_faults: z
     .union([z.literal(true), z.string()])

@@ -5,7 +5,7 @@ import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 import { ACTIONS, scenario } from "../../../src/scenario/file/scenario-schema.ts";
 import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
-const TEXT = readFileSync("docs/scenarios.md", "utf8");
+const TEXT = readFileSync("docs/reference/scenario-file.md", "utf8");
 const SNIPPETS = [...TEXT.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
   ([, snippet = ""], index) => [index + 1, snippet] as const,
 );
