@@ -73,15 +73,15 @@ const branchesBy =
   };
 
 describe.each([1, 2, 5, 22, 23, 24, 400])("in pages of %i", (limit) => {
-  test("all projects come, in the order in which they were made", async () => {
+  test("all projects are listed in the order of their creation", async () => {
     expect(await walk(projectsBy(limit))).toEqual(projectIds);
   });
 
-  test("of searched projects only those that fit come", async () => {
+  test("a search lists only matching projects", async () => {
     expect(await walk(projectsBy(limit, "odd"))).toEqual(projectIds.filter((_, index) => index % 2 === 1));
   });
 
-  test("all operations come, newest first", async () => {
+  test("all operations are listed, newest first", async () => {
     const { operations } = (await client.listProjectOperations({ projectId, limit: 1000 })).data;
     // create_timeline and start_compute, and one for each further branch.
     expect(operations).toHaveLength(2 + (BRANCHES - 1));
@@ -92,7 +92,7 @@ describe.each([1, 2, 5, 22, 23, 24, 400])("in pages of %i", (limit) => {
     (["name", "created_at", "updated_at"] as const).flatMap((sort_by) =>
       (["asc", "desc"] as const).map((sort_order) => ({ sort_by, sort_order })),
     ),
-  )("all branches come, by $sort_by $sort_order", async (sort) => {
+  )("all branches are listed by $sort_by $sort_order", async (sort) => {
     const { branches } = (await client.listProjectBranches({ projectId, ...sort })).data;
     expect(new Set(branches.map(({ id }) => id)).size).toBe(BRANCHES);
     const keys = branches.map((branch) => branch[sort.sort_by]);
@@ -111,14 +111,14 @@ test("the last page of branches carries no further cursor", async () => {
   expect((await branchesBy(BRANCHES - 1)(undefined)).next).toEqual(expect.any(String));
 });
 
-test("operations that come while somebody walks do not shift the pages", async () => {
+test("operations created between pages do not shift the pages", async () => {
   const other = (await client.createProject({ project: {} })).data;
   const before = await walk(operationsBy(1000, other.project.id));
   const restart = () => client.restartProjectEndpoint(other.project.id, other.endpoints[0]?.id ?? "");
   expect(await walk(operationsBy(1, other.project.id), restart)).toEqual(before);
 });
 
-test("projects that are deleted while somebody walks do not hide others", async () => {
+test("projects deleted between pages do not hide others", async () => {
   const mine = [];
   for (let number = 0; number < 6; number += 1)
     mine.push((await client.createProject({ project: { name: "fleeting" } })).data.project.id);
@@ -128,7 +128,7 @@ test("projects that are deleted while somebody walks do not hide others", async 
   expect(await walk(projectsBy(1, "fleeting"), deleteOldest)).toEqual(mine);
 });
 
-test("projects that are made while somebody walks come at the end", async () => {
+test("projects created between pages come last", async () => {
   const first = (await client.createProject({ project: { name: "growing" } })).data.project.id;
   const made: string[] = [];
   const make = async () => {

@@ -22,7 +22,7 @@ async function endpointOf(projectId: string, endpointId: string) {
   return (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint;
 }
 
-test("created is not usable: whoever polls the operations sees them run one after the other, and the compute become active", async () => {
+test("after a creation, polling shows the operations run in order and the compute become active", async () => {
   const { data } = await client.createProject({ project: {} });
   const projectId = data.project.id;
   const endpointId = data.endpoints[0]?.id ?? "";
@@ -42,7 +42,7 @@ test("created is not usable: whoever polls the operations sees them run one afte
   expect(endpoint).not.toHaveProperty("last_active");
 });
 
-test("a client that meets 423 gets through as soon as the clock has moved", async () => {
+test("a client that got 423 succeeds once the clock has advanced", async () => {
   const { data } = await client.createProject({ project: {} });
   const projectId = data.project.id;
   const create = () =>
@@ -65,7 +65,7 @@ test("a client that meets 423 gets through as soon as the clock has moved", asyn
   expect(told(created?.data.operations ?? [])).toEqual(["create_branch running", "start_compute scheduling"]);
 });
 
-test("a compute sleeps five minutes after it became active, not a millisecond before, and a query wakes it", async () => {
+test("a compute suspends exactly five minutes after it became active, and a query starts it", async () => {
   const { projectId, endpointId } = await createSettled();
   await advance({ by: "299999" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
@@ -81,7 +81,7 @@ test("a compute sleeps five minutes after it became active, not a millisecond be
   expect(Date.parse(woken.last_active ?? "")).toBeGreaterThan(Date.parse(woken.suspended_at ?? ""));
 });
 
-test("an update leaves the state as it is, and the compute comes back by itself", async () => {
+test("an update restarts an active compute, and its state stays the same meanwhile", async () => {
   const { projectId, endpointId } = await createSettled();
   const { data } = await client.updateProjectEndpoint(projectId, endpointId, {
     endpoint: { autoscaling_limit_max_cu: 2 },
@@ -102,7 +102,7 @@ test("an update leaves the state as it is, and the compute comes back by itself"
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
 });
 
-test("a change of the delay needs no restart, and acts at once", async () => {
+test("a change of the delay applies at once without a restart", async () => {
   const { projectId, endpointId } = await createSettled();
   await advance({ by: "2m" });
   const { data } = await client.updateProjectEndpoint(projectId, endpointId, {
@@ -132,7 +132,7 @@ test("suspend, start and restart take their operations, in order", async () => {
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
 });
 
-test("what is deleted is gone at once, though its operations still run", async () => {
+test("a deleted resource is gone at once, although its operations still run", async () => {
   const { projectId, branchId } = await createSettled();
   const { data: created } = await client.createProjectBranch(projectId, { branch: { parent_id: branchId } });
   await advance({ by: "1s" });

@@ -52,13 +52,13 @@ for (const operation of served) {
 describe.each(taking)("%s", (operationId) => {
   const operation = document.operation(operationId);
 
-  test("refuses a body that is no JSON object", async () => {
+  test("rejects a body that is not a JSON object", async () => {
     const scene = await createScene();
     for (const body of ["{", "{'a':1}", "[]", '"text"', "1", "true", "null"])
       await expectRejected(document, scene, operation, { body }, BAD);
   });
 
-  test("refuses a body that is not called JSON", async () => {
+  test("rejects a body with another Content-Type", async () => {
     const headers = {
       Authorization: `Bearer ${API_KEY}`,
       "Content-Type": "application/x-www-form-urlencoded",
@@ -72,14 +72,14 @@ describe.each(taking)("%s", (operationId) => {
     );
   });
 
-  test("refuses a wrong body before it looks for the object", async () => {
+  test("rejects an invalid body before it looks for the resource", async () => {
     await expectRejected(document, await createScene(), operation, { ids: UNKNOWN_IDS, body: "{" }, BAD);
   });
 
   // S: a branch can be created without a body.
   if (operationId === "createProjectBranch") return;
 
-  test("refuses to go without a body, or with an empty one", async () => {
+  test("rejects a missing or empty body", async () => {
     const scene = await createScene();
     for (const body of [undefined, "{}"]) await expectRejected(document, scene, operation, { body }, BAD);
   });
@@ -322,7 +322,7 @@ for (const [operationId, queries] of Object.entries(QUERIES)) {
   });
 }
 
-test("a list refuses the cursor of another list", async () => {
+test("a list rejects the cursor of another list", async () => {
   const { double, ids } = await createScene();
   const headers = { Authorization: `Bearer ${API_KEY}` };
   const { body } = await send(double, "GET", "/projects?limit=1", { headers });

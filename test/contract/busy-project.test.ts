@@ -70,7 +70,7 @@ const unhindered = document.operations.filter(
 );
 
 test.each(unhindered.map(({ operationId }) => operationId))(
-  "%s does not mind an operation that runs in the project",
+  "%s succeeds while an operation runs in the project",
   async (operationId) => {
     const scene = await busyScene(operationId);
     const { status, body } = await sendExample(scene, document.operation(operationId));
@@ -79,7 +79,7 @@ test.each(unhindered.map(({ operationId }) => operationId))(
   },
 );
 
-test("another project does not mind either", async () => {
+test("calls to another project succeed too", async () => {
   const scene = await busyScene();
   const { project_id, endpoint_id } = scene.others.ids;
   const { status } = await scene.double.api(
@@ -91,7 +91,7 @@ test("another project does not mind either", async () => {
   expect(status).toBe(200);
 });
 
-test("on a manual clock, 423 carries the hint that moves it", async () => {
+test("on a manual clock, 423 carries a hint how to advance it", async () => {
   const scene = await busyScene();
   const { headers } = await sendExample(scene, document.operation("restartProjectEndpoint"));
   expect(headers.get("x-standin-hint")).toBe('advance {"next":true}');
@@ -99,7 +99,7 @@ test("on a manual clock, 423 carries the hint that moves it", async () => {
   expect((await sendExample(scene, document.operation("restartProjectEndpoint"))).status).toBe(200);
 });
 
-test("on a clock that moves by itself, 423 carries no hint", async () => {
+test("on a real or scaled clock, 423 carries no hint", async () => {
   const scene = await busyScene();
   // So slow that nothing ends while this test looks.
   await scene.double.sim("PUT", "/clock", { mode: "scaled", factor: 0.000_001 });
@@ -136,7 +136,7 @@ const FIRST: readonly (readonly [string, string, (scene: Scene) => RequestDiffer
 ];
 
 test.each(FIRST)(
-  "%s is refused for what it is, also while an operation runs",
+  "%s gets its own error, not 423, while an operation runs",
   async (_, operationId, difference, status) => {
     const scene = await busyScene();
     await expectRejected(document, scene, document.operation(operationId), difference(scene), { status });

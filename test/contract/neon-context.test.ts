@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close("link", "checkout", "diff"));
 
-test("neon passes calls on, links a directory, checks branches out and compares them", async () => {
+test("neon sends raw calls, links a directory, checks out branches and compares them", async () => {
   const home = temporaryDirectory();
   const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
@@ -40,7 +40,7 @@ test("neon passes calls on, links a directory, checks branches out and compares 
   home.remove();
 });
 
-test("what asks for storage ends with the sentence of the 501, and writes nothing", async () => {
+test("a command that needs storage fails with the message of the 501 and writes nothing", async () => {
   const home = temporaryDirectory();
   const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;

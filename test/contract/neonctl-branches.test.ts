@@ -16,7 +16,7 @@ async function shop(cli: (typeof CLIS)[number]) {
 }
 
 describe.each(CLIS)("%s", (cli) => {
-  test("it creates, gets, renames, lists and deletes branches, makes one the default, and gives it an end", async () => {
+  test("it creates, gets, renames, lists and deletes branches, and sets the default and an expiration", async () => {
     const { command, client, project, main, at } = await shop(cli);
     const { branch, endpoints, connection_uris } = await command.json(
       "branches",
@@ -80,7 +80,7 @@ describe.each(CLIS)("%s", (cli) => {
     expect(endpoints.map(({ type }) => type).sort()).toEqual(["read_only", "read_write"]);
   });
 
-  test("it resets a branch to its parent, restores it to its own past, and keeps what it replaced under a name", async () => {
+  test("it resets a branch to its parent and restores it to its own past, preserving the replaced content", async () => {
     const { command, client, project, main, at } = await shop(cli);
     const { branch } = (await client.createProjectBranch(project.id, { branch: { name: "dev" } })).data;
     const databases = async (id: string) =>

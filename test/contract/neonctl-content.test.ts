@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => scene.close("databases", "roles", "operations", "connection-string", "set-context"));
 
 describe.each(CLIS)("%s", (cli) => {
-  test("it creates, lists and deletes roles and databases, and connects by them", async () => {
+  test("it creates, lists and deletes roles and databases, and gives their connection URIs", async () => {
     const { command, client, orgId } = await scene.newAccount(cli);
     const { project, branch, endpoints } = (
       await client.createProject({ project: { name: "shop", org_id: orgId } })
@@ -56,7 +56,7 @@ describe.each(CLIS)("%s", (cli) => {
     ]);
   });
 
-  test("it keeps the project in a file, and works on it from then on", async () => {
+  test("it stores the project in a file and uses it in later commands", async () => {
     const home = temporaryDirectory();
     const { command, client, orgId } = await scene.newAccount(cli, home.path);
     const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;

@@ -5,7 +5,7 @@ import { control } from "../support/public-client.ts";
 
 // C: on 423 the public command line waits three seconds and asks again, five times; for projects it fails at once.
 
-test("it waits out 423 for a branch until the operations are over, and does not wait for a project", async () => {
+test("it retries a branch after 423 until the operations finish, but not a project", async () => {
   const [directory, home] = [temporaryDirectory(), temporaryDirectory()];
   const served = await serve(directory.path, ["--clock", "manual", "--seed", "1"]);
   const neonctl = new Neonctl(served.ready.api_url, served.ready.api_key ?? "", home.path);

@@ -56,7 +56,7 @@ test("it gives connection strings that lead to the compute, directly and through
   expect(await neonctl.complaint("connection-string", "bare")).toMatch(/No +endpoint found for the branch/);
 });
 
-test("it walks all pages of the projects", async () => {
+test("it reads all pages of the projects", async () => {
   const { api_key } = await control(served.ready.control_url, "POST", "/accounts", { name: "collector" });
   const collector = new Neonctl(served.ready.api_url, api_key.key, home.path);
   const create = (name: string) =>
@@ -74,7 +74,7 @@ test("it walks all pages of the projects", async () => {
   expect(namesOf(await collector.json("projects", "list"))).toEqual([...names, "one more"]);
 });
 
-test("what is refused ends it with code 1 and the platform's sentence", async () => {
+test("it ends with code 1 and the platform's message if a call is rejected", async () => {
   const neonctl = await newcomer();
   const { project } = await neonctl.json("projects", "create", "--name", "shop");
   const at = ["--project-id", project.id];
@@ -86,7 +86,7 @@ test("what is refused ends it with code 1 and the platform's sentence", async ()
   );
 });
 
-test("with a key that nobody has it fails", async () => {
+test("it fails with an unknown key", async () => {
   const stranger = new Neonctl(served.ready.api_url, "x".repeat(64), home.path);
   expect((await stranger.run(["me"])).code).toBe(1);
 });

@@ -60,7 +60,7 @@ for (const operation of onObjects) {
       });
     }
 
-    test("does not find what is another account's altogether", async () => {
+    test("does not find resources of another account", async () => {
       const scene = await createScene();
       const { ids } = scene.others;
       await expectRejected(
@@ -74,7 +74,7 @@ for (const operation of onObjects) {
   });
 }
 
-test("another account's objects look exactly like those that are not there", async () => {
+test("resources of another account and missing ones get the same answer", async () => {
   const scene = await createScene();
   for (const operation of onObjects) {
     const [first] = parametersOf(operation.path);
@@ -182,7 +182,7 @@ test.each([
   ],
   ["updateProjectBranchDatabase", { body: { database: { owner_name: UNKNOWN_IDS.role_name } } }, "role_name"],
 ] as const)(
-  "%s does not find what the branch does not hold: %j",
+  "%s gets 404 for what the branch does not have: %j",
   async (operationId, difference, parameter) => {
     const expected = { status: 404, code: CODES[parameter] };
     await expectRejected(
@@ -195,7 +195,7 @@ test.each([
   },
 );
 
-test("a connection string is only for a branch, an endpoint on it, a role and a database that are there", async () => {
+test("a connection URI needs an existing branch, endpoint, role and database", async () => {
   const operation = document.operation("getConnectionURI");
   const scene = await createScene();
   const { ids, childId } = scene;

@@ -32,7 +32,7 @@ for (const operation of document.operations) {
 }
 
 test.each(callers)(
-  "with %s, neither a wrong body nor a wrong id nor a wrong path is told apart",
+  "with %s, an invalid body, id or path gets 401 like any request",
   async (_, headersOf) => {
     const scene = await createScene();
     const headers = headersOf(scene);
@@ -59,13 +59,13 @@ test("the scheme of the Authorization header may be written in any case", async 
   }
 });
 
-test("a refused caller is told how to authenticate", async () => {
+test("a 401 says how to authenticate", async () => {
   const { double } = await createScene();
   const { headers } = await send(double, "GET", "/users/me", {});
   expect(headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("an error carries the id that the request brought, and a new one where it brought none", async () => {
+test("an error carries the request id of the client, or a new one", async () => {
   const { double } = await createScene();
   const given = await send(double, "GET", "/users/me", { headers: { "X-Request-ID": "mine-1" } });
   expect([given.body.request_id, given.headers.get("x-request-id")]).toEqual(["mine-1", "mine-1"]);

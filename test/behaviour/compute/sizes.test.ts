@@ -76,7 +76,7 @@ test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])(
   },
 );
 
-test.each([["1"], [null], [true], [[1]]])("a size of %j is no number: 400, naming the field", async (cu) => {
+test.each([["1"], [null], [true], [[1]]])("a size of %j is not a number and gets 400 with the field name", async (cu) => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const { status, body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu } });
@@ -119,7 +119,7 @@ test("a range is fixed where minimum and maximum are equal", async () => {
   expect((await computeStats(double, endpointId)).current_size_cu).toBe(3);
 });
 
-test("sizes are checked wherever a compute is made: with a project, with a branch, on its own, as a default", async () => {
+test("sizes are checked for computes of new projects and branches, for new computes and for defaults", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
@@ -137,7 +137,7 @@ test("sizes are checked wherever a compute is made: with a project, with a branc
     expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
 });
 
-test("an idle compute has no size; the figures beside it are those that it will start with", async () => {
+test("an idle compute has no size; its other figures are those of its next start", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double, {
     autoscaling_limit_min_cu: 1,

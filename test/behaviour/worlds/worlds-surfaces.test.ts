@@ -56,7 +56,7 @@ test("an unknown path within a surface of a world is answered as in the default 
   const method = await callPath(double, "PUT", "/w/here/api/v2/projects", { headers: AUTHORIZED });
   expect(method).toMatchObject({
     status: 405,
-    body: { message: "PUT is not allowed for /projects; allowed are GET, POST" },
+    body: { message: "PUT is not allowed for /projects; allowed: GET, POST" },
   });
   const control = await callPath(double, "GET", "/w/here/_sim/nonsense");
   expect(control).toMatchObject({ status: 404, body: { code: "UNKNOWN_PATH" } });
