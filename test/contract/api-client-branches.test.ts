@@ -3,18 +3,18 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: where branches come from, what becomes of them, and how they come back.
+// The public client against `standin serve`: creating, changing, deleting and restoring branches.
 
 const { advance, client, sim } = await startServedClient();
 
-/** What a call answers, once the operations that it scheduled are over. */
+/** The answer of a call, after its operations have finished. */
 async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {
   const { data } = await call;
   await advance("20s");
   return data;
 }
 
-/** A project, a branch of it with a compute, and an instant at which nothing was under way; it is over. */
+/** A project, a branch with a compute, and a past instant without running operations. */
 async function createShop() {
   const { project, branch: main } = await settled(client.createProject({ project: { name: "shop" } }));
   const endpoints = [{ type: EndpointType.ReadWrite }];

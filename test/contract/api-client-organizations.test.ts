@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: what belongs to organizations and projects beside branches and computes.
+// The public client against `standin serve`: organizations, and settings records of projects.
 
 const { advance, client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
 const made = await sim("POST", "/accounts", { name: "other", email: "other@standin.example" });
@@ -161,7 +161,7 @@ test("a project can be transferred to an account that accepts it, and between or
   await other.transferProjectsFromOrgToOrg(otherOrganizationId, move);
   expect((await client.getProject(project.id)).data.project.org_id).toBe(organizationId);
   const back = { destination_org_id: otherOrganizationId, project_ids: [project.id] };
-  // What is in another's organization is no project of one's own, though one may rule it.
+  // A project of another organization is not an own project, even for an admin of that organization.
   expect((await errorOf(other.transferProjectsFromUserToOrg(back))).status).toBe(404);
   expect((await client.transferProjectsFromUserToOrg(back).catch(({ response }) => response)).status).toBe(
     404,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startServedClient } from "../support/served-client.ts";
 
-// Walking lists to their end with the public client: each thing once, none left out, whatever the size of a page.
+// Reading all pages of a list with the public client: every element exactly once, for any page size.
 
 const PROJECTS = 23;
 const BRANCHES = 12;
@@ -16,12 +16,12 @@ for (let number = 0; number < PROJECTS; number += 1) {
   );
 }
 const projectId = projectIds[0] ?? "";
-// Made at the same instant: the sort has ties to decide.
+// Created at the same instant, so the sort has ties.
 for (let number = 1; number < BRANCHES; number += 1) await client.createProjectBranch(projectId, {});
 
 type Page = { readonly ids: readonly string[]; readonly next: string | undefined };
 
-/** All ids of a list, page by page, until the list says that it ends. */
+/** All ids of a list, page by page, to the last page. */
 async function walk(
   pageAfter: (cursor: string | undefined) => Promise<Page>,
   between: () => Promise<unknown> = async () => undefined,
@@ -83,7 +83,7 @@ describe.each([1, 2, 5, 22, 23, 24, 400])("in pages of %i", (limit) => {
 
   test("all operations are listed, newest first", async () => {
     const { operations } = (await client.listProjectOperations({ projectId, limit: 1000 })).data;
-    // create_timeline and start_compute, and one for each further branch.
+    // create_timeline, start_compute, and one operation per further branch.
     expect(operations).toHaveLength(2 + (BRANCHES - 1));
     expect(await walk(operationsBy(limit))).toEqual(operations.map(({ id }) => id));
   });
@@ -124,7 +124,7 @@ test("projects deleted between pages do not hide others", async () => {
     mine.push((await client.createProject({ project: { name: "fleeting" } })).data.project.id);
   const left = [...mine];
   const deleteOldest = () => client.deleteProject(left.shift() ?? "");
-  // The first goes when the first page has been read, and so on: each has been seen before it goes.
+  // After each page, one project that has been listed is deleted.
   expect(await walk(projectsBy(1, "fleeting"), deleteOldest)).toEqual(mine);
 });
 

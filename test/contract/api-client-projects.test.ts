@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: projects that come back, reach their quota and stand at the limits of a plan.
+// The public client against `standin serve`: recovery, quotas and plan limits of projects.
 
 const { advance, client, clientWith, sim } = await startServedClient();
 
@@ -13,7 +13,7 @@ async function createShop() {
   return { projectId: data.project.id, branchId: data.branch.id, endpointId: data.endpoints[0]?.id ?? "" };
 }
 
-/** Everything that can be recovered, oldest first. */
+/** Recoverable projects, oldest first. */
 const recoverable = async () =>
   (await client.listProjects({ recoverable: true, limit: 400 })).data.projects.map(({ id }) => id);
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: what a branch holds, changed through its compute.
+// The public client against `standin serve`: roles and databases.
 
 const { advance, client } = await startServedClient();
 
@@ -13,14 +13,14 @@ const BUSY = {
 };
 const settle = () => advance("10s");
 
-/** What a call answers, once the operations that it scheduled are over. */
+/** The answer of a call, after its operations have finished. */
 async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {
   const { data } = await call;
   await settle();
   return data;
 }
 
-/** The path of a new project's branch, as arguments, and that of its compute. */
+/** The arguments that name the branch of a new project, and those that name its compute. */
 async function createShop(project: { store_passwords?: boolean } = {}) {
   const created = await settled(client.createProject({ project }));
   return { at: [created.project.id, created.branch.id] as const, endpointId: created.endpoints[0]?.id ?? "" };

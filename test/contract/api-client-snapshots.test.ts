@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: snapshots of branches, taken by hand and by a schedule, and what is restored from them.
+// The public client against `standin serve`: manual and scheduled snapshots of branches, and restores from
+// them.
 
 const { advance, client, sim } = await startServedClient();
 

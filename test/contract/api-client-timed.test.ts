@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`, where operations take their time on a clock that the test holds.
+// The public client against `standin serve` with timed operations on a manual clock.
 
 const { client, sim } = await startServedClient();
 
@@ -11,7 +11,7 @@ const advance = (target: { by: string } | { next: true }) => sim("POST", "/clock
 const told = (operations: readonly Operation[]) =>
   operations.map(({ action, status }) => `${action} ${status}`);
 
-/** A project whose operations are over, on a paid plan's defaults. */
+/** A project on a paid plan, after its operations have finished. */
 async function createSettled() {
   const { data } = await client.createProject({ project: { name: "shop" } });
   await advance({ by: "4s" });
@@ -60,7 +60,7 @@ test("a client that got 423 succeeds once the clock has advanced", async () => {
     refusals += 1;
     await advance({ next: true });
   }
-  // create_timeline and start_compute stood in the way.
+  // create_timeline and start_compute made the project busy.
   expect(refusals).toBe(2);
   expect(told(created?.data.operations ?? [])).toEqual(["create_branch running", "start_compute scheduling"]);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`, where operations end before the next command.
+// The public client against `standin serve` with immediate operations.
 
 const { client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
 

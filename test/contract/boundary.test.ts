@@ -4,13 +4,13 @@ import { createScene, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY, createDouble } from "../support/double.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 
-// PLATFORM, "Answers": what is refused before any operation of the document is meant.
+// Errors of requests that match no operation of the document.
 
 const document = loadPublicDocument();
 const AUTHORIZED = { Authorization: `Bearer ${API_KEY}` };
 const JSON_BODY = { ...AUTHORIZED, "Content-Type": "application/json" };
 
-/** Every error has the same form, whatever it is the answer to. */
+/** Every error has the same format. */
 function faultsOf(status: number, body: unknown): string[] {
   return document.answerFaults("listProjects", status, body);
 }
@@ -53,14 +53,17 @@ test.each([
   ["DELETE", "/users/me", "GET"],
   ["PATCH", "/api_keys", "GET, POST"],
   ["POST", "/projects/shared", "GET"],
-])("the method %s is not allowed for %s, and the answer lists the allowed ones", async (method, path, allowed) => {
-  const { status, headers, body } = await send(await createDouble(), method, path, { headers: AUTHORIZED });
-  expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 405, faults: [] });
-  const methods = headers.get("allow")?.split(", ") ?? [];
-  expect(methods).toEqual(expect.arrayContaining(allowed.split(", ")));
-  expect(methods).not.toContain(method);
-  expect(new Set(methods).size).toBe(methods.length);
-});
+])(
+  "the method %s is not allowed for %s, and the answer lists the allowed ones",
+  async (method, path, allowed) => {
+    const { status, headers, body } = await send(await createDouble(), method, path, { headers: AUTHORIZED });
+    expect({ status, faults: faultsOf(status, body) }).toEqual({ status: 405, faults: [] });
+    const methods = headers.get("allow")?.split(", ") ?? [];
+    expect(methods).toEqual(expect.arrayContaining(allowed.split(", ")));
+    expect(methods).not.toContain(method);
+    expect(new Set(methods).size).toBe(methods.length);
+  },
+);
 
 test("a body of 1 MiB is read, one byte more is too large", async () => {
   const double = await createDouble();

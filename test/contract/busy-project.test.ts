@@ -4,7 +4,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { expectRejected, type RequestDifference, sendExample } from "../support/refused-request.ts";
 
-// PLATFORM, "Operations": public clients retry exactly this answer.
+// Public clients retry on exactly this answer.
 
 const document = loadPublicDocument();
 const BUSY = {
@@ -13,7 +13,7 @@ const BUSY = {
   message: "project already has running conflicting operations, scheduling of new ones is prohibited",
 };
 
-/** Those that schedule operations in a project that is there. */
+/** Operations that schedule work in an existing project. */
 const SCHEDULING = [
   "deleteProject",
   "createProjectBranch",
@@ -36,10 +36,10 @@ const SCHEDULING = [
   "updateProjectBranchDatabase",
   "deleteProjectBranchDatabase",
 ];
-/** What is deleted has no operation but those of its deletion. */
+/** A deleted project has only the operations of its deletion. */
 const RECOVERING = "recoverProject";
 
-/** A project with an operation under way, ready for the first example of an operation. */
+/** A project with a running operation, ready for the first example of an operation. */
 async function busyScene(operationId?: string): Promise<Scene> {
   const scene = await createScene();
   if (operationId !== undefined) await EXAMPLES[operationId]?.[0]?.before?.(scene);
@@ -101,7 +101,7 @@ test("on a manual clock, 423 carries a hint how to advance it", async () => {
 
 test("on a real or scaled clock, 423 carries no hint", async () => {
   const scene = await busyScene();
-  // So slow that nothing ends while this test looks.
+  // So slow that no operation ends during this test.
   await scene.double.sim("PUT", "/clock", { mode: "scaled", factor: 0.000_001 });
   const { status, headers } = await sendExample(scene, document.operation("restartProjectEndpoint"));
   expect(status).toBe(423);
@@ -109,7 +109,7 @@ test("on a real or scaled clock, 423 carries no hint", async () => {
   await scene.double.close();
 });
 
-// PLATFORM, "Answers": precedence 401, path, 400, object, 409 or 422, 423.
+// The order of errors: 401; path; 400; resource; 409 or 422; 423.
 const FIRST: readonly (readonly [string, string, (scene: Scene) => RequestDifference, number])[] = [
   ["an invalid key", "restartProjectEndpoint", () => ({ headers: { Authorization: "Bearer nobody" } }), 401],
   ["a wrong body", "updateProjectEndpoint", () => ({ body: "{" }), 400],

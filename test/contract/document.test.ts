@@ -6,7 +6,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 
 const document = loadPublicDocument();
-/** PLATFORM, "Answers". A created key is answered 200 in the document. */
+/** S: status codes of creations. The document answers the creation of a key with 200. */
 const CREATING: readonly string[] = [
   "createProject",
   "createProjectBranch",
@@ -16,7 +16,7 @@ const CREATING: readonly string[] = [
   "addProjectJWKS",
   "createProjectTransferRequest",
 ];
-/** S: its operations may be under way when it is answered. */
+/** S: answered while its operations may still run. */
 const ACCEPTING: readonly string[] = ["deleteSnapshot"];
 /** S: answered without a body. */
 const WITHOUT_BODY: Readonly<Record<string, number>> = {

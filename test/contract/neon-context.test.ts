@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CommandScene } from "../support/command-scene.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
-// The newer of the public CLIs remembers a project and a branch in a file, and passes any call on.
+// The newer public CLI stores a project and a branch in a file, and can send any call.
 
 let scene: CommandScene;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandScene } from "../support/command-scene.ts";
 import { CLIS } from "../support/neonctl.ts";
 
-// Who one is, in which organization, and by which keys: both public CLIs, and what only the newer one has.
+// User, organization and keys: commands of both public CLIs, and those of the newer one only.
 
 let scene: CommandScene;
 beforeAll(async () => {

@@ -68,7 +68,7 @@ describe.each(CLIS)("%s", (cli) => {
 
   test("it adds computes to a branch: replicas in any number, one primary", async () => {
     const { command, client, project, main, at } = await shop(cli);
-    // C: both send the branch as they were given it for the name of the compute, whatever `--name` says.
+    // C: both send the given branch as the name of the compute and ignore `--name`.
     expect(await command.json("branches", "add-compute", main.id, "--cu", "0.25-1", ...at)).toMatchObject({
       type: "read_only",
       name: main.id,
@@ -126,7 +126,7 @@ describe.each(CLIS)("%s", (cli) => {
     expect(names.sort()).toEqual(["before-reset", "before-restore", "dev", "main"]);
   });
 
-  // There is no data here: every schema is empty, and what is left of the diff is its header.
+  // There is no data, so every schema is empty and the diff consists of its header.
   test("it finds no difference between the schemas of a branch and its parent", async () => {
     const { command, client, project, main, at } = await shop(cli);
     const { branch } = (await client.createProjectBranch(project.id, { branch: { name: "dev" } })).data;

@@ -5,7 +5,7 @@ import { CommandScene } from "../support/command-scene.ts";
 import { CLIS } from "../support/neonctl.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
-// What a branch holds, the way to it, and the context that saves one from saying which.
+// Roles, databases, connection URIs, and the context file.
 
 let scene: CommandScene;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { Neonctl } from "../support/neonctl.ts";
 import { serve, temporaryDirectory } from "../support/process.ts";
 import { control } from "../support/public-client.ts";
 
-// C: on 423 the public command line waits three seconds and asks again, five times; for projects it fails at once.
+// C: on 423, the public CLI retries five times, every three seconds; for projects, it fails at once.
 
 test("it retries a branch after 423 until the operations finish, but not a project", async () => {
   const [directory, home] = [temporaryDirectory(), temporaryDirectory()];
@@ -15,7 +15,7 @@ test("it retries a branch after 423 until the operations finish, but not a proje
     "project already has running conflicting operations",
   );
 
-  // The clock moves when it says that it has been refused.
+  // The test advances the clock when the CLI reports the 423.
   const waits: string[] = [];
   const { code, stdout } = await neonctl.run(
     ["branches", "create", "--name", "dev", "--project-id", project.id],

@@ -4,7 +4,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { expectRejected, sendExample } from "../support/refused-request.ts";
 
-// PLATFORM, "Answers": unknown, and another account's, are both 404.
+// Unknown resources and those of another account both get 404.
 
 const document = loadPublicDocument();
 
@@ -26,9 +26,15 @@ const CODES: Ids = {
   source_org_id: "ORGANIZATION_NOT_FOUND",
   snapshot_id: "SNAPSHOT_NOT_FOUND",
 };
-/** Every branch has a role and a database of these names, and all accounts are in the same regions. */
+/**
+ * Parameters that name nothing of an account: every branch has this role and database, and regions are
+ * global.
+ */
 const NAMES: readonly string[] = ["role_name", "database_name", "region_id"];
-/** Assigning makes what is named; accepting is for those who know another account's request (see transfers.test.ts). */
+/**
+ * Assigning creates the named endpoint; accepting needs the request of another account (see
+ * transfers.test.ts).
+ */
 const MAKING: readonly string[] = ["assignOrganizationVPCEndpoint", "assignProjectVPCEndpoint"];
 const CLAIMING = "acceptProjectTransferRequest";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 
-/** One call of every operation that is imitated, and of one that is not, one unknown path and one wrong method. */
+/** Calls of all kinds: imitated operations, one that is not imitated, an unknown path and a wrong method. */
 const CALLS: readonly string[] = [
   "GET /api_keys",
   "POST /api_keys",
@@ -74,7 +74,7 @@ async function createCaller(): Promise<{ double: Double; call: Caller }> {
   return { double, call };
 }
 
-/** What each of these is answered must be 401 and leave the world as it was. */
+/** Each call must get 401 and change nothing. */
 const BAD: Readonly<Record<string, Headers>> = {
   "no Authorization header": {},
   "an empty one": { Authorization: "" },

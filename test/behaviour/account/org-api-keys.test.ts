@@ -3,7 +3,7 @@ import { createAccount, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 import { createFileDouble } from "../../support/file-double.ts";
 
-// S for the calls; D and A for what the keys may not do (see platform/access.ts).
+// S for the calls; D and A for what the keys may not do (see src/platform/account/access.ts).
 
 async function createKey(double: Double, project_id?: string, key = API_KEY) {
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
@@ -63,7 +63,7 @@ test("an organization's key acts for the organization, not for a person", async 
   expect((await as("GET", "/projects")).body.projects).toHaveLength(1);
   await double.advance("10s");
   expect((await as("DELETE", `/projects/${made.body.project.id}`)).status).toBe(200);
-  // D: only an admin in person makes keys of an organization.
+  // D: only an admin with a personal key can create keys of an organization.
   expect(codeOf(await as("POST", `/organizations/${orgId}/api_keys`, { key_name: "next" }))).toEqual([
     403,
     "ACCESS_DENIED",

@@ -9,7 +9,7 @@ async function organizationOf(double: Double, key = API_KEY): Promise<string> {
   return (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations[0].id;
 }
 
-/** Another account, which has been made a member of the first one's organization. */
+/** Another account, which is a member of the first one's organization. */
 async function createMember(double: Double, role: string, email = `${role}@standin.example`) {
   const orgId = await organizationOf(double);
   const account = await createAccount(double, { name: role, email });
@@ -160,25 +160,22 @@ test.each([
   ["member", ["write", "create"]],
   ["editor", ["write", "create"]],
   ["admin", ["write", "create", "admin"]],
-])(
-  "a %s may read and %j; other calls are denied and change nothing",
-  async (role, may) => {
-    for (const [need, request] of MUTATIONS) {
-      const double = await createDouble();
-      const { projectId, path } = await createProject(double);
-      const { key, orgId } = await createMember(double, role);
-      expect((await double.api("GET", path, undefined, key)).status).toBe(200);
-      const before = await worldState(double);
-      const [method, url, body] = request({ projectId, orgId, path });
-      const answer = await double.api(method, url, body, key);
-      if (may.includes(need)) expect(answer.status).toBeLessThan(300);
-      else {
-        expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
-        expect(await worldState(double)).toBe(before);
-      }
+])("a %s may read and %j; other calls are denied and change nothing", async (role, may) => {
+  for (const [need, request] of MUTATIONS) {
+    const double = await createDouble();
+    const { projectId, path } = await createProject(double);
+    const { key, orgId } = await createMember(double, role);
+    expect((await double.api("GET", path, undefined, key)).status).toBe(200);
+    const before = await worldState(double);
+    const [method, url, body] = request({ projectId, orgId, path });
+    const answer = await double.api(method, url, body, key);
+    if (may.includes(need)) expect(answer.status).toBeLessThan(300);
+    else {
+      expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
+      expect(await worldState(double)).toBe(before);
     }
-  },
-);
+  }
+});
 
 test("a collaborator sees the organization and only its shared projects", async () => {
   const double = await createDouble();
@@ -271,7 +268,7 @@ test("pages of members list each member once, for every sort key and direction",
     await double.advance("1s");
     await createMember(double, name < "c" ? "viewer" : "member", `${name}@standin.example`);
   }
-  /** By the first letters of their addresses. */
+  /** First letters of the email addresses. */
   const walk = async (query: string) => {
     const names: string[] = [];
     for (let cursor = ""; ; ) {
@@ -290,7 +287,7 @@ test("pages of members list each member once, for every sort key and direction",
   expect(await walk("&sort_order=asc")).toEqual(["me", "c", "a", "b", "d"]);
   expect(await others("&sort_by=email&sort_order=asc")).toBe("abcd");
   expect(await others("&sort_by=email")).toBe("dcba");
-  // The admin, two members and two viewers; ties have an order, too.
+  // One admin, two members and two viewers: ties have a stated order too.
   expect(await others("&sort_by=role&sort_order=asc")).toMatch(/^(cd|dc)(ab|ba)$/);
   for (const query of ["limit=0", "limit=501", "sort_by=name", "cursor=x"]) {
     expect((await double.api("GET", `/organizations/${orgId}/members?${query}`)).status).toBe(400);

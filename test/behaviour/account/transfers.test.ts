@@ -62,7 +62,7 @@ test("an accepted project with its content belongs to the new owner; the previou
   expect(await double.api("PUT", request, {}, key)).toMatchObject({ status: 204, body: "" });
   expect(codeOf(await double.api("GET", `/projects/${projectId}`))).toEqual([404, "PROJECT_NOT_FOUND"]);
   expect(await idsOf(double)).toEqual([]);
-  // Lists come oldest first, and a page after a page shows each once.
+  // Lists are sorted oldest first, and pages list each project once.
   expect(await idsOf(double, key)).toEqual([projectId, younger.projectId]);
   const { body } = await double.api("GET", `/projects/${projectId}`, undefined, key);
   expect(body.project).toMatchObject({
@@ -96,7 +96,7 @@ test("guessing transfer requests does not reveal whether a project exists", asyn
     [404, "PROJECT_NOT_FOUND"],
   ]);
   expect(guessed.body.message.replace(projectId, "none")).toBe(unknown.body.message);
-  // Who sees the project may know that there is no such request.
+  // A caller who can see the project may learn that there is no such request.
   expect(codeOf(await double.api("PUT", guess))).toEqual([404, "TRANSFER_REQUEST_NOT_FOUND"]);
   expect((await double.api("PUT", request, undefined, "nobody")).status).toBe(401);
   expect(codeOf(await double.api("PUT", request))).toEqual([422, "TRANSFER_NOT_ALLOWED"]);
@@ -189,7 +189,7 @@ test("a transfer ends a project's keys, VPC restrictions and transfer requests, 
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-/** Two accounts, the first of which is a member of the other's organization. */
+/** Two accounts; the first is a member of the other's organization. */
 async function createPair(double: Double, role = "member", plan = "paid") {
   const other = await createAccount(double, { plan });
   const orgId = await organizationOf(double, other.key);

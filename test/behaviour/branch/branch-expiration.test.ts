@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createBranch, describeOperations, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-// The clock stands at 00:00:20 where these tests begin.
+// The clock is at 00:00:20 when these tests begin.
 
 async function createShop() {
   const double = await createDouble();

@@ -8,7 +8,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, type Double, START } from "../../support/double.ts";
 
-// The clock stands at 00:00:10 where these tests begin.
+// The clock is at 00:00:10 when these tests begin.
 
 async function createShop() {
   const double = await createDouble();

@@ -37,7 +37,7 @@ test.each(STORAGE_KINDS)(
       size_bytes: kind === "in files" ? expect.any(Number) : 0,
     };
     expect({ status, body }).toEqual({ status: 201, body: { snapshot } });
-    // The file system may keep less than milliseconds of the wall.
+    // The file system may store times with less than millisecond precision.
     expect(Date.parse(body.snapshot.created_at)).toBeGreaterThan(before - 5_000);
     expect(await listOf(double)).toEqual([body.snapshot]);
     expect((await double.sim("GET", "/snapshots/before-migration")).body).toEqual(body);
@@ -177,7 +177,7 @@ test.each(STORAGE_KINDS)(
     expect(list.filter(({ name }: any) => formers.includes(name)).map(({ seq }: any) => seq)).toContain(
       precious.seq,
     );
-    // Whichever was the last one.
+    // The order of the two is not determined.
     expect([seqs.get("one"), seqs.get("other")]).toContain((await historyOf(double)).seq);
     await restore(
       double,
@@ -317,7 +317,7 @@ test.each(STORAGE_KINDS)("%s: snapshots are listed oldest first", async (kind) =
   for (const name of ["c", "a", "b"]) {
     await keep(double, name);
     const { created_at } = (await double.sim("GET", `/snapshots/${name}`)).body.snapshot;
-    // The next one is kept at a later instant of the wall.
+    // The next snapshot must have a later wall-clock time.
     await vi.waitUntil(() => Date.now() > Date.parse(created_at) + 10);
   }
   expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["c", "a", "b"]);
@@ -366,43 +366,37 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a snapshot belongs to one world and restores only that world",
-  async (kind) => {
-    const kept = await createTestDouble(kind);
-    const double = kept.double();
-    const copy = await forkWorld(double, { name: "copy" });
-    await createProject(copy);
-    await keep(copy, "kept");
-    await copy.advance("1h");
-    const before = await fullState(double);
-    expect((await restore(copy, "kept")).body).toMatchObject({
-      restored: "kept",
-      now: "2026-01-01T00:00:10.000Z",
-    });
-    expect((await fullState(double)) as unknown[]).toMatchObject([{}, ...(before as unknown[]).slice(1)]);
-    expect((await restore(double, "kept")).status).toBe(404);
-  },
-);
+test.each(STORAGE_KINDS)("%s: a snapshot belongs to one world and restores only that world", async (kind) => {
+  const kept = await createTestDouble(kind);
+  const double = kept.double();
+  const copy = await forkWorld(double, { name: "copy" });
+  await createProject(copy);
+  await keep(copy, "kept");
+  await copy.advance("1h");
+  const before = await fullState(double);
+  expect((await restore(copy, "kept")).body).toMatchObject({
+    restored: "kept",
+    now: "2026-01-01T00:00:10.000Z",
+  });
+  expect((await fullState(double)) as unknown[]).toMatchObject([{}, ...(before as unknown[]).slice(1)]);
+  expect((await restore(double, "kept")).status).toBe(404);
+});
 
-test.each(STORAGE_KINDS)(
-  "%s: a restore requested during a long advance runs after it",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await createBusyWorld(double);
-    await keep(double, "kept");
-    const state = await worldState(double);
-    const [advanced, restored] = await Promise.all([
-      double.world.advance({ by: 60 * DAY }),
-      restore(double, "kept"),
-    ]);
-    expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
-    expect(restored.status).toBe(200);
-    expect(await worldState(double)).toBe(state);
-    await restore(double, restored.body.former_kept_as);
-    expect((await clockOf(double)).now).toBe("2026-03-02T00:00:10.000Z");
-  },
-);
+test.each(STORAGE_KINDS)("%s: a restore requested during a long advance runs after it", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await createBusyWorld(double);
+  await keep(double, "kept");
+  const state = await worldState(double);
+  const [advanced, restored] = await Promise.all([
+    double.world.advance({ by: 60 * DAY }),
+    restore(double, "kept"),
+  ]);
+  expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
+  expect(restored.status).toBe(200);
+  expect(await worldState(double)).toBe(state);
+  await restore(double, restored.body.former_kept_as);
+  expect((await clockOf(double)).now).toBe("2026-03-02T00:00:10.000Z");
+});
 
 test.each(STORAGE_KINDS)(
   "%s: requests during a restore are answered in the old or the new history",
@@ -424,7 +418,7 @@ test.each(STORAGE_KINDS)(
     ]);
     expect(restored?.status).toBe(200);
     expect(answers.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
-    // What was answered with 201 is in the restored world, or in what is kept of the former one.
+    // Everything answered with 201 is in the restored world or in the snapshot of the previous one.
     const written = answers.flatMap(({ status, body }) => (status === 201 ? [body.project.name] : []));
     const projects = async () =>
       (await double.api("GET", "/projects?limit=100")).body.projects.map(({ name }: any) => name);
@@ -467,16 +461,13 @@ test.each(["real", "60x"] as const)(
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a restore brings back the clock mode of the snapshot",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await keep(double, "on-manual");
-    await double.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
-    await restore(double, "on-manual");
-    expect(await clockOf(double)).toMatchObject({ mode: "manual", now: "2026-01-01T00:00:00.000Z" });
-  },
-);
+test.each(STORAGE_KINDS)("%s: a restore brings back the clock mode of the snapshot", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await keep(double, "on-manual");
+  await double.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
+  await restore(double, "on-manual");
+  expect(await clockOf(double)).toMatchObject({ mode: "manual", now: "2026-01-01T00:00:00.000Z" });
+});
 
 test("requests of the previous history do not count against the rate limit of the restored world", async () => {
   const double = (await createTestDouble("in memory", { rateLimit: true })).double();

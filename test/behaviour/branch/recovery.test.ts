@@ -10,7 +10,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-// What is deleted can be recovered for 7 days: until then it is kept and not seen, and from then on it is gone.
+// Deleted resources can be recovered for 7 days: hidden until then, purged at the end (inclusive).
 
 const WEEK = 7 * 86_400_000;
 
@@ -24,7 +24,7 @@ async function createShop() {
   return { double, projectId, mainId: branchId, devId, endpoint: paths[0] ?? "", path };
 }
 
-/** Deletes something and moves on so far from there; the operations that it took are over. */
+/** Deletes a resource and advances the clock by `ms`; its operations have finished then. */
 async function deleteAndWait(double: Double, path: string, ms: number): Promise<void> {
   const { status, body } = await double.api("DELETE", path);
   if (status !== 200) throw new Error(`DELETE ${path}: ${status} ${JSON.stringify(body)}`);

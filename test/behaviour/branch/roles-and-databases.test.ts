@@ -16,7 +16,7 @@ async function createShop(project: Record<string, unknown> = {}) {
   return { double, projectId, branchId, endpoint, path };
 }
 
-/** Asks, and lets the operations end that this takes. */
+/** Sends a request and waits for its operations. */
 async function done(double: Double, method: string, path: string, body?: unknown): Promise<Answer> {
   const answer = await double.api(method, path, body);
   await double.advance("10s");
@@ -210,7 +210,7 @@ test("names have at most 63 bytes in UTF-8, including generated ones", async () 
   ];
   for (const [{ status, body }, field] of refused)
     expect([status, body.message]).toEqual([400, `${field}: must be at most 63 bytes long`]);
-  // Its owner is named for it, with six bytes more.
+  // The generated owner name is six bytes longer.
   expect(codeOf(await project({ database_name: "x".repeat(58) }))).toEqual([422, "ROLE_NAME_NOT_ALLOWED"]);
   expect((await project({ database_name: "x".repeat(57) })).status).toBe(201);
 });

@@ -156,7 +156,7 @@ test("new limits apply from the restart on: the restarted compute has a size wit
 
 test("changing the limits after a load has ended does not resize in the past", async () => {
   const { double, endpointId, path } = await createScaled();
-  // Its end changes no size, so nobody has looked at it since.
+  // The end of the load changes no size, so it was not processed since.
   await recordActivity(double, endpointId, { load: 0.2 });
   await double.advance("2m");
   const since = (await double.sim("GET", "/state")).body.seq;

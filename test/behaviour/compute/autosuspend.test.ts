@@ -11,7 +11,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, START } from "../../support/double.ts";
 
-/** A project is made at the start of the world: its timeline takes one second, the start of its compute three. */
+/** Creating the timeline takes one second, the start of the compute three. */
 const ACTIVE_SINCE = START + 4_000;
 const iso = (at: number) => new Date(at).toISOString();
 

@@ -91,7 +91,7 @@ test("changes take effect immediately: the list shows them at once", async () =>
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 } });
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
   expect(endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 });
-  // What runs was started with the old ones: `max_connections` comes with the restart.
+  // The running compute has the old settings: `max_connections` changes with the restart.
   expect((await computeStats(double, endpointId)).max_connections).toBe(112);
   await double.advance("5s");
   expect((await computeStats(double, endpointId)).max_connections).toBe(450);

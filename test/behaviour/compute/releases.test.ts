@@ -10,7 +10,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, START } from "../../support/double.ts";
 
-/** The world begins on a Thursday, the day on which releases come out. */
+/** The world begins on a Thursday, the day of releases. */
 const FIRST = String(releaseAt(START));
 const NEXT = String(releaseAt(START) + 1);
 

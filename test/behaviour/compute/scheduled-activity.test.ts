@@ -61,7 +61,7 @@ test("a day of activity told ahead wakes the compute once for each gap beyond th
   }
   await double.sim("POST", "/activity", activities);
   const { body } = await double.advance("1d");
-  // The first wakes it. A gap counts from the end of a start where the one before had to wait for it, 3 s later.
+  // The first activity starts the compute. The next gap counts from the end of that start, 3 s later.
   expect(recordedOf(body.events).map(({ waited_ms }) => waited_ms)).toEqual([
     3_000, 0, 0, 0, 3_000, 3_000, 2_000,
   ]);

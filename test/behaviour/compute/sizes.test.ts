@@ -76,12 +76,18 @@ test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])(
   },
 );
 
-test.each([["1"], [null], [true], [[1]]])("a size of %j is not a number and gets 400 with the field name", async (cu) => {
-  const double = await createDouble();
-  const { path } = await createProject(double);
-  const { status, body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu } });
-  expect([status, body.message]).toEqual([400, expect.stringContaining("endpoint.autoscaling_limit_min_cu")]);
-});
+test.each([["1"], [null], [true], [[1]]])(
+  "a size of %j is not a number and gets 400 with the field name",
+  async (cu) => {
+    const double = await createDouble();
+    const { path } = await createProject(double);
+    const { status, body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu } });
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringContaining("endpoint.autoscaling_limit_min_cu"),
+    ]);
+  },
+);
 
 const from = (minCu: number, maxCu: number) => ({ minCu, maxCu });
 

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { createBranch, recordActivity, updateCompute, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-/** What public clients look for and wait out, word for word. */
+/** Public clients retry on exactly this message. */
 const LOCKED = "project already has running conflicting operations, scheduling of new ones is prohibited";
 
-/** A project in which an operation of another compute runs. */
+/** A project with a running operation of another compute. */
 async function createBusy() {
   const double = await createDouble();
   const project = await createProject(double);

@@ -56,21 +56,18 @@ test.each([
   [500, "INTERNAL_SERVER_ERROR", null],
   [503, "SERVICE_UNAVAILABLE", "1"],
   [418, "HTTP_418", null],
-])(
-  "a fault with only the status %i answers like the platform",
-  async (status, code, retryAfter) => {
-    const double = await createDouble();
-    onTestFinished(double.close);
-    await setFaults(double, { name: "f", effect: { answer: { status } } });
-    const response = await double.fetch(
-      new Request("http://localhost/api/v2/projects", {
-        headers: { Authorization: `Bearer ${"k".repeat(64)}` },
-      }),
-    );
-    expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
-    expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
-  },
-);
+])("a fault with only the status %i answers like the platform", async (status, code, retryAfter) => {
+  const double = await createDouble();
+  onTestFinished(double.close);
+  await setFaults(double, { name: "f", effect: { answer: { status } } });
+  const response = await double.fetch(
+    new Request("http://localhost/api/v2/projects", {
+      headers: { Authorization: `Bearer ${"k".repeat(64)}` },
+    }),
+  );
+  expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
+  expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
+});
 
 test.each([
   ["1500ms", "2"],
@@ -218,7 +215,7 @@ test("faults are matched in the order in which they were set, up to the first th
     ["a", 1],
     ["b", 0],
   ]);
-  // Set anew, it takes its place behind the others.
+  // Setting a fault again moves it after the others.
   await double.sim("PUT", "/faults/a", { effect: { answer: { status: 503 } } });
   expect(await statuses(double, 1)).toEqual([500]);
 });
@@ -232,7 +229,7 @@ test("on a manual clock, a delayed request advances the clock, runs due work and
   const { created_at } = (await double.api("POST", "/api_keys", { key_name: "late" })).body;
   expect(Date.parse(created_at) - Date.parse(before)).toBe(300_000);
   expect((await double.sim("GET", "/clock")).body.now).toBe(created_at.replace("Z", ".000Z"));
-  // Nobody used the compute for five minutes.
+  // The compute had no activity for five minutes.
   expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
 });
 

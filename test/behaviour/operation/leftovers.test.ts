@@ -6,12 +6,12 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { computeState, computeStats, endpointAt, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
-// What is over and was not cleared away must not come back to life.
+// State that has ended but is still stored must have no effect.
 
 test("ended loads cause no due work when the limits change", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
-  // Of a fixed size, so that the end of neither changes anything and both are still remembered.
+  // A fixed size: the ends of both loads change nothing, so both are still stored.
   await recordActivity(double, endpointId, { load: 5 });
   await recordActivity(double, endpointId, { load: 3, duration_ms: 10_000 });
   await double.advance("2m");
@@ -27,7 +27,7 @@ test("ended loads cause no due work when the limits change", async () => {
     if (at === undefined || at > now) return "not due";
     return decideDue(world, work, { now, random: randomFrom(1), profile: profileOfWorld(world) }).length;
   });
-  // Were it 0, the world would look at it again and again, for ever.
+  // If it were 0, the world would process it forever.
   expect(decided).not.toBe(0);
   await double.advance("10s");
   expect(await computeStats(double, endpointId)).toMatchObject({

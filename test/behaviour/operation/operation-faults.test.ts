@@ -122,7 +122,7 @@ test("a failed suspend leaves the compute active, and it suspends later by its d
     connections: { direct: 0 },
   });
   await expectInOrder(double);
-  // An autosuspend is done at once, and nobody waits for it: it meets no fault.
+  // An autosuspend takes no time and locks nothing, so it matches no fault.
   await double.advance("10m");
   expect(await stateOf(double, path)).toBe("idle");
   await expectInOrder(double);

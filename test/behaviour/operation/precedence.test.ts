@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { createAccount, createBranch, recordActivity, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
-// 401, then 501 or 404 for the path, 400, 404 for the object, 409 or 422, 423.
+// The order of errors: 401; 501 or 404 for the path; 400; 404 for the resource; 409 or 422; 423.
 
-/** A project that is busy, in which nearly everything that can be asked for is refused for several reasons at once. */
+/** A busy project in which most requests fail for several reasons at once. */
 async function createTrouble() {
   const double = await createDouble();
   const { key } = await createAccount(double, { plan: "free" });

@@ -28,7 +28,7 @@ async function advanceTo(double: Double, to: string): Promise<void> {
   expect((await double.sim("POST", "/clock/advance", { to })).status).toBe(200);
 }
 
-/** A compute of 2 CU that never sleeps by itself, active from exactly this instant on. */
+/** An always-active compute of 2 CU, active from exactly this instant. */
 async function activeSince(instant: string) {
   const double = await createDouble();
   const { path, ...ids } = await createProject(double, {
@@ -68,7 +68,7 @@ describe("hourly usage", () => {
     ).toEqual([
       ["2026-01-05T10:00:00Z", 39 * 60 + 30, 2 * (39 * 60 + 30)],
       ["2026-01-05T11:00:00Z", 3_600, 7_200],
-      // The suspend takes its second: what runs is charged.
+      // The suspend takes one second, in which the compute is active.
       ["2026-01-05T12:00:00Z", 11, 22],
     ]);
   });
@@ -184,20 +184,17 @@ describe("the window", () => {
     ["hourly", "2026-03-20T10:30:00Z", "2026-03-13T10:00:00Z"],
     ["daily", "2026-03-20T10:30:00Z", "2026-01-19T00:00:00Z"],
     ["monthly", "2026-03-20T10:30:00Z", "2025-03-01T00:00:00Z"],
-  ])(
-    "of %s metrics reaches back exactly as far as the document says",
-    async (granularity, now, oldest) => {
-      const double = await createDouble();
-      await createProject(double);
-      await advanceTo(double, now);
-      expect((await v1(double, { from: oldest, to: now, granularity })).status).toBe(200);
-      const before = new Date(Date.parse(oldest) - 1).toISOString();
-      expect(await v1(double, { from: before, to: now, granularity })).toMatchObject({
-        status: 406,
-        body: { code: "CONSUMPTION_WINDOW" },
-      });
-    },
-  );
+  ])("of %s metrics reaches back exactly as far as the document says", async (granularity, now, oldest) => {
+    const double = await createDouble();
+    await createProject(double);
+    await advanceTo(double, now);
+    expect((await v1(double, { from: oldest, to: now, granularity })).status).toBe(200);
+    const before = new Date(Date.parse(oldest) - 1).toISOString();
+    expect(await v1(double, { from: before, to: now, granularity })).toMatchObject({
+      status: 406,
+      body: { code: "CONSUMPTION_WINDOW" },
+    });
+  });
 
   test("must not begin before March 2024 nor end before its start", async () => {
     const double = await createDouble({ startAt: Date.parse("2024-03-05T00:00:00Z") });
@@ -424,7 +421,7 @@ describe("consumption of deleted resources", () => {
     const used = usedBy(before.find(({ project_id }: any) => project_id === projectId));
     const ofBranches = await branches();
     expect(usedBy(ofBranches.find(({ branch_id }: any) => branch_id === branchId))).toBeGreaterThan(0);
-    // Each is told in whole seconds.
+    // Each value is rounded down to whole seconds.
     expect(ofBranches.reduce((sum: number, branch: any) => sum + usedBy(branch), 0)).toBeCloseTo(used, -1);
 
     expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(200);

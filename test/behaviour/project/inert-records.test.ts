@@ -289,7 +289,7 @@ test("the same seed gives the same ids, whatever else was drawn before", async (
   );
 });
 
-/** Something of every event that records and moves know. */
+/** Causes every event of settings records and transfers. */
 async function liveThrough(double: Double): Promise<void> {
   const { projectId } = await createProject(double);
   const kept = await createProject(double);

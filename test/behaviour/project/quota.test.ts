@@ -5,7 +5,7 @@ import { createDouble, createProject, type Double } from "../../support/double.t
 const LIMITS = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 };
 const AWAKE = { suspend_timeout_seconds: -1 };
 
-/** A project whose computes have 2 CU and never sleep, with these quotas; its first one has been active since `startedAt`. */
+/** A project with these quotas and always-active computes of 2 CU; the first is active since `startedAt`. */
 async function projectWith(quota: Record<string, number>, options = {}) {
   const double = await createDouble(options);
   const project = await createProject(double, {
@@ -66,7 +66,7 @@ describe("a quota", () => {
     await double.advance("3s");
     await double.advance("200s");
     await double.api("DELETE", replica);
-    // 303 s of the one and 200 s of the other are used: 497 s are left for the one alone.
+    // The first compute has used 303 s and the other 200 s, so 497 s remain for the first alone.
     await double.advance("496999ms");
     expect(await stateOf(double, path)).toBe("active");
     await double.advance("1ms");
@@ -193,7 +193,7 @@ describe("a quota", () => {
   test("that no month can reach causes no due work", async () => {
     const { double } = await projectWith({ active_time_seconds: 31 * 86_400 });
     expect((await double.sim("GET", "/clock")).body.next_due).toBeNull();
-    // January has begun without it, and February is too short.
+    // January has already begun, and February is too short.
     const other = await projectWith({ active_time_seconds: 31 * 86_400 - 1 });
     expect((await other.double.sim("GET", "/clock")).body.next_due).toBe("2026-03-31T23:59:59.000Z");
   });
